@@ -1,0 +1,46 @@
+/**
+ * The contract that every reconciler of master and wrapper keeps, and nothing else. The machinery that calls it
+ * is in controller.ts; the decisions are in the plan.ts files under controllers/.
+ */
+import type { MaybePromise } from './maybe-promise.js';
+
+export interface Plan<Step> {
+  /** Performed in order; the first one that throws ends the round. */
+  readonly steps: readonly Step[];
+  /** Look again after this time even when nothing changes. */
+  readonly recheckInMs?: number;
+}
+
+export interface Reconciler<Facts, Step> {
+  /** Short stable name, used in metrics and logs, e.g. `placement`. */
+  readonly name: string;
+
+  /**
+   * Collects what the plan needs to know about `key`; undefined: gone, nothing left to do. Answers at once where
+   * everything is in memory: then no other round runs between observing and the first effect, so that two
+   * rounds cannot choose the same port.
+   */
+  observe(key: string, signal: AbortSignal): MaybePromise<Facts | undefined>;
+
+  /** Pure: never logs, reads a clock, draws random numbers, or throws for an expected state. `now` is monotonic ms. */
+  plan(facts: Facts, now: number): Plan<Step>;
+
+  /**
+   * One small effect, repeatable. Throws `Conflict` when the facts have changed since (tried again shortly, not an
+   * error) and `Terminal` when only a change of the spec can help (already said in the status).
+   */
+  perform(step: Step, signal: AbortSignal): MaybePromise<void>;
+}
+
+/** The facts changed between observe and perform. */
+export class Conflict extends Error {
+  override readonly name = 'Conflict';
+}
+
+/** Trying again is useless until the spec changes; the reason was written to the status. */
+export class Terminal extends Error {
+  override readonly name = 'Terminal';
+}
+
+/** How a round ended. */
+export type Outcome = 'gone' | 'settled' | 'changed' | 'conflict' | 'terminal' | 'failed' | 'aborted';

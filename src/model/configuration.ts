@@ -1,0 +1,126 @@
+/**
+ * The instance configuration: the blueprint an operator writes. The schema is the only place that knows its
+ * fields, limits and defaults; files, API and OpenAPI all use it.
+ */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { nameSchema } from './names.js';
+import { templateInstallationSchema } from './template.js';
+
+const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
+const MAX_VALUE_CHARS = 32_768;
+const MAX_ENTRIES = 512;
+
+const port = z.int().min(1).max(65_535);
+
+const portRangeSchema = z.object({ min: port, max: port }).refine((range) => range.min <= range.max, {
+  path: ['min'],
+  error: 'must not be greater than max',
+});
+
+/** String map whose keys can never reach an object's prototype; values are strings without NUL. */
+const stringMapSchema = z
+  .record(
+    z
+      .string()
+      .regex(
+        VARIABLE_NAME,
+        'key must start with a letter or "_" and hold only letters, digits, "_", "." and "-"',
+      )
+      .refine((key) => !FORBIDDEN_KEYS.has(key), { error: 'key is not allowed' }),
+    z
+      .string()
+      .max(MAX_VALUE_CHARS)
+      .refine((value) => !value.includes('\0'), { error: 'must not contain a NUL character' }),
+  )
+  .refine((map) => Object.keys(map).length <= MAX_ENTRIES, {
+    error: `must have at most ${MAX_ENTRIES} entries`,
+  });
+
+/** A path inside the working directory: relative, forward slashes, no empty, "." or ".." segment. */
+const workspacePathSchema = z
+  .string()
+  .min(1)
+  .max(1024)
+  .refine(
+    (path) =>
+      !path.includes('\0') &&
+      !path.includes('\\') &&
+      path.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..'),
+    { error: 'must be a relative path with forward slashes and without "." or ".." segments' },
+  );
+
+export const configurationSchema = z.object({
+  name: nameSchema,
+  runtime: nameSchema.default('screen'),
+  /** Shell command line that starts the process, run by `/bin/sh -c` in the working directory. */
+  command: z
+    .string()
+    .min(1)
+    .max(65_536)
+    .refine((text) => !text.includes('\0'), { error: 'must not contain a NUL character' }),
+  static: z.boolean().default(false),
+  ramMB: z.int().min(1).max(16_777_216).default(2048),
+  /** 100 = one core. */
+  cpu: z.int().min(0).max(1_000_000).default(100),
+  instanceGroups: z.array(nameSchema).max(256).default([]),
+  /** Node ids allowed to host it; empty = any. */
+  nodes: z.array(nameSchema).max(4096).default([]),
+  hostAddress: z.string().min(1).max(253).optional(),
+  availablePorts: portRangeSchema.optional(),
+  minimumServiceCount: z.int().min(0).max(100_000).default(1),
+  /** Never more than this many; instances above it are stopped. Absent = no limit. */
+  maximumServiceCount: z.int().min(0).max(100_000).optional(),
+  environmentVariables: stringMapSchema.default({}),
+  templateInstallationConfig: templateInstallationSchema.prefault({}),
+  fileModifications: z.array(workspacePathSchema).max(1024).default([]),
+  properties: stringMapSchema.default({}),
+});
+
+/** A valid configuration with every default filled in. Treat as immutable. */
+export type Configuration = z.output<typeof configurationSchema>;
+/** What a client or file may write: fields with defaults are optional. */
+export type ConfigurationInput = z.input<typeof configurationSchema>;
+
+/** SHA-256 (hex, first 32 digits = 128 bits) of the content in canonical key order: the revision's name. */
+export function hashConfiguration(configuration: Configuration): string {
+  return createHash('sha256').update(canonicalJson(configuration)).digest('hex').slice(0, 32);
+}
+
+/** JSON with keys sorted at every level, so that equal contents give equal bytes. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, entry: unknown) =>
+    entry !== null && typeof entry === 'object' && !Array.isArray(entry)
+      ? Object.fromEntries(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : entry,
+  );
+}
+
+/** Names of top-level fields in `raw` that the schema does not know; they are accepted and warned about. */
+export function unknownConfigurationFields(raw: unknown): string[] {
+  if (raw === null || typeof raw !== 'object') return [];
+  return Object.keys(raw).filter((key) => !Object.hasOwn(configurationSchema.shape, key));
+}
+
+/** Store value of `configurations/<name>`: the last good content of a file. */
+export const configurationRecordSchema = z.object({
+  configuration: configurationSchema,
+  /** File name under `configurations/`, e.g. `hello.json`. */
+  sourceFile: z.string(),
+  /** `hashConfiguration` of the content: the key of its revision. */
+  hash: z.string(),
+});
+export type ConfigurationRecord = z.output<typeof configurationRecordSchema>;
+
+/** A configuration file that is not in force as it stands, for `config list`, the log and the metric. */
+export interface ConfigurationFileError {
+  readonly file: string;
+  /** 1-based; null when the fault has no place in the text (unreadable file, name taken). */
+  readonly line: number | null;
+  readonly column: number | null;
+  /** Path of the field such as `availablePorts.min`, or null for a syntax error. */
+  readonly field: string | null;
+  /** For a person: what is wrong and what would be right. */
+  readonly message: string;
+}

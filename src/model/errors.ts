@@ -1,0 +1,78 @@
+/**
+ * Every error that Drover shows to a client or an operator, with its HTTP status, in one table.
+ * Parts throw `DroverError` with a code from here; the API turns it into `{error}` and the status.
+ */
+
+const STATUS_BY_CODE = {
+  DRV_REQUEST_INVALID: 400,
+  DRV_REQUEST_TOO_LARGE: 413,
+  DRV_AUTH_UNAUTHORIZED: 401,
+  DRV_AUTH_RATE_LIMITED: 429,
+  DRV_ROUTE_UNKNOWN: 404,
+  DRV_NOT_READY: 503,
+  DRV_NOT_IMPLEMENTED: 501,
+  DRV_INTERNAL: 500,
+  DRV_INSTANCE_UNKNOWN: 404,
+  DRV_INSTANCE_NOT_RUNNING: 409,
+  DRV_STDIN_TOO_LONG: 400,
+  DRV_STDIN_FULL: 409,
+  DRV_CONFIGURATION_UNKNOWN: 404,
+  DRV_CONFIGURATION_INVALID: 400,
+  DRV_CONFIGURATION_NOT_WRITABLE: 500,
+  DRV_TEMPLATE_UNKNOWN: 404,
+  DRV_TEMPLATE_UNSAFE: 400,
+  DRV_TEMPLATE_CORRUPT: 500,
+  DRV_NODE_UNKNOWN: 404,
+  DRV_NODE_DISCONNECTED: 503,
+  DRV_NODE_CONFIG_INVALID: 400,
+  DRV_NODE_ROOT_UNUSABLE: 500,
+  DRV_NODE_ROOT_LOCKED: 409,
+  DRV_NODE_PORT_IN_USE: 409,
+  DRV_STORE_CONFLICT: 409,
+  DRV_STORE_HISTORY_GONE: 500,
+  DRV_STORE_CORRUPT: 500,
+  DRV_STORE_WRITE_FAILED: 507,
+  DRV_STORE_CLOSED: 503,
+  DRV_RUNTIME_START_FAILED: 500,
+  DRV_RUNTIME_UNAVAILABLE: 503,
+  DRV_CHANNEL_CLOSED: 503,
+  DRV_CHANNEL_CALL_FAILED: 502,
+} as const;
+
+/** A stable code, `DRV_<AREA>_<WHAT>`. Codes never change their meaning; new meanings get new codes. */
+export type ErrorCode = keyof typeof STATUS_BY_CODE;
+
+/**
+ * The one error class that may cross a part's border. `message` is written for a person: it names the field
+ * or thing, what is wrong and what would be right, and holds no secret and no server path that a client
+ * may not see.
+ */
+export class DroverError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'DroverError';
+    this.code = code;
+  }
+
+  /** The HTTP status that the API answers with. */
+  get status(): number {
+    return STATUS_BY_CODE[this.code];
+  }
+
+  /** True when `error` is a DroverError with this code. */
+  static is(error: unknown, code: ErrorCode): error is DroverError {
+    return error instanceof DroverError && error.code === code;
+  }
+}
+
+/** True when `text` is a known code: a code that came over the channel is checked with this. */
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(STATUS_BY_CODE, text);
+}
+
+/** The message of anything thrown, for a log line or a status message; never throws itself. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

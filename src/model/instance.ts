@@ -1,0 +1,152 @@
+/**
+ * The instance: a declared process and what is known of it. The record is stored nested by writer (see the
+ * field table in controllers/README.md); API clients see it flat, as InstanceInfo.
+ */
+import { z } from 'zod';
+import { instanceIdSchema, nameSchema } from './names.js';
+
+/**
+ * ```
+ *            process up              crash / beats missed
+ * CREATING ------------> ONLINE ----------------------------> OFFLINE
+ *     ^                    |  <---- restarted / beats again ----  |
+ *     | start              v stop                                 v stop
+ *     +---------------- STOPPED <---------------------------------+
+ * ```
+ */
+export const instanceStateSchema = z.enum(['CREATING', 'ONLINE', 'OFFLINE', 'STOPPED']);
+export type InstanceState = z.output<typeof instanceStateSchema>;
+
+/** What is wanted: a running process, a kept but stopped one, or none and no record. */
+export const goalSchema = z.enum(['run', 'stop', 'remove']);
+export type Goal = z.output<typeof goalSchema>;
+
+/** Why an instance is not (yet) running, as a short stable code; `message` says it in words and numbers. */
+export const reasonSchema = z.enum([
+  'no-node-fits',
+  'port-busy',
+  'installing',
+  'template-missing',
+  'install-failed',
+  'starting',
+  'start-failed',
+  'exited',
+  'stopping',
+  'stopped',
+  'removing',
+  'node-lost',
+  'node-stopped',
+  'reported',
+  'runtime-unavailable',
+]);
+export type Reason = z.output<typeof reasonSchema>;
+
+const desiredSchema = z.object({
+  goal: goalSchema,
+  /** Raised by every restart request; the wrapper restarts when it has not yet acted on this value. */
+  restartToken: z.int().min(0),
+});
+
+const placedTemplateSchema = z.object({ group: nameSchema, name: nameSchema, priority: z.int() });
+
+const placementSchema = z.object({
+  nodeId: nameSchema,
+  /** Port on the node, or null when the configuration asks for none. */
+  port: z.int().min(1).max(65_535).nullable(),
+  /** Address that clients connect to. */
+  hostAddress: z.string(),
+  /** The templates chosen for this instance once and for all (oneOf and oneInGroups are decided here). */
+  templates: z.array(placedTemplateSchema),
+});
+
+const statusSchema = z.object({
+  state: instanceStateSchema,
+  reason: reasonSchema.nullable(),
+  message: z.string().nullable(),
+  pid: z.int().nullable(),
+  restarts: z.int().min(0),
+  exitCode: z.int().nullable(),
+  exitSignal: z.string().nullable(),
+  /** Instant of the last state change or report, Unix milliseconds. */
+  lastHeartbeat: z.number(),
+  players: z.number().nullable(),
+  maxPlayers: z.number().nullable(),
+  tps: z.number().nullable(),
+});
+
+export const instanceRecordSchema = z.object({
+  id: instanceIdSchema,
+  configurationName: nameSchema,
+  /** Hash of the configuration content that it was made from: key `revisions/<hash>`. */
+  revision: z.string(),
+  runtime: nameSchema,
+  static: z.boolean(),
+  ramMB: z.int().min(0),
+  /** 100 = one core. */
+  cpu: z.int().min(0),
+  createdAt: z.number(),
+  desired: desiredSchema,
+  placement: placementSchema.nullable(),
+  status: statusSchema,
+});
+
+export type InstanceRecord = z.output<typeof instanceRecordSchema>;
+export type InstancePlacement = NonNullable<InstanceRecord['placement']>;
+export type InstanceStatus = InstanceRecord['status'];
+export type PlacedTemplate = z.output<typeof placedTemplateSchema>;
+
+/** The instance as API clients see it: flat, scalars and null only. */
+export const instanceInfoSchema = z.object({
+  id: z.string(),
+  configurationName: z.string(),
+  wrapperNodeId: z.string().optional().describe('absent until placed'),
+  hostAddress: z.string().optional().describe('absent until placed'),
+  allocatedPort: z
+    .int()
+    .optional()
+    .describe('absent until placed, or when the configuration asks for no port'),
+  state: instanceStateSchema,
+  lastHeartbeat: z.number().describe('Unix milliseconds'),
+  processPid: z.int().nullable(),
+  allocatedRamMB: z.int(),
+  allocatedCpu: z.int().describe('100 = one core'),
+  runtime: z.string(),
+  reason: z.string().nullable(),
+  message: z.string().nullable(),
+  restarts: z.int(),
+  createdAt: z.number().describe('Unix milliseconds'),
+  exitCode: z.int().nullable(),
+  exitSignal: z.string().nullable(),
+  configurationRevision: z.string(),
+  players: z.number().nullable(),
+  maxPlayers: z.number().nullable(),
+  tps: z.number().nullable(),
+});
+export type InstanceInfo = z.output<typeof instanceInfoSchema>;
+
+/** The flat view of a record. `lastHeartbeat` may be later than the record's: a node's beat counts for what runs there. */
+export function toInstanceInfo(record: InstanceRecord, lastHeartbeat: number): InstanceInfo {
+  const { placement, status } = record;
+  return {
+    id: record.id,
+    configurationName: record.configurationName,
+    ...(placement !== null && { wrapperNodeId: placement.nodeId, hostAddress: placement.hostAddress }),
+    ...(placement !== null && placement.port !== null && { allocatedPort: placement.port }),
+    state: status.state,
+    lastHeartbeat,
+    processPid: status.pid,
+    allocatedRamMB: record.ramMB,
+    allocatedCpu: record.cpu,
+    runtime: record.runtime,
+    reason: status.reason,
+    message: status.message,
+    restarts: status.restarts,
+    createdAt: record.createdAt,
+    exitCode: status.exitCode,
+    exitSignal: status.exitSignal,
+    configurationRevision: record.revision,
+    players: status.players,
+    maxPlayers: status.maxPlayers,
+    tps: status.tps,
+  };
+}

@@ -1,0 +1,83 @@
+/** Nodes: what one says of itself when it joins, what the master keeps of it, and the settings in `config.json`. */
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import { nameSchema } from './names.js';
+
+/** A runtime that a node can or cannot use, and why not. */
+export const runtimeOfferSchema = z.object({
+  key: nameSchema,
+  available: z.boolean(),
+  version: z.string().nullable(),
+  /** Why it is not available, for a person; null when it is. */
+  reason: z.string().nullable(),
+});
+export type RuntimeOffer = z.output<typeof runtimeOfferSchema>;
+
+export const nodeCapacitySchema = z.object({ maxRamMB: z.int().min(1), maxCpu: z.int().min(1) });
+export type NodeCapacity = z.output<typeof nodeCapacitySchema>;
+
+/** `connected`: beats arrive. `returning`: it said that it will be back. `lost`: beats missed for nodeTimeoutMs. */
+export const nodeConditionSchema = z.enum(['connected', 'returning', 'lost']);
+export type NodeCondition = z.output<typeof nodeConditionSchema>;
+
+export const nodeRecordSchema = z.object({
+  nodeId: nameSchema,
+  address: z.string(),
+  master: z.boolean(),
+  capacity: nodeCapacitySchema,
+  runtimes: z.array(runtimeOfferSchema),
+  cordoned: z.boolean(),
+  condition: nodeConditionSchema,
+  /** Wall-clock instant of the last change of condition, Unix milliseconds. */
+  conditionSince: z.number(),
+  version: z.string(),
+});
+export type NodeRecord = z.output<typeof nodeRecordSchema>;
+
+const portSchema = z.int().min(1).max(65_535);
+
+export const nodeConfigurationSchema = z.strictObject({
+  address: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('address advertised to the cluster and to clients'),
+  port: portSchema.default(6000).describe('cluster port'),
+  apiPort: portSchema.default(7000).describe('REST port'),
+  nodeId: nameSchema.prefault(() => defaultNodeId()).describe('unique node identifier'),
+  clusterName: nameSchema.default('drover').describe('cluster name shared by all members'),
+  isMasterNode: z.boolean().default(true).describe('runs the API and owns authoritative state'),
+  masterAddress: z.string().min(1).default('127.0.0.1'),
+  masterPort: portSchema.default(6000),
+  masterApiPort: portSchema.default(7000),
+  debug: z.boolean().default(false).describe('verbose logging'),
+  maxRamMB: z.int().min(1).optional().describe('RAM for instances in MB; default: 90 % of the machine'),
+  maxCpu: z.int().min(1).optional().describe('CPU units for instances, 100 = 1 core; default: all cores'),
+  bindAddress: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('default: loopback when address is loopback, else all interfaces'),
+  nodeTimeoutMs: z.int().min(1000).max(3_600_000).default(6000),
+  maxUploadMB: z.int().min(1).max(1_048_576).default(512),
+  instanceLogs: z
+    .strictObject({
+      segmentMB: z.int().min(1).max(1024).default(8),
+      segments: z.int().min(2).max(64).default(4),
+    })
+    .prefault({}),
+  joinToken: z.string().min(1).optional(),
+  logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
+});
+
+/** `config.json` with every default filled in. */
+export type NodeConfiguration = z.output<typeof nodeConfigurationSchema>;
+
+/** The host name, made to fit the name pattern; `node` when nothing of it fits. */
+export function defaultNodeId(host: string = hostname()): string {
+  const cleaned = host
+    .replace(/[^A-Za-z0-9._-]/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 64);
+  return cleaned === '' ? 'node' : cleaned;
+}

@@ -1,0 +1,99 @@
+/**
+ * What a runtime (process, later screen, tmux, docker) does for the process supervisor. All runtimes keep their
+ * instances alive without the daemon and write instance output through src/logs. One contract suite tests them all.
+ */
+import type { RuntimeOffer } from '../model/node.js';
+
+/** One start of one instance: `run` counts starts, so that an old process is never taken for a new one. */
+export interface RunId {
+  readonly instanceId: string;
+  readonly run: number;
+}
+
+export interface StartSpec extends RunId {
+  /** Given to `/bin/sh -c` as it stands; values reach it by `environment`, never by text. */
+  readonly command: string;
+  /** Absolute path, exists. */
+  readonly workingDirectory: string;
+  /** The complete environment, nothing is added but what a terminal needs. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly ramMB: number;
+  readonly cpu: number;
+}
+
+/** A process is known by pid and start time, never by pid alone. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Field 22 of `/proc/<pid>/stat`, clock ticks since boot. */
+  readonly startTime: number;
+  /** `/proc/sys/kernel/random/boot_id`: start times of another boot mean nothing. */
+  readonly bootId: string;
+}
+
+export interface Exit {
+  /** Exit status, or null when a signal ended it. */
+  readonly code: number | null;
+  /** Signal name such as `SIGKILL`, or null. */
+  readonly signal: string | null;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** What a runtime holds: a live process, or an exit that nobody has acknowledged yet. */
+export type Held = RunId &
+  (
+    | { readonly process: ProcessIdentity; readonly exit: null }
+    | { readonly process: ProcessIdentity | null; readonly exit: Exit }
+  );
+
+export type ExitListener = (run: RunId, exit: Exit) => void;
+
+export interface Runtime {
+  readonly key: string;
+
+  /** Whether the tool answers on this machine. Cheap; called at start and from time to time. */
+  probe(): Promise<RuntimeOffer>;
+
+  /**
+   * Starts and resolves when the process exists. Throws DRV_RUNTIME_START_FAILED with a reason for the operator,
+   * DRV_RUNTIME_UNAVAILABLE when the tool or its owner cannot be reached. Refuses a second live process for the
+   * same instance id.
+   */
+  start(spec: StartSpec): Promise<ProcessIdentity>;
+
+  /**
+   * Takes up what an earlier daemon left: called once before anything else, may be repeated. Afterwards exits
+   * are reported to `onExit`. Resolves with everything held. Never starts anything.
+   */
+  adopt(): Promise<readonly Held[]>;
+
+  /** Everything held now. */
+  list(): Promise<readonly Held[]>;
+
+  /**
+   * Sends a signal to the whole of the instance: process group, session, and strays that carry its mark. Resolves
+   * once sent; a run that is gone is no error.
+   */
+  signal(run: RunId, signal: NodeJS.Signals): Promise<void>;
+
+  /** True while anything of the run lives: its process, group members, or marked strays. */
+  isAlive(run: RunId): Promise<boolean>;
+
+  /** Writes bytes to standard input as they are. Throws DRV_INSTANCE_NOT_RUNNING, DRV_STDIN_TOO_LONG, DRV_STDIN_FULL. */
+  write(run: RunId, bytes: Buffer): Promise<void>;
+
+  /** Forgets an exit once the daemon has recorded it. Repeatable. */
+  acknowledge(run: RunId): Promise<void>;
+
+  /** Exits are events, never polled. Returns the function that unsubscribes. */
+  onExit(listener: ExitListener): () => void;
+
+  /**
+   * Called when the runtime loses hold of everything at once (its owner or server died). The supervisor lists
+   * again. Returns the function that unsubscribes.
+   */
+  onLost(listener: () => void): () => void;
+
+  /** Lets go without ending anything: instances live on for the next daemon. Idempotent. */
+  release(): Promise<void>;
+}

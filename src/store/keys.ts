@@ -1,0 +1,15 @@
+/** The key space of the master's store, in one place. See DESIGN §3 for what each holds. */
+
+export const PREFIX = {
+  configurations: 'configurations/',
+  revisions: 'revisions/',
+  instances: 'instances/',
+  keys: 'keys/',
+  nodes: 'nodes/',
+} as const;
+
+export const configurationKey = (name: string): string => PREFIX.configurations + name;
+export const revisionKey = (hash: string): string => PREFIX.revisions + hash;
+export const instanceKey = (id: string): string => PREFIX.instances + id;
+export const apiKeyKey = (label: string): string => PREFIX.keys + label;
+export const nodeKey = (nodeId: string): string => PREFIX.nodes + nodeId;

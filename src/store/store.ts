@@ -1,0 +1,75 @@
+/**
+ * The small ordered key-value store that everything durable goes through. Implementations (memory, lmdb,
+ * later etcd) pass one contract suite (test/contract/store-contract.ts); nothing above src/store knows which one it has.
+ */
+
+/** A stored value with the revision of its last change. Values are plain JSON data and must not be mutated. */
+export interface Entry {
+  readonly key: string;
+  readonly value: unknown;
+  readonly revision: number;
+}
+
+/** One durable change. Changes of one transaction share a revision. */
+export interface Change {
+  readonly revision: number;
+  readonly key: string;
+  /** The new value; undefined: the key was removed. */
+  readonly value: unknown;
+}
+
+/** One operation of a transaction. A transaction names a key at most once. */
+export type Operation =
+  /** Fails with DRV_STORE_CONFLICT when the key exists. */
+  | { readonly do: 'create'; readonly key: string; readonly value: unknown }
+  /** Fails with DRV_STORE_CONFLICT unless the key's revision is `expectedRevision`. */
+  | {
+      readonly do: 'update';
+      readonly key: string;
+      readonly value: unknown;
+      readonly expectedRevision: number;
+    }
+  /** Writes whatever was there before. */
+  | { readonly do: 'put'; readonly key: string; readonly value: unknown }
+  /** Fails with DRV_STORE_CONFLICT when `expectedRevision` is given and differs; removing a missing key without one is no change. */
+  | { readonly do: 'remove'; readonly key: string; readonly expectedRevision?: number }
+  /** Changes nothing; fails with DRV_STORE_CONFLICT unless the key's revision is `expectedRevision` (0: must not exist). */
+  | { readonly do: 'check'; readonly key: string; readonly expectedRevision: number };
+
+export interface Store {
+  /** The revision of the last durable change; 0 for a new store. It only grows, over restarts too. */
+  readonly revision: number;
+
+  get(key: string): Promise<Entry | undefined>;
+
+  /** All entries whose key starts with `prefix`, in key order, as one consistent state at `revision`. */
+  list(prefix: string): Promise<{ readonly entries: readonly Entry[]; readonly revision: number }>;
+
+  /**
+   * Applies all operations or none. Resolves with the new revision once they are on disk (fsync); concurrent
+   * calls are committed together. Conflicts are judged against all transactions called before this one.
+   * Throws DRV_STORE_CONFLICT (the message names the key), DRV_STORE_WRITE_FAILED (disk full and the like:
+   * nothing was applied), DRV_STORE_CLOSED.
+   */
+  transact(operations: readonly Operation[]): Promise<number>;
+
+  /**
+   * Every change of keys under `prefix` after `fromRevision`, once, in order, in batches, each only after it is
+   * durable. Subscribed when called (not at the first `next`). Ends when `signal` aborts or the store closes.
+   * Throws DRV_STORE_HISTORY_GONE when changes after `fromRevision` are no longer held (the caller lists again).
+   */
+  watch(prefix: string, fromRevision: number, signal: AbortSignal): AsyncIterable<readonly Change[]>;
+
+  /** Flushes and releases files and locks. Idempotent; every later call throws DRV_STORE_CLOSED. */
+  close(): Promise<void>;
+}
+
+/** `create` of one key: resolves with its revision. */
+export function create(store: Store, key: string, value: unknown): Promise<number> {
+  return store.transact([{ do: 'create', key, value }]);
+}
+
+/** Compare-and-set of one key: resolves with its new revision, throws DRV_STORE_CONFLICT when it changed. */
+export function update(store: Store, key: string, value: unknown, expectedRevision: number): Promise<number> {
+  return store.transact([{ do: 'update', key, value, expectedRevision }]);
+}

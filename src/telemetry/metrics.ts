@@ -1,0 +1,177 @@
+/**
+ * All metrics, by name, in one place; nothing else in Drover knows a metric's name. A `Metrics` belongs to one
+ * daemon and has its own registry, so that several can live in one test process.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Outcome } from '../loop/reconciler.js';
+import type { QueueGauge, TraceEvent } from '../loop/trace.js';
+
+const SHORT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+const START_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/** Numbers that are read when somebody scrapes, not pushed. */
+export interface MetricSources {
+  /** Instances by configuration and state. */
+  instances(): Iterable<{ configuration: string; state: string; count: number }>;
+  /** Declared minimum and what counts towards it now. */
+  services(): Iterable<{ configuration: string; minimum: number; actual: number }>;
+  configurationFileErrors(): number;
+}
+
+export class Metrics {
+  readonly registry = new Registry();
+  readonly #queues = new Map<string, () => QueueGauge>();
+  readonly #rounds: Counter<'controller' | 'outcome'>;
+  readonly #roundSeconds: Histogram<'controller'>;
+  readonly #restarts: Counter<'configuration'>;
+  readonly #placementFailures: Counter<'reason'>;
+  readonly #startSeconds: Histogram;
+  readonly #storeWriteSeconds: Histogram;
+
+  constructor() {
+    const registers = [this.registry];
+    collectDefaultMetrics({ register: this.registry });
+    this.#rounds = new Counter({
+      name: 'drover_reconcile_total',
+      help: 'Reconcile rounds by controller and outcome.',
+      labelNames: ['controller', 'outcome'],
+      registers,
+    });
+    this.#roundSeconds = new Histogram({
+      name: 'drover_reconcile_duration_seconds',
+      help: 'Duration of reconcile rounds.',
+      labelNames: ['controller'],
+      buckets: SHORT_SECONDS,
+      registers,
+    });
+    this.#restarts = new Counter({
+      name: 'drover_instance_restarts_total',
+      help: 'Restarts of instances after an exit, as reported by their nodes.',
+      labelNames: ['configuration'],
+      registers,
+    });
+    this.#placementFailures = new Counter({
+      name: 'drover_placement_failures_total',
+      help: 'Placement passes that found no node, once per reason a node was refused for.',
+      labelNames: ['reason'],
+      registers,
+    });
+    this.#startSeconds = new Histogram({
+      name: 'drover_instance_start_duration_seconds',
+      help: 'Time from the record of an instance to its first ONLINE.',
+      buckets: START_SECONDS,
+      registers,
+    });
+    this.#storeWriteSeconds = new Histogram({
+      name: 'drover_store_write_duration_seconds',
+      help: 'Time until a store transaction is durable.',
+      buckets: SHORT_SECONDS,
+      registers,
+    });
+    this.#registerQueues();
+  }
+
+  /** Trace sink for controllers. */
+  readonly trace = (event: TraceEvent): void => {
+    if (event.kind !== 'round') return;
+    this.#countRound(event.controller, event.outcome, event.durationMs);
+  };
+
+  #countRound(controller: string, outcome: Outcome, durationMs: number): void {
+    this.#rounds.inc({ controller, outcome });
+    this.#roundSeconds.observe({ controller }, durationMs / 1000);
+  }
+
+  /** Shows a controller's queue on every scrape. */
+  addQueue(controller: string, read: () => QueueGauge): void {
+    this.#queues.set(controller, read);
+  }
+
+  countRestarts(configuration: string, count: number): void {
+    this.#restarts.inc({ configuration }, count);
+  }
+
+  countPlacementFailure(reason: string): void {
+    this.#placementFailures.inc({ reason });
+  }
+
+  observeStart(seconds: number): void {
+    this.#startSeconds.observe(seconds);
+  }
+
+  observeStoreWrite(seconds: number): void {
+    this.#storeWriteSeconds.observe(seconds);
+  }
+
+  /** Connects the numbers that only a master has. Called once, when its state is loaded. */
+  addSources(sources: MetricSources): void {
+    const registers = [this.registry];
+    new Gauge({
+      name: 'drover_instances',
+      help: 'Instances by configuration and state.',
+      labelNames: ['configuration', 'state'],
+      registers,
+      collect() {
+        this.reset();
+        for (const { configuration, state, count } of sources.instances())
+          this.set({ configuration, state }, count);
+      },
+    });
+    new Gauge({
+      name: 'drover_service_minimum',
+      help: 'Declared minimumServiceCount.',
+      labelNames: ['configuration'],
+      registers,
+      collect() {
+        this.reset();
+        for (const { configuration, minimum } of sources.services()) this.set({ configuration }, minimum);
+      },
+    });
+    new Gauge({
+      name: 'drover_service_actual',
+      help: 'Instances that count towards the declared minimum.',
+      labelNames: ['configuration'],
+      registers,
+      collect() {
+        this.reset();
+        for (const { configuration, actual } of sources.services()) this.set({ configuration }, actual);
+      },
+    });
+    new Gauge({
+      name: 'drover_configuration_file_errors',
+      help: 'Configuration files that are in error now.',
+      registers,
+      collect() {
+        this.set(sources.configurationFileErrors());
+      },
+    });
+  }
+
+  /** The exposition text for `/metrics`. */
+  async text(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  #registerQueues(): void {
+    const queues = this.#queues;
+    const registers = [this.registry];
+    new Gauge({
+      name: 'drover_queue_depth',
+      help: 'Keys that are due and wait.',
+      labelNames: ['controller'],
+      registers,
+      collect() {
+        for (const [controller, read] of queues) this.set({ controller }, read().depth);
+      },
+    });
+    new Gauge({
+      name: 'drover_queue_longest_wait_seconds',
+      help: 'How long the oldest due key has waited.',
+      labelNames: ['controller'],
+      registers,
+      collect() {
+        for (const [controller, read] of queues) this.set({ controller }, read().longestWaitMs / 1000);
+      },
+    });
+  }
+}
