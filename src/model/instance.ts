@@ -72,7 +72,11 @@ const statusSchema = z.object({
   players: z.number().nullable(),
   maxPlayers: z.number().nullable(),
   tps: z.number().nullable(),
+  /** The node confirmed that process and working directory are gone (goal `remove`). */
+  gone: z.boolean(),
 });
+
+const homeSchema = z.object({ nodeId: nameSchema, port: z.int().min(1).max(65_535).nullable() });
 
 export const instanceRecordSchema = z.object({
   id: instanceIdSchema,
@@ -86,7 +90,10 @@ export const instanceRecordSchema = z.object({
   cpu: z.int().min(0),
   createdAt: z.number(),
   desired: desiredSchema,
+  /** Null until placed; taken away again when a stopped instance is started, so that it must fit anew. */
   placement: placementSchema.nullable(),
+  /** Where it was placed last: a static instance never leaves that node, others go back there if they fit. */
+  home: homeSchema.nullable(),
   status: statusSchema,
 });
 

@@ -58,7 +58,7 @@ export const nodeConfigurationSchema = z.strictObject({
     .min(1)
     .optional()
     .describe('default: loopback when address is loopback, else all interfaces'),
-  nodeTimeoutMs: z.int().min(1000).max(3_600_000).default(6000),
+  nodeTimeoutMs: z.int().min(4000).max(3_600_000).default(6000),
   maxUploadMB: z.int().min(1).max(1_048_576).default(512),
   instanceLogs: z
     .strictObject({

@@ -1,0 +1,84 @@
+/**
+ * The heartbeat controller's decision: whether a node is there, will be back, or is lost, and what that means for
+ * the instances on it. Times are the master's own waking time (see src/channel/beat-book.ts), never a node's clock.
+ */
+import type { Plan } from '../../../src/loop/reconciler.js';
+import type { NodeCondition } from '../../../src/model/node.js';
+
+/** A node that said it will be back keeps its instances' state for this long. */
+export const RETURN_WITHIN_MS = 60_000;
+/** Instances changed in one transaction. */
+const BATCH = 200;
+
+export interface NodeFacts {
+  readonly nodeId: string;
+  readonly condition: NodeCondition;
+  readonly isConnected: boolean;
+  /** Since the last beat. */
+  readonly silentMs: number;
+  /** Since it said that it will be back; null: it did not. */
+  readonly goneForMs: number | null;
+  readonly timeoutMs: number;
+  /** Instances there that are wanted and not yet marked as lost. */
+  readonly standing: readonly string[];
+  /** Instances there that were marked because the node was lost. */
+  readonly marked: readonly string[];
+}
+
+export type HeartbeatStep =
+  | {
+      readonly do: 'set-condition';
+      readonly nodeId: string;
+      readonly condition: NodeCondition;
+      readonly why: string;
+    }
+  | { readonly do: 'mark-lost'; readonly nodeId: string; readonly ids: readonly string[] }
+  | { readonly do: 'restore'; readonly nodeId: string; readonly ids: readonly string[] };
+
+export function plan(facts: NodeFacts): Plan<HeartbeatStep> {
+  const { condition, recheckInMs } = judge(facts);
+  const steps: HeartbeatStep[] = [];
+  if (condition !== facts.condition)
+    steps.push({ do: 'set-condition', nodeId: facts.nodeId, condition, why: explain(facts, condition) });
+  // Also when the condition stands: a master that died between the two steps goes on here.
+  if (condition === 'lost')
+    for (const ids of batches(facts.standing)) steps.push({ do: 'mark-lost', nodeId: facts.nodeId, ids });
+  if (condition === 'connected')
+    for (const ids of batches(facts.marked)) steps.push({ do: 'restore', nodeId: facts.nodeId, ids });
+  return recheckInMs === undefined ? { steps } : { steps, recheckInMs };
+}
+
+function judge(facts: NodeFacts): { condition: NodeCondition; recheckInMs?: number } {
+  const { isConnected, silentMs, goneForMs, timeoutMs } = facts;
+  if (isConnected && silentMs < timeoutMs)
+    return { condition: 'connected', recheckInMs: timeoutMs - silentMs };
+  if (!isConnected && goneForMs !== null)
+    return goneForMs < RETURN_WITHIN_MS
+      ? { condition: 'returning', recheckInMs: RETURN_WITHIN_MS - goneForMs }
+      : { condition: 'lost' };
+  // Cut off, but not for long enough: what was known of it stands.
+  if (silentMs < timeoutMs && facts.condition !== 'lost')
+    return { condition: facts.condition, recheckInMs: timeoutMs - silentMs };
+  return { condition: 'lost' };
+}
+
+function explain(facts: NodeFacts, condition: NodeCondition): string {
+  switch (condition) {
+    case 'connected':
+      return 'beats arrive';
+    case 'returning':
+      return `it said that it will be back; its instances keep their state for ${RETURN_WITHIN_MS / 1000} s`;
+    case 'lost':
+      return facts.goneForMs === null
+        ? `no beat for ${(facts.silentMs / 1000).toFixed(1)} s (nodeTimeoutMs ${facts.timeoutMs})`
+        : `it did not come back within ${RETURN_WITHIN_MS / 1000} s`;
+    default:
+      return condition satisfies never;
+  }
+}
+
+function batches(ids: readonly string[]): string[][] {
+  const result: string[][] = [];
+  for (let start = 0; start < ids.length; start += BATCH) result.push(ids.slice(start, start + BATCH));
+  return result;
+}

@@ -1,0 +1,89 @@
+/** The heartbeat controller: writes each node's condition, and OFFLINE for what is on a lost one. Key: node id. */
+import type { BeatBook } from '../../../src/channel/beat-book.js';
+import type { Clock } from '../../../src/loop/clock.js';
+import type { Reconciler } from '../../../src/loop/reconciler.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { NodeRecord } from '../../../src/model/node.js';
+import type { LookupReader } from '../../../src/store/mirror.js';
+import { modify, type RecordSet } from '../../../src/store/modify.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
+import { type HeartbeatStep, type NodeFacts, plan } from './plan.js';
+
+export interface HeartbeatOptions {
+  readonly nodes: RecordSet<NodeRecord>;
+  readonly records: RecordSet<InstanceRecord>;
+  readonly instancesByNode: LookupReader<string>;
+  readonly beats: BeatBook;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class Heartbeat implements Reconciler<NodeFacts, HeartbeatStep> {
+  readonly name = 'heartbeat';
+  readonly plan = plan;
+  readonly #options: HeartbeatOptions;
+
+  constructor(options: HeartbeatOptions) {
+    this.#options = options;
+  }
+
+  observe(nodeId: string): NodeFacts | undefined {
+    const { nodes, records, instancesByNode, beats, timeoutMs } = this.#options;
+    const node = nodes.mirror.get(nodeId)?.value;
+    if (node === undefined) return undefined;
+    const standing: string[] = [];
+    const marked: string[] = [];
+    for (const id of instancesByNode.get(nodeId)) {
+      const record = records.mirror.get(id)?.value;
+      if (record === undefined || record.desired.goal !== 'run') continue;
+      if (record.status.reason === 'node-lost') marked.push(id);
+      else if (record.status.state !== 'STOPPED') standing.push(id);
+    }
+    return { nodeId, condition: node.condition, ...beats.contact(nodeId), timeoutMs, standing, marked };
+  }
+
+  async perform(step: HeartbeatStep): Promise<void> {
+    switch (step.do) {
+      case 'set-condition':
+        return this.#setCondition(step);
+      case 'mark-lost':
+        await Promise.all(step.ids.map((id) => this.#markLost(id, step.nodeId)));
+        return;
+      case 'restore':
+        await Promise.all(step.ids.map((id) => this.#restore(id, step.nodeId)));
+        return;
+      default:
+        return step satisfies never;
+    }
+  }
+
+  async #setCondition({ nodeId, condition, why }: HeartbeatStep & { do: 'set-condition' }): Promise<void> {
+    const { nodes, clock, logger } = this.#options;
+    const conditionSince = clock.now();
+    await modify(nodes, nodeId, (node) => ({ ...node, condition, conditionSince }));
+    const level = condition === 'lost' ? 'warn' : 'info';
+    logger[level]({ node: nodeId, condition }, `node ${nodeId} is ${condition}: ${why}`);
+  }
+
+  async #markLost(id: string, nodeId: string): Promise<void> {
+    await modify(this.#options.records, id, (record): InstanceRecord | undefined => {
+      const isStanding =
+        record.placement?.nodeId === nodeId &&
+        record.desired.goal === 'run' &&
+        record.status.reason !== 'node-lost';
+      if (!isStanding || record.status.state === 'STOPPED') return undefined;
+      const message = `its node ${nodeId} sends no beats`;
+      return { ...record, status: { ...record.status, state: 'OFFLINE', reason: 'node-lost', message } };
+    });
+  }
+
+  /** Only an OFFLINE that the time-out set is cleared; reports of the node say the rest. */
+  async #restore(id: string, nodeId: string): Promise<void> {
+    await modify(this.#options.records, id, (record): InstanceRecord | undefined => {
+      if (record.placement?.nodeId !== nodeId || record.status.reason !== 'node-lost') return undefined;
+      const state = record.status.pid === null ? 'CREATING' : 'ONLINE';
+      return { ...record, status: { ...record.status, state, reason: null, message: null } };
+    });
+  }
+}

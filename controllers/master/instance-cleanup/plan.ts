@@ -1,0 +1,27 @@
+/** The cleanup's decisions: records that nothing holds any more go, and contents of revisions that nothing points at. */
+import type { Plan } from '../../../src/loop/reconciler.js';
+
+export type CleanupFacts =
+  | {
+      readonly kind: 'instance';
+      readonly id: string;
+      readonly isUnwanted: boolean;
+      /** It has a node, which has not confirmed that process and directory are gone. */
+      readonly isHeld: boolean;
+    }
+  | { readonly kind: 'revision'; readonly hash: string; readonly isUsed: boolean };
+
+export type CleanupStep =
+  | { readonly do: 'remove-instance'; readonly id: string }
+  | { readonly do: 'remove-revision'; readonly hash: string };
+
+export function plan(facts: CleanupFacts): Plan<CleanupStep> {
+  switch (facts.kind) {
+    case 'instance':
+      return { steps: facts.isUnwanted && !facts.isHeld ? [{ do: 'remove-instance', id: facts.id }] : [] };
+    case 'revision':
+      return { steps: facts.isUsed ? [] : [{ do: 'remove-revision', hash: facts.hash }] };
+    default:
+      return facts satisfies never;
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The minimum-service enforcer's decision: how many instances of one configuration to create now. It never stops
+ * anything, unless the configuration sets a maximum.
+ */
+
+import type { Plan } from '../../../src/loop/reconciler.js';
+import type { Goal, InstanceState } from '../../../src/model/instance.js';
+import type { NodeCondition } from '../../../src/model/node.js';
+
+/** No more than this many creations of one configuration in one pass. */
+const MOST_PER_PASS = 20;
+const DELAY_BASE_MS = 1000;
+const DELAY_MAX_MS = 60_000;
+/** New instances that lived this long did not fail young. */
+export const YOUNG_MS = 60_000;
+
+export interface CountedInstance {
+  readonly id: string;
+  readonly goal: Goal;
+  readonly state: InstanceState;
+  readonly static: boolean;
+  readonly createdAt: number;
+  /** Condition of the node that holds it; null: not placed, or its node is unknown. */
+  readonly node: NodeCondition | null;
+}
+
+/** The last creations, for the delay while new instances keep failing. */
+export interface CreationHistory {
+  /** Monotonic ms of the last creation. */
+  readonly at: number;
+  readonly ids: readonly string[];
+  /** Passes in a row whose creations were needed because the ones before had failed young. */
+  readonly streak: number;
+}
+
+export interface ServiceFacts {
+  readonly name: string;
+  readonly minimum: number;
+  readonly maximum: number | undefined;
+  readonly instances: readonly CountedInstance[];
+  readonly history: CreationHistory | undefined;
+}
+
+export type ServiceStep =
+  | { readonly do: 'create'; readonly name: string; readonly count: number; readonly streak: number }
+  | { readonly do: 'stop'; readonly name: string; readonly id: string };
+
+export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
+  const counted = facts.instances.filter(countsTowardsMinimum).length;
+  const surplus = planSurplus(facts);
+  if (surplus.length > 0) return { steps: surplus };
+  const missing = Math.min(facts.minimum, facts.maximum ?? facts.minimum) - counted;
+  if (missing <= 0) return { steps: [] };
+  const streak = nextStreak(facts, now);
+  const waitMs = (facts.history?.at ?? now) + delayMs(streak) - now;
+  if (waitMs > 0) return { steps: [], recheckInMs: waitMs };
+  return { steps: [{ do: 'create', name: facts.name, count: Math.min(missing, MOST_PER_PASS), streak }] };
+}
+
+/**
+ * Desired `run`, and on its way, up, or being restarted in place by a node that is there (or said that it will be
+ * back). A deliberately stopped static instance keeps its slot: its data is there and nowhere else.
+ */
+export function countsTowardsMinimum(instance: CountedInstance): boolean {
+  if (instance.goal === 'remove') return false;
+  if (instance.goal === 'stop') return instance.static;
+  if (instance.state === 'STOPPED') return instance.static;
+  return (
+    instance.state !== 'OFFLINE' ||
+    instance.static ||
+    instance.node === 'connected' ||
+    instance.node === 'returning'
+  );
+}
+
+/** The youngest above the maximum. */
+function planSurplus(facts: ServiceFacts): ServiceStep[] {
+  const { maximum } = facts;
+  if (maximum === undefined) return [];
+  return facts.instances
+    .filter(({ goal }) => goal === 'run')
+    .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+    .slice(maximum)
+    .map(({ id }) => ({ do: 'stop', name: facts.name, id }));
+}
+
+/** Grows while what was created last no longer counts although it is young. */
+function nextStreak({ history, instances }: ServiceFacts, now: number): number {
+  if (history === undefined || now - history.at >= YOUNG_MS + delayMs(history.streak)) return 0;
+  const counted = new Set(instances.filter(countsTowardsMinimum).map(({ id }) => id));
+  return history.ids.every((id) => counted.has(id)) ? history.streak : history.streak + 1;
+}
+
+function delayMs(streak: number): number {
+  return streak === 0 ? 0 : Math.min(DELAY_BASE_MS * 2 ** (streak - 1), DELAY_MAX_MS);
+}

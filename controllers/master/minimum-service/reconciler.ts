@@ -1,0 +1,101 @@
+/** The minimum-service enforcer: counts what stands for a configuration and creates what is missing. Key: configuration name. */
+import type { Clock } from '../../../src/loop/clock.js';
+import type { Reconciler } from '../../../src/loop/reconciler.js';
+import type { ConfigurationRecord } from '../../../src/model/configuration.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { NodeRecord } from '../../../src/model/node.js';
+import type { InstanceWriter } from '../../../src/store/instance-writes.js';
+import type { LookupReader, MirrorReader } from '../../../src/store/mirror.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
+import {
+  type CountedInstance,
+  type CreationHistory,
+  countsTowardsMinimum,
+  plan,
+  type ServiceFacts,
+  type ServiceStep,
+} from './plan.js';
+
+export interface MinimumServiceOptions {
+  readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly instancesByConfiguration: LookupReader<string>;
+  readonly nodes: MirrorReader<NodeRecord>;
+  readonly writer: InstanceWriter;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
+  readonly name = 'minimum-service';
+  readonly plan = plan;
+  readonly #options: MinimumServiceOptions;
+  readonly #history = new Map<string, CreationHistory>();
+
+  constructor(options: MinimumServiceOptions) {
+    this.#options = options;
+  }
+
+  observe(name: string): ServiceFacts | undefined {
+    const configuration = this.#options.configurations.get(name)?.value.configuration;
+    if (configuration === undefined) {
+      this.#history.delete(name);
+      return undefined;
+    }
+    return {
+      name,
+      minimum: configuration.minimumServiceCount,
+      maximum: configuration.maximumServiceCount,
+      instances: this.#count(name),
+      history: this.#history.get(name),
+    };
+  }
+
+  async perform(step: ServiceStep): Promise<void> {
+    const { writer, logger, clock } = this.#options;
+    switch (step.do) {
+      case 'create': {
+        const ids = await writer.createMany(step.name, step.count);
+        this.#history.set(step.name, { at: clock.monotonic(), ids, streak: step.streak });
+        logger.info(
+          { configuration: step.name, count: ids.length, instances: ids },
+          `created ${ids.length} of ${step.name}: fewer than minimumServiceCount were standing`,
+        );
+        return;
+      }
+      case 'stop':
+        await writer.setLifecycle(step.id, 'stop');
+        logger.info(
+          { configuration: step.name, instance: step.id },
+          `stopping ${step.id}: ${step.name} is above maximumServiceCount`,
+        );
+        return;
+      default:
+        step satisfies never;
+    }
+  }
+
+  /** How many instances count towards the minimum now, for metrics and `why`. */
+  actual(name: string): number {
+    return this.#count(name).filter(countsTowardsMinimum).length;
+  }
+
+  #count(name: string): CountedInstance[] {
+    const { instances, instancesByConfiguration, nodes } = this.#options;
+    const counted: CountedInstance[] = [];
+    for (const id of instancesByConfiguration.get(name)) {
+      const record = instances.get(id)?.value;
+      if (record === undefined) continue;
+      const node = record.placement === null ? undefined : nodes.get(record.placement.nodeId);
+      counted.push({
+        id,
+        goal: record.desired.goal,
+        state: record.status.state,
+        static: record.static,
+        createdAt: record.createdAt,
+        node: node?.value.condition ?? null,
+      });
+    }
+    return counted;
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * Who holds how much RAM, CPU and which port on each node, kept up to date from the instance mirror, plus what was
+ * promised to placements whose write is still under way. Promising here first is what keeps two rounds from
+ * giving out the same port.
+ */
+import type { InstancePlacement, InstanceRecord } from '../../../src/model/instance.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
+
+export interface NodeUse {
+  readonly ramMB: number;
+  readonly cpu: number;
+  readonly instances: number;
+}
+
+export interface PortRange {
+  readonly min: number;
+  readonly max: number;
+}
+
+interface Holding {
+  readonly nodeId: string;
+  readonly hostAddress: string;
+  readonly port: number | null;
+  readonly ramMB: number;
+  readonly cpu: number;
+  readonly configurationName: string;
+}
+
+interface Tally {
+  ramMB: number;
+  cpu: number;
+  instances: number;
+  readonly byConfiguration: Map<string, number>;
+}
+
+/** Where the lowest free port of a range may be: never above it. */
+interface Hint extends PortRange {
+  from: number;
+}
+
+export class PlacementLedger {
+  /** What counts: the promise if there is one, else what the record says. */
+  readonly #holdings = new Map<string, Holding>();
+  readonly #promised = new Set<string>();
+  readonly #tallies = new Map<string, Tally>();
+  /** Holders of a port, by `node:<id>` or `host:<address>`. */
+  readonly #ports = new Map<string, Map<number, string>>();
+  readonly #hints = new Map<string, Hint>();
+  readonly #instances: MirrorReader<InstanceRecord>;
+
+  constructor(instances: MirrorReader<InstanceRecord>) {
+    this.#instances = instances;
+    instances.onChange((id, after) => this.#take(id, after?.value));
+  }
+
+  use(nodeId: string): NodeUse {
+    return this.#tallies.get(nodeId) ?? { ramMB: 0, cpu: 0, instances: 0 };
+  }
+
+  countOf(nodeId: string, configurationName: string): number {
+    return this.#tallies.get(nodeId)?.byConfiguration.get(configurationName) ?? 0;
+  }
+
+  /** The instance that holds the port on the node or under the host address, other than `except`. */
+  holderOf(nodeId: string, hostAddress: string, port: number, except: string): string | undefined {
+    for (const scope of [`node:${nodeId}`, `host:${hostAddress}`]) {
+      const holder = this.#ports.get(scope)?.get(port);
+      if (holder !== undefined && holder !== except) return holder;
+    }
+    return undefined;
+  }
+
+  /** The lowest port of the range that no instance holds and `isBusy` does not refuse; undefined: none. */
+  freePort(
+    nodeId: string,
+    hostAddress: string,
+    range: PortRange,
+    isBusy: (port: number) => boolean,
+  ): number | undefined {
+    const hint = this.#hint(`${nodeId}|${hostAddress}|${range.min}-${range.max}`, range);
+    let isRunOfTaken = true;
+    for (let port = hint.from; port <= range.max; port++) {
+      const isTaken = this.holderOf(nodeId, hostAddress, port, '') !== undefined;
+      if (!isTaken && !isBusy(port)) return port;
+      // Busy ports come free without notice, so the hint stops before the first of them.
+      if (isTaken && isRunOfTaken) hint.from = port + 1;
+      else isRunOfTaken = false;
+    }
+    return undefined;
+  }
+
+  /** Counts a placement before it is written. */
+  promise(record: InstanceRecord, placement: InstancePlacement): void {
+    this.#promised.add(record.id);
+    this.#replace(record.id, holdingOf(record, placement));
+  }
+
+  /** The write is over, whichever way: back to what the record says. */
+  withdraw(id: string): void {
+    if (!this.#promised.delete(id)) return;
+    const record = this.#instances.get(id)?.value;
+    this.#replace(id, record === undefined ? undefined : currentHolding(record));
+  }
+
+  #take(id: string, record: InstanceRecord | undefined): void {
+    // The promise counts until it is withdrawn, which takes the newest record.
+    if (this.#promised.has(id)) return;
+    this.#replace(id, record === undefined ? undefined : currentHolding(record));
+  }
+
+  #replace(id: string, next: Holding | undefined): void {
+    const before = this.#holdings.get(id);
+    if (before !== undefined) this.#count(id, before, -1);
+    if (next === undefined) this.#holdings.delete(id);
+    else {
+      this.#holdings.set(id, next);
+      this.#count(id, next, 1);
+    }
+  }
+
+  #count(id: string, holding: Holding, sign: 1 | -1): void {
+    const tally = this.#tally(holding.nodeId);
+    tally.ramMB += sign * holding.ramMB;
+    tally.cpu += sign * holding.cpu;
+    tally.instances += sign;
+    const count = (tally.byConfiguration.get(holding.configurationName) ?? 0) + sign;
+    if (count === 0) tally.byConfiguration.delete(holding.configurationName);
+    else tally.byConfiguration.set(holding.configurationName, count);
+    if (holding.port === null) return;
+    for (const scope of [`node:${holding.nodeId}`, `host:${holding.hostAddress}`])
+      this.#holdPort(scope, holding.port, id, sign === 1);
+    if (sign === -1) this.#lowerHints(holding.port);
+  }
+
+  #holdPort(scope: string, port: number, id: string, isHeld: boolean): void {
+    const holders = this.#ports.get(scope) ?? new Map<number, string>();
+    this.#ports.set(scope, holders);
+    if (isHeld) holders.set(port, id);
+    else if (holders.get(port) === id) holders.delete(port);
+  }
+
+  #tally(nodeId: string): Tally {
+    let tally = this.#tallies.get(nodeId);
+    if (tally === undefined) {
+      tally = { ramMB: 0, cpu: 0, instances: 0, byConfiguration: new Map() };
+      this.#tallies.set(nodeId, tally);
+    }
+    return tally;
+  }
+
+  #hint(key: string, range: PortRange): Hint {
+    let hint = this.#hints.get(key);
+    if (hint === undefined) {
+      hint = { ...range, from: range.min };
+      this.#hints.set(key, hint);
+    }
+    return hint;
+  }
+
+  #lowerHints(port: number): void {
+    for (const hint of this.#hints.values()) if (port >= hint.min && port < hint.from) hint.from = port;
+  }
+}
+
+function currentHolding(record: InstanceRecord): Holding | undefined {
+  return record.placement === null ? undefined : holdingOf(record, record.placement);
+}
+
+/** A stopped instance keeps its port; RAM and CPU it gives back. */
+function holdingOf(record: InstanceRecord, placement: InstancePlacement): Holding {
+  const isStopped =
+    record.desired.goal === 'stop' && record.status.state === 'STOPPED' && record.status.pid === null;
+  return {
+    nodeId: placement.nodeId,
+    hostAddress: placement.hostAddress,
+    port: placement.port,
+    ramMB: isStopped ? 0 : record.ramMB,
+    cpu: isStopped ? 0 : record.cpu,
+    configurationName: record.configurationName,
+  };
+}

@@ -1,0 +1,218 @@
+/**
+ * Placement: gives every wanted instance without a node one that fits, and another port when its own turned out to
+ * be busy. Key: instance id.
+ */
+import type { Clock } from '../../../src/loop/clock.js';
+import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
+import type { Configuration } from '../../../src/model/configuration.js';
+import type { InstancePlacement, InstanceRecord, PlacedTemplate } from '../../../src/model/instance.js';
+import type { NodeRecord } from '../../../src/model/node.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
+import { modify, type RecordSet } from '../../../src/store/modify.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
+import type { Metrics } from '../../../src/telemetry/metrics.js';
+import { BUSY_FOR_MS, type BusyPorts } from './busy-ports.js';
+import type { PlacementLedger } from './ledger.js';
+import { type Candidate, type PlacementFacts, type PlacementStep, plan } from './plan.js';
+
+export interface PlacementOptions {
+  readonly records: RecordSet<InstanceRecord>;
+  readonly revisions: MirrorReader<Configuration>;
+  readonly nodes: MirrorReader<NodeRecord>;
+  readonly ledger: PlacementLedger;
+  readonly busyPorts: BusyPorts;
+  readonly chooseTemplates: (
+    configuration: Configuration,
+    instanceId: string,
+  ) => { readonly templates: readonly PlacedTemplate[]; readonly problems: readonly string[] };
+  /** `hostAddress` of the configuration with its variables replaced, or the node's address. */
+  readonly hostAddressOf: (configuration: Configuration, node: NodeRecord) => string;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
+  readonly name = 'placement';
+  readonly #options: PlacementOptions;
+
+  constructor(options: PlacementOptions) {
+    this.#options = options;
+  }
+
+  observe(id: string): PlacementFacts | undefined {
+    const { records, revisions, chooseTemplates } = this.#options;
+    const record = records.mirror.get(id)?.value;
+    if (record === undefined) return undefined;
+    const task = this.#taskOf(record);
+    const configuration = revisions.get(record.revision)?.value;
+    // Its revision comes with a change of its own, which wakes this key again.
+    if (task === null || configuration === undefined) return idle(record);
+    const chosen = record.placement ?? { ...chooseTemplates(configuration, id) };
+    return {
+      id,
+      configurationName: record.configurationName,
+      task,
+      runtime: record.runtime,
+      ramMB: task === 'move' ? 0 : record.ramMB,
+      cpu: task === 'move' ? 0 : record.cpu,
+      ports: configuration.availablePorts,
+      home: homeOf(record, task),
+      candidates: this.#candidates(record, configuration, task),
+      templates: chosen.templates,
+      templateProblems: 'problems' in chosen ? chosen.problems : [],
+      message: record.status.message,
+    };
+  }
+
+  plan(facts: PlacementFacts) {
+    const planned = plan(facts);
+    // Busy ports come free without telling anybody.
+    const mayBeFreed = facts.task !== null && facts.candidates.some(({ busyPorts }) => busyPorts > 0);
+    return mayBeFreed ? { ...planned, recheckInMs: BUSY_FOR_MS } : planned;
+  }
+
+  async perform(step: PlacementStep): Promise<void> {
+    switch (step.do) {
+      case 'place':
+        return this.#place(step);
+      case 'explain':
+        return this.#explain(step);
+      default:
+        return step satisfies never;
+    }
+  }
+
+  #taskOf(record: InstanceRecord): PlacementFacts['task'] {
+    if (record.desired.goal !== 'run') return null;
+    if (record.placement === null) return 'place';
+    const { nodeId, port } = record.placement;
+    const isBusy =
+      record.status.reason === 'port-busy' && port !== null && this.#options.busyPorts.has(nodeId, port);
+    return isBusy && record.status.pid === null ? 'move' : null;
+  }
+
+  #candidates(record: InstanceRecord, configuration: Configuration, task: 'place' | 'move'): Candidate[] {
+    const candidates: Candidate[] = [];
+    for (const [, { value: node }] of this.#options.nodes.entries()) {
+      // A port is changed where the instance is: nothing else is wrong there.
+      if (task === 'move' && node.nodeId !== record.placement?.nodeId) continue;
+      candidates.push(this.#candidate(node, record, configuration));
+    }
+    return candidates;
+  }
+
+  #candidate(node: NodeRecord, record: InstanceRecord, configuration: Configuration): Candidate {
+    const { ledger, busyPorts, hostAddressOf } = this.#options;
+    const { nodeId, capacity } = node;
+    const use = ledger.use(nodeId);
+    const hostAddress = hostAddressOf(configuration, node);
+    const range = configuration.availablePorts;
+    return {
+      nodeId,
+      isConnected: node.condition === 'connected',
+      isCordoned: node.cordoned,
+      isAllowed: configuration.nodes.length === 0 || configuration.nodes.includes(nodeId),
+      offersRuntime: node.runtimes.some(({ key, available }) => key === record.runtime && available),
+      freeRamMB: capacity.maxRamMB - use.ramMB,
+      maxRamMB: capacity.maxRamMB,
+      freeCpu: capacity.maxCpu - use.cpu,
+      siblings: ledger.countOf(nodeId, record.configurationName),
+      hostAddress,
+      port: range === undefined ? null : this.#choosePort(nodeId, hostAddress, record, range),
+      busyPorts: range === undefined ? 0 : busyPorts.countIn(nodeId, range),
+    };
+  }
+
+  /** The port it had last, if that is still free; else the lowest free one. */
+  #choosePort(
+    nodeId: string,
+    hostAddress: string,
+    record: InstanceRecord,
+    range: { min: number; max: number },
+  ): number | undefined {
+    const { ledger, busyPorts } = this.#options;
+    const old = record.home?.nodeId === nodeId ? record.home.port : null;
+    const isOldFree =
+      old !== null &&
+      old >= range.min &&
+      old <= range.max &&
+      !busyPorts.has(nodeId, old) &&
+      ledger.holderOf(nodeId, hostAddress, old, record.id) === undefined;
+    return isOldFree
+      ? old
+      : ledger.freePort(nodeId, hostAddress, range, (port) => busyPorts.has(nodeId, port));
+  }
+
+  async #place(step: PlacementStep & { do: 'place' }): Promise<void> {
+    const { records, ledger, logger } = this.#options;
+    const { id, nodeId, port, hostAddress } = step;
+    const record = records.mirror.get(id)?.value;
+    if (record === undefined || this.#taskOf(record) === null)
+      throw new Conflict(`instance ${id} changed before its placement`);
+    if (port !== null && ledger.holderOf(nodeId, hostAddress, port, id) !== undefined)
+      throw new Conflict(`port ${port} was taken meanwhile`);
+    const placement: InstancePlacement = { nodeId, port, hostAddress, templates: [...step.templates] };
+    ledger.promise(record, placement);
+    try {
+      const placed = await modify(records, id, (current) =>
+        this.#taskOf(current) === null ? undefined : withPlacement(current, placement),
+      );
+      if (placed === undefined) throw new Conflict(`instance ${id} changed before its placement`);
+    } finally {
+      ledger.withdraw(id);
+    }
+    logger.info(
+      { instance: id, configuration: record.configurationName, node: nodeId, port },
+      `placed ${id} (${record.configurationName}) on ${nodeId}${port === null ? '' : `, port ${port}`}`,
+    );
+  }
+
+  async #explain(step: PlacementStep & { do: 'explain' }): Promise<void> {
+    const { records, metrics, logger } = this.#options;
+    const { id, reason, message } = step;
+    const record = await modify(records, id, (current) =>
+      current.desired.goal !== 'run' || current.placement !== null
+        ? undefined
+        : { ...current, status: { ...current.status, reason, message } },
+    );
+    if (record === undefined) return;
+    for (const condition of step.conditions) metrics.countPlacementFailure(condition);
+    logger.warn(
+      { instance: id, configuration: record.configurationName, reason },
+      `cannot place ${id} (${record.configurationName}): ${message}`,
+    );
+  }
+}
+
+function idle(record: InstanceRecord): PlacementFacts {
+  return {
+    id: record.id,
+    configurationName: record.configurationName,
+    task: null,
+    runtime: record.runtime,
+    ramMB: record.ramMB,
+    cpu: record.cpu,
+    ports: undefined,
+    home: null,
+    candidates: [],
+    templates: [],
+    templateProblems: [],
+    message: null,
+  };
+}
+
+function homeOf(record: InstanceRecord, task: 'place' | 'move'): PlacementFacts['home'] {
+  if (task === 'move' || record.home === null) return null;
+  return { nodeId: record.home.nodeId, isBinding: record.static };
+}
+
+function withPlacement(record: InstanceRecord, placement: InstancePlacement): InstanceRecord {
+  const { nodeId, port } = placement;
+  return {
+    ...record,
+    placement,
+    home: { nodeId, port },
+    status: { ...record.status, reason: null, message: null },
+  };
+}

@@ -1,0 +1,167 @@
+/** Builds the master's controllers and says which change wakes which of them. Called by the composition root only. */
+import type { BeatBook } from '../../src/channel/beat-book.js';
+import type { Clock } from '../../src/loop/clock.js';
+import { Controller, type ControllerOptions } from '../../src/loop/controller.js';
+import type { Part } from '../../src/loop/lifecycle.js';
+import type { Reconciler } from '../../src/loop/reconciler.js';
+import type { InstanceRecord } from '../../src/model/instance.js';
+import type { InstanceWriter } from '../../src/store/instance-writes.js';
+import { instanceKey, revisionKey } from '../../src/store/keys.js';
+import type { MasterState } from '../../src/store/master-state.js';
+import type { Logger } from '../../src/telemetry/logger.js';
+import type { Metrics } from '../../src/telemetry/metrics.js';
+import { Heartbeat } from './heartbeat/reconciler.js';
+import { InstanceCleanup } from './instance-cleanup/reconciler.js';
+import { MinimumService } from './minimum-service/reconciler.js';
+import { Placement, type PlacementOptions } from './placement/reconciler.js';
+
+/** Unplaced instances are looked at again this long after something came free, however much came free. */
+const WAKE_PENDING_MS = 50;
+/** Placements whose writes may be under way together: they share one commit. */
+const PLACEMENTS_AT_ONCE = 512;
+
+export interface MasterControllersOptions {
+  readonly state: MasterState;
+  readonly writer: InstanceWriter;
+  readonly beats: BeatBook;
+  readonly nodeTimeoutMs: number;
+  readonly placement: Pick<PlacementOptions, 'ledger' | 'busyPorts' | 'chooseTemplates' | 'hostAddressOf'>;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+export interface MasterControllers extends Part {
+  readonly minimumService: MinimumService;
+  /** Templates appeared: what waits for one is looked at again. */
+  wakePending(): void;
+  /** Resolves when no controller has anything due or running. */
+  whenIdle(): Promise<void>;
+}
+
+export function buildMasterControllers(options: MasterControllersOptions): MasterControllers {
+  const { state, writer, beats, clock, metrics, logger } = options;
+  const { instances, configurations, nodes, revisions, store } = state;
+  const minimumService = new MinimumService({ ...state, writer, clock, logger });
+  const enforcer = build(options, minimumService, { keys: () => ids(configurations.entries()) });
+  const placement = build(
+    options,
+    new Placement({
+      records: state.instanceRecords,
+      revisions,
+      nodes,
+      metrics,
+      logger,
+      clock,
+      ...options.placement,
+    }),
+    { keys: () => ids(instances.entries()), concurrency: PLACEMENTS_AT_ONCE },
+  );
+  const heartbeat = build(
+    options,
+    new Heartbeat({
+      nodes: state.nodeRecords,
+      records: state.instanceRecords,
+      instancesByNode: state.instancesByNode,
+      beats,
+      timeoutMs: options.nodeTimeoutMs,
+      clock,
+      logger,
+    }),
+    { keys: () => ids(nodes.entries()) },
+  );
+  const cleanup = build(options, new InstanceCleanup({ ...state, store, logger }), {
+    keys: () => [...ids(instances.entries()).map(instanceKey), ...ids(revisions.entries()).map(revisionKey)],
+  });
+  const controllers = [enforcer, placement, heartbeat, cleanup];
+
+  const pending = new Set<string>();
+  const wakePending = (): void => {
+    for (const id of pending) placement.enqueue(id, { afterMs: WAKE_PENDING_MS });
+  };
+  const onInstance = (
+    id: string,
+    after: InstanceRecord | undefined,
+    before: InstanceRecord | undefined,
+  ): void => {
+    const record = after ?? before;
+    if (record !== undefined) enforcer.enqueue(record.configurationName);
+    if (after === undefined) cleanup.enqueue(revisionKey(before?.revision ?? ''));
+    else if (after.desired.goal === 'remove') cleanup.enqueue(instanceKey(id));
+    if (after?.desired.goal === 'run' && (after.placement === null || after.status.reason === 'port-busy'))
+      placement.specChanged(id);
+    if (after?.desired.goal === 'run' && after.placement === null) pending.add(id);
+    else pending.delete(id);
+    if (releases(before, after)) wakePending();
+  };
+  instances.onChange((id, after, before) => onInstance(id, after?.value, before?.value));
+  configurations.onChange((name, after, before) => {
+    enforcer.specChanged(name);
+    if (before !== undefined && before.value.hash !== after?.value.hash)
+      cleanup.enqueue(revisionKey(before.value.hash));
+  });
+  revisions.onChange((hash) => {
+    for (const id of state.instancesByRevision.get(hash)) placement.specChanged(id);
+  });
+  nodes.onChange((nodeId, after, before) => {
+    heartbeat.specChanged(nodeId);
+    wakePending();
+    if (after?.value.condition !== before?.value.condition)
+      for (const [name] of configurations.entries()) enforcer.enqueue(name);
+  });
+  beats.onContactChange((nodeId) => heartbeat.specChanged(nodeId));
+
+  return {
+    minimumService,
+    wakePending,
+    start: async () => {
+      for (const [id, { value }] of instances.entries()) onInstance(id, value, undefined);
+      for (const [name] of configurations.entries()) enforcer.enqueue(name);
+      for (const [nodeId] of nodes.entries()) heartbeat.enqueue(nodeId);
+      for (const [hash] of revisions.entries()) cleanup.enqueue(revisionKey(hash));
+      for (const controller of controllers) await controller.start();
+    },
+    stop: async () => {
+      await Promise.all(controllers.map((controller) => controller.stop()));
+    },
+    whenIdle: async () => {
+      await Promise.all(controllers.map((controller) => controller.whenIdle()));
+    },
+  };
+}
+
+function build<Facts, Step>(
+  { clock, random, metrics, logger }: MasterControllersOptions,
+  reconciler: Reconciler<Facts, Step>,
+  { keys, concurrency }: { keys: () => Iterable<string>; concurrency?: number },
+): Controller<Facts, Step> {
+  const options: ControllerOptions<Facts, Step> = {
+    reconciler,
+    clock,
+    random,
+    trace: metrics.trace,
+    resync: { keys },
+    onError: (key, error, retryInMs) =>
+      logger.error({ err: error, key, retryInMs }, `${reconciler.name} failed for ${key}; trying again`),
+    ...(concurrency !== undefined && { concurrency }),
+  };
+  const controller = new Controller(options);
+  metrics.addQueue(reconciler.name, () => controller.gauge());
+  return controller;
+}
+
+/** Something that another instance may wait for came free: RAM, CPU or a port. */
+function releases(before: InstanceRecord | undefined, after: InstanceRecord | undefined): boolean {
+  if (before?.placement == null) return false;
+  return (
+    after === undefined ||
+    after.placement?.port !== before.placement.port ||
+    after.placement.nodeId !== before.placement.nodeId ||
+    (after.status.state === 'STOPPED' && before.status.state !== 'STOPPED')
+  );
+}
+
+function ids(entries: Iterable<[string, unknown]>): string[] {
+  return [...entries].map(([id]) => id);
+}

@@ -1,0 +1,43 @@
+/** What the supervisor works towards for one instance, read off the facts in one place. */
+
+import type { Report } from '../../../src/channel/messages.js';
+import type { Desired } from '../../../src/node/desired-copy.js';
+import type { Handle } from '../../../src/node/handle-book.js';
+
+export interface SupervisorFacts {
+  readonly id: string;
+  /** What the master wants; undefined: it wants nothing, or the content of the revision is missing. */
+  readonly desired: Desired | undefined;
+  /** The node is told to hold this instance. */
+  readonly isHeld: boolean;
+  /** The master has said, in this run of the daemon, all that this node should hold. */
+  readonly isConfirmed: boolean;
+  readonly handle: Handle | undefined;
+  readonly reported: Report | undefined;
+  /** The operator ended the node with Ctrl-C: everything stops, nothing desired changes. */
+  readonly isNodeStopping: boolean;
+  /** Null: the node offers the runtime; else why not. */
+  readonly runtimeProblem: string | null;
+}
+
+export type SupervisorGoal =
+  | 'run'
+  /** Desired `run`, but a restart was asked for: end the process, then start afresh. */
+  | 'restart'
+  | 'stop'
+  /** Desired `run`, but the whole node is being stopped. */
+  | 'pause'
+  | 'remove'
+  /** No longer assigned: end it, clear it, and forget it. */
+  | 'forget'
+  /** Not enough is known: leave things as they are. */
+  | 'wait';
+
+export function goalOf(facts: SupervisorFacts): SupervisorGoal {
+  const { desired, handle } = facts;
+  if (desired === undefined) return facts.isHeld || !facts.isConfirmed ? 'wait' : 'forget';
+  const { goal, restartToken } = desired.assignment;
+  if (goal !== 'run') return goal;
+  if (facts.isNodeStopping) return 'pause';
+  return handle !== undefined && handle.restartToken !== restartToken ? 'restart' : 'run';
+}

@@ -1,0 +1,41 @@
+/** How long an instance that ended, or could not be started, waits for its next start. */
+
+import type { Handle, Problem } from '../../../src/node/handle-book.js';
+import type { Exit } from '../../../src/runtime/runtime.js';
+
+/** An instance that was up this long is well: its next exit counts as the first. */
+export const STABLE_AFTER_MS = 60_000;
+const BASE_MS = 1000;
+const MAX_MS = 60_000;
+
+/**
+ * The first restart is at once, then 1 s, doubled up to 60 s, shortened by up to a fifth so that instances that
+ * fell together do not rise together. `jitter` is in [0, 1).
+ */
+export function restartDelayMs(streak: number, jitter: number): number {
+  if (streak <= 1) return 0;
+  return Math.min(BASE_MS * 2 ** (streak - 2), MAX_MS) * (1 - jitter / 5);
+}
+
+/** The fields of a handle after its process ended. An exit in a stop that we asked for is no failure. */
+export function afterExit(handle: Handle, exit: Exit, now: number, jitter: number): Partial<Handle> {
+  const ended = { process: null, exit, upSince: null, hasRemains: true, remainsCheckedAt: null };
+  if (handle.stopping !== null) return { ...ended, streak: 0, notBefore: null, delayMs: 0 };
+  const wasStable = handle.upSince !== null && now - handle.upSince >= STABLE_AFTER_MS;
+  return { ...ended, ...delayed(wasStable ? 1 : handle.streak + 1, now, jitter) };
+}
+
+/** The fields of a handle after an install or a start failed. */
+export function afterFailure(handle: Handle, problem: Problem, now: number, jitter: number): Partial<Handle> {
+  // Unlike a crash, a failed step is not repeated at once: nothing has changed since.
+  return { problem, ...delayed(Math.max(2, handle.streak + 1), now, jitter) };
+}
+
+function delayed(
+  streak: number,
+  now: number,
+  jitter: number,
+): Pick<Handle, 'streak' | 'delayMs' | 'notBefore'> {
+  const delayMs = restartDelayMs(streak, jitter);
+  return { streak, delayMs, notBefore: delayMs === 0 ? null : now + delayMs };
+}

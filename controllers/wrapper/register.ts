@@ -1,0 +1,80 @@
+/** Builds the wrapper's controllers and says which change wakes which of them. Called by the composition root only. */
+import type { Clock } from '../../src/loop/clock.js';
+import { Controller } from '../../src/loop/controller.js';
+import type { Trace } from '../../src/loop/trace.js';
+import type { DesiredCopy } from '../../src/node/desired-copy.js';
+import type { HandleBook } from '../../src/node/handle-book.js';
+import type { Logger } from '../../src/telemetry/logger.js';
+import type { SupervisorFacts } from './process-supervisor/goal.js';
+import {
+  ProcessSupervisor,
+  type ProcessSupervisorOptions,
+  type SupervisorRoundStep,
+} from './process-supervisor/reconciler.js';
+import type { InstallerFacts } from './template-installer/plan.js';
+import {
+  type InstallerRoundStep,
+  TemplateInstaller,
+  type TemplateInstallerOptions,
+} from './template-installer/reconciler.js';
+
+/** Installs at once: each copies files and may fetch. */
+const INSTALLS_AT_ONCE = 4;
+/** Starts and stops at once: each waits for a small answer of a runtime. */
+const STARTS_AT_ONCE = 32;
+
+export interface WrapperControllers {
+  readonly installer: Controller<InstallerFacts, InstallerRoundStep>;
+  readonly supervisor: Controller<SupervisorFacts, SupervisorRoundStep>;
+  readonly processSupervisor: ProcessSupervisor;
+  /** Looks at every instance again, e.g. when the whole node begins to stop. */
+  wakeAll(): void;
+}
+
+export interface WrapperControllersOptions {
+  readonly desired: DesiredCopy;
+  readonly handles: HandleBook;
+  readonly installer: TemplateInstallerOptions;
+  readonly supervisor: ProcessSupervisorOptions;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly trace: Trace;
+  readonly logger: Logger;
+}
+
+export function buildWrapperControllers(options: WrapperControllersOptions): WrapperControllers {
+  const { desired, handles, clock, random, trace, logger } = options;
+  const keys = (): Iterable<string> =>
+    new Set([...desired.ids(), ...[...handles.values()].map(({ id }) => id)]);
+  const shared = { clock, random, trace, resync: { keys } };
+  const processSupervisor = new ProcessSupervisor(options.supervisor);
+  const installer = new Controller({
+    ...shared,
+    reconciler: new TemplateInstaller(options.installer),
+    concurrency: INSTALLS_AT_ONCE,
+    onError: (instance, error, retryInMs) =>
+      logger.error({ err: error, instance, retryInMs }, 'an install round failed'),
+  });
+  const supervisor = new Controller({
+    ...shared,
+    reconciler: processSupervisor,
+    concurrency: STARTS_AT_ONCE,
+    onError: (instance, error, retryInMs) =>
+      logger.error({ err: error, instance, retryInMs }, 'a supervisor round failed'),
+  });
+  desired.onChange((id) => {
+    supervisor.specChanged(id);
+    installer.specChanged(id);
+  });
+  handles.onChange((id) => {
+    supervisor.enqueue(id);
+    installer.enqueue(id);
+  });
+  const wakeAll = (): void => {
+    for (const id of keys()) {
+      supervisor.specChanged(id);
+      installer.specChanged(id);
+    }
+  };
+  return { installer, supervisor, processSupervisor, wakeAll };
+}

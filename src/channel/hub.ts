@@ -1,0 +1,209 @@
+/**
+ * The master's end of the channel: one session per connected node, with its feed, its reports and its calls.
+ * It records what a node says of itself; whether a node is lost is the heartbeat controller's business.
+ */
+
+import type { Clock } from '../loop/clock.js';
+import { DroverError } from '../model/errors.js';
+import type { NodeRecord } from '../model/node.js';
+import { modify, type RecordSet } from '../store/modify.js';
+import { create } from '../store/store.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { BeatBook } from './beat-book.js';
+import { CallPeer, type Service } from './calls.js';
+import { type Frame, type MessageOf, PROTOCOL_VERSION } from './messages.js';
+import { type FeedSources, NodeFeed } from './node-feed.js';
+import type { StatusIntake } from './status-intake.js';
+import type { Transport } from './transport.js';
+
+/** Time between two tries to record reports when the store cannot write. */
+const RECORD_RETRY_MS = 1000;
+
+export interface HubOptions {
+  readonly clusterName: string;
+  readonly master: MessageOf<'welcome'>['master'];
+  readonly nodes: RecordSet<NodeRecord>;
+  readonly sources: FeedSources;
+  readonly intake: StatusIntake;
+  readonly beats: BeatBook;
+  /** What wrappers may ask of the master, e.g. template bundles. */
+  readonly services: ReadonlyMap<string, Service>;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+interface Session {
+  readonly nodeId: string;
+  readonly transport: Transport;
+  readonly feed: NodeFeed;
+  readonly calls: CallPeer;
+}
+
+export class Hub {
+  readonly #options: HubOptions;
+  readonly #sessions = new Map<string, Session>();
+  readonly #transports = new Set<Transport>();
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#options.sources.instances.onChange((id) => this.touch(id));
+  }
+
+  stop(): void {
+    this.#unsubscribe?.();
+    for (const transport of this.#transports) transport.close('the master stops');
+  }
+
+  /** Something that the assignment of `id` is made of changed. */
+  touch(id: string): void {
+    for (const session of this.#sessions.values()) session.feed.touch(id);
+  }
+
+  /** Takes a new connection; its first message must be `hello`. */
+  accept(transport: Transport): void {
+    this.#transports.add(transport);
+    let session: Session | undefined;
+    transport.onClose((reason) => {
+      this.#transports.delete(transport);
+      if (session !== undefined) this.#end(session, reason);
+    });
+    transport.onFrame((frame) => {
+      if (session !== undefined) this.#handle(session, frame);
+      else if (frame.message.type === 'hello') session = this.#greet(transport, frame.message);
+      else this.#refuse(transport, 'the first message must be hello');
+    });
+  }
+
+  /** The calls of a connected node. Throws DRV_NODE_DISCONNECTED. */
+  callsOf(nodeId: string): CallPeer {
+    const session = this.#sessions.get(nodeId);
+    if (session === undefined)
+      throw new DroverError(
+        'DRV_NODE_DISCONNECTED',
+        `node ${nodeId} is not connected; try again when it is back`,
+      );
+    return session.calls;
+  }
+
+  #greet(transport: Transport, hello: MessageOf<'hello'>): Session | undefined {
+    const { clusterName, master, beats, sources, logger, services } = this.#options;
+    const objection = this.#objection(hello);
+    if (objection !== undefined) {
+      this.#refuse(transport, objection);
+      return undefined;
+    }
+    const { nodeId } = hello;
+    const session: Session = {
+      nodeId,
+      transport,
+      feed: new NodeFeed({ nodeId, transport, sources, logger }),
+      calls: new CallPeer(transport, services),
+    };
+    this.#sessions.set(nodeId, session);
+    transport.send({ type: 'welcome', protocol: PROTOCOL_VERSION, master });
+    this.#record(hello)
+      .then(() => {
+        beats.connected(nodeId);
+        session.feed.start();
+        logger.info({ node: nodeId, version: hello.version, cluster: clusterName }, `node ${nodeId} joined`);
+      })
+      .catch((error: unknown) => {
+        logger.error({ err: error, node: nodeId }, 'a joining node could not be recorded');
+        transport.close('the master could not record the node');
+      });
+    return session;
+  }
+
+  #objection(hello: MessageOf<'hello'>): string | undefined {
+    const { clusterName } = this.#options;
+    if (hello.protocol !== PROTOCOL_VERSION)
+      return `this master speaks protocol ${PROTOCOL_VERSION}, the node ${hello.nodeId} speaks ${hello.protocol}: run the same Drover version on both`;
+    if (hello.clusterName !== clusterName)
+      return `this master's cluster is ${clusterName}, the node ${hello.nodeId} asks for ${hello.clusterName}: check clusterName in config.json`;
+    if (this.#sessions.has(hello.nodeId))
+      return `a node with nodeId ${hello.nodeId} is connected already: give each node its own nodeId in config.json`;
+    return undefined;
+  }
+
+  #refuse(transport: Transport, reason: string): void {
+    this.#options.logger.warn({ reason }, `refused a connection: ${reason}`);
+    transport.send({ type: 'refused', reason });
+    transport.close(reason);
+  }
+
+  /** Writes what the node says of itself; condition and cordon have other writers and stay. */
+  async #record(hello: MessageOf<'hello'>): Promise<void> {
+    const { nodes, clock } = this.#options;
+    const said = {
+      nodeId: hello.nodeId,
+      address: hello.address,
+      master: hello.nodeId === this.#options.master.nodeId,
+      capacity: hello.capacity,
+      runtimes: hello.runtimes,
+      version: hello.version,
+    };
+    const isKnown = await modify(nodes, hello.nodeId, (record) => ({ ...record, ...said }));
+    if (isKnown !== undefined) return;
+    const record: NodeRecord = { ...said, cordoned: false, condition: 'lost', conditionSince: clock.now() };
+    await nodes.mirror.until(await create(nodes.store, nodes.keyOf(hello.nodeId), record));
+  }
+
+  #handle(session: Session, frame: Frame): void {
+    const { beats, logger } = this.#options;
+    const { message } = frame;
+    if (session.calls.handle(frame)) return;
+    switch (message.type) {
+      case 'beat':
+        beats.beat(session.nodeId);
+        return;
+      case 'status':
+        this.#takeReports(session, message);
+        return;
+      case 'offer':
+        modify(this.#options.nodes, session.nodeId, (record) => ({
+          ...record,
+          runtimes: message.runtimes,
+        })).catch((error: unknown) =>
+          logger.error({ err: error, node: session.nodeId }, 'the offer of a node could not be recorded'),
+        );
+        return;
+      case 'bye':
+        beats.bye(session.nodeId);
+        return;
+      case 'fed':
+        return;
+      default:
+        session.transport.close(`unexpected message ${message.type}`);
+    }
+  }
+
+  /** Acknowledges once recorded; when the store cannot write, tries again while the session lasts. */
+  #takeReports(session: Session, message: MessageOf<'status'>): void {
+    const { intake, logger, clock } = this.#options;
+    intake
+      .take(session.nodeId, message.reports)
+      .then(() => session.transport.send({ type: 'status-acknowledged', sequence: message.sequence }))
+      .catch((error: unknown) => {
+        logger.error({ err: error, node: session.nodeId }, 'reports could not be recorded; trying again');
+        clock.setTimer(RECORD_RETRY_MS, () => {
+          if (session.transport.isOpen) this.#takeReports(session, message);
+        });
+      });
+  }
+
+  #end(session: Session, reason: string): void {
+    session.feed.close();
+    session.calls.close(reason);
+    if (this.#sessions.get(session.nodeId) !== session) return;
+    this.#sessions.delete(session.nodeId);
+    this.#options.beats.disconnected(session.nodeId);
+    this.#options.logger.info(
+      { node: session.nodeId, reason },
+      `node ${session.nodeId} disconnected: ${reason}`,
+    );
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Takes a wrapper's reports into the records of the instances that it holds: the writer of every status field
+ * (see controllers/README.md). A report about an instance of another node is ignored. Repeating a report changes nothing.
+ */
+import type { InstanceRecord, InstanceStatus } from '../model/instance.js';
+import { modify, type RecordSet } from '../store/modify.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { Metrics } from '../telemetry/metrics.js';
+import type { Report } from './messages.js';
+
+export interface StatusIntakeOptions {
+  readonly records: RecordSet<InstanceRecord>;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  /** Wall clock, Unix milliseconds. */
+  readonly now: () => number;
+  /** A port turned out to be held by something that is not ours. */
+  readonly onBusyPort: (nodeId: string, port: number) => void;
+}
+
+export class StatusIntake {
+  readonly #options: StatusIntakeOptions;
+
+  constructor(options: StatusIntakeOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when every report is durable or known to be void; only then may the wrapper be acknowledged. */
+  async take(nodeId: string, reports: readonly Report[]): Promise<void> {
+    await Promise.all(reports.map((report) => this.#takeOne(nodeId, report)));
+  }
+
+  async #takeOne(nodeId: string, report: Report): Promise<void> {
+    const { records, now, onBusyPort } = this.#options;
+    let before: InstanceRecord | undefined;
+    // Known before the record says so: placement acts on the record.
+    if (report.busyPort !== null && records.mirror.get(report.id)?.value.placement?.nodeId === nodeId)
+      onBusyPort(nodeId, report.busyPort);
+    const after = await modify(records, report.id, (record) => {
+      if (record.placement?.nodeId !== nodeId) return undefined;
+      before = record;
+      const status = nextStatus(record, report, now());
+      return status === undefined ? undefined : { ...record, status };
+    });
+    if (after !== undefined && before !== undefined) this.#note(nodeId, before, after.status);
+  }
+
+  #note(nodeId: string, before: InstanceRecord, after: InstanceStatus): void {
+    const { logger, metrics, now } = this.#options;
+    const restarts = after.restarts - before.status.restarts;
+    if (restarts > 0) metrics.countRestarts(before.configurationName, restarts);
+    if (after.state === 'ONLINE' && before.status.state === 'CREATING' && after.restarts === 0)
+      metrics.observeStart(Math.max(0, now() - before.createdAt) / 1000);
+    if (after.state === before.status.state && after.reason === before.status.reason) return;
+    logger.info(
+      {
+        instance: before.id,
+        configuration: before.configurationName,
+        node: nodeId,
+        from: before.status.state,
+        to: after.state,
+        reason: after.reason,
+        pid: after.pid,
+      },
+      `instance ${before.id} (${before.configurationName}) is ${after.state}${after.message === null ? '' : `: ${after.message}`}`,
+    );
+  }
+}
+
+/** The status after a report, or undefined when nothing changes. What apps PUT (players, tps) stays. */
+export function nextStatus(record: InstanceRecord, report: Report, now: number): InstanceStatus | undefined {
+  const before = record.status;
+  // An app that said STOPPED of itself stays so while its node ends the process.
+  const isEnding =
+    record.desired.goal === 'stop' && before.state === 'STOPPED' && report.reason === 'stopping';
+  const after: InstanceStatus = {
+    ...before,
+    state: isEnding ? 'STOPPED' : report.state,
+    reason: report.reason,
+    message: report.message,
+    pid: report.pid,
+    restarts: report.restarts,
+    exitCode: report.exitCode,
+    exitSignal: report.exitSignal,
+    gone: report.gone,
+  };
+  if (report.pid === null) {
+    after.players = null;
+    after.maxPlayers = null;
+    after.tps = null;
+  }
+  const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every(
+    (field) => after[field] === before[field],
+  );
+  return isSame ? undefined : { ...after, lastHeartbeat: now };
+}

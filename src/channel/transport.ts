@@ -1,0 +1,114 @@
+/**
+ * An ordered, reliable-while-open pipe of frames between a master and one wrapper. The in-process pair is what
+ * the master's own wrapper uses; it encodes and checks every frame like the network does, so that nothing can
+ * come to depend on sharing memory.
+ */
+import { type Frame, type Message, messageSchema } from './messages.js';
+
+export interface Transport {
+  readonly isOpen: boolean;
+  /** Queues the frame; after `close` it is dropped (the sender learns of the loss by `onClose`). */
+  send(message: Message, body?: Buffer): void;
+  /** One listener; frames that came before it was set are delivered to it first. */
+  onFrame(listener: (frame: Frame) => void): void;
+  /** Called once, whichever side closed. */
+  onClose(listener: (reason: string) => void): void;
+  close(reason: string): void;
+}
+
+/** Two connected ends in one process. Delivery is asynchronous and in order. */
+export function createInProcessPair(): [Transport, Transport] {
+  const a = new InProcessEnd();
+  const b = new InProcessEnd();
+  a.connect(b);
+  b.connect(a);
+  return [a, b];
+}
+
+interface Packet {
+  readonly text: string;
+  readonly body: Buffer | undefined;
+}
+
+class InProcessEnd implements Transport {
+  #peer: InProcessEnd | undefined;
+  #inbox: Packet[] = [];
+  #isDraining = false;
+  #isOpen = true;
+  #closeReason: string | undefined;
+  #frameListener: ((frame: Frame) => void) | undefined;
+  #closeListener: ((reason: string) => void) | undefined;
+
+  connect(peer: InProcessEnd): void {
+    this.#peer = peer;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  send(message: Message, body?: Buffer): void {
+    if (!this.#isOpen) return;
+    this.#peer?.receive({ text: JSON.stringify(message), body });
+  }
+
+  receive(packet: Packet): void {
+    if (!this.#isOpen) return;
+    this.#inbox.push(packet);
+    this.#scheduleDrain();
+  }
+
+  onFrame(listener: (frame: Frame) => void): void {
+    this.#frameListener = listener;
+    this.#scheduleDrain();
+  }
+
+  onClose(listener: (reason: string) => void): void {
+    this.#closeListener = listener;
+    if (this.#closeReason !== undefined) listener(this.#closeReason);
+  }
+
+  close(reason: string): void {
+    if (!this.#isOpen) return;
+    const peer = this.#peer;
+    this.#end(reason);
+    // The other side first reads what was sent before the close, as on a socket.
+    if (peer !== undefined) setImmediate(() => peer.#end(reason));
+  }
+
+  #end(reason: string): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#inbox = [];
+    this.#closeReason = reason;
+    this.#closeListener?.(reason);
+  }
+
+  #scheduleDrain(): void {
+    if (this.#isDraining || this.#frameListener === undefined || this.#inbox.length === 0) return;
+    this.#isDraining = true;
+    queueMicrotask(() => this.#drain());
+  }
+
+  #drain(): void {
+    this.#isDraining = false;
+    const packets = this.#inbox;
+    this.#inbox = [];
+    for (const packet of packets) {
+      if (!this.#isOpen) return;
+      const frame = decodeFrame(packet);
+      if (typeof frame === 'string') {
+        this.close(frame);
+        return;
+      }
+      this.#frameListener?.(frame);
+    }
+  }
+}
+
+/** The frame, or why it is none. */
+function decodeFrame(packet: Packet): Frame | string {
+  const parsed = messageSchema.safeParse(JSON.parse(packet.text));
+  if (!parsed.success) return `malformed message: ${parsed.error.issues[0]?.message ?? 'unknown'}`;
+  return packet.body === undefined ? { message: parsed.data } : { message: parsed.data, body: packet.body };
+}

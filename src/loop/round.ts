@@ -1,0 +1,105 @@
+/**
+ * One round of one key: observe, plan, perform. It says how that ended and never throws; what follows from the end is
+ * the controller's business.
+ */
+import { DroverError } from '../model/errors.js';
+import type { Clock } from './clock.js';
+import type { MaybePromise } from './maybe-promise.js';
+import { Conflict, type Outcome, type Plan, type Reconciler, Terminal } from './reconciler.js';
+import type { Trace } from './trace.js';
+
+export interface RoundEnd {
+  readonly outcome: Outcome;
+  readonly recheckInMs?: number | undefined;
+  readonly error?: unknown;
+}
+
+export interface RoundContext<Facts, Step> {
+  readonly reconciler: Reconciler<Facts, Step>;
+  readonly clock: Clock;
+  readonly trace: Trace;
+  readonly signal: AbortSignal;
+}
+
+const GONE: RoundEnd = { outcome: 'gone' };
+const ABORTED: RoundEnd = { outcome: 'aborted' };
+
+export class Round<Facts, Step> {
+  readonly #context: RoundContext<Facts, Step>;
+  readonly #key: string;
+
+  constructor(context: RoundContext<Facts, Step>, key: string) {
+    this.#context = context;
+    this.#key = key;
+  }
+
+  /**
+   * Answers at once when everything in it does. Up to the first promise all of it happens in this call, with not even
+   * a microtask between: no other round sees the world between observing and the first effect.
+   */
+  run(): MaybePromise<RoundEnd> {
+    try {
+      const facts = this.#context.reconciler.observe(this.#key, this.#context.signal);
+      return facts instanceof Promise ? this.#actLater(facts) : this.#act(facts);
+    } catch (error) {
+      return this.#broken(error);
+    }
+  }
+
+  async #actLater(facts: Promise<Facts | undefined>): Promise<RoundEnd> {
+    try {
+      return await this.#act(await facts);
+    } catch (error) {
+      return this.#broken(error);
+    }
+  }
+
+  #act(facts: Facts | undefined): MaybePromise<RoundEnd> {
+    const { reconciler, clock, signal } = this.#context;
+    if (signal.aborted) return ABORTED;
+    if (facts === undefined) return GONE;
+    const plan = reconciler.plan(facts, clock.monotonic());
+    let started = 0;
+    for (const step of plan.steps) {
+      if (signal.aborted) return ABORTED;
+      const done = reconciler.perform(step, signal);
+      started++;
+      if (done instanceof Promise) return this.#performRest(plan, started, done);
+      this.#traceStep(step);
+    }
+    return endOf(plan);
+  }
+
+  async #performRest(plan: Plan<Step>, started: number, current: Promise<void>): Promise<RoundEnd> {
+    const { reconciler, signal } = this.#context;
+    try {
+      await current;
+      for (const step of plan.steps.slice(started - 1, started)) this.#traceStep(step);
+      for (const step of plan.steps.slice(started)) {
+        if (signal.aborted) return ABORTED;
+        await reconciler.perform(step, signal);
+        this.#traceStep(step);
+      }
+      return endOf(plan);
+    } catch (error) {
+      return this.#broken(error);
+    }
+  }
+
+  #traceStep(step: Step): void {
+    const { reconciler, trace } = this.#context;
+    trace({ kind: 'step', controller: reconciler.name, key: this.#key, step });
+  }
+
+  /** An error on the way down is the abort itself, or of no consequence any more. */
+  #broken(error: unknown): RoundEnd {
+    if (this.#context.signal.aborted) return { outcome: 'aborted', error };
+    if (error instanceof Terminal) return { outcome: 'terminal', error };
+    const isConflict = error instanceof Conflict || DroverError.is(error, 'DRV_STORE_CONFLICT');
+    return { outcome: isConflict ? 'conflict' : 'failed', error };
+  }
+}
+
+function endOf({ steps, recheckInMs }: Plan<unknown>): RoundEnd {
+  return { outcome: steps.length === 0 ? 'settled' : 'changed', recheckInMs };
+}

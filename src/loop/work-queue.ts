@@ -1,0 +1,184 @@
+/**
+ * Which key is next. One entry per key, however often it is added; a key that was handed out is not handed out again
+ * before `done`. It runs nothing itself: the controller takes keys and gives them back.
+ */
+import type { Clock, TimerHandle } from './clock.js';
+import { Heap } from './heap.js';
+import type { QueueGauge } from './trace.js';
+
+export type Priority = 'high' | 'normal' | 'low';
+
+export interface AddOptions {
+  /** Not handed out before this has passed. Default 0: due at once, without a timer. */
+  readonly afterMs?: number;
+  /** Default `normal`. */
+  readonly priority?: Priority;
+}
+
+/**
+ * ```
+ *  add, later --> delayed --time--> ready --take--> (running) --done--> forgotten, or ready/delayed when held
+ *  add, now  ----------------------->|                  | add
+ *                                                       +-----> held
+ * ```
+ */
+type Place = 'delayed' | 'ready' | 'held';
+
+interface Waiting {
+  readonly key: string;
+  /** Added earlier comes first among equals. */
+  readonly order: number;
+  rank: number;
+  dueAt: number;
+  place: Place;
+  slot: number;
+}
+
+const RANK = { high: 0, normal: 1, low: 2 } as const satisfies Record<Priority, number>;
+
+function isDueBefore(a: Waiting, b: Waiting): boolean {
+  return a.dueAt < b.dueAt || (a.dueAt === b.dueAt && a.order < b.order);
+}
+
+function isTakenBefore(a: Waiting, b: Waiting): boolean {
+  return a.rank < b.rank || (a.rank === b.rank && isDueBefore(a, b));
+}
+
+export class WorkQueue {
+  readonly #clock: Clock;
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #running = new Set<string>();
+  readonly #ready = new Heap<Waiting>(isTakenBefore);
+  readonly #delayed = new Heap<Waiting>(isDueBefore);
+  #order = 0;
+  #timer: TimerHandle | undefined;
+  #timerDueAt = 0;
+  #ringReady: () => void = () => {};
+  #isStopped = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Keys that wait: due, not yet due, or added again while they run. Never more than there are keys. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** True when no key is due and none is handed out. */
+  get isIdle(): boolean {
+    if (this.#running.size > 0 || this.#ready.size > 0) return false;
+    const next = this.#delayed.peek();
+    return next === undefined || next.dueAt > this.#clock.monotonic();
+  }
+
+  /** Asks for `key` to be handed out. Repeated adds merge: the earliest due time and the highest priority hold. */
+  add(key: string, { afterMs = 0, priority = 'normal' }: AddOptions = {}): void {
+    if (this.#isStopped) return;
+    const now = this.#clock.monotonic();
+    const dueAt = afterMs > 0 ? now + afterMs : now;
+    const entry = this.#waiting.get(key);
+    if (entry === undefined)
+      this.#insert({ key, order: this.#order++, rank: RANK[priority], dueAt, place: 'held', slot: -1 }, now);
+    else this.#merge(entry, RANK[priority], dueAt);
+  }
+
+  /** The next due key, by priority and then by due time; undefined when none is due. Its `done` must follow. */
+  take(): string | undefined {
+    if (this.#delayed.size > 0) this.#promote();
+    const entry = this.#ready.pop();
+    if (entry === undefined) return undefined;
+    this.#waiting.delete(entry.key);
+    this.#running.add(entry.key);
+    return entry.key;
+  }
+
+  /** Gives a taken key back. When it was added meanwhile it waits again from now on. */
+  done(key: string): void {
+    this.#running.delete(key);
+    const entry = this.#waiting.get(key);
+    if (entry?.place === 'held') this.#place(entry);
+  }
+
+  /**
+   * Sets the consumer's callback: called, inside `add`, `done` or a timer, each time the first key becomes due. A
+   * consumer that leaves due keys behind comes back for them by itself.
+   */
+  onReady(callback: () => void): void {
+    this.#ringReady = callback;
+  }
+
+  /** Depth and longest wait of the due keys. Costs a pass over all that wait: meant for a scrape. */
+  gauge(): QueueGauge {
+    const now = this.#clock.monotonic();
+    let depth = 0;
+    let longestWaitMs = 0;
+    for (const entry of this.#waiting.values()) {
+      if (entry.place === 'held' || entry.dueAt > now) continue;
+      depth++;
+      longestWaitMs = Math.max(longestWaitMs, now - entry.dueAt);
+    }
+    return { depth, longestWaitMs };
+  }
+
+  /** Forgets all that waits and its timer, and takes no more. Keys that were handed out may still be given back. Idempotent. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    this.#waiting.clear();
+    this.#ready.clear();
+    this.#delayed.clear();
+  }
+
+  #insert(entry: Waiting, now: number): void {
+    this.#waiting.set(entry.key, entry);
+    if (!this.#running.has(entry.key)) this.#place(entry, now);
+  }
+
+  #merge(entry: Waiting, rank: number, dueAt: number): void {
+    if (rank >= entry.rank && dueAt >= entry.dueAt) return;
+    if (entry.place === 'delayed') this.#delayed.remove(entry);
+    entry.rank = Math.min(rank, entry.rank);
+    entry.dueAt = Math.min(dueAt, entry.dueAt);
+    if (entry.place === 'delayed') this.#place(entry);
+    if (entry.place === 'ready') this.#ready.update(entry);
+  }
+
+  #place(entry: Waiting, now = this.#clock.monotonic()): void {
+    if (entry.dueAt <= now) {
+      this.#makeReady(entry);
+      return;
+    }
+    entry.place = 'delayed';
+    this.#delayed.push(entry);
+    this.#setTimer();
+  }
+
+  #makeReady(entry: Waiting): void {
+    entry.place = 'ready';
+    this.#ready.push(entry);
+    if (this.#ready.size === 1) this.#ringReady();
+  }
+
+  #promote(): void {
+    const now = this.#clock.monotonic();
+    for (let next = this.#delayed.peek(); next !== undefined; next = this.#delayed.peek()) {
+      if (next.dueAt > now) return;
+      this.#delayed.remove(next);
+      this.#makeReady(next);
+    }
+  }
+
+  /** One timer for the earliest delayed key. One that is set too early only looks again. */
+  #setTimer(): void {
+    const next = this.#delayed.peek();
+    if (next === undefined || (this.#timer !== undefined && this.#timerDueAt <= next.dueAt)) return;
+    this.#timer?.cancel();
+    this.#timerDueAt = next.dueAt;
+    this.#timer = this.#clock.setTimer(next.dueAt - this.#clock.monotonic(), () => {
+      this.#timer = undefined;
+      this.#promote();
+      this.#setTimer();
+    });
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * Composition root of the master: state, controllers and channel over a store and a clock that are handed in, so
+ * that the same master runs in the daemon, in benchmarks and under a virtual clock. Files, API and process are the daemon's.
+ */
+
+import { BusyPorts } from '../controllers/master/placement/busy-ports.js';
+import { PlacementLedger } from '../controllers/master/placement/ledger.js';
+import { buildMasterControllers, type MasterControllers } from '../controllers/master/register.js';
+import { BeatBook } from './channel/beat-book.js';
+import { Hub } from './channel/hub.js';
+import { LogRelay } from './channel/log-relay.js';
+import type { MessageOf } from './channel/messages.js';
+import { StatusIntake } from './channel/status-intake.js';
+import { templateServices } from './channel/template-relay.js';
+import type { Transport } from './channel/transport.js';
+import type { Clock } from './loop/clock.js';
+import type { Part } from './loop/lifecycle.js';
+import type { Configuration } from './model/configuration.js';
+import type { NodeRecord } from './model/node.js';
+import { InstanceWriter } from './store/instance-writes.js';
+import { MasterState } from './store/master-state.js';
+import type { Store } from './store/store.js';
+import type { Logger } from './telemetry/logger.js';
+import type { MetricSources, Metrics } from './telemetry/metrics.js';
+import { chooseTemplates } from './templates/choose.js';
+
+/** The templates a master gives out: `TemplateLibrary`, or a fake. */
+export interface TemplateSource {
+  groups(): ReadonlyMap<string, readonly string[]>;
+  digest(group: string, name: string): Promise<string | null>;
+  openBundle(digest: string): AsyncIterable<Buffer>;
+  onChange(listener: (group: string, name: string) => void): () => void;
+}
+
+export interface MasterOptions {
+  readonly clusterName: string;
+  readonly address: MessageOf<'welcome'>['master'];
+  readonly nodeTimeoutMs: number;
+  readonly store: Store;
+  readonly templates: TemplateSource;
+  readonly issueInstanceToken: (instanceId: string, createdAt: number) => string;
+  readonly hostAddressOf: (configuration: Configuration, node: NodeRecord) => string;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+export class Master implements Part {
+  readonly state: MasterState;
+  readonly beats: BeatBook;
+  readonly writer: InstanceWriter;
+  readonly services: LogRelay;
+  readonly #options: MasterOptions;
+  readonly #hub: Hub;
+  readonly #controllers: MasterControllers;
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(options: MasterOptions) {
+    const { store, clock, logger, metrics } = options;
+    this.#options = options;
+    this.state = new MasterState(store, logger);
+    this.beats = new BeatBook(clock);
+    this.writer = new InstanceWriter({ ...this.state, clock });
+    const busyPorts = new BusyPorts(clock);
+    this.#hub = this.#buildHub(busyPorts);
+    this.services = new LogRelay((nodeId) => this.#hub.callsOf(nodeId));
+    this.#controllers = buildMasterControllers({
+      state: this.state,
+      writer: this.writer,
+      beats: this.beats,
+      nodeTimeoutMs: options.nodeTimeoutMs,
+      placement: {
+        ledger: new PlacementLedger(this.state.instances),
+        busyPorts,
+        chooseTemplates: (configuration, id) =>
+          chooseTemplates(configuration.templateInstallationConfig, id, options.templates.groups()),
+        hostAddressOf: options.hostAddressOf,
+      },
+      metrics,
+      clock,
+      random: options.random,
+      logger,
+    });
+  }
+
+  /** Loads the state. Nothing is decided before `startControllers`. */
+  async start(): Promise<void> {
+    await this.state.start();
+    this.beats.start();
+    this.#hub.start();
+    this.#unsubscribe = this.#options.templates.onChange((group, name) => this.#templateChanged(group, name));
+  }
+
+  /** Starts deciding; the configuration files have been read. */
+  async startControllers(): Promise<void> {
+    await this.#controllers.start();
+  }
+
+  /** Ends deciding; the channel and the state stay, so that wrappers can still report. Idempotent. */
+  async stopControllers(): Promise<void> {
+    await this.#controllers.stop();
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe?.();
+    await this.#controllers.stop();
+    this.#hub.stop();
+    this.beats.stop();
+    await this.state.stop();
+  }
+
+  /** Takes a wrapper's connection. */
+  accept(transport: Transport): void {
+    this.#hub.accept(transport);
+  }
+
+  /** Resolves when no controller has anything due or running. */
+  whenIdle(): Promise<void> {
+    return this.#controllers.whenIdle();
+  }
+
+  /** What `/metrics` shows of instances and services. */
+  metricSources(): Pick<MetricSources, 'instances' | 'services'> {
+    const { instances, configurations } = this.state;
+    const { minimumService } = this.#controllers;
+    return {
+      *instances() {
+        const counts = new Map<string, { configuration: string; state: string; count: number }>();
+        for (const [, { value }] of instances.entries()) {
+          if (value.desired.goal === 'remove') continue;
+          const key = `${value.configurationName} ${value.status.state}`;
+          const entry = counts.get(key);
+          if (entry === undefined)
+            counts.set(key, { configuration: value.configurationName, state: value.status.state, count: 1 });
+          else entry.count++;
+        }
+        yield* counts.values();
+      },
+      *services() {
+        for (const [name, { value }] of configurations.entries())
+          yield {
+            configuration: name,
+            minimum: value.configuration.minimumServiceCount,
+            actual: minimumService.actual(name),
+          };
+      },
+    };
+  }
+
+  #buildHub(busyPorts: BusyPorts): Hub {
+    const { templates, clock, logger, metrics, clusterName, address, issueInstanceToken } = this.#options;
+    const { state } = this;
+    return new Hub({
+      clusterName,
+      master: address,
+      nodes: state.nodeRecords,
+      sources: {
+        ...state,
+        templateDigest: (group, name) => templates.digest(group, name),
+        issueInstanceToken,
+      },
+      intake: new StatusIntake({
+        records: state.instanceRecords,
+        metrics,
+        logger,
+        now: () => clock.now(),
+        onBusyPort: (nodeId, port) => busyPorts.add(nodeId, port),
+      }),
+      beats: this.beats,
+      services: templateServices((digest) => templates.openBundle(digest)),
+      logger,
+      clock,
+    });
+  }
+
+  /** Whoever was told an old digest, or that there is none, is told anew; whoever waits for a template is placed. */
+  #templateChanged(group: string, name: string): void {
+    for (const id of this.state.instancesByTemplate.get(`${group}/${name}`)) this.#hub.touch(id);
+    this.#controllers.wakePending();
+  }
+}

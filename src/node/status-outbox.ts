@@ -1,0 +1,85 @@
+/**
+ * The latest report of each instance until the master has it on disk: newer reports replace older ones, a new
+ * connection says everything again. In memory only: after a restart the supervisor reports anew.
+ */
+import type { Report } from '../channel/messages.js';
+
+/** Reports in one message. */
+const BATCH = 500;
+
+export class StatusOutbox {
+  readonly #latest = new Map<string, Report>();
+  readonly #unsent = new Set<string>();
+  /** What was sent under a sequence number and is not acknowledged. */
+  readonly #sent = new Map<number, readonly Report[]>();
+  #isScheduled = false;
+  #listener: (() => void) | undefined;
+
+  /** Says what is true of an instance now; the same again is no news. */
+  set(report: Report): void {
+    const before = this.#latest.get(report.id);
+    if (before !== undefined && isSameReport(before, report)) return;
+    this.#latest.set(report.id, report);
+    this.#unsent.add(report.id);
+    this.#schedule();
+  }
+
+  get(id: string): Report | undefined {
+    return this.#latest.get(id);
+  }
+
+  /** The instance is no longer held here: nothing more to say. */
+  forget(id: string): void {
+    this.#latest.delete(id);
+    this.#unsent.delete(id);
+  }
+
+  /** One listener, called in a later microtask when there is something to send. */
+  onReady(listener: () => void): void {
+    this.#listener = listener;
+  }
+
+  take(sequence: number): readonly Report[] {
+    const reports: Report[] = [];
+    for (const id of this.#unsent) {
+      if (reports.length >= BATCH) {
+        this.#schedule();
+        break;
+      }
+      this.#unsent.delete(id);
+      const report = this.#latest.get(id);
+      if (report !== undefined) reports.push(report);
+    }
+    if (reports.length > 0) this.#sent.set(sequence, reports);
+    return reports;
+  }
+
+  acknowledge(sequence: number): void {
+    this.#sent.delete(sequence);
+  }
+
+  /** True when the master has everything. */
+  get isEmpty(): boolean {
+    return this.#unsent.size === 0 && this.#sent.size === 0;
+  }
+
+  restart(): void {
+    this.#sent.clear();
+    for (const id of this.#latest.keys()) this.#unsent.add(id);
+    if (this.#unsent.size > 0) this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      this.#listener?.();
+    });
+  }
+}
+
+/** True when `b` says nothing that `a` does not. */
+export function isSameReport(a: Report, b: Report): boolean {
+  return (Object.keys(b) as (keyof Report)[]).every((field) => a[field] === b[field]);
+}

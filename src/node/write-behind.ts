@@ -1,0 +1,78 @@
+/**
+ * Keeps a wrapper's memory on its own disk: the newest value of each key, written in batches behind the work, so
+ * that no start waits for an fsync. What a kill loses of it is found again from the runtimes and the feed.
+ */
+
+import type { Clock } from '../loop/clock.js';
+import { messageOf } from '../model/errors.js';
+import type { Entry, Operation, Store } from '../store/store.js';
+import type { Logger } from '../telemetry/logger.js';
+
+const RETRY_MS = 1000;
+
+export interface WriteBehindOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class WriteBehind {
+  readonly #options: WriteBehindOptions;
+  #waiting = new Map<string, unknown>();
+  #writing: Promise<void> | undefined;
+  #isFailing = false;
+
+  constructor(options: WriteBehindOptions) {
+    this.#options = options;
+  }
+
+  async load(prefix: string): Promise<readonly Entry[]> {
+    return (await this.#options.store.list(prefix)).entries;
+  }
+
+  /** `value` undefined removes the key. Never throws; the write follows. */
+  put(key: string, value: unknown): void {
+    this.#waiting.set(key, value);
+    this.#writing ??= this.#writeLater();
+  }
+
+  /** Resolves when everything put so far is on disk. */
+  async flush(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
+  async #writeLater(): Promise<void> {
+    await Promise.resolve();
+    while (this.#waiting.size > 0) {
+      const batch = this.#waiting;
+      this.#waiting = new Map();
+      if (await this.#write(batch)) continue;
+      // Newer values win over those that could not be written.
+      this.#waiting = new Map([...batch, ...this.#waiting]);
+      await new Promise<void>((resolve) => {
+        this.#options.clock.setTimer(RETRY_MS, resolve);
+      });
+    }
+    this.#writing = undefined;
+  }
+
+  async #write(batch: ReadonlyMap<string, unknown>): Promise<boolean> {
+    const operations: Operation[] = [];
+    for (const [key, value] of batch)
+      operations.push(value === undefined ? { do: 'remove', key } : { do: 'put', key, value });
+    try {
+      await this.#options.store.transact(operations);
+      if (this.#isFailing) this.#options.logger.info('the node can keep its state on disk again');
+      this.#isFailing = false;
+      return true;
+    } catch (error) {
+      if (!this.#isFailing)
+        this.#options.logger.error(
+          { err: error },
+          `the node cannot keep its state on disk: ${messageOf(error)}; going on in memory`,
+        );
+      this.#isFailing = true;
+      return false;
+    }
+  }
+}

@@ -1,0 +1,252 @@
+/**
+ * Every write of what is desired of instances, for the API, the commands and the enforcer alike. Each resolves
+ * when it is durable and the mirror shows it, so that the caller reads its own write.
+ */
+import type { Clock } from '../loop/clock.js';
+import type { ConfigurationRecord } from '../model/configuration.js';
+import { DroverError } from '../model/errors.js';
+import type { InstanceRecord, InstanceState, InstanceStatus } from '../model/instance.js';
+import { randomInstanceId } from '../model/names.js';
+import { configurationKey, instanceKey } from './keys.js';
+import type { LookupReader, MirrorReader } from './mirror.js';
+import { modify, type RecordSet } from './modify.js';
+import type { Operation, Store } from './store.js';
+
+/** How long `create` waits for the first placement pass, so that its answer shows node and port. */
+const PLACEMENT_WAIT_MS = 250;
+const CREATE_TRIES = 20;
+
+export interface InstanceWriterOptions {
+  readonly store: Store;
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly instancesByConfiguration: LookupReader<string>;
+  readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly clock: Clock;
+}
+
+/** What `PUT state` carries; times in Unix milliseconds. */
+interface StateReport {
+  readonly state: InstanceState;
+  readonly lastHeartbeat?: number | undefined;
+  readonly players?: number | undefined;
+  readonly maxPlayers?: number | undefined;
+  readonly tps?: number | undefined;
+}
+
+export class InstanceWriter {
+  readonly #options: InstanceWriterOptions;
+  readonly #records: RecordSet<InstanceRecord>;
+  readonly #awaitingPlacement = new Map<string, () => void>();
+
+  constructor(options: InstanceWriterOptions) {
+    this.#options = options;
+    this.#records = { store: options.store, mirror: options.instances, keyOf: instanceKey };
+    options.instances.onChange((id, after) => {
+      if (this.#awaitingPlacement.size > 0 && (after === undefined || isJudged(after.value)))
+        this.#awaitingPlacement.get(id)?.();
+    });
+  }
+
+  /** Creates one instance and waits (250 ms at most) for its first placement pass. */
+  async create(configurationName: string): Promise<InstanceRecord> {
+    this.#refuseAboveMaximum(configurationName);
+    const [id] = await this.createMany(configurationName, 1);
+    const created = id === undefined ? undefined : await this.#afterPlacement(id);
+    if (created === undefined)
+      throw new DroverError(
+        'DRV_INSTANCE_UNKNOWN',
+        `the new instance of ${configurationName} was deleted at once`,
+      );
+    return created;
+  }
+
+  /**
+   * Creates `count` instances of the configuration as it is now, in one transaction; resolves with their ids.
+   * Throws DRV_CONFIGURATION_UNKNOWN.
+   */
+  async createMany(configurationName: string, count: number): Promise<string[]> {
+    const { store, instances, configurations } = this.#options;
+    for (let tries = 1; ; tries++) {
+      const configuration = configurations.get(configurationName);
+      if (configuration === undefined)
+        throw new DroverError(
+          'DRV_CONFIGURATION_UNKNOWN',
+          `no configuration is named ${JSON.stringify(configurationName)}; GET /api/configurations lists them`,
+        );
+      const records = this.#newRecords(configuration.value, count);
+      const operations: Operation[] = records.map((record) => ({
+        do: 'create',
+        key: instanceKey(record.id),
+        value: record,
+      }));
+      const key = configurationKey(configurationName);
+      operations.push({ do: 'check', key, expectedRevision: configuration.revision });
+      try {
+        await instances.until(await store.transact(operations));
+        return records.map(({ id }) => id);
+      } catch (error) {
+        // An id was taken, or the configuration changed under us.
+        if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= CREATE_TRIES) throw error;
+        await configurations.until(store.revision);
+      }
+    }
+  }
+
+  /** Throws DRV_INSTANCE_UNKNOWN. Asking for what is already so changes nothing. */
+  async setLifecycle(id: string, target: 'start' | 'stop' | 'restart'): Promise<void> {
+    this.#visible(id);
+    const change = { start, stop, restart }[target];
+    await modify(this.#records, id, (record) =>
+      record.desired.goal === 'remove' ? undefined : change(record),
+    );
+  }
+
+  /** Takes what an app or tool says of an instance. Throws DRV_INSTANCE_UNKNOWN, also for one being removed. */
+  async reportState(id: string, report: StateReport): Promise<InstanceRecord> {
+    this.#visible(id);
+    const now = this.#options.clock.now();
+    const next = await modify(this.#records, id, (record) =>
+      record.desired.goal === 'remove' ? undefined : reported(record, report, now),
+    );
+    if (next === undefined) throw unknownInstance(id);
+    return next;
+  }
+
+  /** Hides the record at once; it goes when its node confirmed that process and directory are gone. */
+  async remove(id: string): Promise<void> {
+    this.#visible(id);
+    await modify(this.#records, id, (record) =>
+      record.desired.goal === 'remove' ? undefined : withGoal(record, 'remove'),
+    );
+  }
+
+  #visible(id: string): void {
+    const record = this.#options.instances.get(id)?.value;
+    if (record === undefined || record.desired.goal === 'remove') throw unknownInstance(id);
+  }
+
+  #refuseAboveMaximum(name: string): void {
+    const { configurations, instances, instancesByConfiguration } = this.#options;
+    const maximum = configurations.get(name)?.value.configuration.maximumServiceCount;
+    if (maximum === undefined) return;
+    let running = 0;
+    for (const id of instancesByConfiguration.get(name))
+      if (instances.get(id)?.value.desired.goal === 'run') running++;
+    if (running >= maximum)
+      throw new DroverError(
+        'DRV_REQUEST_INVALID',
+        `configuration ${name} has ${running} instances and allows ${maximum} (maximumServiceCount): stop one or raise the maximum`,
+      );
+  }
+
+  #newRecords({ configuration, hash }: ConfigurationRecord, count: number): InstanceRecord[] {
+    const now = this.#options.clock.now();
+    const ids = new Set<string>();
+    while (ids.size < count) {
+      const id = randomInstanceId();
+      if (this.#options.instances.get(id) === undefined) ids.add(id);
+    }
+    return [...ids].map((id) => ({
+      id,
+      configurationName: configuration.name,
+      revision: hash,
+      runtime: configuration.runtime,
+      static: configuration.static,
+      ramMB: configuration.ramMB,
+      cpu: configuration.cpu,
+      createdAt: now,
+      desired: { goal: 'run', restartToken: 0 },
+      placement: null,
+      home: null,
+      status: { ...NEW_STATUS, lastHeartbeat: now },
+    }));
+  }
+
+  async #afterPlacement(id: string): Promise<InstanceRecord | undefined> {
+    const { instances, clock } = this.#options;
+    const current = instances.get(id)?.value;
+    if (current === undefined || isJudged(current)) return current;
+    await new Promise<void>((resolve) => {
+      this.#awaitingPlacement.set(id, resolve);
+      clock.setTimer(PLACEMENT_WAIT_MS, resolve);
+    });
+    this.#awaitingPlacement.delete(id);
+    return instances.get(id)?.value;
+  }
+}
+
+const NEW_STATUS: Omit<InstanceStatus, 'lastHeartbeat'> = {
+  state: 'CREATING',
+  reason: null,
+  message: null,
+  pid: null,
+  restarts: 0,
+  exitCode: null,
+  exitSignal: null,
+  players: null,
+  maxPlayers: null,
+  tps: null,
+  gone: false,
+};
+
+/** A placement pass has looked at it: it has a node, or a message says why not. */
+function isJudged(record: InstanceRecord): boolean {
+  return record.placement !== null || record.status.message !== null;
+}
+
+function unknownInstance(id: string): DroverError {
+  return new DroverError(
+    'DRV_INSTANCE_UNKNOWN',
+    `no instance ${JSON.stringify(id)}; GET /api/instances lists them`,
+  );
+}
+
+function withGoal(record: InstanceRecord, goal: InstanceRecord['desired']['goal']): InstanceRecord {
+  return { ...record, desired: { ...record.desired, goal } };
+}
+
+function start(record: InstanceRecord): InstanceRecord | undefined {
+  if (record.status.state === 'STOPPED' && record.status.pid === null) return freshStart(record);
+  const isUp = record.desired.goal === 'run' && record.status.state !== 'OFFLINE';
+  return isUp ? undefined : again(record);
+}
+
+function restart(record: InstanceRecord): InstanceRecord {
+  return record.status.state === 'STOPPED' && record.status.pid === null ? freshStart(record) : again(record);
+}
+
+function stop(record: InstanceRecord): InstanceRecord | undefined {
+  if (record.desired.goal === 'stop') return undefined;
+  const next = withGoal(record, 'stop');
+  // Nobody holds it, so nobody else will say that it is stopped.
+  return record.placement === null
+    ? { ...next, status: { ...next.status, state: 'STOPPED', reason: 'stopped', message: null } }
+    : next;
+}
+
+/** End what runs, if anything does, and start anew where it is. */
+function again(record: InstanceRecord): InstanceRecord {
+  return { ...record, desired: { goal: 'run', restartToken: record.desired.restartToken + 1 } };
+}
+
+/** A stopped instance gave its RAM back: it must be placed again (a static one on its own node). */
+function freshStart(record: InstanceRecord): InstanceRecord {
+  const status: InstanceStatus = { ...record.status, state: 'CREATING', reason: null, message: null };
+  return { ...again(record), placement: null, status };
+}
+
+function reported(record: InstanceRecord, report: StateReport, now: number): InstanceRecord {
+  const { state } = report;
+  const isNew = state !== record.status.state;
+  const status: InstanceStatus = {
+    ...record.status,
+    state,
+    ...(isNew && { reason: 'reported', message: `reported ${state} by the instance or a tool` }),
+    lastHeartbeat: report.lastHeartbeat ?? now,
+    players: report.players ?? record.status.players,
+    maxPlayers: report.maxPlayers ?? record.status.maxPlayers,
+    tps: report.tps ?? record.status.tps,
+  };
+  const next = { ...record, status };
+  return state === 'STOPPED' && record.desired.goal === 'run' ? withGoal(next, 'stop') : next;
+}

@@ -1,0 +1,76 @@
+/** The master's mirrors and lookups, built once over its store: all that its controllers, channel and API read. */
+import { type ApiKeyRecord, apiKeyRecordSchema } from '../model/api-key.js';
+import {
+  type Configuration,
+  type ConfigurationRecord,
+  configurationRecordSchema,
+  configurationSchema,
+} from '../model/configuration.js';
+import { type InstanceRecord, instanceRecordSchema } from '../model/instance.js';
+import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
+import type { Logger } from '../telemetry/logger.js';
+import { instanceKey, nodeKey, PREFIX } from './keys.js';
+import { type LookupReader, Mirror } from './mirror.js';
+import type { RecordSet } from './modify.js';
+import type { Store } from './store.js';
+
+export class MasterState {
+  readonly store: Store;
+  readonly instances: Mirror<InstanceRecord>;
+  readonly configurations: Mirror<ConfigurationRecord>;
+  readonly revisions: Mirror<Configuration>;
+  readonly nodes: Mirror<NodeRecord>;
+  readonly keys: Mirror<ApiKeyRecord>;
+  readonly instancesByConfiguration: LookupReader<string>;
+  readonly instancesByNode: LookupReader<string>;
+  readonly instancesByRevision: LookupReader<string>;
+  /** Instances by `<group>/<name>` of the templates they were placed with. */
+  readonly instancesByTemplate: LookupReader<string>;
+  readonly configurationsByHash: LookupReader<string>;
+  readonly instanceRecords: RecordSet<InstanceRecord>;
+  readonly nodeRecords: RecordSet<NodeRecord>;
+
+  constructor(store: Store, logger: Logger) {
+    this.store = store;
+    const mirror = <T>(prefix: string, decode: (value: unknown) => T): Mirror<T> =>
+      new Mirror({
+        store,
+        prefix,
+        decode,
+        onDecodeError: (id, error) =>
+          logger.error(
+            { err: error, key: prefix + id },
+            `the store holds a record that cannot be read: ${prefix}${id}`,
+          ),
+        onListenerError: (error) => logger.error({ err: error }, `a listener of ${prefix} failed`),
+      });
+    this.instances = mirror(PREFIX.instances, (value) => instanceRecordSchema.parse(value));
+    this.configurations = mirror(PREFIX.configurations, (value) => configurationRecordSchema.parse(value));
+    this.revisions = mirror(PREFIX.revisions, (value) => configurationSchema.parse(value));
+    this.nodes = mirror(PREFIX.nodes, (value) => nodeRecordSchema.parse(value));
+    this.keys = mirror(PREFIX.keys, (value) => apiKeyRecordSchema.parse(value));
+    this.instancesByConfiguration = this.instances.lookup((record) => [record.configurationName]);
+    this.instancesByNode = this.instances.lookup((record) =>
+      record.placement === null ? [] : [record.placement.nodeId],
+    );
+    this.instancesByRevision = this.instances.lookup((record) => [record.revision]);
+    this.instancesByTemplate = this.instances.lookup((record) =>
+      (record.placement?.templates ?? []).map(({ group, name }) => `${group}/${name}`),
+    );
+    this.configurationsByHash = this.configurations.lookup((record) => [record.hash]);
+    this.instanceRecords = { store, mirror: this.instances, keyOf: instanceKey };
+    this.nodeRecords = { store, mirror: this.nodes, keyOf: nodeKey };
+  }
+
+  async start(): Promise<void> {
+    await Promise.all(this.#all().map((mirror) => mirror.start()));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#all().map((mirror) => mirror.stop()));
+  }
+
+  #all(): Pick<Mirror<unknown>, 'start' | 'stop'>[] {
+    return [this.instances, this.configurations, this.revisions, this.nodes, this.keys];
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * One master and its wrappers in one process, with fake runtimes and an installation that only remembers: the real
+ * controllers, channel and stores, for tests and benchmarks of what they decide together.
+ */
+import { pino } from 'pino';
+import { createInProcessPair } from '../../src/channel/transport.js';
+import type { Clock } from '../../src/loop/clock.js';
+import { Master } from '../../src/master.js';
+import {
+  type ConfigurationInput,
+  configurationSchema,
+  hashConfiguration,
+} from '../../src/model/configuration.js';
+import type { InstanceRecord } from '../../src/model/instance.js';
+import { configurationKey, revisionKey } from '../../src/store/keys.js';
+import { MemoryStore } from '../../src/store/memory-store.js';
+import type { Store } from '../../src/store/store.js';
+import type { Logger } from '../../src/telemetry/logger.js';
+import { Metrics } from '../../src/telemetry/metrics.js';
+import { type Installation, Wrapper } from '../../src/wrapper.js';
+import { FakeRuntime } from './fake-runtime.js';
+
+export interface ControlPlaneOptions {
+  readonly clock: Clock;
+  readonly masterStore?: Store;
+  readonly logger?: Logger;
+  readonly groups?: ReadonlyMap<string, readonly string[]>;
+}
+
+export interface TestNode {
+  readonly nodeId: string;
+  readonly runtime: FakeRuntime;
+  readonly store: Store;
+  /** Ports that a foreign program holds. */
+  readonly foreignPorts: Set<number>;
+  /** Instances installed, in order. */
+  readonly installs: string[];
+  readonly removed: string[];
+  wrapper: Wrapper;
+}
+
+export class ControlPlane {
+  readonly store: Store;
+  readonly nodes = new Map<string, TestNode>();
+  readonly metrics = new Metrics();
+  master: Master;
+  readonly #options: ControlPlaneOptions;
+  readonly #logger: Logger;
+
+  constructor(options: ControlPlaneOptions) {
+    this.#options = options;
+    this.#logger = options.logger ?? pino({ level: 'silent' });
+    this.store = options.masterStore ?? new MemoryStore();
+    this.master = this.#buildMaster();
+  }
+
+  async start(): Promise<void> {
+    await this.master.start();
+    await this.master.startControllers();
+  }
+
+  /** The master dies and another one takes up its store. */
+  async replaceMaster(): Promise<void> {
+    await this.master.stop();
+    this.master = this.#buildMaster();
+    await this.start();
+  }
+
+  async stop(): Promise<void> {
+    for (const { wrapper } of this.nodes.values()) await wrapper.stop();
+    await this.master.stop();
+    for (const { store } of this.nodes.values()) await store.close();
+    await this.store.close();
+  }
+
+  async addNode(
+    nodeId: string,
+    capacity = { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 },
+  ): Promise<TestNode> {
+    const node = {
+      nodeId,
+      runtime: new FakeRuntime(),
+      store: new MemoryStore() as Store,
+      foreignPorts: new Set<number>(),
+      installs: [] as string[],
+      removed: [] as string[],
+    };
+    const known: TestNode = { ...node, wrapper: this.#buildWrapper(node, capacity) };
+    this.nodes.set(nodeId, known);
+    await known.wrapper.start();
+    return known;
+  }
+
+  /** The wrapper's daemon is replaced by another on the same store and runtime. */
+  async replaceWrapper(node: TestNode): Promise<void> {
+    await node.wrapper.stop();
+    node.wrapper = this.#buildWrapper(node, { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 });
+    await node.wrapper.start();
+  }
+
+  /** Writes a configuration as the configuration files do. */
+  async putConfiguration(input: ConfigurationInput): Promise<void> {
+    const configuration = configurationSchema.parse(input);
+    const hash = hashConfiguration(configuration);
+    const value = { configuration, hash, sourceFile: `${configuration.name}.json` };
+    await this.store.transact([
+      { do: 'put', key: revisionKey(hash), value: configuration },
+      { do: 'put', key: configurationKey(configuration.name), value },
+    ]);
+    await this.master.state.configurations.until(this.store.revision);
+    await this.master.state.revisions.until(this.store.revision);
+  }
+
+  async removeConfiguration(name: string): Promise<void> {
+    await this.store.transact([{ do: 'remove', key: configurationKey(name) }]);
+  }
+
+  records(): InstanceRecord[] {
+    return [...this.master.state.instances.entries()].map(([, { value }]) => value);
+  }
+
+  /** Instances as text, one line each: `<configuration> <state> <reason or -> <node or ->:<port or ->`. */
+  describe(): string[] {
+    return this.records()
+      .map(({ configurationName, status, placement }) =>
+        [
+          configurationName,
+          status.state,
+          status.reason ?? '-',
+          `${placement?.nodeId ?? '-'}:${placement?.port ?? '-'}`,
+        ].join(' '),
+      )
+      .toSorted();
+  }
+
+  #buildMaster(): Master {
+    const { clock, groups } = this.#options;
+    return new Master({
+      clusterName: 'test',
+      address: { nodeId: 'master', address: '127.0.0.1', port: 6000, apiPort: 7000 },
+      nodeTimeoutMs: 6000,
+      store: this.store,
+      templates: {
+        groups: () => groups ?? new Map(),
+        digest: async (group, name) => (groups?.get(group)?.includes(name) === true ? 'a'.repeat(64) : null),
+        openBundle: () => {
+          throw new Error('no bundles in this test');
+        },
+        onChange: () => () => undefined,
+      },
+      issueInstanceToken: (id) => `token-${id}`,
+      hostAddressOf: (configuration, node) => configuration.hostAddress ?? node.address,
+      metrics: this.metrics,
+      clock,
+      random: () => 0.5,
+      logger: this.#logger,
+    });
+  }
+
+  #buildWrapper(node: Omit<TestNode, 'wrapper'>, capacity: { maxRamMB: number; maxCpu: number }): Wrapper {
+    return new Wrapper({
+      nodeId: node.nodeId,
+      clusterName: 'test',
+      address: '127.0.0.1',
+      version: '0.0.0',
+      capacity,
+      runtimes: [node.runtime],
+      installation: fakeInstallation(node),
+      connect: async () => {
+        const [mine, its] = createInProcessPair();
+        this.master.accept(its);
+        return mine;
+      },
+      store: node.store,
+      metrics: new Metrics(),
+      clock: this.#options.clock,
+      random: () => 0.5,
+      logger: this.#logger,
+    });
+  }
+}
+
+function fakeInstallation(node: Omit<TestNode, 'wrapper'>): Installation {
+  return {
+    isCached: () => true,
+    fetch: async () => undefined,
+    install: async ({ assignment }) => {
+      node.installs.push(assignment.id);
+      return [];
+    },
+    launchSpec: ({ assignment, configuration }, run) => ({
+      instanceId: assignment.id,
+      run,
+      command: configuration.command,
+      workingDirectory: '/',
+      environment: {},
+      ramMB: configuration.ramMB,
+      cpu: configuration.cpu,
+    }),
+    remove: async (id) => {
+      node.removed.push(id);
+    },
+    checkPort: async (port) =>
+      node.foreignPorts.has(port) ? { free: false, protocol: 'tcp' } : { free: true },
+    readLogs: async () => ({ lines: [], totalLines: 0 }),
+  };
+}
