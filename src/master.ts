@@ -120,6 +120,11 @@ export class Master implements Part {
     return this.#controllers.whenIdle();
   }
 
+  /** Looks at everything again now, as the resync does over time. */
+  resyncNow(): void {
+    this.#controllers.resyncNow();
+  }
+
   /** What `/metrics` shows of instances and services. */
   metricSources(): Pick<MetricSources, 'instances' | 'services'> {
     const { instances, configurations } = this.state;

@@ -132,6 +132,16 @@ export class Wrapper implements Part {
     });
   }
 
+  /** What housekeeping must leave alone: instances that are or were held here, and the trees that they use. */
+  inUse(): { readonly instanceIds: ReadonlySet<string>; readonly digests: ReadonlySet<string> } {
+    const instanceIds = new Set([...this.#desired.ids(), ...[...this.#handles.values()].map(({ id }) => id)]);
+    const digests = new Set<string>();
+    for (const id of instanceIds)
+      for (const { digest } of this.#desired.get(id)?.assignment.templates ?? [])
+        if (digest !== null) digests.add(digest);
+    return { instanceIds, digests };
+  }
+
   /** Resolves when no controller has anything due or running. */
   async whenIdle(): Promise<void> {
     await this.#controllers.supervisor.whenIdle();

@@ -17,6 +17,8 @@ import { Placement, type PlacementOptions } from './placement/reconciler.js';
 
 /** Unplaced instances are looked at again this long after something came free, however much came free. */
 const WAKE_PENDING_MS = 50;
+/** A configuration's instances are counted once for all that changed within this time. */
+const COUNT_AGAIN_MS = 20;
 /** Placements whose writes may be under way together: they share one commit. */
 const PLACEMENTS_AT_ONCE = 512;
 
@@ -36,6 +38,8 @@ export interface MasterControllers extends Part {
   readonly minimumService: MinimumService;
   /** Templates appeared: what waits for one is looked at again. */
   wakePending(): void;
+  /** Looks at everything again now, as the resync does over time. */
+  resyncNow(): void;
   /** Resolves when no controller has anything due or running. */
   whenIdle(): Promise<void>;
 }
@@ -86,7 +90,8 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
     before: InstanceRecord | undefined,
   ): void => {
     const record = after ?? before;
-    if (record !== undefined) enforcer.enqueue(record.configurationName);
+    if (record !== undefined && mayChangeCount(before, after))
+      enforcer.enqueue(record.configurationName, { afterMs: COUNT_AGAIN_MS });
     if (after === undefined) cleanup.enqueue(revisionKey(before?.revision ?? ''));
     else if (after.desired.goal === 'remove') cleanup.enqueue(instanceKey(id));
     if (after?.desired.goal === 'run' && (after.placement === null || after.status.reason === 'port-busy'))
@@ -112,15 +117,27 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
   });
   beats.onContactChange((nodeId) => heartbeat.specChanged(nodeId));
 
+  const resyncNow = (): void => {
+    for (const [id, { value }] of instances.entries()) {
+      onInstance(id, value, undefined);
+      placement.enqueue(id);
+      cleanup.enqueue(instanceKey(id));
+    }
+    for (const [name] of configurations.entries()) enforcer.enqueue(name);
+    for (const [nodeId] of nodes.entries()) heartbeat.enqueue(nodeId);
+    for (const [hash] of revisions.entries()) cleanup.enqueue(revisionKey(hash));
+  };
+
   return {
     minimumService,
     wakePending,
+    resyncNow,
     start: async () => {
-      for (const [id, { value }] of instances.entries()) onInstance(id, value, undefined);
-      for (const [name] of configurations.entries()) enforcer.enqueue(name);
-      for (const [nodeId] of nodes.entries()) heartbeat.enqueue(nodeId);
-      for (const [hash] of revisions.entries()) cleanup.enqueue(revisionKey(hash));
-      for (const controller of controllers) await controller.start();
+      resyncNow();
+      // Which nodes are there comes first: else placement would judge by what was so when the last master ended.
+      heartbeat.start();
+      await heartbeat.whenIdle();
+      for (const controller of controllers) controller.start();
     },
     stop: async () => {
       await Promise.all(controllers.map((controller) => controller.stop()));
@@ -149,6 +166,16 @@ function build<Facts, Step>(
   const controller = new Controller(options);
   metrics.addQueue(reconciler.name, () => controller.gauge());
   return controller;
+}
+
+/** Whether the enforcer may count one more or one less. */
+function mayChangeCount(before: InstanceRecord | undefined, after: InstanceRecord | undefined): boolean {
+  return (
+    before === undefined ||
+    after === undefined ||
+    before.desired.goal !== after.desired.goal ||
+    before.status.state !== after.status.state
+  );
 }
 
 /** Something that another instance may wait for came free: RAM, CPU or a port. */

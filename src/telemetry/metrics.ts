@@ -23,6 +23,8 @@ export class Metrics {
   readonly #queues = new Map<string, () => QueueGauge>();
   readonly #rounds: Counter<'controller' | 'outcome'>;
   readonly #roundSeconds: Histogram<'controller'>;
+  readonly #roundCounters = new Map<string, Counter.Internal>();
+  readonly #roundHistograms = new Map<string, Histogram.Internal<'controller'>>();
   readonly #restarts: Counter<'configuration'>;
   readonly #placementFailures: Counter<'reason'>;
   readonly #startSeconds: Histogram;
@@ -77,9 +79,21 @@ export class Metrics {
     this.#countRound(event.controller, event.outcome, event.durationMs);
   };
 
+  /** Rounds are the hottest of all that is counted, so their label sets are looked up once. */
   #countRound(controller: string, outcome: Outcome, durationMs: number): void {
-    this.#rounds.inc({ controller, outcome });
-    this.#roundSeconds.observe({ controller }, durationMs / 1000);
+    const key = `${controller} ${outcome}`;
+    let counter = this.#roundCounters.get(key);
+    if (counter === undefined) {
+      counter = this.#rounds.labels({ controller, outcome });
+      this.#roundCounters.set(key, counter);
+    }
+    counter.inc();
+    let histogram = this.#roundHistograms.get(controller);
+    if (histogram === undefined) {
+      histogram = this.#roundSeconds.labels({ controller });
+      this.#roundHistograms.set(controller, histogram);
+    }
+    histogram.observe(durationMs / 1000);
   }
 
   /** Shows a controller's queue on every scrape. */

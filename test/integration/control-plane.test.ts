@@ -72,7 +72,7 @@ describe('the control plane', () => {
 
   it('says in numbers why nothing fits, and places the instance when it does', async () => {
     await plane.putConfiguration({ ...SERVICE, name: 'big', ramMB: 5000, nodes: ['small', 'beta'] });
-    await plane.addNode('small', { maxRamMB: 512, maxCpu: 100 });
+    await plane.addNode('small', { capacity: { maxRamMB: 512, maxCpu: 100 } });
     await settle();
     expect(plane.records()[0]?.status).toMatchObject({
       state: 'CREATING',

@@ -74,11 +74,15 @@ export class ApiWorld {
   readonly written: WrittenConfiguration[] = [];
   readonly stdin: { id: string; bytes: Buffer }[] = [];
   logs = { lines: ['one', 'two'], totalLines: 2 };
+  /** Awaited by every lifecycle write, so that a test can hold one in the middle. */
+  hold: () => Promise<void> = async () => {};
   isReady = true;
   admin = '';
   readonly server: ApiServer;
 
-  constructor(options: { limits?: ApiServerOptions['limits']; configuration?: Partial<NodeConfiguration> } = {}) {
+  constructor(
+    options: { limits?: ApiServerOptions['limits']; configuration?: Partial<NodeConfiguration> } = {},
+  ) {
     const configuration = {
       ...nodeConfigurationSchema.parse({ nodeId: 'n1', clusterName: 'test' }),
       apiPort: 0,
@@ -205,6 +209,7 @@ export class ApiWorld {
         return this.putInstance(instanceRecord({ id: 'new001', configurationName }));
       },
       setLifecycle: async (id, target) => {
+        await this.hold();
         require(id);
         this.lifecycles.push({ id, target });
       },

@@ -12,6 +12,7 @@ import {
   hashConfiguration,
 } from '../../src/model/configuration.js';
 import type { InstanceRecord } from '../../src/model/instance.js';
+import type { NodeCapacity } from '../../src/model/node.js';
 import { configurationKey, revisionKey } from '../../src/store/keys.js';
 import { MemoryStore } from '../../src/store/memory-store.js';
 import type { Store } from '../../src/store/store.js';
@@ -19,6 +20,8 @@ import type { Logger } from '../../src/telemetry/logger.js';
 import { Metrics } from '../../src/telemetry/metrics.js';
 import { type Installation, Wrapper } from '../../src/wrapper.js';
 import { FakeRuntime } from './fake-runtime.js';
+
+const HUGE: NodeCapacity = { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 };
 
 export interface ControlPlaneOptions {
   readonly clock: Clock;
@@ -75,12 +78,12 @@ export class ControlPlane {
 
   async addNode(
     nodeId: string,
-    capacity = { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 },
+    { capacity = HUGE, nodeStore = new MemoryStore() }: { capacity?: NodeCapacity; nodeStore?: Store } = {},
   ): Promise<TestNode> {
     const node = {
       nodeId,
       runtime: new FakeRuntime(),
-      store: new MemoryStore() as Store,
+      store: nodeStore,
       foreignPorts: new Set<number>(),
       installs: [] as string[],
       removed: [] as string[],
@@ -94,7 +97,7 @@ export class ControlPlane {
   /** The wrapper's daemon is replaced by another on the same store and runtime. */
   async replaceWrapper(node: TestNode): Promise<void> {
     await node.wrapper.stop();
-    node.wrapper = this.#buildWrapper(node, { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 });
+    node.wrapper = this.#buildWrapper(node, HUGE);
     await node.wrapper.start();
   }
 
@@ -113,6 +116,12 @@ export class ControlPlane {
 
   async removeConfiguration(name: string): Promise<void> {
     await this.store.transact([{ do: 'remove', key: configurationKey(name) }]);
+  }
+
+  /** Resolves when no controller of the master or of any wrapper has anything due or running. */
+  async whenIdle(): Promise<void> {
+    await this.master.whenIdle();
+    for (const { wrapper } of this.nodes.values()) await wrapper.whenIdle();
   }
 
   records(): InstanceRecord[] {
@@ -157,7 +166,7 @@ export class ControlPlane {
     });
   }
 
-  #buildWrapper(node: Omit<TestNode, 'wrapper'>, capacity: { maxRamMB: number; maxCpu: number }): Wrapper {
+  #buildWrapper(node: Omit<TestNode, 'wrapper'>, capacity: NodeCapacity): Wrapper {
     return new Wrapper({
       nodeId: node.nodeId,
       clusterName: 'test',

@@ -1,0 +1,174 @@
+/**
+ * Who may call what. One hook at the root of the server, keyed on the scope of the matched route and never on the
+ * text of the URL; a route without a scope does not register, and what matches no route needs an ALL key.
+ */
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { Clock } from '../loop/clock.js';
+import type { ApiDependencies } from './dependencies.js';
+import { JSON_TYPE } from './json-reply.js';
+import { type KeyActor, KeyIndex } from './key-index.js';
+import { FailureLimiter, type FailureVerdict, SlidingWindow } from './rate-limit.js';
+import { INSTANCE_TOKEN_LENGTH, KEY_TOKEN_LENGTH } from './tokens.js';
+
+/** `open`: no key. `instance-or-ALL`: an ALL key, or the token of the instance that the path's `id` names. */
+export type Scope = 'open' | 'ALL' | 'PUBLIC' | 'instance-or-ALL';
+
+/** Who made a request. */
+export type Actor = KeyActor | { readonly kind: 'instance'; readonly instanceId: string };
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    scope?: Scope;
+  }
+  interface FastifyRequest {
+    /** Null on open routes that were called without a key. */
+    actor: Actor | null;
+  }
+}
+
+const SCHEME = 'Bearer ';
+const AUTHORIZATION = 'authorization';
+const RETRY_WHEN_READY_S = '1';
+const UNAUTHORIZED = Buffer.from('{"error":"Unauthorized"}');
+const NOT_READY = Buffer.from('{"error":"the master is still loading its state: try again in a moment"}');
+
+export type GateDependencies = Pick<ApiDependencies, 'keys' | 'isReady' | 'verifyInstanceToken' | 'logger'>;
+
+/** Lets requests in or answers them itself: 503 before the state is loaded, 401, 429. */
+export class Gate {
+  readonly #dependencies: GateDependencies;
+  readonly #clock: Clock;
+  readonly #keys: KeyIndex;
+  readonly #failures = new FailureLimiter();
+  readonly #publicCalls = new SlidingWindow();
+
+  constructor(dependencies: GateDependencies, clock: Clock) {
+    this.#dependencies = dependencies;
+    this.#clock = clock;
+    this.#keys = new KeyIndex(dependencies.keys, (label) => this.#publicCalls.forget(label));
+  }
+
+  /** The root hook: with no route matched the scope is undefined, which admits ALL keys only (to a 404). */
+  readonly onRequest: onRequestHookHandler = (request, reply, done) => {
+    if (this.admit(request, reply, request.routeOptions.config.scope)) done();
+  };
+
+  /** True when the request may go on; false when it has been answered. */
+  admit(request: FastifyRequest, reply: FastifyReply, scope: Scope | undefined): boolean {
+    if (scope === 'open') return this.#admitOpen(request, reply);
+    if (!this.#dependencies.isReady()) {
+      reply.code(503).header('retry-after', RETRY_WHEN_READY_S).type(JSON_TYPE).send(NOT_READY);
+      return false;
+    }
+    const actor = this.#authenticate(request);
+    if (actor === undefined) return this.#refuse(request, reply, null);
+    if (isPublicKey(actor) && !this.#takePublicCall(actor, reply)) return false;
+    if (!isAllowed(actor, scope, request)) return this.#refuse(request, reply, actor);
+    request.actor = actor;
+    return true;
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#keys.close();
+  }
+
+  #admitOpen(request: FastifyRequest, reply: FastifyReply): boolean {
+    if (request.headers.authorization === undefined) return true;
+    const actor = this.#authenticate(request);
+    return actor === undefined || !isPublicKey(actor) || this.#takePublicCall(actor, reply);
+  }
+
+  #authenticate(request: FastifyRequest): Actor | undefined {
+    const token = bearerToken(request);
+    if (token === undefined) return undefined;
+    if (token.length === KEY_TOKEN_LENGTH) return this.#keys.find(token);
+    const instanceId = this.#dependencies.verifyInstanceToken(token);
+    return instanceId === undefined ? undefined : { kind: 'instance', instanceId };
+  }
+
+  #takePublicCall(actor: KeyActor, reply: FastifyReply): boolean {
+    const retryAfterMs = this.#publicCalls.take(actor.label, this.#clock.monotonic());
+    if (retryAfterMs > 0) sendTooMany(reply, retryAfterMs);
+    return retryAfterMs === 0;
+  }
+
+  #refuse(request: FastifyRequest, reply: FastifyReply, actor: Actor | null): false {
+    // PUBLIC keys have their own limit, already counted.
+    const verdict: FailureVerdict =
+      actor !== null && isPublicKey(actor)
+        ? { retryAfterMs: 0, isFirst: false }
+        : this.#failures.fail(request.ip, this.#clock.monotonic());
+    if (verdict.retryAfterMs === 0 || verdict.isFirst) this.#logRefusal(request, actor, verdict);
+    if (verdict.retryAfterMs > 0) sendTooMany(reply, verdict.retryAfterMs);
+    else reply.code(401).header('www-authenticate', 'Bearer').type(JSON_TYPE).send(UNAUTHORIZED);
+    return false;
+  }
+
+  #logRefusal(request: FastifyRequest, actor: Actor | null, { retryAfterMs }: FailureVerdict): void {
+    const fields = {
+      key: actor === null ? null : actorLabel(actor),
+      method: request.method,
+      route: request.routeOptions.url ?? null,
+      address: request.ip,
+      status: retryAfterMs === 0 ? 401 : 429,
+    };
+    const more = retryAfterMs === 0 ? '' : ': too many, further ones are not logged until it pauses';
+    this.#dependencies.logger.warn(fields, `refused authentication${more}`);
+  }
+}
+
+/** Registration hook: a route that does not say who may call it is a mistake of ours. */
+export function requireScope(route: { readonly url: string; readonly config?: { scope?: Scope } }): void {
+  if (route.config?.scope === undefined) throw new Error(`route ${route.url} declares no scope`);
+}
+
+/** How a caller is named in the audit log. */
+export function actorLabel(actor: Actor): string {
+  return actor.kind === 'key' ? actor.label : `instance ${actor.instanceId}`;
+}
+
+/**
+ * What follows `Bearer ` in the one Authorization header, if it is as long as a token. Its checksum is not looked at:
+ * a key that is found by its whole hash needs none.
+ */
+function bearerToken({ raw }: FastifyRequest): string | undefined {
+  const header = raw.headers.authorization;
+  if (header === undefined) return undefined;
+  const length = header.length - SCHEME.length;
+  if (length !== KEY_TOKEN_LENGTH && length !== INSTANCE_TOKEN_LENGTH) return undefined;
+  // The scheme's case is free (RFC 9110, 11.1); everything after it is not.
+  if (!header.startsWith(SCHEME) && header.slice(0, SCHEME.length).toLowerCase() !== SCHEME.toLowerCase())
+    return undefined;
+  return hasSecondHeader(raw.rawHeaders) ? undefined : header.slice(SCHEME.length);
+}
+
+/** Node keeps the first of two and hides the other, and a proxy in front may have looked at the other. */
+function hasSecondHeader(rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count++;
+  }
+  return count > 1;
+}
+
+function isAllowed(actor: Actor, scope: Scope | undefined, { params }: FastifyRequest): boolean {
+  if (actor.kind === 'instance') return scope === 'instance-or-ALL' && idOf(params) === actor.instanceId;
+  return actor.scope === 'ALL' || scope === 'PUBLIC';
+}
+
+function isPublicKey(actor: Actor): actor is KeyActor {
+  return actor.kind === 'key' && actor.scope === 'PUBLIC';
+}
+
+function idOf(params: unknown): unknown {
+  return params !== null && typeof params === 'object' && 'id' in params ? params.id : undefined;
+}
+
+function sendTooMany(reply: FastifyReply, retryAfterMs: number): void {
+  reply
+    .code(429)
+    .header('retry-after', Math.ceil(retryAfterMs / 1000))
+    .send({ error: `Rate limit exceeded. Retry after ${retryAfterMs}ms.`, retryAfterMs });
+}

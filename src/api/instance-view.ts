@@ -1,0 +1,155 @@
+/**
+ * Instances as encoded for clients: the bytes of each and of the whole list are kept, and only what changed is
+ * encoded again. `lastHeartbeat` follows the beats of the node while an instance is ONLINE.
+ */
+import { type InstanceRecord, toInstanceInfo } from '../model/instance.js';
+import type { MirrorReader } from '../store/mirror.js';
+import type { BeatReader } from './dependencies.js';
+
+/** Cannot occur inside an encoded string: there every quote has a backslash before it. */
+const HEARTBEAT = '"lastHeartbeat":0';
+const DIGIT_CHARS = 1;
+const COMMA = 0x2c;
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+
+/** One visible instance. The encoded parts are made when first asked for. */
+interface Slot {
+  record: InstanceRecord;
+  isGone: boolean;
+  /** The encoded text on both sides of the heartbeat's digits, or null after a change. */
+  text: { readonly head: string; readonly tail: string } | null;
+  bytes: Buffer;
+  heartbeat: number;
+  /** `beats.tick` for which `heartbeat` was looked up. */
+  tick: number;
+}
+
+export interface InstanceViewOptions {
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly beats: BeatReader;
+}
+
+export class InstanceView {
+  readonly #beats: BeatReader;
+  readonly #unsubscribe: () => void;
+  readonly #slots = new Map<string, Slot>();
+  /** By creation, then id, unless `#isOrderStale`; may hold slots that are gone until the next list. */
+  #order: Slot[] = [];
+  #isOrderStale = true;
+  /** Null: an instance changed since it was built. */
+  #list: Buffer | null = null;
+  #listTick = 0;
+
+  constructor({ instances, beats }: InstanceViewOptions) {
+    this.#beats = beats;
+    for (const [id, { value }] of instances.entries()) this.#take(id, value);
+    this.#unsubscribe = instances.onChange((id, after) => this.#take(id, after?.value));
+  }
+
+  /** The record, unless it is being removed: then clients must not see it any more. */
+  record(id: string): InstanceRecord | undefined {
+    return this.#slots.get(id)?.record;
+  }
+
+  /** The encoded InstanceInfo, or undefined when there is none to be seen. Not to be written to. */
+  get(id: string): Buffer | undefined {
+    const slot = this.#slots.get(id);
+    if (slot === undefined) return undefined;
+    this.#refresh(slot);
+    return slot.bytes;
+  }
+
+  /** The encoded array of all instances by `createdAt`, then id. Not to be written to. */
+  list(): Buffer {
+    const { tick } = this.#beats;
+    if (this.#list !== null && this.#listTick === tick) return this.#list;
+    this.#putInOrder();
+    let isChanged = this.#list === null;
+    for (const slot of this.#order) isChanged = this.#refresh(slot) || isChanged;
+    if (this.#list === null || isChanged) this.#list = joinArray(this.#order);
+    this.#listTick = tick;
+    return this.#list;
+  }
+
+  /** Idempotent; the view stands still afterwards. */
+  close(): void {
+    this.#unsubscribe();
+  }
+
+  #take(id: string, record: InstanceRecord | undefined): void {
+    this.#list = null;
+    const slot = this.#slots.get(id);
+    const isVisible = record !== undefined && record.desired.goal !== 'remove';
+    if (slot !== undefined && isVisible && slot.record.createdAt === record.createdAt) {
+      slot.record = record;
+      slot.text = null;
+      return;
+    }
+    if (slot !== undefined) this.#drop(id, slot);
+    if (isVisible) this.#add(id, record);
+  }
+
+  #add(id: string, record: InstanceRecord): void {
+    const slot: Slot = { record, isGone: false, text: null, bytes: EMPTY, heartbeat: -1, tick: -1 };
+    this.#slots.set(id, slot);
+    this.#order.push(slot);
+    this.#isOrderStale = true;
+  }
+
+  #drop(id: string, slot: Slot): void {
+    slot.isGone = true;
+    this.#slots.delete(id);
+    this.#isOrderStale = true;
+  }
+
+  #putInOrder(): void {
+    if (!this.#isOrderStale) return;
+    this.#order = this.#order.filter((slot) => !slot.isGone).sort(byCreation);
+    this.#isOrderStale = false;
+  }
+
+  /** Brings record and heartbeat of the bytes up to date; true when they changed. */
+  #refresh(slot: Slot): boolean {
+    const { tick } = this.#beats;
+    const isEncoded = slot.text !== null;
+    if (isEncoded && slot.tick === tick) return false;
+    const heartbeat = this.#heartbeatOf(slot.record);
+    slot.tick = tick;
+    if (isEncoded && slot.heartbeat === heartbeat) return false;
+    slot.heartbeat = heartbeat;
+    slot.text ??= encode(slot.record);
+    slot.bytes = Buffer.from(slot.text.head + heartbeat + slot.text.tail);
+    return true;
+  }
+
+  #heartbeatOf({ placement, status }: InstanceRecord): number {
+    if (placement === null || status.state !== 'ONLINE') return status.lastHeartbeat;
+    return Math.max(status.lastHeartbeat, this.#beats.lastBeatAt(placement.nodeId) ?? 0);
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+function encode(record: InstanceRecord): { head: string; tail: string } {
+  const text = JSON.stringify(toInstanceInfo(record, 0));
+  const digit = text.indexOf(HEARTBEAT) + HEARTBEAT.length - DIGIT_CHARS;
+  return { head: text.slice(0, digit), tail: text.slice(digit + DIGIT_CHARS) };
+}
+
+function byCreation(a: Slot, b: Slot): number {
+  if (a.record.createdAt !== b.record.createdAt) return a.record.createdAt - b.record.createdAt;
+  return a.record.id < b.record.id ? -1 : 1;
+}
+
+function joinArray(slots: readonly Slot[]): Buffer {
+  const length = slots.reduce((sum, { bytes }) => sum + bytes.length + 1, slots.length === 0 ? 2 : 1);
+  const list = Buffer.allocUnsafeSlow(length);
+  let offset = list.writeUInt8(OPEN, 0);
+  for (const { bytes } of slots) {
+    if (offset > 1) offset = list.writeUInt8(COMMA, offset);
+    offset += bytes.copy(list, offset);
+  }
+  list.writeUInt8(CLOSE, offset);
+  return list;
+}

@@ -1,0 +1,30 @@
+/** How request bodies are read: JSON in UTF-8, or nothing at all whatever the Content-Type says. */
+import { isUtf8 } from 'node:buffer';
+import { errorCodes, type FastifyInstance } from 'fastify';
+
+/**
+ * Replaces the server's parsers. Real clients send `application/json` with an empty body; one without a
+ * Content-Type means JSON too.
+ */
+export function acceptJsonBodies(server: FastifyInstance): void {
+  const parseJson = server.getDefaultJsonParser('error', 'error');
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser<Buffer>(
+    ['application/json', '*'],
+    { parseAs: 'buffer' },
+    (request, body, done) => {
+      if (body.length === 0) return done(null, undefined);
+      if (!isJson(request.headers['content-type']))
+        return done(new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE());
+      if (!isUtf8(body)) return done(new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY());
+      return parseJson(request, body.toString('utf8'), done);
+    },
+  );
+}
+
+/** The type alone counts; what follows it (charset, boundary) is the client's habit. */
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === undefined) return true;
+  const [type = ''] = contentType.split(';', 1);
+  return type.trim().toLowerCase() === 'application/json';
+}

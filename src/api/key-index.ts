@@ -1,0 +1,67 @@
+/**
+ * API keys by token: an index over the keys mirror, so that a look-up costs one hash, and a revoked key is gone
+ * the moment the mirror sees it.
+ */
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { ApiKeyRecord, KeyScope } from '../model/api-key.js';
+import type { MirrorReader } from '../store/mirror.js';
+
+/** Who holds a key. One object per key, shared by all its requests. */
+export interface KeyActor {
+  readonly kind: 'key';
+  readonly label: string;
+  readonly scope: KeyScope;
+}
+
+interface IndexedKey {
+  readonly actor: KeyActor;
+  /** The hex digits of the hash, as bytes. */
+  readonly digits: Buffer;
+}
+
+/** Digits by which keys are grouped: whole hashes are only ever compared in constant time. */
+const GROUP_DIGITS = 12;
+
+export class KeyIndex {
+  readonly #groups = new Map<string, readonly IndexedKey[]>();
+  readonly #unsubscribe: () => void;
+
+  /** `onRemoved` hears of every label that is gone. */
+  constructor(keys: MirrorReader<ApiKeyRecord>, onRemoved: (label: string) => void) {
+    for (const [, { value }] of keys.entries()) this.#add(value);
+    this.#unsubscribe = keys.onChange((label, after, before) => {
+      if (before !== undefined) this.#remove(before.value);
+      if (after !== undefined) this.#add(after.value);
+      else onRemoved(label);
+    });
+  }
+
+  /** The key of this token; undefined when there is none. */
+  find(token: string): KeyActor | undefined {
+    // As text: `hash` takes three times as long to give a buffer.
+    const digest = hash('sha256', token, 'hex');
+    const group = this.#groups.get(digest.slice(0, GROUP_DIGITS));
+    if (group === undefined) return undefined;
+    const digits = Buffer.from(digest, 'latin1');
+    for (const key of group) if (timingSafeEqual(key.digits, digits)) return key.actor;
+    return undefined;
+  }
+
+  /** Idempotent; the index stands still afterwards. */
+  close(): void {
+    this.#unsubscribe();
+  }
+
+  #add({ label, scope, hash: digest }: ApiKeyRecord): void {
+    const key: IndexedKey = { actor: { kind: 'key', label, scope }, digits: Buffer.from(digest, 'latin1') };
+    const name = digest.slice(0, GROUP_DIGITS);
+    this.#groups.set(name, [...(this.#groups.get(name) ?? []), key]);
+  }
+
+  #remove({ label, hash: digest }: ApiKeyRecord): void {
+    const name = digest.slice(0, GROUP_DIGITS);
+    const rest = this.#groups.get(name)?.filter((key) => key.actor.label !== label) ?? [];
+    if (rest.length > 0) this.#groups.set(name, rest);
+    else this.#groups.delete(name);
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * Configuration files as desired state, both ways: what an operator puts into the directory reaches the store, and
+ * what the API writes reaches the directory first. Owns the time: when to look, when to try again.
+ */
+import PQueue from 'p-queue';
+import { Backoff } from '../loop/backoff.js';
+import type { Clock } from '../loop/clock.js';
+import type { Part } from '../loop/lifecycle.js';
+import type { ConfigurationFileError } from '../model/configuration.js';
+import { DroverError, messageOf } from '../model/errors.js';
+import type { Store } from '../store/store.js';
+import type { Logger } from '../telemetry/logger.js';
+import { fileReason } from './file-reason.js';
+import { ConfigurationFileWriter, configurationFileText } from './file-writer.js';
+import { LookSchedule } from './look-schedule.js';
+import { validateConfiguration } from './parse.js';
+import { ConfigurationSync } from './sync.js';
+import { DirectoryWatch } from './watch.js';
+import { findWatchPoints } from './watch-points.js';
+import { removeUnfinishedWrites } from './write-file.js';
+
+/** Whether a file that looks broken or gone really is. */
+const SECOND_LOOK_MS = 100;
+/** Where events do not reach: network mounts, a directory that is away. */
+const POLL_MS = 1000;
+/** Events are not proof: look from time to time without one. */
+const SAFETY_LOOK_MS = 30_000;
+/** With more files than this, look at everything: events may have been lost. */
+const MAX_HINTS = 64;
+
+export interface ConfigurationFilesOptions {
+  /** Absolute path of `configurations/`. */
+  readonly directory: string;
+  readonly store: Store;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** `put` and `remove` resolve after this does, given their store revision: lets a client read its own write. */
+  readonly whenReadable?: (revision: number) => Promise<void>;
+}
+
+export class ConfigurationFiles implements Part {
+  readonly #options: ConfigurationFilesOptions;
+  readonly #sync: ConfigurationSync;
+  readonly #writer: ConfigurationFileWriter;
+  readonly #watch: DirectoryWatch;
+  readonly #schedule: LookSchedule;
+  readonly #backoff = new Backoff(() => 1, { baseMs: POLL_MS });
+  readonly #stopping = new AbortController();
+  /** Looks, puts and removes, one at a time. */
+  readonly #queue = new PQueue({ concurrency: 1 });
+  /** Files that may have changed since the last look. */
+  readonly #hinted = new Set<string>();
+  #isAllHinted = false;
+  #isStarted = false;
+  #isPolling = false;
+  #resolveStored: () => void = () => undefined;
+  /** The first time that the store agrees with the files. */
+  readonly #stored = new Promise<void>((resolve) => {
+    this.#resolveStored = resolve;
+  });
+
+  constructor(options: ConfigurationFilesOptions) {
+    this.#options = options;
+    this.#sync = new ConfigurationSync(options);
+    this.#writer = new ConfigurationFileWriter(options.directory, this.#sync);
+    this.#schedule = new LookSchedule(options.clock, () => void this.#queue.add(() => this.#lookAtHints()));
+    this.#watch = new DirectoryWatch({
+      onHint: (file) => this.#hint(file),
+      onFailure: (error) => this.#poll(error),
+    });
+  }
+
+  /**
+   * Resolves when the store holds, durably, what the files say; waits for that as long as the store refuses writes.
+   * A directory that cannot be read is no reason to fail: the store's configurations stay in force.
+   */
+  async start(): Promise<void> {
+    await this.#queue.add(async () => {
+      await removeUnfinishedWrites(this.#options.directory).catch(() => undefined);
+      await this.#sync.load();
+    });
+    this.#isStarted = true;
+    await this.#queue.add(() => this.#look(() => this.#sync.read({ isFinal: true })));
+    await this.#stored;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#resolveStored();
+    await this.#queue.onIdle();
+    this.#schedule.stop();
+    await this.#watch.stop();
+  }
+
+  /** Files that are not in force as they stand. */
+  errors(): readonly ConfigurationFileError[] {
+    return this.#sync.errors();
+  }
+
+  /**
+   * Writes the file, then the store; resolves when both are durable. Fields that the schema does not know are kept in
+   * the file. Throws DRV_CONFIGURATION_INVALID, DRV_CONFIGURATION_NOT_WRITABLE (nothing changed), or what the store
+   * throws: then the file stands and is applied as soon as the store can be written.
+   */
+  async put(name: string, input: unknown): Promise<{ unknownFields: readonly string[] }> {
+    const { unknownFields } = validateConfiguration(name, input);
+    const text = configurationFileText(name, input);
+    await this.#change(() => this.#writer.write(name, text));
+    return { unknownFields };
+  }
+
+  /** Removes every file that says this name, then the store's entry. Throws DRV_CONFIGURATION_UNKNOWN. */
+  async remove(name: string): Promise<void> {
+    await this.#change(() => this.#writer.remove(name));
+  }
+
+  /**
+   * Looks at everything anew and takes it as it is: a directory that was replaced by an empty one too, and watching
+   * is tried again where it had failed. Throws what the store throws.
+   */
+  async reload(): Promise<void> {
+    await this.#exclusively(async () => {
+      this.#isPolling = false;
+      await this.#sync.read({ isFinal: true, canBeReplaced: true });
+      await this.#sync.commit();
+      await this.#listen();
+    });
+  }
+
+  async #change(write: () => Promise<void>): Promise<void> {
+    const revision = await this.#exclusively(async () => {
+      await write();
+      await this.#sync.commit();
+      return this.#sync.revision;
+    });
+    await this.#options.whenReadable?.(revision);
+  }
+
+  async #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    if (!this.#isStarted || this.#stopping.signal.aborted)
+      throw new DroverError(
+        'DRV_NOT_READY',
+        'configurations cannot be changed while the node starts or stops',
+      );
+    try {
+      return await this.#queue.add(work);
+    } catch (error) {
+      // A look soon mends what the failure left half-done.
+      this.#hint(null);
+      throw error;
+    }
+  }
+
+  #hint(file: string | null): void {
+    if (file === null || this.#hinted.size === MAX_HINTS) this.#isAllHinted = true;
+    else this.#hinted.add(file);
+    this.#schedule.hint();
+  }
+
+  /** Looks when it is time: at the files that were hinted at, or at everything when nothing or too much was. */
+  async #lookAtHints(): Promise<void> {
+    const files = [...this.#hinted];
+    const isAll = this.#isAllHinted || (files.length === 0 && !this.#sync.isUnsure);
+    this.#hinted.clear();
+    this.#isAllHinted = false;
+    await this.#look(() => (isAll ? this.#sync.read({ isFinal: false }) : this.#sync.readSome(files)));
+  }
+
+  /** Never throws: what goes wrong is told and tried again. */
+  async #look(read: () => Promise<void>): Promise<void> {
+    if (this.#stopping.signal.aborted) return;
+    let nextMs: number | undefined;
+    try {
+      await read();
+      await this.#sync.commit();
+      this.#backoff.clear('look');
+      this.#resolveStored();
+    } catch (error) {
+      nextMs = this.#backoff.next('look');
+      this.#options.logger.debug({ err: error, nextMs }, `configurations not stored: ${messageOf(error)}`);
+    }
+    await this.#listen();
+    this.#schedule.within(nextMs ?? this.#nextLookMs());
+  }
+
+  #nextLookMs(): number {
+    if (this.#sync.isUnsure) return SECOND_LOOK_MS;
+    return this.#isPolling || this.#sync.directoryError !== undefined ? POLL_MS : SAFETY_LOOK_MS;
+  }
+
+  async #listen(): Promise<void> {
+    if (this.#isPolling || this.#stopping.signal.aborted) return;
+    try {
+      await this.#watch.follow(await findWatchPoints(this.#options.directory, this.#sync.links));
+    } catch (error) {
+      this.#poll(error);
+    }
+  }
+
+  #poll(error: unknown): void {
+    if (this.#isPolling || this.#stopping.signal.aborted) return;
+    this.#isPolling = true;
+    this.#options.logger.warn(
+      { err: error },
+      `the configurations directory cannot be watched (${fileReason(error)}); looking every ${POLL_MS / 1000} s instead`,
+    );
+    void this.#watch.stop();
+    this.#schedule.within(POLL_MS);
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * Reads the configurations directory: which files there are and what each says. A file that has not changed since
+ * the last reading is not read again. Decides nothing: what a reading means is the business of settled-files and plan.
+ */
+import { type BigIntStats, constants, type Dirent, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../loop/clock.js';
+import type { ConfigurationFileError } from '../model/configuration.js';
+import { fileReason, hasFileCode } from './file-reason.js';
+import { MAX_FILE_BYTES, type ParsedConfiguration, parseConfigurationFile } from './parse.js';
+
+const FILES_AT_ONCE = 32;
+/** File systems stamp in steps of up to 10 ms: two writes within one step look alike. */
+const STAMP_STEP_MS = 50;
+
+/** True for names that are read as configurations: `*.json`, not hidden. */
+export function isConfigurationFile(name: string): boolean {
+  return name.endsWith('.json') && !name.startsWith('.');
+}
+
+/** What a file says. `signature` changes whenever the file may have changed. */
+export type Reading =
+  | { readonly kind: 'valid'; readonly signature: string; readonly parsed: ParsedConfiguration }
+  | { readonly kind: 'broken'; readonly signature: string; readonly error: ConfigurationFileError };
+
+export interface DirectoryReading {
+  readonly files: ReadonlyMap<string, Reading>;
+  /** Names of files that are symbolic links: what they point to must be watched too. */
+  readonly links: readonly string[];
+}
+
+/** The directory as a whole cannot be read, or cannot be trusted: nothing may be concluded from it. */
+export class DirectoryUnusable extends Error {
+  override readonly name = 'DirectoryUnusable';
+}
+
+/** `isFresh`: read so soon after its last change that a later one may look alike, so it is read again. */
+interface Known {
+  readonly reading: Reading;
+  readonly isFresh: boolean;
+}
+
+export interface DirectoryReaderOptions {
+  readonly directory: string;
+  readonly clock: Clock;
+}
+
+export class DirectoryReader {
+  readonly #directory: string;
+  readonly #clock: Clock;
+  readonly #known = new Map<string, Known>();
+  #identity: string | undefined;
+
+  constructor({ directory, clock }: DirectoryReaderOptions) {
+    this.#directory = directory;
+    this.#clock = clock;
+  }
+
+  /**
+   * Reads every file that changed. Throws DirectoryUnusable when the directory is missing or unreadable, and when
+   * another, empty directory stands in its place (an unmounted volume) unless `canBeReplaced`.
+   */
+  async read(canBeReplaced = false): Promise<DirectoryReading> {
+    const { identity, entries } = await this.#list();
+    if (!canBeReplaced && identity !== this.#identity && entries.length === 0 && this.#known.size > 0) {
+      throw new DirectoryUnusable(
+        'was replaced by an empty one; the configurations stay in force (put the files back, or run "config reload" to accept it)',
+      );
+    }
+    const files = new Map<string, Reading>();
+    for (let from = 0; from < entries.length; from += FILES_AT_ONCE) {
+      const names = entries.slice(from, from + FILES_AT_ONCE).map(({ name }) => name);
+      const readings = await Promise.all(names.map((name) => this.#read(name)));
+      for (const [index, name] of names.entries()) {
+        const reading = readings[index];
+        if (reading !== undefined) files.set(name, reading);
+      }
+    }
+    this.#identity = identity;
+    for (const file of this.#known.keys()) if (!files.has(file)) this.#known.delete(file);
+    return { files, links: entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name) };
+  }
+
+  /** False when another directory, or none, stands where the last reading was made. */
+  async isSameDirectory(): Promise<boolean> {
+    const status = await stat(this.#directory).catch(() => undefined);
+    return status !== undefined && identityOf(status) === this.#identity;
+  }
+
+  /**
+   * Reads these files as far as they changed. Undefined when only a reading of everything will do: the directory is
+   * another, or one of them is a link.
+   */
+  async readSome(files: Iterable<string>): Promise<ReadonlyMap<string, Reading | undefined> | undefined> {
+    if (!(await this.isSameDirectory())) return undefined;
+    const readings = new Map<string, Reading | undefined>();
+    for (const file of files) {
+      const status = await lstat(join(this.#directory, file)).catch(() => undefined);
+      if (status?.isSymbolicLink() === true) return undefined;
+      readings.set(file, await this.#read(file));
+    }
+    return readings;
+  }
+
+  /** Reads one file anew; undefined: there is none. */
+  async readFile(file: string): Promise<Reading | undefined> {
+    this.#known.delete(file);
+    return this.#read(file);
+  }
+
+  async #list(): Promise<{ identity: string; entries: Dirent[] }> {
+    try {
+      const identity = identityOf(await stat(this.#directory));
+      const entries = await readdir(this.#directory, { withFileTypes: true });
+      const isCandidate = (entry: Dirent): boolean => isConfigurationFile(entry.name) && !entry.isDirectory();
+      return { identity, entries: entries.filter(isCandidate).sort(byName) };
+    } catch (error) {
+      throw new DirectoryUnusable(`cannot be read: ${fileReason(error)}; the configurations stay in force`);
+    }
+  }
+
+  async #read(file: string): Promise<Reading | undefined> {
+    const path = join(this.#directory, file);
+    try {
+      // A FIFO or device must not even be opened, so look before.
+      const status = await stat(path, { bigint: true });
+      if (status.isDirectory()) return undefined;
+      if (!status.isFile()) return broken(file, 'special', 'is not a regular file');
+      const known = this.#known.get(file);
+      if (known?.isFresh === false && known.reading.signature === signatureOf(status)) return known.reading;
+      return await this.#readChanged(file, path);
+    } catch (error) {
+      if (hasFileCode(error, 'ENOENT') && !(await hasEntry(path))) return undefined;
+      return broken(file, 'unreadable', `cannot be read: ${fileReason(error)}`);
+    }
+  }
+
+  async #readChanged(file: string, path: string): Promise<Reading> {
+    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const status = await handle.stat({ bigint: true });
+      const stampedAt = Math.max(Number(status.mtimeMs), Number(status.ctimeMs));
+      const isFresh = Math.abs(this.#clock.now() - stampedAt) < STAMP_STEP_MS;
+      const reading = await readContent(file, handle, status);
+      this.#known.set(file, { reading, isFresh });
+      return reading;
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+async function readContent(file: string, handle: FileHandle, status: BigIntStats): Promise<Reading> {
+  const signature = signatureOf(status);
+  if (status.size > MAX_FILE_BYTES)
+    return broken(file, signature, `is larger than the limit of ${MAX_FILE_BYTES / 1024} KiB`);
+  const bytes = Buffer.alloc(Number(status.size) + 1);
+  const length = await readFully(handle, bytes);
+  if (length === bytes.length) return broken(file, signature, 'grew while it was read');
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
+  } catch {
+    return broken(file, signature, 'is not UTF-8 text');
+  }
+  const result = parseConfigurationFile(file, text);
+  return 'parsed' in result
+    ? { kind: 'valid', signature, parsed: result.parsed }
+    : { kind: 'broken', signature, error: result.error };
+}
+
+/** Reads until the buffer is full or the file ends. */
+async function readFully(handle: FileHandle, bytes: Buffer): Promise<number> {
+  let length = 0;
+  while (length < bytes.length) {
+    const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return length;
+}
+
+function broken(file: string, signature: string, message: string): Reading {
+  return { kind: 'broken', signature, error: { file, line: null, column: null, field: null, message } };
+}
+
+function identityOf({ dev, ino }: Stats): string {
+  return `${dev}:${ino}`;
+}
+
+function signatureOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs].join(':');
+}
+
+/** True for a dangling link too. */
+async function hasEntry(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function byName(a: Dirent, b: Dirent): number {
+  return a.name < b.name ? -1 : 1;
+}

@@ -1,0 +1,98 @@
+/** The API's way to the files: which file a configuration is written to, and which files say its name. */
+import { unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DroverError } from '../model/errors.js';
+import { fileReason, hasFileCode } from './file-reason.js';
+import { MAX_FILE_BYTES } from './parse.js';
+import type { ConfigurationSync } from './sync.js';
+import { syncDirectory, writeFileAtomically } from './write-file.js';
+
+/** Called one at a time. What it throws as DRV_CONFIGURATION_NOT_WRITABLE left the files as they were. */
+export class ConfigurationFileWriter {
+  readonly #directory: string;
+  readonly #sync: ConfigurationSync;
+
+  constructor(directory: string, sync: ConfigurationSync) {
+    this.#directory = directory;
+    this.#sync = sync;
+  }
+
+  /** Resolves when the file is on disk and read back. */
+  async write(name: string, text: string): Promise<void> {
+    await this.#attempt(`configuration "${name}" could not be written`, async () => {
+      const file = await this.#fileFor(name);
+      await writeFileAtomically({ directory: this.#directory, file, text });
+      await this.#sync.readFile(file);
+    });
+  }
+
+  /** Removes every file that says `name`, so that no second one takes it over. Throws DRV_CONFIGURATION_UNKNOWN. */
+  async remove(name: string): Promise<void> {
+    await this.#attempt(`configuration "${name}" could not be removed`, async () => {
+      for (const file of await this.#filesOf(name)) {
+        await unlink(join(this.#directory, file)).catch(ignoreMissing);
+        await this.#sync.readFile(file);
+      }
+      await syncDirectory(this.#directory);
+    });
+  }
+
+  async #attempt(what: string, work: () => Promise<void>): Promise<void> {
+    await this.#sync.readIfReplaced();
+    const { directoryError } = this.#sync;
+    try {
+      if (directoryError !== undefined) throw new Error(`the configurations directory ${directoryError}`);
+      await work();
+    } catch (error) {
+      if (error instanceof DroverError) throw error;
+      const message = `${what}: ${fileReason(error)}`;
+      throw new DroverError('DRV_CONFIGURATION_NOT_WRITABLE', message, { cause: error });
+    }
+  }
+
+  /** The file that `name` came from, unless it says another name by now; else the first free one. */
+  async #fileFor(name: string): Promise<string> {
+    const source = this.#sync.held.get(name)?.sourceFile ?? undefined;
+    if (source !== undefined && (await this.#canHold(source, name))) return source;
+    for (let number = 1; ; number++) {
+      const file = number === 1 ? `${name}.json` : `${name}-${number}.json`;
+      if (await this.#canHold(file, name)) return file;
+    }
+  }
+
+  async #canHold(file: string, name: string): Promise<boolean> {
+    const reading = await this.#sync.readFile(file);
+    if (reading?.kind === 'valid') return reading.parsed.configuration.name === name;
+    for (const [other, { sourceFile }] of this.#sync.held)
+      if (sourceFile === file && other !== name) return false;
+    return true;
+  }
+
+  async #filesOf(name: string): Promise<string[]> {
+    const held = this.#sync.held.get(name);
+    if (held === undefined)
+      throw new DroverError('DRV_CONFIGURATION_UNKNOWN', `there is no configuration "${name}"`);
+    const files: string[] = [];
+    for (const [file, settled] of [...this.#sync.files]) {
+      const isSource = file === held.sourceFile;
+      if (!isSource && !(settled.kind === 'valid' && settled.parsed.configuration.name === name)) continue;
+      const reading = await this.#sync.readFile(file);
+      const saysAnother = reading?.kind === 'valid' && reading.parsed.configuration.name !== name;
+      if (!saysAnother) files.push(file);
+    }
+    return files;
+  }
+}
+
+/** The content of the file for a valid body: the name first, then the body as it came. */
+export function configurationFileText(name: string, input: unknown): string {
+  const fields = typeof input === 'object' ? input : {};
+  const text = `${JSON.stringify({ name, ...fields }, null, 2)}\n`;
+  if (Buffer.byteLength(text) <= MAX_FILE_BYTES) return text;
+  const limit = `a configuration must fit into a file of ${MAX_FILE_BYTES / 1024} KiB`;
+  throw new DroverError('DRV_CONFIGURATION_INVALID', limit);
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!hasFileCode(error, 'ENOENT')) throw error;
+}

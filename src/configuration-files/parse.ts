@@ -1,0 +1,101 @@
+/**
+ * Judges one configuration, from the text of a file or from an API body, with the same rules and messages. Pure:
+ * reads no disk and logs nothing.
+ */
+import {
+  type Configuration,
+  type ConfigurationFileError,
+  configurationSchema,
+  hashConfiguration,
+  unknownConfigurationFields,
+} from '../model/configuration.js';
+import { DroverError } from '../model/errors.js';
+import { JsonTextError, MAX_JSON_DEPTH, readJsonText } from './json-position.js';
+import { fieldName, type Problem, problemsOf, problemsText } from './problems.js';
+
+/** A larger file is refused without being read. */
+export const MAX_FILE_BYTES = 1024 * 1024;
+
+/** Names that reach an object's prototype in careless code; refused at every level. */
+const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** A valid configuration as a file or a body gave it. */
+export interface ParsedConfiguration {
+  readonly configuration: Configuration;
+  readonly hash: string;
+  /** Top-level fields that the schema does not know: accepted, to be named in a warning. */
+  readonly unknownFields: readonly string[];
+}
+
+type Judged = { readonly parsed: ParsedConfiguration } | { readonly problems: readonly Problem[] };
+
+/** Judges the text of the file called `file`; a `name` that is missing is taken from the file's name. */
+export function parseConfigurationFile(
+  file: string,
+  text: string,
+): { readonly parsed: ParsedConfiguration } | { readonly error: ConfigurationFileError } {
+  try {
+    const { value, positionOf } = readJsonText(text);
+    const judged = judge(value, file.replace(/\.json$/, ''));
+    if ('parsed' in judged) return judged;
+    const placed = judged.problems
+      .map((problem) => ({ problem, position: positionOf(problem.path, problem.at) }))
+      .sort((a, b) => a.position.line - b.position.line || a.position.column - b.position.column);
+    const field = fieldName(placed[0]?.problem.path ?? []);
+    const message = problemsText(placed.map(({ problem }) => problem));
+    const { line, column } = placed[0]?.position ?? { line: 1, column: 1 };
+    return { error: { file, line, column, field: field === '' ? null : field, message } };
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    const { line, column, message } = error;
+    return { error: { file, line, column, field: null, message: `not valid JSON: ${message}` } };
+  }
+}
+
+/**
+ * Judges the body of `PUT /configurations/{name}`. The path's name counts; a body that names another one is
+ * refused. Throws DRV_CONFIGURATION_INVALID naming every field that is wrong and what it must be.
+ */
+export function validateConfiguration(name: string, input: unknown): ParsedConfiguration {
+  const judged = judge(input, name);
+  const problems = 'problems' in judged ? judged.problems : differingName(name, judged.parsed);
+  if ('parsed' in judged && problems.length === 0) return judged.parsed;
+  throw new DroverError('DRV_CONFIGURATION_INVALID', problemsText(problems));
+}
+
+function differingName(name: string, { configuration }: ParsedConfiguration): Problem[] {
+  if (configuration.name === name) return [];
+  const message = `must be "${name}" as in the path, is "${configuration.name}"`;
+  return [{ path: ['name'], message, at: 'value' }];
+}
+
+function judge(input: unknown, defaultName: string): Judged {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    return { problems: [{ path: [], message: 'a configuration must be an object in { }', at: 'value' }] };
+  }
+  const unsafe = [...unsafeParts(input, [])];
+  if (unsafe.length > 0) return { problems: unsafe };
+  const named = Object.hasOwn(input, 'name') ? input : { ...input, name: defaultName };
+  const result = configurationSchema.safeParse(named);
+  if (!result.success) return { problems: problemsOf(configurationSchema, result.error.issues, named) };
+  const configuration = result.data;
+  const unknownFields = unknownConfigurationFields(input);
+  return { parsed: { configuration, hash: hashConfiguration(configuration), unknownFields } };
+}
+
+/** Faults that the schema cannot see: it would strip such keys, or store such a text changed. */
+function* unsafeParts(value: unknown, path: readonly PropertyKey[]): Generator<Problem> {
+  if (typeof value === 'string' && /\p{Surrogate}/u.test(value)) {
+    yield { path, message: 'must not hold half of a surrogate pair', at: 'value' };
+  }
+  if (typeof value !== 'object' || value === null) return;
+  if (path.length > MAX_JSON_DEPTH) {
+    yield { path, message: `nested deeper than ${MAX_JSON_DEPTH} levels`, at: 'value' };
+    return;
+  }
+  for (const [key, child] of Object.entries(value)) {
+    const childPath = [...path, Array.isArray(value) ? Number(key) : key];
+    if (FORBIDDEN_KEYS.has(key)) yield { path: childPath, message: 'this key is not allowed', at: 'key' };
+    else yield* unsafeParts(child, childPath);
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * The view of the directory that decisions are made from. Good news counts at once; that a file is broken or gone
+ * counts only when two looks agree, because an editor or a checkout passes through both for a moment.
+ */
+import type { Reading } from './directory.js';
+
+/** Looks after which a file that never holds still is taken as it is. */
+const MAX_LOOKS = 50;
+const ABSENT = 'absent';
+
+interface Suspicion {
+  readonly signature: string;
+  readonly looks: number;
+}
+
+export class SettledFiles {
+  readonly #files = new Map<string, Reading>();
+  readonly #suspicions = new Map<string, Suspicion>();
+
+  /** By file name. */
+  get files(): ReadonlyMap<string, Reading> {
+    return this.#files;
+  }
+
+  /** True while another look is needed: somebody seems to be writing. */
+  get isUnsure(): boolean {
+    return this.#suspicions.size > 0;
+  }
+
+  /** Files whose bad news waits for a second look. */
+  get suspects(): readonly string[] {
+    return [...this.#suspicions.keys()];
+  }
+
+  isSuspect(file: string): boolean {
+    return this.#suspicions.has(file);
+  }
+
+  /** Takes a reading of the whole directory. `isFinal`: believe bad news without a second look. */
+  takeAll(readings: ReadonlyMap<string, Reading>, isFinal: boolean): void {
+    const names = new Set([...this.#files.keys(), ...this.#suspicions.keys(), ...readings.keys()]);
+    this.take(new Map([...names].map((file) => [file, readings.get(file)])), isFinal);
+  }
+
+  /** Takes a reading of some files; undefined: there is no such file. */
+  take(readings: ReadonlyMap<string, Reading | undefined>, isFinal: boolean): void {
+    for (const [file, reading] of readings) {
+      if (isFinal || reading?.kind === 'valid' || this.#isConfirmed(file, reading)) this.set(file, reading);
+    }
+  }
+
+  /** Takes what is known for certain of one file; undefined: it is gone. */
+  set(file: string, reading: Reading | undefined): void {
+    this.#suspicions.delete(file);
+    if (reading === undefined) this.#files.delete(file);
+    else this.#files.set(file, reading);
+  }
+
+  #isConfirmed(file: string, reading: Reading | undefined): boolean {
+    const signature = reading?.signature ?? ABSENT;
+    const settled = this.#files.get(file);
+    if (settled?.kind === 'broken' && settled.signature === signature) return true;
+    const suspicion = this.#suspicions.get(file);
+    const looks = (suspicion?.looks ?? 0) + 1;
+    if (suspicion?.signature === signature || looks >= MAX_LOOKS) return true;
+    this.#suspicions.set(file, { signature, looks });
+    return false;
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Tells when something in the watched places may have changed. It says only that, never what: the reader of the
+ * directory looks for itself, so that a lost, late or repeated event can do no harm.
+ */
+import { basename } from 'node:path';
+import { type FSWatcher, watch } from 'chokidar';
+import { z } from 'zod';
+import { isConfigurationFile } from './directory.js';
+import { type WatchPoint, type WatchPoints, watchPointsText } from './watch-points.js';
+
+const rawDetailsSchema = z.object({ watchedPath: z.string() });
+
+export interface DirectoryWatchOptions {
+  /** This file may have changed; null: anything may have. May be called often. */
+  readonly onHint: (file: string | null) => void;
+  /** Watching does not work (no inotify watches left and the like); no hints come until `follow` is called again. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class DirectoryWatch {
+  readonly #options: DirectoryWatchOptions;
+  #watcher: FSWatcher | undefined;
+  #following = '';
+
+  constructor(options: DirectoryWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Listens at these points from now on; a hint follows when it has begun. No-op when they are the same. */
+  async follow(points: WatchPoints): Promise<void> {
+    const text = watchPointsText(points);
+    if (text === this.#following && this.#watcher !== undefined) return;
+    // Closed first: chokidar would hand the new watcher the old one's inode for an equal path.
+    await this.stop();
+    this.#following = text;
+    const watcher = watch([...points.keys()], {
+      ignored: (path) => !points.has(path),
+      depth: 0,
+      ignoreInitial: true,
+      atomic: false,
+    });
+    this.#watcher = watcher;
+    watcher.on('ready', () => this.#options.onHint(null));
+    // The raw events, because chokidar drops the second of two changes of a file within 50 ms.
+    watcher.on('raw', (_event, name, details) => {
+      const { data } = rawDetailsSchema.safeParse(details);
+      const file = data === undefined ? null : fileOf(data.watchedPath, name, points.get(data.watchedPath));
+      if (file !== undefined) this.#options.onHint(file);
+    });
+    watcher.on('error', (error) => {
+      if (watcher === this.#watcher) this.#options.onFailure(error);
+    });
+  }
+
+  /** Idempotent; `follow` may be called again. */
+  async stop(): Promise<void> {
+    const watcher = this.#watcher;
+    this.#watcher = undefined;
+    await watcher?.close();
+  }
+}
+
+/** The one file that an event concerns; null: not to be told; undefined: it concerns nothing of ours. */
+function fileOf(
+  directory: string,
+  name: string | null,
+  point: WatchPoint | undefined,
+): string | null | undefined {
+  // A directory that is itself removed or moved says so with its own name.
+  if (name === null || point === undefined || name === basename(directory)) return null;
+  if (point.names.has(name)) return null;
+  return point.isSource && isConfigurationFile(name) ? name : undefined;
+}

@@ -1,0 +1,46 @@
+/** Bounds what is kept of instances that exist no more: their logs stay for a look back, the newest ones only. */
+import { lstat, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isInstanceId } from '../model/names.js';
+import { segmentsOf } from './segments.js';
+
+const KEPT_REMOVED_INSTANCES = 100;
+
+/**
+ * Deletes the logs of instances that are not in `existing`, except the `keep` written to last. Called at start and
+ * after an instance was removed. Touches nothing but directories named like an instance id. Returns the ids
+ * whose logs were deleted.
+ */
+export async function pruneLogs(
+  logsDirectory: string,
+  existing: ReadonlySet<string>,
+  keep: number = KEPT_REMOVED_INSTANCES,
+): Promise<string[]> {
+  const removed = (await namesIn(logsDirectory)).filter((name) => isInstanceId(name) && !existing.has(name));
+  if (removed.length <= keep) return [];
+  const dated = await Promise.all(
+    removed.map(async (id) => ({ id, at: await lastWriteAt(join(logsDirectory, id)) })),
+  );
+  dated.sort((a, b) => b.at - a.at);
+  const surplus = dated.slice(keep).map(({ id }) => id);
+  for (const id of surplus) await rm(join(logsDirectory, id), { recursive: true, force: true });
+  return surplus;
+}
+
+/** Unix milliseconds of the last write to the newest segment; without one, of the directory itself. */
+async function lastWriteAt(directory: string): Promise<number> {
+  const newest = segmentsOf(directory, await namesIn(directory)).at(-1);
+  try {
+    return (await lstat(newest?.path ?? directory)).mtimeMs;
+  } catch {
+    return 0;
+  }
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch {
+    return [];
+  }
+}

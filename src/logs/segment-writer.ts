@@ -1,0 +1,154 @@
+/**
+ * Writes an instance's output as segments, synchronously and in order: bounded by size and count, cut only at
+ * line borders, never throwing into the terminal that feeds it. Lives in the owner process, one per instance.
+ *
+ * A line that is longer than a whole segment is cut at the segment's size; what follows goes on as a new line.
+ * While the disk is full, output is dropped and counted; when there is room again one line says how much.
+ */
+import * as fs from 'node:fs';
+import { SegmentFile } from './segment-file.js';
+import { NEWLINE, type SegmentLimits, segmentAt, segmentsOf } from './segments.js';
+
+export class SegmentWriter {
+  readonly #directory: string;
+  readonly #limits: SegmentLimits;
+  #file: SegmentFile | undefined;
+  #lost: { bytes: number; readonly reason: string } | undefined;
+  /** Bytes of the chunk in hand that are on disk. */
+  #done = 0;
+  #isClosed = false;
+
+  constructor(directory: string, limits: SegmentLimits) {
+    this.#directory = directory;
+    this.#limits = limits;
+  }
+
+  /**
+   * Makes the directory and opens the newest segment, after which it goes on. Throws the system's error; the
+   * writer may be used all the same and tries again with every write.
+   */
+  open(): void {
+    if (this.#file !== undefined) return;
+    fs.mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    if (!fs.lstatSync(this.#directory).isDirectory())
+      throw new Error(`${this.#directory} is not a directory`);
+    this.#file = new SegmentFile(this.#list().at(-1) ?? segmentAt(this.#directory, 1));
+  }
+
+  /** Appends output. Never throws: what cannot be written is dropped, counted and said later. */
+  write(chunk: Uint8Array): void {
+    if (this.#isClosed) return;
+    if (this.#lost !== undefined && !this.#sayLoss(this.#lost)) {
+      this.#lost.bytes += chunk.length;
+      return;
+    }
+    this.#done = 0;
+    try {
+      this.open();
+      this.#append(chunk);
+    } catch (error) {
+      this.#lost = { bytes: chunk.length - this.#done, reason: reasonOf(error) };
+    }
+  }
+
+  /** Finishes an unfinished last line, so that the output of a new run begins on its own line. */
+  endLine(): void {
+    const file = this.#file;
+    if (file !== undefined && file.lineStart < file.size) this.write(Uint8Array.of(NEWLINE));
+  }
+
+  /** Idempotent. A loss that was not said yet is tried once more. */
+  close(): void {
+    if (this.#isClosed) return;
+    if (this.#lost !== undefined) this.#sayLoss(this.#lost);
+    this.#isClosed = true;
+    this.#file?.close();
+    this.#file = undefined;
+  }
+
+  #append(chunk: Uint8Array): void {
+    while (this.#done < chunk.length) {
+      const rest = chunk.subarray(this.#done);
+      const file = this.#current();
+      const room = Math.max(0, this.#limits.segmentBytes - file.size);
+      if (rest.length <= room) {
+        this.#appendAll(file, rest);
+        continue;
+      }
+      const border = lastNewlineBefore(rest, room);
+      if (border > 0) this.#appendAll(file, rest.subarray(0, border));
+      // Not even one line border in the room that is left, and the line began at the segment's start: cut it.
+      else if (file.lineStart === 0) this.#appendAll(file, rest.subarray(0, room));
+      this.#rotate(file);
+    }
+  }
+
+  #appendAll(file: SegmentFile, bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; ) {
+      const written = file.append(bytes.subarray(at));
+      at += written;
+      this.#done += written;
+    }
+  }
+
+  /** Closes `file` and goes on in a new segment, taking along an unfinished line unless it fills the whole. */
+  #rotate(file: SegmentFile): void {
+    const hasOpenLine = file.lineStart > 0 && file.lineStart < file.size;
+    const firstLine = file.firstLine + file.countLines() - (hasOpenLine ? 1 : 0);
+    const segment = segmentAt(this.#directory, firstLine);
+    // Before the new one is made: on a full disk this is what makes the room.
+    this.#removeOldest();
+    const next = new SegmentFile(segment);
+    try {
+      if (hasOpenLine) file.handOverLine(next);
+    } catch (error) {
+      next.close();
+      fs.rmSync(segment.path, { force: true });
+      throw error;
+    }
+    this.#file = next;
+    file.close();
+  }
+
+  #removeOldest(): void {
+    const kept = this.#list();
+    for (const old of kept.slice(0, Math.max(0, kept.length - this.#limits.segments + 1)))
+      fs.rmSync(old.path, { force: true });
+  }
+
+  #sayLoss(lost: { readonly bytes: number; readonly reason: string }): boolean {
+    try {
+      this.open();
+      const file = this.#current();
+      const line = `[drover] ${lost.bytes} bytes of output lost: ${lost.reason}\n`;
+      const note = Buffer.from(file.lineStart < file.size ? `\n${line}` : line);
+      if (file.size > 0 && file.size + note.length > this.#limits.segmentBytes) this.#rotate(file);
+      if (!this.#current().appendWhole(note)) return false;
+    } catch {
+      return false;
+    }
+    this.#lost = undefined;
+    return true;
+  }
+
+  #current(): SegmentFile {
+    if (this.#file === undefined) throw new Error('the log is not open');
+    return this.#file;
+  }
+
+  #list() {
+    return segmentsOf(this.#directory, fs.readdirSync(this.#directory));
+  }
+}
+
+/** Index after the last newline in the first `room` bytes; 0 when there is none. */
+function lastNewlineBefore(bytes: Uint8Array, room: number): number {
+  return bytes.subarray(0, room).lastIndexOf(NEWLINE) + 1;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return `the disk is full (${code})`;
+  return typeof code === 'string' ? `the system answered ${code}` : error.message;
+}

@@ -1,0 +1,79 @@
+/** Loads the node's `config.json`; writes it, with every default, when there is none. */
+import { readFile, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { JsonTextError, readJsonText } from '../configuration-files/json-position.js';
+import { fieldName, type Problem, problemsOf } from '../configuration-files/problems.js';
+import { writeFileAtomically } from '../configuration-files/write-file.js';
+import { DroverError } from '../model/errors.js';
+import { type NodeConfiguration, nodeConfigurationSchema } from '../model/node.js';
+
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * Called once at start, under the root's lock. Throws DRV_NODE_CONFIG_INVALID with one line per fault, each naming
+ * file, place, field, what is wrong and what is accepted; never changes a file that exists.
+ */
+export async function loadMainConfiguration(file: string): Promise<NodeConfiguration> {
+  const text = await readText(file);
+  const configuration = text === undefined ? await writeDefaults(file) : parseMainConfiguration(file, text);
+  if (configuration.joinToken !== undefined) await refuseReadable(file);
+  return configuration;
+}
+
+/** The configuration in `text`, defaults filled in. Throws like `loadMainConfiguration`. */
+export function parseMainConfiguration(file: string, text: string): NodeConfiguration {
+  try {
+    const { value, positionOf } = readJsonText(text);
+    const result = nodeConfigurationSchema.safeParse(value);
+    if (result.success) return result.data;
+    const problems = problemsOf(nodeConfigurationSchema, result.error.issues, value);
+    const lines = problems.map((problem) => {
+      const { line, column } = positionOf(problem.path, problem.at);
+      return `${file}:${line}:${column}: ${sentence(problem)}`;
+    });
+    throw invalid(lines.join('\n'));
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    throw invalid(`${file}:${error.line}:${error.column}: not valid JSON: ${error.message}`);
+  }
+}
+
+function sentence({ path, message }: Problem): string {
+  return path.length === 0 ? `the configuration ${message}` : `${fieldName(path)}: ${message}`;
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    const status = await stat(file);
+    if (!status.isFile()) throw invalid(`${file} is not a regular file`);
+    if (status.size > MAX_BYTES) throw invalid(`${file} is larger than ${MAX_BYTES / 1024} KiB`);
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (hasFileCode(error, 'ENOENT')) return undefined;
+    throw error instanceof DroverError ? error : invalid(`${file} cannot be read: ${fileReason(error)}`);
+  }
+}
+
+async function writeDefaults(file: string): Promise<NodeConfiguration> {
+  const configuration = nodeConfigurationSchema.parse({});
+  const text = `${JSON.stringify(configuration, null, 2)}\n`;
+  try {
+    await writeFileAtomically({ directory: dirname(file), file: basename(file), text, mode: 0o600 });
+  } catch (error) {
+    throw new DroverError('DRV_NODE_ROOT_UNUSABLE', `${file} cannot be written: ${fileReason(error)}`);
+  }
+  return configuration;
+}
+
+async function refuseReadable(file: string): Promise<void> {
+  const { mode } = await stat(file);
+  if ((mode & 0o077) === 0) return;
+  throw invalid(
+    `${file} holds a joinToken and has mode ${(mode & 0o777).toString(8)}: other users can read it; run: chmod 600 '${file}'`,
+  );
+}
+
+function invalid(message: string): DroverError {
+  return new DroverError('DRV_NODE_CONFIG_INVALID', message);
+}

@@ -1,0 +1,35 @@
+/** Refuses secrets that other users could read or could have planted. */
+import { lstat, stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { DroverError } from '../model/errors.js';
+
+/**
+ * Throws DRV_NODE_ROOT_UNUSABLE, with the command that mends it, when `path`, or the link that stands there, belongs to
+ * another user, or grants more than `mode`. A path that does not exist is fine.
+ */
+export async function refuseIfOpen(path: string, mode: 0o600 | 0o700): Promise<void> {
+  const { uid, username } = userInfo();
+  for (const look of [lstat, stat]) {
+    const status = await look(path).catch((error: unknown) => {
+      if (!hasFileCode(error, 'ENOENT')) throw refusal(path, fileReason(error));
+    });
+    if (status === undefined) return;
+    if (status.uid !== uid)
+      throw refusal(
+        path,
+        `belongs to user ${status.uid}, not to ${username}; run: chown -R ${username} '${path}'`,
+      );
+    if (!status.isSymbolicLink()) refuseMode(path, status.mode & 0o777, mode);
+  }
+}
+
+function refuseMode(path: string, actual: number, mode: number): void {
+  if ((actual & ~mode) === 0) return;
+  const open = `has mode ${actual.toString(8)} and is open to other users`;
+  throw refusal(path, `${open}; run: chmod ${mode.toString(8)} '${path}'`);
+}
+
+function refusal(path: string, problem: string): DroverError {
+  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path} ${problem}`);
+}

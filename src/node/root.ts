@@ -1,0 +1,133 @@
+/**
+ * The node's directory: where everything lies under the root (DESIGN §4), made when missing and refused when it is
+ * unusable or open to others. Knows paths and permissions only, nothing of what the files hold.
+ */
+import { createHash } from 'node:crypto';
+import { access, constants, mkdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { DroverError } from '../model/errors.js';
+import { refuseIfOpen } from './private-path.js';
+
+/** Absolute real paths. */
+export interface RootPaths {
+  readonly root: string;
+  /** Short stable name of this root, in every socket, session and label: `[0-9a-f]{12}`. */
+  readonly rootId: string;
+  readonly configFile: string;
+  readonly configurations: string;
+  readonly templates: string;
+  readonly extensions: string;
+  readonly running: string;
+  readonly logs: string;
+  readonly instanceLogs: string;
+  readonly droverLog: string;
+  /** 0700; everything in it belongs to the daemon alone. */
+  readonly data: string;
+  /** 0700; short enough for Unix sockets, so it may lie outside of the root. */
+  readonly sockets: string;
+  readonly store: string;
+  readonly templateCache: string;
+  readonly adminKey: string;
+  readonly lockFile: string;
+}
+
+/** `sun_path` holds 108 bytes with the closing NUL. */
+const MAX_SOCKET_PATH_BYTES = 107;
+/** The longest name of a socket in `sockets`, with its slash. */
+const SOCKET_NAME_BYTES = 40;
+/** Not os.tmpdir(): a daemon started with another TMPDIR must find the sockets of the one before. */
+const SHORT_DIRECTORY = '/tmp';
+
+/**
+ * Makes what is missing under `root` and answers where everything is. Repeatable; never loosens or tightens what is
+ * there. Throws DRV_NODE_ROOT_UNUSABLE with one line: the path, what is wrong, what to do.
+ */
+export async function prepareRoot(root: string): Promise<RootPaths> {
+  const path = await usableRoot(resolve(root));
+  const data = join(path, 'data');
+  await provide(data, 0o700);
+  const paths = pathsUnder(path, await rootIdOf(data));
+  const { configurations, templates, extensions, running, logs, instanceLogs } = paths;
+  for (const directory of [configurations, templates, extensions, running, logs, instanceLogs])
+    await provide(directory);
+  for (const directory of [paths.sockets, paths.store, paths.templateCache]) await provide(directory, 0o700);
+  await refuseIfOpen(paths.adminKey, 0o600);
+  return paths;
+}
+
+function pathsUnder(root: string, rootId: string): RootPaths {
+  const data = join(root, 'data');
+  return {
+    root,
+    rootId,
+    configFile: join(root, 'config.json'),
+    configurations: join(root, 'configurations'),
+    templates: join(root, 'templates'),
+    extensions: join(root, 'extensions'),
+    running: join(root, 'running'),
+    logs: join(root, 'logs'),
+    instanceLogs: join(root, 'logs', 'instances'),
+    droverLog: join(root, 'logs', 'drover.log'),
+    data,
+    sockets: socketDirectory(join(data, 'sockets'), rootId),
+    store: join(data, 'store'),
+    templateCache: join(data, 'template-cache'),
+    adminKey: join(data, 'admin.key'),
+    lockFile: join(data, 'lock'),
+  };
+}
+
+function socketDirectory(wanted: string, rootId: string): string {
+  const isShort = Buffer.byteLength(wanted) + SOCKET_NAME_BYTES <= MAX_SOCKET_PATH_BYTES;
+  return isShort ? wanted : join(SHORT_DIRECTORY, `drover-${rootId}`);
+}
+
+async function usableRoot(root: string): Promise<string> {
+  const parent = dirname(root);
+  if (!(await isDirectory(parent)))
+    throw unusable(root, `cannot be made: ${parent} is not a directory that exists; make it first`);
+  try {
+    await makeDirectory(root);
+    return await realpath(root);
+  } catch (error) {
+    if (hasFileCode(error, 'ENOTDIR')) throw unusable(root, 'is not a directory; give another with --root');
+    throw unusable(root, `cannot be used: ${fileReason(error)}; it must be writable for this user`, error);
+  }
+}
+
+async function provide(path: string, mode?: 0o700): Promise<void> {
+  try {
+    await makeDirectory(path, mode);
+  } catch (error) {
+    const why = hasFileCode(error, 'ENOTDIR') ? 'it is not a directory; move it away' : fileReason(error);
+    throw unusable(path, `the node's ${basename(path)} directory cannot be used: ${why}`, error);
+  }
+  if (mode !== undefined) await refuseIfOpen(path, mode);
+}
+
+/** Not `recursive`: Node's never ends where the system answers ENOENT for a parent that exists, as in /proc. */
+async function makeDirectory(path: string, mode?: number): Promise<void> {
+  await mkdir(path, mode).catch((error: unknown) => {
+    if (!hasFileCode(error, 'EEXIST')) throw error;
+  });
+  // The slash makes it ENOTDIR for anything but a directory.
+  await access(`${path}/`, constants.R_OK | constants.W_OK | constants.X_OK);
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (status) => status.isDirectory(),
+    () => false,
+  );
+}
+
+function unusable(path: string, problem: string, cause?: unknown): DroverError {
+  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path}: ${problem}`, { cause });
+}
+
+/** Another directory at the same path is another root: what the former one started is not taken for its own. */
+async function rootIdOf(data: string): Promise<string> {
+  const { dev, ino } = await stat(data, { bigint: true });
+  return createHash('sha256').update(`${data}\0${dev}\0${ino}`).digest('hex').slice(0, 12);
+}

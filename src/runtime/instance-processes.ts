@@ -1,0 +1,113 @@
+/**
+ * All processes of a run, wherever they went: the leader, its session and group, and strays that only carry the
+ * mark. Signals go out by kill(2) and only after the identity was checked, so that a reused pid is never hit.
+ */
+import type { MarkedEntry, ProcessTable } from './process-table.js';
+import { readProcess } from './process-table.js';
+import { formatMark, parseMark } from './run-mark.js';
+import type { ProcessIdentity, RunId } from './runtime.js';
+
+/** SIGKILL looks again for what was forked meanwhile, but not for ever: the caller's next round goes on. */
+const MOST_KILL_PASSES = 5;
+
+/** What is known of the process that leads a run's session. */
+export interface Leader {
+  readonly identity: ProcessIdentity;
+  /** When it was seen to have ended, clock ticks since boot; null while it runs. */
+  readonly exitedAtTicks: number | null;
+}
+
+export class InstanceProcesses {
+  readonly #table: ProcessTable;
+  readonly #rootId: string;
+
+  constructor(table: ProcessTable, rootId: string) {
+    this.#table = table;
+    this.#rootId = rootId;
+  }
+
+  /** True while anything of the run lives. Reads one file while the leader does, the whole of /proc afterwards. */
+  async isAlive(run: RunId, leader: Leader | undefined): Promise<boolean> {
+    if (leader !== undefined && this.#table.isAlive(leader.identity)) return true;
+    const { members } = this.#select(await this.#table.scan(), run, leader);
+    return members.length > 0;
+  }
+
+  /** Sends `signal` once to everything of the run. Nothing there is no error. */
+  async signal(run: RunId, leader: Leader | undefined, signal: NodeJS.Signals): Promise<void> {
+    const reached = new Set<number>();
+    let group: number | undefined;
+    // Before the scan, which takes milliseconds: while the leader lives, the group is surely its own.
+    if (leader !== undefined && this.#table.isAlive(leader.identity))
+      group = this.#signalGroup(leader, signal);
+    for (let pass = 0; pass < (signal === 'SIGKILL' ? MOST_KILL_PASSES : 1); pass++) {
+      const { members, isOwnSession } = this.#select(await this.#table.scan(), run, leader);
+      if (isOwnSession && leader !== undefined && group === undefined)
+        group = this.#signalGroup(leader, signal);
+      const fresh = members.filter((member) => member.group !== group && !reached.has(member.pid));
+      if (fresh.length === 0) return;
+      for (const member of fresh) {
+        reached.add(member.pid);
+        signalProcess(member, signal);
+      }
+    }
+  }
+
+  /** The runs of this root that still have a live process with their mark. */
+  async marked(): Promise<RunId[]> {
+    const runs = new Map<string, RunId>();
+    for (const entry of await this.#table.scan()) {
+      if (entry.mark === null || entry.isZombie) continue;
+      const run = parseMark(this.#rootId, entry.mark);
+      if (run !== undefined) runs.set(entry.mark, run);
+    }
+    return [...runs.values()];
+  }
+
+  #select(entries: readonly MarkedEntry[], run: RunId, leader: Leader | undefined) {
+    const mark = formatMark(this.#rootId, run);
+    const isOwnSession = leader !== undefined && this.#holdsSession(entries, leader);
+    const members = entries.filter((entry) => {
+      if (entry.isZombie) return false;
+      // A program may overwrite its environment, as nginx and redis do to show a title: then the session tells.
+      return entry.mark === mark || (entry.mark === null && isOwnSession && isIn(entry, leader));
+    });
+    return { members, isOwnSession };
+  }
+
+  /**
+   * Whether the session with the leader's number is still its own. After the leader's death the number is free
+   * once nobody is left in session and group, and may come to name a stranger's: but a stranger's members all
+   * began after our leader's end, so one that is older proves the session to be ours.
+   */
+  #holdsSession(entries: readonly MarkedEntry[], leader: Leader): boolean {
+    if (leader.identity.bootId !== this.#table.bootId) return false;
+    const holder = entries.find((entry) => entry.pid === leader.identity.pid);
+    if (holder !== undefined) return holder.startTime === leader.identity.startTime;
+    const latest = leader.exitedAtTicks ?? Number.POSITIVE_INFINITY;
+    return entries.some((entry) => isIn(entry, leader) && entry.startTime <= latest);
+  }
+
+  #signalGroup(leader: Leader, signal: NodeJS.Signals): number {
+    send(-leader.identity.pid, signal);
+    return leader.identity.pid;
+  }
+}
+
+function isIn(entry: MarkedEntry, leader: Leader): boolean {
+  return entry.session === leader.identity.pid || entry.group === leader.identity.pid;
+}
+
+function signalProcess(entry: MarkedEntry, signal: NodeJS.Signals): void {
+  if (readProcess(entry.pid)?.startTime === entry.startTime) send(entry.pid, signal);
+}
+
+function send(target: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(target, signal);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    // ESRCH: gone meanwhile. EPERM: it took another user's rights; nothing we could do about it.
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Reads /proc: who a process is, and which processes carry Drover's mark. A process is known by pid and start
+ * time, and a zombie counts as dead (`kill(pid, 0)` says otherwise of both).
+ */
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MARK_VARIABLE } from './run-mark.js';
+import type { ProcessIdentity } from './runtime.js';
+
+/** A scan lets others work after this time: thousands of processes must not delay beats and requests. */
+const SLICE_MS = 2;
+const ENVIRON_BLOCK_BYTES = 64 * 1024;
+const MARK_PREFIX = Buffer.from(`${MARK_VARIABLE}=`);
+
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly group: number;
+  readonly session: number;
+  /** Clock ticks since boot. */
+  readonly startTime: number;
+  readonly isZombie: boolean;
+}
+
+export interface MarkedEntry extends ProcessEntry {
+  /** Value of its environment's mark, or null: none, or not readable. */
+  readonly mark: string | null;
+}
+
+/** One process, or undefined when there is none with this pid. */
+export function readProcess(pid: number): ProcessEntry | undefined {
+  let stat: string;
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch {
+    return undefined;
+  }
+  // The name in parentheses may hold anything, parentheses and spaces too.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const state = fields[0] ?? '';
+  return {
+    pid,
+    group: Number(fields[2]),
+    session: Number(fields[3]),
+    startTime: Number(fields[19]),
+    isZombie: state === 'Z' || state === 'X',
+  };
+}
+
+export class ProcessTable {
+  readonly bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+  readonly #buffer = Buffer.allocUnsafeSlow(ENVIRON_BLOCK_BYTES);
+  #waiting: Promise<readonly MarkedEntry[]> | undefined;
+  #current: Promise<unknown> = Promise.resolve();
+
+  /** True while exactly this process lives. */
+  isAlive(identity: ProcessIdentity): boolean {
+    if (identity.bootId !== this.bootId) return false;
+    const entry = readProcess(identity.pid);
+    return entry !== undefined && entry.startTime === identity.startTime && !entry.isZombie;
+  }
+
+  /**
+   * All processes, zombies included, that could be an instance's. One pass over /proc serves everybody who asked
+   * before it began, so that stopping a hundred instances does not read it a hundred times.
+   */
+  scan(): Promise<readonly MarkedEntry[]> {
+    if (this.#waiting === undefined) {
+      const pass = this.#current.then(() => {
+        this.#waiting = undefined;
+        return this.#readAll();
+      });
+      this.#waiting = pass;
+      this.#current = pass.catch(() => undefined);
+    }
+    return this.#waiting;
+  }
+
+  async #readAll(): Promise<readonly MarkedEntry[]> {
+    const found: MarkedEntry[] = [];
+    let sliceEnd = performance.now() + SLICE_MS;
+    for (const name of readdirSync('/proc')) {
+      const pid = Number(name);
+      if (!Number.isInteger(pid) || pid === process.pid) continue;
+      const entry = readProcess(pid);
+      // Group 0: kernel threads, and processes outside of this pid namespace.
+      if (entry !== undefined && entry.group !== 0) found.push({ ...entry, mark: this.#markOf(pid) });
+      if (performance.now() < sliceEnd) continue;
+      await nextTurn();
+      sliceEnd = performance.now() + SLICE_MS;
+    }
+    return found;
+  }
+
+  #markOf(pid: number): string | null {
+    const environment = this.#readEnvironment(pid);
+    if (environment === undefined) return null;
+    for (let at = environment.indexOf(MARK_PREFIX); at >= 0; at = environment.indexOf(MARK_PREFIX, at + 1)) {
+      if (at > 0 && environment[at - 1] !== 0) continue;
+      const end = environment.indexOf(0, at);
+      return environment.toString('utf8', at + MARK_PREFIX.length, end < 0 ? environment.length : end);
+    }
+    return null;
+  }
+
+  #readEnvironment(pid: number): Buffer | undefined {
+    let fd: number;
+    try {
+      fd = openSync(`/proc/${pid}/environ`, 'r');
+    } catch {
+      return undefined;
+    }
+    try {
+      const first = this.#buffer.subarray(0, readSync(fd, this.#buffer));
+      return first.length < this.#buffer.length ? first : readRest(fd, first);
+    } catch {
+      return undefined;
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+function readRest(fd: number, first: Buffer): Buffer {
+  return Buffer.concat([first, readFileSync(fd)]);
+}

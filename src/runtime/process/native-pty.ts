@@ -1,0 +1,87 @@
+/**
+ * The native part of node-pty. Its JavaScript class is passed over because it reports an exit up to 200 ms late,
+ * closes the terminal under a program that redirected all its output (which the kernel answers with SIGHUP), and
+ * spins while a program does not read its input.
+ */
+import { createRequire } from 'node:module';
+
+export interface ForkedPty {
+  /** The master side, non-blocking. */
+  readonly fd: number;
+  readonly pid: number;
+  /** Path of the slave side. */
+  readonly pty: string;
+}
+
+export interface ForkOptions {
+  readonly file: string;
+  readonly parameters: readonly string[];
+  /** `NAME=value`. */
+  readonly environment: readonly string[];
+  readonly workingDirectory: string;
+  readonly columns: number;
+  readonly rows: number;
+  /** Called once, when waitpid has the status; `signal` is 0 for a normal exit. */
+  readonly onExit: (code: number, signal: number) => void;
+}
+
+export interface NativePty {
+  /** Throws when the system refuses; it does not say why. */
+  fork(options: ForkOptions): ForkedPty;
+  /** True for versions that let a new process inherit the terminals of all others (mended in 1.2). */
+  readonly leaksDescriptors: boolean;
+}
+
+/** Throws when node-pty is not installed or not built for this machine. */
+export function loadNativePty(): NativePty {
+  const require = createRequire(import.meta.url);
+  const library: unknown = require('node-pty');
+  const manifest: unknown = require('node-pty/package.json');
+  if (!hasFork(library)) throw new Error('this version of node-pty has no native.fork');
+  const { native } = library;
+  return {
+    leaksDescriptors: hasVersion(manifest) && /^(0|1\.[01])\./.test(manifest.version),
+    fork: (options) => forkWith(native, options),
+  };
+}
+
+interface Native {
+  fork(...parameters: readonly unknown[]): unknown;
+}
+
+const SAME_USER = -1;
+
+function forkWith(native: Native, options: ForkOptions): ForkedPty {
+  const forked = native.fork(
+    options.file,
+    [...options.parameters],
+    [...options.environment],
+    options.workingDirectory,
+    options.columns,
+    options.rows,
+    SAME_USER,
+    SAME_USER,
+    true,
+    '',
+    options.onExit,
+  );
+  if (!isForked(forked)) throw new Error('this version of node-pty answers native.fork differently');
+  return forked;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function hasFork(value: unknown): value is { native: Native } {
+  return isObject(value) && isObject(value.native) && typeof value.native.fork === 'function';
+}
+
+function hasVersion(value: unknown): value is { version: string } {
+  return isObject(value) && typeof value.version === 'string';
+}
+
+function isForked(value: unknown): value is ForkedPty {
+  if (!isObject(value)) return false;
+  return typeof value.fd === 'number' && typeof value.pid === 'number' && typeof value.pty === 'string';
+}

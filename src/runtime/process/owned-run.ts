@@ -1,0 +1,127 @@
+/** One run inside the owner: its terminal, its log, and, once it has ended, its exit until that is acknowledged. */
+import { accessSync, constants as fsConstants, statSync } from 'node:fs';
+import { constants, uptime } from 'node:os';
+import { SegmentWriter } from '../../logs/segment-writer.js';
+import { readProcess } from '../process-table.js';
+import type { NativePty } from './native-pty.js';
+import type { OwnerExit, OwnerHeld, StartRequest } from './protocol.js';
+import { shellCall } from './shell-prelude.js';
+import { Terminal } from './terminal.js';
+
+/** Unit of process start times on every Linux, whatever the kernel's own tick. */
+const TICKS_PER_SECOND = 100;
+const DISK_FULL = new Set<unknown>(['ENOSPC', 'EDQUOT']);
+
+export interface RunServices {
+  readonly native: NativePty;
+  readonly buffer: Buffer;
+  readonly hasBash: boolean;
+  /** Terminals that a new process would inherit. */
+  readonly leaked: readonly number[];
+  /** Called once, after the last output was written. */
+  readonly onExit: (run: OwnedRun) => void;
+}
+
+export class OwnedRun {
+  readonly instanceId: string;
+  readonly run: number;
+  readonly #terminal: Terminal;
+  readonly #log: SegmentWriter;
+  readonly #startTime: number;
+  #exit: OwnerExit | null = null;
+
+  /** Starts the process. Throws an Error with the reason, for the operator. */
+  constructor(request: StartRequest, services: RunServices) {
+    this.instanceId = request.instanceId;
+    this.run = request.run;
+    checkDirectory(request.workingDirectory);
+    this.#log = openLog(request);
+    try {
+      this.#terminal = this.#startTerminal(request, services);
+    } catch (error) {
+      this.#log.close();
+      throw error;
+    }
+    this.#startTime = readProcess(this.#terminal.pid)?.startTime ?? 0;
+  }
+
+  get exit(): OwnerExit | null {
+    return this.#exit;
+  }
+
+  get pid(): number {
+    return this.#terminal.pid;
+  }
+
+  get startTime(): number {
+    return this.#startTime;
+  }
+
+  get terminalDescriptor(): number | undefined {
+    return this.#terminal.descriptor;
+  }
+
+  get held(): OwnerHeld {
+    const { instanceId, run, pid, startTime, exit } = this;
+    return { instanceId, run, pid, startTime, exit };
+  }
+
+  /** False when the process does not read and the queue is full. */
+  write(bytes: Buffer): boolean {
+    return this.#terminal.write(bytes);
+  }
+
+  /** Closes terminal and log of a run that has ended: what still holds the terminal is hung up. Idempotent. */
+  close(): void {
+    this.#terminal.close();
+    this.#log.close();
+  }
+
+  #startTerminal(request: StartRequest, services: RunServices): Terminal {
+    const { command, workingDirectory } = request;
+    const environment = { TERM: 'xterm-256color', ...request.environment };
+    return Terminal.start({
+      native: services.native,
+      shell: shellCall({ command, environment, leaked: services.leaked, hasBash: services.hasBash }),
+      workingDirectory,
+      environment,
+      buffer: services.buffer,
+      onOutput: (bytes) => this.#log.write(bytes),
+      onExit: (code, signal) => {
+        this.#exit = toExit(code, signal);
+        services.onExit(this);
+      },
+    });
+  }
+}
+
+function openLog({ log }: StartRequest): SegmentWriter {
+  const writer = new SegmentWriter(log.directory, log);
+  try {
+    writer.open();
+    // A run that ended in the middle of a line must not swallow the first line of this one.
+    writer.endLine();
+  } catch (error) {
+    // A full disk is no reason not to run: the writer drops, counts, and goes on when there is room.
+    if (!(error instanceof Error && 'code' in error && DISK_FULL.has(error.code)))
+      throw new Error(`cannot open its log: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return writer;
+}
+
+/** node-pty would start a process that only fails afterwards, and says so in its output. */
+function checkDirectory(directory: string): void {
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new Error(`the working directory ${directory} does not exist`);
+  accessSync(directory, fsConstants.X_OK);
+}
+
+function toExit(code: number, signal: number): OwnerExit {
+  const name = Object.entries(constants.signals).find(([, value]) => value === signal)?.[0];
+  return {
+    code: signal === 0 ? code : null,
+    signal: signal === 0 ? null : (name ?? `SIG${signal}`),
+    at: Date.now(),
+    ticks: Math.floor(uptime() * TICKS_PER_SECOND),
+  };
+}

@@ -1,0 +1,96 @@
+/**
+ * Keeps the daemon connected to the root's owner: connects, starts one when there is none, and finds out whether a
+ * broken connection means that it died. Knows nothing of single instances.
+ */
+import { DroverError, messageOf } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { type LaunchOptions, launchOwner } from './owner-launch.js';
+import { type LinkOptions, OwnerLink } from './owner-link.js';
+import type { OwnerHeld } from './protocol.js';
+
+/** Between an owner that leaves and the one that comes a connection may fail a few times. */
+const MOST_ATTEMPTS = 5;
+
+export interface OwnerAccessOptions extends LaunchOptions, Pick<LinkOptions, 'onExit'> {
+  readonly logger: Logger;
+  /** What the owner holds, at every new connection, before anything else is asked of it. */
+  readonly onConnected: (held: readonly OwnerHeld[]) => void;
+  /** The owner is dead. Until this resolves nothing new is started. */
+  readonly onDead: () => Promise<void>;
+}
+
+export class OwnerAccess {
+  readonly #options: OwnerAccessOptions;
+  #link: OwnerLink | undefined;
+  /** One connection attempt or recovery at a time; everybody waits for the same. */
+  #pending: Promise<OwnerLink | undefined> | undefined;
+  /** Why it must not be used any more. */
+  #ended: string | undefined;
+
+  constructor(options: OwnerAccessOptions) {
+    this.#options = options;
+  }
+
+  /** The link to a running owner; undefined when there is none. */
+  async find(): Promise<OwnerLink | undefined> {
+    return this.#link ?? (await this.#once(() => this.#connect()));
+  }
+
+  /** The link to the owner, which is started when there is none. Throws DRV_RUNTIME_UNAVAILABLE. */
+  async reach(): Promise<OwnerLink> {
+    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      const link = await this.find();
+      if (link !== undefined) return link;
+      await launchOwner(this.#options);
+    }
+    throw unavailable('the owner process starts but does not serve; see owner.log beside its socket');
+  }
+
+  /** Lets go of the owner, which goes on. Idempotent. */
+  async release(): Promise<void> {
+    this.#ended ??= 'it was released';
+    await this.#pending?.catch(() => undefined);
+    const link = this.#link;
+    this.#link = undefined;
+    await link?.close();
+  }
+
+  async #once(work: () => Promise<OwnerLink | undefined>): Promise<OwnerLink | undefined> {
+    if (this.#ended !== undefined) throw unavailable(`this runtime cannot be used any more: ${this.#ended}`);
+    this.#pending ??= work().finally(() => {
+      this.#pending = undefined;
+    });
+    return await this.#pending;
+  }
+
+  async #connect(): Promise<OwnerLink | undefined> {
+    const found = await OwnerLink.connect({
+      ...this.#options,
+      onBroken: (replaced) => this.#onBroken(replaced),
+    });
+    if (found === undefined) return undefined;
+    this.#link = found.link;
+    this.#options.onConnected(found.held);
+    return found.link;
+  }
+
+  #onBroken(replaced: boolean): void {
+    this.#link = undefined;
+    if (replaced) this.#ended ??= 'another daemon took over its owner process';
+    if (this.#ended !== undefined) return;
+    const { logger } = this.#options;
+    this.#once(() => this.#recover()).catch((error: unknown) =>
+      logger.error({ reason: messageOf(error) }, 'the owner process cannot be reached'),
+    );
+  }
+
+  async #recover(): Promise<OwnerLink | undefined> {
+    const link = await this.#connect();
+    if (link === undefined) await this.#options.onDead();
+    return link;
+  }
+}
+
+function unavailable(message: string): DroverError {
+  return new DroverError('DRV_RUNTIME_UNAVAILABLE', message);
+}

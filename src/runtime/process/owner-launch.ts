@@ -1,0 +1,74 @@
+/** Starts the owner process, detached, and waits until one serves: this one, or another that was faster. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock, TimerHandle } from '../../loop/clock.js';
+import { DroverError, messageOf } from '../../model/errors.js';
+import { identityOf } from '../socket-path.js';
+
+const START_TIMEOUT_MS = 10_000;
+const LONGEST_LOG_BYTES = 64 * 1024;
+/** It serves for weeks and makes little garbage: a small young generation keeps it small. */
+const NODE_FLAGS = ['--max-semi-space-size=1', '--v8-pool-size=1'];
+
+export interface LaunchOptions {
+  readonly rootId: string;
+  readonly socketPath: string;
+  /** Its identity is what two owners of one root would share, whatever the socket's path. */
+  readonly socketDirectory: string;
+  readonly ownerProgram: string;
+  readonly clock: Clock;
+}
+
+/** Throws DRV_RUNTIME_UNAVAILABLE with the owner's reason. May be called when an owner runs already. */
+export async function launchOwner(options: LaunchOptions): Promise<void> {
+  const log = openLog(join(options.socketDirectory, 'owner.log'));
+  let child: ChildProcess;
+  try {
+    child = spawnOwner(options, log);
+  } finally {
+    closeSync(log);
+  }
+  try {
+    await firstLine(child, options.clock);
+  } finally {
+    child.stdout?.destroy();
+    child.unref();
+  }
+}
+
+function spawnOwner(options: LaunchOptions, log: number): ChildProcess {
+  const lock = `drover-owner-${identityOf(options.socketDirectory)}`;
+  const parameters = ['--root', options.rootId, '--socket', options.socketPath, '--lock', lock];
+  return spawn(process.execPath, [...NODE_FLAGS, options.ownerProgram, ...parameters], {
+    detached: true,
+    cwd: '/',
+    // Nothing of the daemon's environment: NODE_OPTIONS alone could change what runs.
+    env: {},
+    stdio: ['ignore', 'pipe', log],
+  });
+}
+
+function openLog(path: string): number {
+  const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
+  const fd = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+  if (fstatSync(fd).size > LONGEST_LOG_BYTES) ftruncateSync(fd);
+  return fd;
+}
+
+async function firstLine(child: ChildProcess, clock: Clock): Promise<void> {
+  let timeout: TimerHandle | undefined;
+  const answer = new Promise<void>((resolve, reject) => {
+    const fail = (why: string): void =>
+      reject(new DroverError('DRV_RUNTIME_UNAVAILABLE', `the owner process did not start: ${why}`));
+    timeout = clock.setTimer(START_TIMEOUT_MS, () => fail(`silent for ${START_TIMEOUT_MS / 1000} s`));
+    let said = '';
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (/^(ready|taken)\n/.test(said)) resolve();
+    });
+    child.once('error', (error) => fail(messageOf(error)));
+    child.once('close', (code) => fail(said.replace(/^failed /, '').trim() || `exit code ${code}`));
+  });
+  await answer.finally(() => timeout?.cancel());
+}

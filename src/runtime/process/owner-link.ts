@@ -1,0 +1,192 @@
+/**
+ * The daemon's side of its connection to the owner: one handshake, then requests with answers, and exits as
+ * events. One link is one connection; connecting again is the runtime's business.
+ */
+import { connect, type Socket } from 'node:net';
+import type { Clock } from '../../loop/clock.js';
+import { DroverError, isErrorCode, messageOf } from '../../model/errors.js';
+import { type CheckedMessage, parseOwnerMessage } from './owner-messages.js';
+import {
+  encodeFrame,
+  FrameReader,
+  OWNER_PROTOCOL,
+  type OwnerExit,
+  type OwnerHeld,
+  type OwnerRequest,
+  type OwnerRun,
+} from './protocol.js';
+
+/** An owner answers within milliseconds; one that is stopped or stuck must not hang its callers. */
+const ANSWER_TIMEOUT_MS = 10_000;
+const MOST_UNSENT_BYTES = 16 * 1024 * 1024;
+
+export interface LinkOptions {
+  readonly socketPath: string;
+  readonly rootId: string;
+  readonly clock: Clock;
+  readonly onExit: (run: OwnerRun, exit: OwnerExit) => void;
+  /** Called once after a successful handshake; `replaced`: another daemon took over. Not called after `close`. */
+  readonly onBroken: (replaced: boolean) => void;
+}
+
+type Unnumbered<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never;
+export type LinkRequest = Unnumbered<OwnerRequest>;
+type Done = Extract<CheckedMessage, { type: 'done' }>;
+
+interface Pending {
+  readonly resolve: (answer: Done) => void;
+  readonly reject: (error: DroverError) => void;
+}
+
+export class OwnerLink {
+  readonly #socket: Socket;
+  readonly #options: LinkOptions;
+  readonly #pending = new Map<number, Pending>();
+  #nextId = 1;
+  #welcome: { resolve: (held: readonly OwnerHeld[]) => void; reject: (error: unknown) => void } | undefined;
+  #isReplaced = false;
+  #isClosed = false;
+
+  /**
+   * Connects and shakes hands; `held` is everything that the owner holds. Undefined: there is no owner. Throws
+   * DRV_RUNTIME_UNAVAILABLE when there is one that cannot be talked to.
+   */
+  static async connect(
+    options: LinkOptions,
+  ): Promise<{ link: OwnerLink; held: readonly OwnerHeld[] } | undefined> {
+    const socket = await open(options.socketPath);
+    if (socket === undefined) return undefined;
+    const link = new OwnerLink(socket, options);
+    const held = await link.#shakeHands();
+    return held === undefined ? undefined : { link, held };
+  }
+
+  private constructor(socket: Socket, options: LinkOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    const frames = new FrameReader();
+    socket.on('data', (chunk) => {
+      try {
+        for (const { message } of frames.push(chunk)) this.#receive(parseOwnerMessage(message));
+      } catch (error) {
+        socket.destroy(new Error(`the owner sent what this version does not know: ${messageOf(error)}`));
+      }
+    });
+    // The close that follows says what there is to say.
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#onClose());
+  }
+
+  /**
+   * Sends a request and resolves with its answer. Throws the owner's error, or DRV_RUNTIME_UNAVAILABLE when the
+   * connection ends or the owner does not answer.
+   */
+  request(request: LinkRequest, body?: Buffer): Promise<Done> {
+    if (this.#isClosed) return Promise.reject(lost());
+    if (this.#socket.writableLength > MOST_UNSENT_BYTES)
+      return Promise.reject(unavailable('the owner process does not take any more requests; try again'));
+    const id = this.#nextId++;
+    const timeout = this.#options.clock.setTimer(ANSWER_TIMEOUT_MS, () => this.#socket.destroy());
+    const answer = new Promise<Done>((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      this.#socket.write(encodeFrame({ ...request, id }, body));
+    });
+    return answer.finally(() => timeout.cancel());
+  }
+
+  /** Ends the connection; what was asked is answered with an error. Idempotent, resolves when it is closed. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const closed = new Promise((resolve) => this.#socket.once('close', resolve));
+    this.#socket.destroy();
+    await closed;
+  }
+
+  /** Undefined: the owner went away instead of answering. */
+  #shakeHands(): Promise<readonly OwnerHeld[] | undefined> {
+    const { clock, rootId } = this.#options;
+    const timeout = clock.setTimer(ANSWER_TIMEOUT_MS, () => {
+      this.#welcome?.reject(
+        unavailable('the owner process does not answer; is it stopped? (SIGCONT wakes it)'),
+      );
+      this.#socket.destroy();
+    });
+    const answer = new Promise<readonly OwnerHeld[] | undefined>((resolve, reject) => {
+      this.#welcome = { resolve, reject };
+      this.#socket.once('close', () => resolve(undefined));
+    });
+    this.#socket.write(encodeFrame({ type: 'hello', protocol: OWNER_PROTOCOL, rootId }));
+    return answer.finally(() => {
+      timeout.cancel();
+    });
+  }
+
+  #receive(message: CheckedMessage): void {
+    switch (message.type) {
+      case 'welcome':
+        this.#welcome?.resolve(message.held);
+        this.#welcome = undefined;
+        return;
+      case 'refused':
+        this.#welcome?.reject(refusal(message));
+        return;
+      case 'replaced':
+        this.#isReplaced = true;
+        return;
+      case 'exit':
+        this.#options.onExit({ instanceId: message.instanceId, run: message.run }, message.exit);
+        return;
+      case 'done':
+        this.#take(message.id)?.resolve(message);
+        return;
+      case 'failed': {
+        const code = isErrorCode(message.code) ? message.code : 'DRV_INTERNAL';
+        this.#take(message.id)?.reject(new DroverError(code, message.message));
+      }
+    }
+  }
+
+  #take(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    return pending;
+  }
+
+  #onClose(): void {
+    const isOurs = this.#isClosed;
+    this.#isClosed = true;
+    for (const { reject } of this.#pending.values()) reject(lost());
+    this.#pending.clear();
+    // Still waiting for the welcome: then it never was a link, and `connect` says so.
+    if (!isOurs && this.#welcome === undefined) this.#options.onBroken(this.#isReplaced);
+  }
+}
+
+/** Undefined: nobody listens. */
+function open(socketPath: string): Promise<Socket | undefined> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(socketPath);
+    socket.once('error', (error) => {
+      const code = 'code' in error ? error.code : undefined;
+      if (code === 'ENOENT' || code === 'ECONNREFUSED') resolve(undefined);
+      else reject(unavailable(`cannot reach the owner process: ${error.message}`));
+    });
+    socket.once('connect', () => resolve(socket));
+  });
+}
+
+function refusal({ pid, reason }: { pid: number; reason: string }): DroverError {
+  return unavailable(
+    `the owner process (pid ${pid}) cannot be used: ${reason}, this Drover speaks protocol ${OWNER_PROTOCOL}; ` +
+      'use the version that started it, or stop its instances with that version first',
+  );
+}
+
+function lost(): DroverError {
+  return unavailable('the connection to the owner process ended');
+}
+
+function unavailable(message: string): DroverError {
+  return new DroverError('DRV_RUNTIME_UNAVAILABLE', message);
+}

@@ -1,0 +1,42 @@
+/** Checks what an owner sends before the daemon acts on it. */
+import { z } from 'zod';
+import type { OwnerMessage } from './protocol.js';
+
+const runSchema = z.object({ instanceId: z.string(), run: z.int() });
+
+const exitSchema = z.object({
+  code: z.int().nullable(),
+  signal: z.string().nullable(),
+  at: z.number(),
+  ticks: z.number(),
+});
+
+const heldSchema = runSchema.extend({
+  pid: z.int().positive(),
+  startTime: z.number(),
+  exit: exitSchema.nullable(),
+});
+
+/** Fields that a later owner adds are ignored. */
+const messageSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('welcome'), protocol: z.int(), pid: z.int(), held: z.array(heldSchema) }),
+  z.object({ type: z.literal('refused'), protocol: z.int(), pid: z.int(), reason: z.string() }),
+  z.object({ type: z.literal('replaced') }),
+  z.object({
+    type: z.literal('done'),
+    id: z.int(),
+    process: z.object({ pid: z.int().positive(), startTime: z.number() }).optional(),
+  }),
+  z.object({ type: z.literal('failed'), id: z.int(), code: z.string(), message: z.string() }),
+  runSchema.extend({ type: z.literal('exit'), exit: exitSchema }),
+]);
+
+export type CheckedMessage = z.output<typeof messageSchema>;
+
+/** Throws what zod throws on anything that no owner of this protocol sends. */
+export function parseOwnerMessage(value: unknown): CheckedMessage {
+  return messageSchema.parse(value) satisfies OwnerMessageLike;
+}
+
+/** Keeps this file and protocol.ts the same: an optional field may here be undefined as well. */
+type OwnerMessageLike = { type: OwnerMessage['type'] };

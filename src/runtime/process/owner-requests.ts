@@ -1,0 +1,54 @@
+/** Checks what a daemon sends before the owner acts on it. By hand: a schema library would double the owner's memory. */
+import type { OwnerRequest, OwnerRun, StartRequest } from './protocol.js';
+
+/** The request, or undefined for anything that is none. */
+export function parseRequest(value: unknown): OwnerRequest | undefined {
+  if (!isObject(value)) return undefined;
+  switch (value.type) {
+    case 'hello':
+      return isHello(value) ? value : undefined;
+    case 'start':
+      return isStart(value) ? value : undefined;
+    case 'write':
+    case 'acknowledge':
+      return isAboutRun(value) ? value : undefined;
+    default:
+      return undefined;
+  }
+}
+
+type Fields = Record<string, unknown>;
+type AboutRun = Extract<OwnerRequest, { type: 'write' | 'acknowledge' }>;
+
+function isHello(value: Fields): value is Fields & Extract<OwnerRequest, { type: 'hello' }> {
+  return typeof value.protocol === 'number' && typeof value.rootId === 'string';
+}
+
+function isStart(value: Fields): value is Fields & StartRequest {
+  const { log, environment } = value;
+  return (
+    hasIdAndRun(value) &&
+    typeof value.command === 'string' &&
+    typeof value.workingDirectory === 'string' &&
+    isObject(environment) &&
+    Object.values(environment).every((entry) => typeof entry === 'string') &&
+    isObject(log) &&
+    typeof log.directory === 'string' &&
+    typeof log.segmentBytes === 'number' &&
+    typeof log.segments === 'number'
+  );
+}
+
+function isAboutRun(value: Fields): value is Fields & AboutRun {
+  return hasIdAndRun(value);
+}
+
+function hasIdAndRun(value: Fields): value is Fields & OwnerRun & { id: number } {
+  return (
+    typeof value.id === 'number' && typeof value.instanceId === 'string' && typeof value.run === 'number'
+  );
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,79 @@
+/**
+ * The one place that an owner may have in its root. The lock is a name in the kernel's table of abstract sockets,
+ * which lasts exactly as long as the process: a socket file alone cannot tell a dead owner from one that is about
+ * to listen, and whoever removes the wrong one makes two owners.
+ */
+
+import { chmodSync, rmSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+const RETRY_MS = 20;
+const PATIENCE_MS = 3000;
+
+export interface Seat {
+  /** Gives it up: no new connection, no socket file. Idempotent. */
+  leave(): void;
+}
+
+/**
+ * Takes the seat and listens on `socketPath`. Undefined: another owner serves this root. Rejects when the lock is
+ * held by something that does not serve, or the socket cannot be made.
+ */
+export async function takeSeat(
+  lockName: string,
+  socketPath: string,
+  onConnection: (socket: Socket) => void,
+): Promise<Seat | undefined> {
+  for (const giveUpAt = performance.now() + PATIENCE_MS; ; await wait(RETRY_MS)) {
+    const lock = await listen(`\0${lockName}`, (socket) => socket.destroy());
+    if (lock !== undefined) return await serve(lock, socketPath, onConnection);
+    if (await answers(socketPath)) return undefined;
+    // It is just starting or just leaving.
+    if (performance.now() > giveUpAt)
+      throw new Error(`the lock ${lockName} is held, but nobody answers on ${socketPath}`);
+  }
+}
+
+async function serve(
+  lock: Server,
+  socketPath: string,
+  onConnection: (socket: Socket) => void,
+): Promise<Seat> {
+  // Only the holder of the lock touches the file, so what lies here is left from a dead owner.
+  rmSync(socketPath, { force: true });
+  const server = await listen(socketPath, onConnection);
+  if (server === undefined) throw new Error(`${socketPath} is in use`);
+  // By mode and not by umask, which every instance would inherit.
+  chmodSync(socketPath, 0o600);
+  return {
+    leave: () => {
+      rmSync(socketPath, { force: true });
+      server.close();
+      lock.close();
+    },
+  };
+}
+
+/** Undefined: the address is in use. */
+function listen(path: string, onConnection: (socket: Socket) => void): Promise<Server | undefined> {
+  return new Promise((resolve, reject) => {
+    const server = createServer(onConnection);
+    server.once('error', (error) => {
+      if ('code' in error && error.code === 'EADDRINUSE') resolve(undefined);
+      else reject(error);
+    });
+    server.listen(path, () => resolve(server));
+  });
+}
+
+function answers(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath);
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+}

@@ -1,0 +1,118 @@
+/**
+ * What daemon and owner say to each other over the Unix socket: length-prefixed JSON frames with an optional
+ * binary body. Imported by both sides; the owner's memory counts, so nothing is imported here.
+ *
+ * daemon -> owner: hello, then requests with an id. Owner -> daemon: welcome (with all it holds) or refused, then
+ * one done/failed per request, and exits as they happen. A new daemon's hello replaces the old daemon.
+ */
+
+/** Raised when a message changes its meaning; owner and daemon of one number may be of different versions. */
+export const OWNER_PROTOCOL = 1;
+
+/** Room for the largest environment that execve takes, escaped as JSON. */
+const LONGEST_JSON_BYTES = 8 * 1024 * 1024;
+export const LONGEST_BODY_BYTES = 64 * 1024;
+const HEADER_BYTES = 8;
+
+export interface OwnerRun {
+  readonly instanceId: string;
+  readonly run: number;
+}
+
+export interface OwnerExit {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** Clock ticks since boot, the unit of process start times. */
+  readonly ticks: number;
+}
+
+export interface OwnerHeld extends OwnerRun {
+  readonly pid: number;
+  /** Field 22 of /proc/<pid>/stat; 0 when it had ended before it could be read. */
+  readonly startTime: number;
+  readonly exit: OwnerExit | null;
+}
+
+export interface StartRequest extends OwnerRun {
+  readonly type: 'start';
+  readonly id: number;
+  readonly command: string;
+  readonly workingDirectory: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly log: { readonly directory: string; readonly segmentBytes: number; readonly segments: number };
+}
+
+export type OwnerRequest =
+  | { readonly type: 'hello'; readonly protocol: number; readonly rootId: string }
+  | StartRequest
+  /** The frame's body goes to standard input. */
+  | ({ readonly type: 'write'; readonly id: number } & OwnerRun)
+  | ({ readonly type: 'acknowledge'; readonly id: number } & OwnerRun);
+
+export type OwnerMessage =
+  | {
+      readonly type: 'welcome';
+      readonly protocol: number;
+      readonly pid: number;
+      readonly held: readonly OwnerHeld[];
+    }
+  | { readonly type: 'refused'; readonly protocol: number; readonly pid: number; readonly reason: string }
+  /** Another daemon took over; this connection ends. */
+  | { readonly type: 'replaced' }
+  /** `process` answers a start. */
+  | { readonly type: 'done'; readonly id: number; readonly process?: { pid: number; startTime: number } }
+  | { readonly type: 'failed'; readonly id: number; readonly code: string; readonly message: string }
+  | ({ readonly type: 'exit'; readonly exit: OwnerExit } & OwnerRun);
+
+export interface OwnerFrame {
+  /** Parsed JSON, not yet checked. */
+  readonly message: unknown;
+  readonly body: Buffer;
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+/** Throws RangeError when the message is larger than the other side takes. */
+export function encodeFrame(message: OwnerRequest | OwnerMessage, body: Buffer = NO_BODY): Buffer {
+  const json = Buffer.from(JSON.stringify(message));
+  if (json.length > LONGEST_JSON_BYTES)
+    throw new RangeError(`${json.length} bytes are too long for a message`);
+  const header = Buffer.allocUnsafe(HEADER_BYTES);
+  header.writeUInt32BE(json.length, 0);
+  header.writeUInt32BE(body.length, 4);
+  return Buffer.concat([header, json, body]);
+}
+
+/** Cuts a byte stream into frames; holds at most one incomplete frame. */
+export class FrameReader {
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #needed = HEADER_BYTES;
+
+  /** The frames that `chunk` completes. Throws RangeError or SyntaxError on what no peer of ours sends. */
+  push(chunk: Buffer): OwnerFrame[] {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    const frames: OwnerFrame[] = [];
+    while (this.#length >= this.#needed) {
+      const bytes = this.#chunks.length === 1 ? (this.#chunks[0] ?? NO_BODY) : Buffer.concat(this.#chunks);
+      const jsonEnd = HEADER_BYTES + bytes.readUInt32BE(0);
+      const end = jsonEnd + bytes.readUInt32BE(4);
+      if (jsonEnd > HEADER_BYTES + LONGEST_JSON_BYTES || end - jsonEnd > LONGEST_BODY_BYTES)
+        throw new RangeError('a frame is longer than the protocol allows');
+      this.#needed = end;
+      this.#chunks = [bytes];
+      if (bytes.length < end) break;
+      frames.push({
+        message: JSON.parse(bytes.toString('utf8', HEADER_BYTES, jsonEnd)),
+        body: bytes.subarray(jsonEnd, end),
+      });
+      this.#chunks = [bytes.subarray(end)];
+      this.#length = bytes.length - end;
+      this.#needed = HEADER_BYTES;
+    }
+    return frames;
+  }
+}

@@ -1,0 +1,105 @@
+/** The daemon's copy of what the owner holds, kept by its welcome and events, so that nothing has to be asked. */
+import type { Leader } from '../instance-processes.js';
+import type { Exit, Held, ProcessIdentity, RunId } from '../runtime.js';
+import type { OwnerExit, OwnerHeld, OwnerRun } from './protocol.js';
+
+/** Runs whose exit was acknowledged: their processes may outlive the leader and still be asked for. */
+const REMEMBERED_RUNS = 1000;
+
+interface Entry {
+  readonly run: RunId;
+  readonly identity: ProcessIdentity | null;
+  readonly exit: Exit | null;
+  readonly exitedAtTicks: number | null;
+}
+
+export class RunBook {
+  readonly #bootId: string;
+  readonly #held = new Map<string, Entry>();
+  readonly #acknowledged = new Map<string, Leader>();
+
+  constructor(bootId: string) {
+    this.#bootId = bootId;
+  }
+
+  /** Everything the owner said at the handshake replaces what was known; returns the exits that are news. */
+  replace(held: readonly OwnerHeld[]): { run: RunId; exit: Exit }[] {
+    const before = new Map(this.#held);
+    this.#held.clear();
+    const news: { run: RunId; exit: Exit }[] = [];
+    for (const one of held) {
+      this.started(one, one);
+      const exit = one.exit === null ? undefined : this.exited(one, one.exit);
+      const known = before.get(keyOf(one));
+      if (exit !== undefined && known !== undefined && known.exit === null)
+        news.push({ run: runOf(one), exit });
+    }
+    return news;
+  }
+
+  started(run: OwnerRun, process: { readonly pid: number; readonly startTime: number }): ProcessIdentity {
+    const identity = { pid: process.pid, startTime: process.startTime, bootId: this.#bootId };
+    const known = this.#held.get(keyOf(run));
+    // The exit of a command that ends at once may have been noted already.
+    this.#held.set(keyOf(run), { exit: null, exitedAtTicks: null, ...known, run: runOf(run), identity });
+    return identity;
+  }
+
+  exited(run: OwnerRun, { code, signal, at, ticks }: OwnerExit): Exit {
+    const exit = { code, signal, at };
+    const identity = this.#held.get(keyOf(run))?.identity ?? null;
+    this.#held.set(keyOf(run), { run: runOf(run), identity, exit, exitedAtTicks: ticks });
+    return exit;
+  }
+
+  /** The owner is gone: every run that was alive has ended by the hang-up. Returns nothing new to ask for. */
+  loseAll(others: readonly RunId[], at: number): void {
+    const exit: Exit = { code: null, signal: 'SIGHUP', at };
+    for (const [key, entry] of this.#held) if (entry.exit === null) this.#held.set(key, { ...entry, exit });
+    for (const run of others)
+      if (!this.#held.has(keyOf(run)))
+        this.#held.set(keyOf(run), { run: runOf(run), identity: null, exit, exitedAtTicks: null });
+  }
+
+  acknowledge(run: RunId): void {
+    const entry = this.#held.get(keyOf(run));
+    if (entry === undefined || entry.exit === null) return;
+    this.#held.delete(keyOf(run));
+    const { identity, exitedAtTicks } = entry;
+    if (identity !== null) this.#acknowledged.set(keyOf(run), { identity, exitedAtTicks });
+    const [oldest] = this.#acknowledged.keys();
+    if (this.#acknowledged.size > REMEMBERED_RUNS && oldest !== undefined) this.#acknowledged.delete(oldest);
+  }
+
+  isLive(run: RunId): boolean {
+    return this.#held.get(keyOf(run))?.exit === null;
+  }
+
+  /** What is known of the process that leads the run, also after its exit was acknowledged. */
+  leaderOf(run: RunId): Leader | undefined {
+    const entry = this.#held.get(keyOf(run));
+    if (entry === undefined || entry.identity === null) return this.#acknowledged.get(keyOf(run));
+    return { identity: entry.identity, exitedAtTicks: entry.exitedAtTicks };
+  }
+
+  liveRuns(): RunId[] {
+    return [...this.#held.values()].filter((entry) => entry.exit === null).map((entry) => entry.run);
+  }
+
+  all(): Held[] {
+    return [...this.#held.values()].flatMap(toHeld);
+  }
+}
+
+function toHeld({ run, identity, exit }: Entry): Held[] {
+  if (exit !== null) return [{ ...run, process: identity, exit }];
+  return identity === null ? [] : [{ ...run, process: identity, exit: null }];
+}
+
+export function keyOf(run: RunId): string {
+  return `${run.instanceId}/${run.run}`;
+}
+
+function runOf({ instanceId, run }: RunId): RunId {
+  return { instanceId, run };
+}

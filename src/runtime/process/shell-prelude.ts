@@ -1,0 +1,46 @@
+/**
+ * What runs between fork and the configured command, in the same process: makes the terminal transparent (every
+ * byte passes as it is, both ways), says that it is, and becomes `/bin/sh -c <command>`.
+ */
+
+/** The first byte on a terminal, once it is transparent. Input must wait for it, else ^C would be a signal. */
+export const READY_BYTE = 0x1e;
+
+// stty waits for output to drain, which cannot block here: nothing was written yet. Done from the owner the same
+// call would block it for ever against a program that writes.
+const PRELUDE = 'PATH=/usr/bin:/bin stty raw -echo -iexten 2>/dev/null; printf "\\036"; exec /bin/sh -c "$1"';
+
+const BASH = '/bin/bash';
+const CLOSE = 'eval "exec $1"; shift; exec "$@"';
+/** bash exports these of its own; they are taken out again unless the configuration sets them. */
+const BASH_VARIABLES = ['SHLVL', 'OLDPWD', '_'];
+
+export interface ShellCall {
+  readonly file: string;
+  readonly parameters: readonly string[];
+}
+
+export interface ShellOptions {
+  readonly command: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /**
+   * Descriptors that fork leaks into the new process and that must not be open in it: terminals of other
+   * instances. Closing numbers above 9 takes a bash; without one (`hasBash`) they stay open.
+   */
+  readonly leaked: readonly number[];
+  readonly hasBash: boolean;
+}
+
+/** The program and parameters that fork runs. */
+export function shellCall(options: ShellOptions): ShellCall {
+  if (options.leaked.length === 0 || !options.hasBash)
+    return { file: '/bin/sh', parameters: ['-c', PRELUDE, 'sh', options.command] };
+  const added = BASH_VARIABLES.filter((name) => !Object.hasOwn(options.environment, name));
+  const clean = added.length === 0 ? PRELUDE : `unset ${added.join(' ')}; ${PRELUDE}`;
+  const closing = options.leaked.map((fd) => `${fd}>&-`).join(' ');
+  return {
+    file: BASH,
+    // -p: reads no start-up file that the environment (BASH_ENV) may name.
+    parameters: ['-p', '-c', CLOSE, 'sh', closing, '/bin/sh', '-c', clean, 'sh', options.command],
+  };
+}

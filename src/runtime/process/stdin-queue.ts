@@ -1,0 +1,78 @@
+/**
+ * Bytes on their way to a terminal that does not take them yet: bounded, in order, retried with a growing delay.
+ * Writes the descriptor itself, non-blocking, because libuv blocks the whole owner on a full terminal.
+ */
+import { writeSync } from 'node:fs';
+
+export const STDIN_QUEUE_BYTES = 64 * 1024;
+const FIRST_RETRY_MS = 2;
+const LONGEST_RETRY_MS = 500;
+
+export class StdinQueue {
+  readonly #fd: number;
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #isOpen = false;
+  #isClosed = false;
+  #retryMs = FIRST_RETRY_MS;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  /** Takes all of `bytes` or nothing: false when the queue is full, because nobody reads. */
+  push(bytes: Buffer): boolean {
+    if (this.#isClosed || this.#waitingBytes + bytes.length > STDIN_QUEUE_BYTES) return false;
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    if (this.#isOpen && this.#timer === undefined) this.#flush();
+    return true;
+  }
+
+  /** From now on bytes go out; those pushed before were kept. */
+  open(): void {
+    this.#isOpen = true;
+    this.#flush();
+  }
+
+  /** Drops what is left. To be called before the descriptor is closed. Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    clearTimeout(this.#timer);
+  }
+
+  #flush(): void {
+    this.#timer = undefined;
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      const written = this.#write(next);
+      this.#waitingBytes -= written;
+      if (written > 0) this.#retryMs = FIRST_RETRY_MS;
+      if (written < next.length) {
+        this.#waiting[0] = next.subarray(written);
+        this.#retryLater();
+        return;
+      }
+      this.#waiting.shift();
+    }
+  }
+
+  #write(bytes: Buffer): number {
+    try {
+      return writeSync(this.#fd, bytes);
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return 0;
+      // The terminal is hung up: nobody will read any more, and the exit is on its way.
+      this.close();
+      return 0;
+    }
+  }
+
+  #retryLater(): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => this.#flush(), this.#retryMs);
+    this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
+  }
+}

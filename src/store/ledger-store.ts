@@ -1,0 +1,135 @@
+/**
+ * What every embedded store has in common: transactions are judged in memory, committed in groups by `write`, and only
+ * then shown to readers and watchers. A backend says how a group reaches the disk.
+ */
+import { DroverError } from '../model/errors.js';
+import type { Accepted, Ledger } from './ledger.js';
+import type { ChangeBatch, Entry, Operation, Store } from './store.js';
+import type { ChangeHistory } from './watch.js';
+
+/** So many transactions may wait for the disk; the next one is refused. */
+const MAX_WAITING = 100_000;
+
+interface Waiting {
+  readonly accepted: Accepted;
+  readonly calledAt: number;
+  readonly resolve: (revision: number) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Called with the seconds from each `transact` until it was durable. */
+export type WriteObserver = (seconds: number) => void;
+
+export abstract class LedgerStore implements Store {
+  protected readonly ledger: Ledger;
+  readonly #history: ChangeHistory;
+  readonly #onWrite: WriteObserver | undefined;
+  #waiting: Waiting[] = [];
+  #committing: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  protected constructor(ledger: Ledger, history: ChangeHistory, onWrite?: WriteObserver) {
+    this.ledger = ledger;
+    this.#history = history;
+    this.#onWrite = onWrite;
+  }
+
+  /** Makes a group durable, all or nothing; never called again before it settled. Throws DRV_STORE_WRITE_FAILED. */
+  protected abstract write(group: readonly Accepted[]): Promise<void>;
+
+  /** Releases files and locks, after the last `write`. */
+  protected abstract release(): Promise<void>;
+
+  get revision(): number {
+    return this.ledger.revision;
+  }
+
+  async get(key: string): Promise<Entry | undefined> {
+    this.#checkOpen();
+    return this.ledger.get(key);
+  }
+
+  async list(prefix: string): Promise<{ entries: readonly Entry[]; revision: number }> {
+    this.#checkOpen();
+    return { entries: this.ledger.list(prefix), revision: this.ledger.revision };
+  }
+
+  transact(operations: readonly Operation[]): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#checkOpen();
+      if (this.#waiting.length >= MAX_WAITING)
+        throw new DroverError(
+          'DRV_STORE_WRITE_FAILED',
+          `${MAX_WAITING} writes wait for the disk; try again later`,
+        );
+      const accepted = this.ledger.accept(operations);
+      this.#waiting.push({ accepted, calledAt: performance.now(), resolve, reject });
+      this.#committing ??= this.#commitAll();
+    });
+  }
+
+  watch(prefix: string, fromRevision: number, signal: AbortSignal): AsyncIterable<ChangeBatch> {
+    this.#checkOpen();
+    return this.#history.watch(prefix, fromRevision, signal);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#committing;
+    this.#history.close();
+    await this.release();
+  }
+
+  #checkOpen(): void {
+    if (this.#closing !== undefined) throw new DroverError('DRV_STORE_CLOSED', 'the store is closed');
+  }
+
+  /** Runs while anything waits. What is called while one group is on its way becomes the next group. */
+  async #commitAll(): Promise<void> {
+    // Lets everything that is called in this turn join the first group.
+    await undefined;
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting;
+      this.#waiting = [];
+      const changing = group.map((waiting) => waiting.accepted).filter(hasChanges);
+      try {
+        if (changing.length > 0) await this.write(changing);
+      } catch (error) {
+        this.#fail(group, error);
+        continue;
+      }
+      this.#succeed(group);
+    }
+    this.#committing = undefined;
+  }
+
+  #succeed(group: readonly Waiting[]): void {
+    for (const { accepted } of group) {
+      this.ledger.settle(accepted);
+      for (const change of accepted.changes) this.#history.append(change);
+    }
+    this.#history.publish(this.ledger.revision);
+    const now = performance.now();
+    for (const { accepted, calledAt, resolve } of group) {
+      resolve(accepted.revision);
+      this.#onWrite?.((now - calledAt) / 1000);
+    }
+  }
+
+  /** Those called since were judged on top of what failed, so they fail with it. */
+  #fail(group: readonly Waiting[], error: unknown): void {
+    const later = this.#waiting;
+    this.#waiting = [];
+    this.ledger.rollBack();
+    for (const { reject } of group) reject(error);
+    for (const { reject } of later) reject(error);
+  }
+}
+
+function hasChanges(accepted: Accepted): boolean {
+  return accepted.changes.length > 0;
+}

@@ -1,0 +1,153 @@
+/**
+ * The keys of a store in memory, in two layers: what is durable, and above it what was accepted but is still on its way
+ * to the disk. Conflicts are judged here, at call time, against both layers; readers see the durable one only.
+ */
+import { DroverError, messageOf } from '../model/errors.js';
+import type { Change, Entry, Operation } from './store.js';
+
+const KEY = /^[!-~]{1,512}$/;
+
+/** A transaction that was judged good. Without changes it has the revision of the one before it. */
+export interface Accepted {
+  readonly revision: number;
+  readonly changes: readonly Change[];
+  /** The JSON text of each change's value; undefined for a removal. */
+  readonly texts: readonly (string | undefined)[];
+}
+
+export class Ledger {
+  readonly #durable: Map<string, Entry>;
+  /** The latest accepted change of each key that has one on its way. */
+  readonly #pending = new Map<string, Change>();
+  #durableRevision: number;
+  #acceptedRevision: number;
+
+  constructor(entries: Map<string, Entry>, revision: number) {
+    this.#durable = entries;
+    this.#durableRevision = revision;
+    this.#acceptedRevision = revision;
+  }
+
+  /** The revision of the last durable change. */
+  get revision(): number {
+    return this.#durableRevision;
+  }
+
+  /** Number of durable entries. */
+  get size(): number {
+    return this.#durable.size;
+  }
+
+  get(key: string): Entry | undefined {
+    return this.#durable.get(key);
+  }
+
+  /** Durable entries under `prefix` in key order. */
+  list(prefix: string): Entry[] {
+    const entries: Entry[] = [];
+    for (const entry of this.#durable.values()) if (entry.key.startsWith(prefix)) entries.push(entry);
+    return entries.sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  /** Judges a transaction and takes all of it or throws DRV_STORE_CONFLICT (DRV_INTERNAL for a malformed one). */
+  accept(operations: readonly Operation[]): Accepted {
+    if (operations.length > 1) checkKeysDiffer(operations);
+    const next = this.#acceptedRevision + 1;
+    const changes: Change[] = [];
+    const texts: (string | undefined)[] = [];
+    for (const operation of operations) {
+      if (!this.#isChange(operation)) continue;
+      const value = 'value' in operation ? operation.value : undefined;
+      texts.push('value' in operation ? jsonOf(operation.key, value) : undefined);
+      changes.push({ revision: next, key: operation.key, value });
+    }
+    if (changes.length === 0) return { revision: this.#acceptedRevision, changes, texts };
+    for (const change of changes) this.#pending.set(change.key, change);
+    this.#acceptedRevision = next;
+    return { revision: next, changes, texts };
+  }
+
+  /** The transaction is on disk. Called in the order of `accept`. */
+  settle(accepted: Accepted): void {
+    for (const change of accepted.changes) {
+      if (change.value === undefined) this.#durable.delete(change.key);
+      else this.#durable.set(change.key, change);
+      if (this.#pending.get(change.key) === change) this.#pending.delete(change.key);
+    }
+    this.#durableRevision = accepted.revision;
+  }
+
+  /** Forgets everything that is not durable. */
+  rollBack(): void {
+    this.#pending.clear();
+    this.#acceptedRevision = this.#durableRevision;
+  }
+
+  /** Throws when the operation conflicts; false when it changes nothing. */
+  #isChange(operation: Operation): boolean {
+    const { key } = operation;
+    checkKey(key);
+    const revision = this.#acceptedRevisionOf(key);
+    switch (operation.do) {
+      case 'create':
+        if (revision !== 0) throw conflict(key, `exists already (revision ${revision})`);
+        return true;
+      case 'put':
+        return true;
+      case 'update':
+        expectRevision(key, revision, operation.expectedRevision);
+        return true;
+      case 'remove':
+        if (operation.expectedRevision !== undefined)
+          expectRevision(key, revision, operation.expectedRevision);
+        return revision !== 0;
+      case 'check':
+        expectRevision(key, revision, operation.expectedRevision);
+        return false;
+      default:
+        return operation satisfies never;
+    }
+  }
+
+  #acceptedRevisionOf(key: string): number {
+    const pending = this.#pending.get(key);
+    if (pending === undefined) return this.#durable.get(key)?.revision ?? 0;
+    return pending.value === undefined ? 0 : pending.revision;
+  }
+}
+
+function expectRevision(key: string, revision: number, expected: number): void {
+  if (revision === expected) return;
+  throw conflict(key, `has revision ${revision}, not ${expected} (0: it does not exist)`);
+}
+
+function conflict(key: string, what: string): DroverError {
+  return new DroverError('DRV_STORE_CONFLICT', `${key} ${what}`);
+}
+
+function checkKeysDiffer(operations: readonly Operation[]): void {
+  const keys = new Set<string>();
+  for (const { key } of operations) keys.add(key);
+  if (keys.size === operations.length) return;
+  throw new DroverError('DRV_INTERNAL', `a transaction names a key twice: ${[...keys].join(', ')}`);
+}
+
+/** The same rule for every store, and nothing that a disk format could refuse half-way through a transaction. */
+function checkKey(key: string): void {
+  if (KEY.test(key)) return;
+  throw new DroverError(
+    'DRV_INTERNAL',
+    `a store key is 1 to 512 printable ASCII characters without spaces, not ${JSON.stringify(key.slice(0, 80))}`,
+  );
+}
+
+function jsonOf(key: string, value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    throw new DroverError('DRV_INTERNAL', `the value of ${key} is not JSON: ${messageOf(error)}`);
+  }
+  if (text === undefined) throw new DroverError('DRV_INTERNAL', `the value of ${key} is not JSON`);
+  return text;
+}

@@ -1,0 +1,178 @@
+/**
+ * The bounded history of durable changes and the subscriptions that read it, for the stores of this folder. All
+ * watches share one ring and keep only their place in it, so a slow one costs nothing and is told when it fell behind.
+ */
+import { DroverError } from '../model/errors.js';
+import type { Change, ChangeBatch } from './store.js';
+
+/** Changes held unless told otherwise. */
+export const HISTORY_CAPACITY = 16_384;
+
+export class ChangeHistory {
+  readonly #capacity: number;
+  readonly #ring: Change[] = [];
+  readonly #watches = new Set<Watch>();
+  #end = 0;
+  #revision: number;
+  #forgottenRevision: number;
+
+  /** `revision`: where the history begins; nothing up to it is held. */
+  constructor(revision: number, capacity: number = HISTORY_CAPACITY) {
+    this.#revision = revision;
+    this.#forgottenRevision = revision;
+    this.#capacity = capacity;
+  }
+
+  /** The revision up to which everything was published. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Number of changes ever added: the place after the newest one. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** The place of the oldest change that is still held. */
+  get start(): number {
+    return this.#end - this.#ring.length;
+  }
+
+  /** Adds one durable change. Watches see it after `publish`. */
+  append(change: Change): void {
+    if (this.#ring.length < this.#capacity) {
+      this.#ring.push(change);
+    } else {
+      const slot = this.#end % this.#capacity;
+      this.#forgottenRevision = this.#ring[slot]?.revision ?? this.#forgottenRevision;
+      this.#ring[slot] = change;
+    }
+    this.#end++;
+  }
+
+  /** Everything appended so far belongs to revisions up to `revision`: wakes the watches. */
+  publish(revision: number): void {
+    this.#revision = revision;
+    for (const watch of this.#watches) watch.wake();
+  }
+
+  /** See `Store.watch`. */
+  watch(prefix: string, fromRevision: number, signal: AbortSignal): AsyncIterableIterator<ChangeBatch> {
+    const watch = new Watch(this, prefix, fromRevision, signal, (ended) => this.#watches.delete(ended));
+    if (!signal.aborted) this.#watches.add(watch);
+    return watch;
+  }
+
+  /** Ends every watch. */
+  close(): void {
+    for (const watch of [...this.#watches]) watch.end();
+  }
+
+  /** The place of the first held change after `revision`, or -1 when one after it is no longer held. */
+  placeAfter(revision: number): number {
+    if (revision < this.#forgottenRevision) return -1;
+    let low = this.start;
+    let high = this.#end;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#at(middle).revision > revision) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** Changes under `prefix` from `place` on. */
+  read(place: number, prefix: string): Change[] {
+    const changes: Change[] = [];
+    for (let index = place; index < this.#end; index++) {
+      const change = this.#at(index);
+      if (change.key.startsWith(prefix)) changes.push(change);
+    }
+    return changes;
+  }
+
+  #at(place: number): Change {
+    const change = this.#ring[place % this.#capacity];
+    if (change === undefined) throw new DroverError('DRV_INTERNAL', `no change is held at ${place}`);
+    return change;
+  }
+}
+
+class Watch implements AsyncIterableIterator<ChangeBatch> {
+  readonly #history: ChangeHistory;
+  readonly #prefix: string;
+  readonly #signal: AbortSignal;
+  readonly #onEnd: (watch: Watch) => void;
+  #place: number;
+  #revision: number;
+  #ended: boolean;
+  #waiting: (() => void) | undefined;
+
+  constructor(
+    history: ChangeHistory,
+    prefix: string,
+    fromRevision: number,
+    signal: AbortSignal,
+    onEnd: (watch: Watch) => void,
+  ) {
+    this.#history = history;
+    this.#prefix = prefix;
+    this.#signal = signal;
+    this.#onEnd = onEnd;
+    this.#revision = fromRevision;
+    this.#place = history.placeAfter(fromRevision);
+    this.#ended = signal.aborted;
+    signal.addEventListener('abort', this.#abort, { once: true });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<ChangeBatch, undefined>> {
+    while (!this.#ended) {
+      const batch = this.#take();
+      if (batch !== undefined) return { done: false, value: batch };
+      await new Promise<void>((resolve) => {
+        this.#waiting = resolve;
+      });
+    }
+    return { done: true, value: undefined };
+  }
+
+  async return(): Promise<IteratorResult<ChangeBatch, undefined>> {
+    this.end();
+    return { done: true, value: undefined };
+  }
+
+  wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#signal.removeEventListener('abort', this.#abort);
+    this.#onEnd(this);
+    this.wake();
+  }
+
+  readonly #abort = (): void => this.end();
+
+  #take(): ChangeBatch | undefined {
+    if (this.#place < this.#history.start) {
+      this.end();
+      throw new DroverError(
+        'DRV_STORE_HISTORY_GONE',
+        `changes of ${this.#prefix} after revision ${this.#revision} are no longer held; list again`,
+      );
+    }
+    const revision = this.#history.revision;
+    if (revision <= this.#revision) return undefined;
+    const batch = Object.assign(this.#history.read(this.#place, this.#prefix), { revision });
+    this.#place = this.#history.end;
+    this.#revision = revision;
+    return batch;
+  }
+}

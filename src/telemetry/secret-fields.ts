@@ -1,0 +1,58 @@
+/**
+ * Keeps secrets out of the log, whoever passes them by mistake. An own pass over the fields, because pino's
+ * `redact` with wildcards costs 50 microseconds a line and this costs less than one.
+ */
+
+/** What stands in place of a secret. */
+export const HIDDEN = '***';
+/** Deeper than anything that is logged; a cycle ends here too. */
+const MAX_DEPTH = 6;
+const TOKEN_IN_TEXT = /drv_[0-9A-Za-z]{8,}/g;
+
+/** Fields whose value is never logged, at any depth. */
+export const SECRET_FIELDS: readonly string[] = [
+  'authorization',
+  'token',
+  'apiKey',
+  'joinToken',
+  'secret',
+  'password',
+  'environment',
+  'environmentVariables',
+];
+
+/** `fields` with the values of `hidden` names replaced; the same object when there is nothing to hide. */
+export function hideSecrets(
+  fields: Record<string, unknown>,
+  hidden: ReadonlySet<string>,
+  depth = 0,
+): Record<string, unknown> {
+  let copy: Record<string, unknown> | undefined;
+  for (const [name, value] of Object.entries(fields)) {
+    const shown = hidden.has(name) ? HIDDEN : hideInValue(value, hidden, depth + 1);
+    if (shown === value) continue;
+    copy ??= { ...fields };
+    copy[name] = shown;
+  }
+  return copy ?? fields;
+}
+
+/** A log line with everything that looks like a Drover token cut out. */
+export function hideTokens(line: string): string {
+  return line.includes('drv_') ? line.replace(TOKEN_IN_TEXT, `drv_${HIDDEN}`) : line;
+}
+
+function hideInValue(value: unknown, hidden: ReadonlySet<string>, depth: number): unknown {
+  if (depth > MAX_DEPTH) return value;
+  if (Array.isArray(value)) {
+    const items = value.map((item) => hideInValue(item, hidden, depth + 1));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  return isPlainObject(value) ? hideSecrets(value, hidden, depth) : value;
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (value === null || typeof value !== 'object') return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}

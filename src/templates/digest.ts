@@ -1,0 +1,110 @@
+/**
+ * The name of a tree by its content: SHA-256 over the sorted paths, the executable bits, sizes and contents.
+ * Master and wrapper compute it alike, so that a transfer is proved by computing it again.
+ */
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
+import { systemCodeOf } from './system-error.js';
+import { factsOf, type StatFacts, TreeChanged, type TreeEntry, type TreePlace, unsafe } from './tree.js';
+
+/** O_NONBLOCK so that a pipe put in a file's place cannot make us wait. */
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const CHUNK_BYTES = 256 * 1024;
+const ENTRIES_PER_TURN = 1000;
+const DIGEST = /^[0-9a-f]{64}$/;
+
+/** True when `text` has the form of a digest; check before it becomes part of a path. */
+export function isDigest(text: string): boolean {
+  return DIGEST.test(text);
+}
+
+/** The digest (64 hex digits) of a walked tree. Throws TreeChanged when a file is not what the walk saw. */
+export async function digestTree(
+  place: TreePlace,
+  entries: readonly TreeEntry[],
+  signal: AbortSignal,
+): Promise<string> {
+  const contents = await hashContents(place, entries, signal);
+  const hash = createHash('sha256').update('drover tree 1\n');
+  for (const [index, { path, kind, executable, size }] of entries.entries()) {
+    // JSON keeps the fields apart, whatever a path holds.
+    hash.update(`${JSON.stringify([kind, executable, size, path])}\n`);
+    const content = contents[index];
+    if (content !== undefined) hash.update(content);
+    if (index % ENTRIES_PER_TURN === 0) await nextTurn();
+  }
+  return hash.digest('hex');
+}
+
+async function hashContents(
+  place: TreePlace,
+  entries: readonly TreeEntry[],
+  signal: AbortSignal,
+): Promise<(Buffer | undefined)[]> {
+  const contents = new Array<Buffer | undefined>(entries.length);
+  await eachBounded(entries.entries(), FILE_PARALLELISM, signal, async ([index, entry]) => {
+    if (entry.kind === 'directory') return;
+    const hash = createHash('sha256');
+    for await (const chunk of readContent(place, entry, signal)) hash.update(chunk);
+    contents[index] = hash.digest();
+  });
+  return contents;
+}
+
+/** The bytes of one walked file. Throws TreeChanged when it is not the file that the walk saw, or changes meanwhile. */
+export async function* readContent(
+  place: TreePlace,
+  entry: TreeEntry,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const file = await openWalked(place, entry);
+  try {
+    let left = entry.size;
+    while (left > 0) {
+      signal.throwIfAborted();
+      const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, left));
+      const { bytesRead } = await file.read(buffer, 0, buffer.length);
+      if (bytesRead === 0) throw changed(place, entry);
+      left -= bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function openWalked(place: TreePlace, entry: TreeEntry): Promise<FileHandle> {
+  const file = await open(`${place.root}/${entry.path}`, READ).catch((error: unknown) => {
+    const code = systemCodeOf(error);
+    if (code === 'EACCES' || code === 'EPERM') throw unsafe(place, entry.path, 'cannot be read');
+    if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENOTDIR' || code === 'ENXIO') {
+      throw changed(place, entry);
+    }
+    throw error;
+  });
+  try {
+    // The same inode: then no parent was swapped for a link since the walk.
+    if (!isSame(factsOf(await file.stat({ bigint: true })), entry.stat)) throw changed(place, entry);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+function isSame(a: StatFacts, b: StatFacts): boolean {
+  return (
+    a.ino === b.ino &&
+    a.mode === b.mode &&
+    a.size === b.size &&
+    a.mtimeNs === b.mtimeNs &&
+    a.ctimeNs === b.ctimeNs
+  );
+}
+
+function changed(place: TreePlace, entry: TreeEntry): TreeChanged {
+  return new TreeChanged(`${place.label}: ${entry.path} changed while it was read`);
+}

@@ -1,0 +1,93 @@
+/**
+ * A directory held open, whose entries are reached through the open directory and not by its path, as openat(2)
+ * does: whoever swaps a parent for a symbolic link meanwhile leads nobody elsewhere. Used wherever an instance
+ * or an operator may change a tree while Drover works in it.
+ */
+import { constants } from 'node:fs';
+import { chmod, type FileHandle, open, readdir } from 'node:fs/promises';
+import { systemCodeOf } from './system-error.js';
+
+const LIST = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+/** O_PATH of Linux, which Node does not name: holds an inode without the right to read it. */
+const O_PATH = 0o10000000;
+
+export type EntryKind = 'file' | 'directory' | 'link' | 'other';
+
+export interface DirectoryEntry {
+  /** The raw bytes: names need not be UTF-8. */
+  readonly name: Buffer;
+  readonly kind: EntryKind;
+}
+
+export class OpenDirectory {
+  readonly #handle: FileHandle;
+
+  private constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
+
+  /** Throws ENOENT, and ENOTDIR or ELOOP when the last segment is no directory or a symbolic link. */
+  static async open(path: string | Buffer): Promise<OpenDirectory> {
+    return new OpenDirectory(await open(path, LIST));
+  }
+
+  /** Like `open`, but first gives the owner every right on it, so that what is in it can be deleted. */
+  static async openForRemoval(path: string | Buffer): Promise<OpenDirectory> {
+    const held = await open(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    try {
+      const exact = `/proc/self/fd/${held.fd}`;
+      // A foreign owner's directory stays as it is; deleting in it then says what is wrong.
+      await chmod(exact, 0o700).catch(ignorePermission);
+      return new OpenDirectory(await open(exact, constants.O_RDONLY | constants.O_DIRECTORY));
+    } finally {
+      await held.close();
+    }
+  }
+
+  /** A path to `name` (one segment) that is good while this directory is open. */
+  entry(name: string): string {
+    return `/proc/self/fd/${this.#handle.fd}/${name}`;
+  }
+
+  /** Like `entry`, for a name as the system gave it. */
+  entryOf(name: Buffer): Buffer {
+    return Buffer.concat([Buffer.from(this.entry('')), name]);
+  }
+
+  /** Opens the directory `name` in this one; never through a symbolic link. */
+  child(name: string): Promise<OpenDirectory> {
+    return OpenDirectory.open(this.entry(name));
+  }
+
+  /** Everything in it, in no particular order. */
+  async list(): Promise<DirectoryEntry[]> {
+    const found = await readdir(this.entry(''), { encoding: 'buffer', withFileTypes: true });
+    return found.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
+  }
+
+  /** Writes the directory itself (names, not contents) to the disk. */
+  async sync(): Promise<void> {
+    await this.#handle.sync();
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+}
+
+interface Typed {
+  isFile(): boolean;
+  isDirectory(): boolean;
+  isSymbolicLink(): boolean;
+}
+
+/** The kind of a directory entry or of an lstat result. */
+export function kindOf(typed: Typed): EntryKind {
+  if (typed.isFile()) return 'file';
+  if (typed.isDirectory()) return 'directory';
+  return typed.isSymbolicLink() ? 'link' : 'other';
+}
+
+function ignorePermission(error: unknown): void {
+  if (systemCodeOf(error) !== 'EPERM') throw error;
+}

@@ -1,0 +1,101 @@
+/**
+ * Deletes a directory tree that an instance made: never through a symbolic link, whatever the depth, the names
+ * and the permissions. `fs.rm` can be led out of the tree by a directory swapped for a link in mid-way, and
+ * recursion would hold one open file per level.
+ */
+import { randomBytes } from 'node:crypto';
+import { rename, rmdir, unlink } from 'node:fs/promises';
+import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
+import { type DirectoryEntry, OpenDirectory } from './open-directory.js';
+import { systemCodeOf } from './system-error.js';
+
+const never = (): AbortSignal => new AbortController().signal;
+
+/**
+ * Deletes `path`: a tree, or a file or link, which is deleted itself. A missing path is no error, so it may be
+ * repeated. Throws the system's error when something in it cannot be deleted.
+ */
+export async function removeTree(path: string): Promise<void> {
+  try {
+    const top = await OpenDirectory.openForRemoval(path);
+    try {
+      await new Removal(top).run();
+    } finally {
+      await top.close();
+    }
+    await rmdir(path);
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === 'ENOTDIR' || code === 'ELOOP') await unlink(path);
+    else if (code !== 'ENOENT') throw error;
+  }
+}
+
+/**
+ * Works on one level only: what lies deeper is moved up into the top directory, under names that nobody can
+ * foresee, until nothing is left.
+ */
+class Removal {
+  readonly #top: OpenDirectory;
+  readonly #prefix = `.drover-${randomBytes(8).toString('hex')}-`;
+  #moved = 0;
+  #progress = 0;
+  #failure: unknown;
+
+  constructor(top: OpenDirectory) {
+    this.#top = top;
+  }
+
+  async run(): Promise<void> {
+    for (;;) {
+      const entries = await this.#top.list();
+      if (entries.length === 0) return;
+      const before = this.#progress;
+      await this.#removeFiles(this.#top, entries);
+      for (const { name, kind } of entries) if (kind === 'directory') await this.#removeDirectory(name);
+      if (this.#progress === before) throw this.#failure;
+    }
+  }
+
+  async #removeFiles(directory: OpenDirectory, entries: readonly DirectoryEntry[]): Promise<void> {
+    const files = entries.filter((entry) => entry.kind !== 'directory');
+    await eachBounded(files, FILE_PARALLELISM, never(), ({ name }) =>
+      this.#attempt(() => unlink(directory.entryOf(name))),
+    );
+  }
+
+  async #removeDirectory(name: Buffer): Promise<void> {
+    const path = this.#top.entryOf(name);
+    await this.#attempt(async () => {
+      const directory = await OpenDirectory.openForRemoval(path);
+      try {
+        const entries = await directory.list();
+        await this.#removeFiles(directory, entries);
+        for (const entry of entries)
+          if (entry.kind === 'directory') await this.#moveUp(directory, entry.name);
+      } finally {
+        await directory.close();
+      }
+      await rmdir(path);
+    });
+  }
+
+  async #moveUp(directory: OpenDirectory, name: Buffer): Promise<void> {
+    const from = directory.entryOf(name);
+    await this.#attempt(async () => {
+      // Moving a directory rewrites its "..", which needs the right to write in it.
+      await (await OpenDirectory.openForRemoval(from)).close();
+      await rename(from, this.#top.entry(`${this.#prefix}${this.#moved++}`));
+    });
+  }
+
+  /** A failure only counts when a whole pass removes nothing: somebody may be changing the tree meanwhile. */
+  async #attempt(removal: () => Promise<void>): Promise<void> {
+    try {
+      await removal();
+      this.#progress++;
+    } catch (error) {
+      this.#failure = error;
+    }
+  }
+}

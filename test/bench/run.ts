@@ -1,0 +1,23 @@
+/** `npm run bench [name ...]`: runs the benchmarks in turn and prints one table. Informs; never fails on a figure. */
+import { benchControlPlane } from './control-plane.js';
+import { printTable, type Row } from './table.js';
+
+const BENCHES: Readonly<Record<string, () => Promise<Row[]>>> = {
+  'control-plane': benchControlPlane,
+};
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !Object.hasOwn(BENCHES, name));
+if (unknown.length > 0) {
+  console.error(`no benchmark is named ${unknown.join(', ')}; there are: ${Object.keys(BENCHES).join(', ')}`);
+  process.exit(1);
+}
+
+const rows: Row[] = [];
+for (const [name, bench] of Object.entries(BENCHES)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  console.log(`running ${name} ...`);
+  rows.push(...(await bench()));
+}
+console.log('');
+printTable(rows);
