@@ -105,7 +105,7 @@ export class Master implements Part {
   async stop(): Promise<void> {
     this.#unsubscribe?.();
     await this.#controllers.stop();
-    this.#hub.stop();
+    await this.#hub.stop();
     this.beats.stop();
     await this.state.stop();
   }

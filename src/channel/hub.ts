@@ -11,7 +11,7 @@ import { create } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { BeatBook } from './beat-book.js';
 import { CallPeer, type Service } from './calls.js';
-import { type Frame, type MessageOf, PROTOCOL_VERSION } from './messages.js';
+import { type Frame, type MessageOf, PROTOCOL_VERSION, type Report } from './messages.js';
 import { type FeedSources, NodeFeed } from './node-feed.js';
 import type { StatusIntake } from './status-intake.js';
 import type { Transport } from './transport.js';
@@ -43,6 +43,8 @@ export class Hub {
   readonly #options: HubOptions;
   readonly #sessions = new Map<string, Session>();
   readonly #transports = new Set<Transport>();
+  /** Writes of what nodes said, under way. */
+  readonly #recording = new Set<Promise<void>>();
   #unsubscribe: (() => void) | undefined;
 
   constructor(options: HubOptions) {
@@ -53,9 +55,11 @@ export class Hub {
     this.#unsubscribe = this.#options.sources.instances.onChange((id) => this.touch(id));
   }
 
-  stop(): void {
+  /** Resolves when nothing that a node said is still being recorded. */
+  async stop(): Promise<void> {
     this.#unsubscribe?.();
     for (const transport of this.#transports) transport.close('the master stops');
+    await Promise.all(this.#recording);
   }
 
   /** Something that the assignment of `id` is made of changed. */
@@ -105,16 +109,22 @@ export class Hub {
     };
     this.#sessions.set(nodeId, session);
     transport.send({ type: 'welcome', protocol: PROTOCOL_VERSION, master });
-    this.#record(hello)
-      .then(() => {
-        beats.connected(nodeId);
-        session.feed.start();
-        logger.info({ node: nodeId, version: hello.version, cluster: clusterName }, `node ${nodeId} joined`);
-      })
-      .catch((error: unknown) => {
-        logger.error({ err: error, node: nodeId }, 'a joining node could not be recorded');
-        transport.close('the master could not record the node');
-      });
+    this.#track(
+      this.#record(hello).then(
+        () => {
+          beats.connected(nodeId);
+          session.feed.start();
+          logger.info(
+            { node: nodeId, version: hello.version, cluster: clusterName },
+            `node ${nodeId} joined`,
+          );
+        },
+        (error: unknown) => {
+          logger.error({ err: error, node: nodeId }, 'a joining node could not be recorded');
+          transport.close('the master could not record the node');
+        },
+      ),
+    );
     return session;
   }
 
@@ -161,7 +171,7 @@ export class Hub {
         beats.beat(session.nodeId);
         return;
       case 'status':
-        this.#takeReports(session, message);
+        this.#takeReports(session, message.sequence, message.reports);
         return;
       case 'offer':
         modify(this.#options.nodes, session.nodeId, (record) => ({
@@ -182,17 +192,26 @@ export class Hub {
   }
 
   /** Acknowledges once recorded; when the store cannot write, tries again while the session lasts. */
-  #takeReports(session: Session, message: MessageOf<'status'>): void {
+  #takeReports(session: Session, sequence: number, reports: readonly Report[]): void {
     const { intake, logger, clock } = this.#options;
-    intake
-      .take(session.nodeId, message.reports)
-      .then(() => session.transport.send({ type: 'status-acknowledged', sequence: message.sequence }))
-      .catch((error: unknown) => {
-        logger.error({ err: error, node: session.nodeId }, 'reports could not be recorded; trying again');
-        clock.setTimer(RECORD_RETRY_MS, () => {
-          if (session.transport.isOpen) this.#takeReports(session, message);
-        });
-      });
+    this.#track(
+      intake.take(session.nodeId, reports).then(
+        () => session.transport.send({ type: 'status-acknowledged', sequence }),
+        (error: unknown) => {
+          if (!session.transport.isOpen) return;
+          logger.error({ err: error, node: session.nodeId }, 'reports could not be recorded; trying again');
+          clock.setTimer(RECORD_RETRY_MS, () => {
+            if (session.transport.isOpen) this.#takeReports(session, sequence, intake.stillNews(reports));
+          });
+        },
+      ),
+    );
+  }
+
+  /** Keeps a write in sight until it is over. */
+  #track(writing: Promise<void>): void {
+    const tracked = writing.finally(() => this.#recording.delete(tracked));
+    this.#recording.add(tracked);
   }
 
   #end(session: Session, reason: string): void {

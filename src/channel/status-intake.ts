@@ -22,14 +22,26 @@ export interface StatusIntakeOptions {
 
 export class StatusIntake {
   readonly #options: StatusIntakeOptions;
+  /** The newest report of each instance whose writing is not over. */
+  readonly #latest = new Map<string, Report>();
 
   constructor(options: StatusIntakeOptions) {
     this.#options = options;
   }
 
-  /** Resolves when every report is durable or known to be void; only then may the wrapper be acknowledged. */
+  /**
+   * Resolves when every report is durable or known to be void; only then may the wrapper be acknowledged. A report
+   * that comes later replaces one that is still being written, whichever reaches the store first.
+   */
   async take(nodeId: string, reports: readonly Report[]): Promise<void> {
+    for (const report of reports) this.#latest.set(report.id, report);
     await Promise.all(reports.map((report) => this.#takeOne(nodeId, report)));
+    for (const report of reports) if (this.#latest.get(report.id) === report) this.#latest.delete(report.id);
+  }
+
+  /** Of reports whose `take` failed: those that no later one replaced. */
+  stillNews(reports: readonly Report[]): Report[] {
+    return reports.filter((report) => this.#latest.get(report.id) === report);
   }
 
   async #takeOne(nodeId: string, report: Report): Promise<void> {
@@ -39,7 +51,7 @@ export class StatusIntake {
     if (report.busyPort !== null && records.mirror.get(report.id)?.value.placement?.nodeId === nodeId)
       onBusyPort(nodeId, report.busyPort);
     const after = await modify(records, report.id, (record) => {
-      if (record.placement?.nodeId !== nodeId) return undefined;
+      if (record.placement?.nodeId !== nodeId || this.#latest.get(report.id) !== report) return undefined;
       before = record;
       const status = nextStatus(record, report, now());
       return status === undefined ? undefined : { ...record, status };

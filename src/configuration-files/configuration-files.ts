@@ -51,6 +51,7 @@ export class ConfigurationFiles implements Part {
   /** Files that may have changed since the last look. */
   readonly #hinted = new Set<string>();
   #isAllHinted = false;
+  #nextFullLookAt = 0;
   #isStarted = false;
   #isPolling = false;
   #resolveStored: () => void = () => undefined;
@@ -160,9 +161,12 @@ export class ConfigurationFiles implements Part {
   /** Looks when it is time: at the files that were hinted at, or at everything when nothing or too much was. */
   async #lookAtHints(): Promise<void> {
     const files = [...this.#hinted];
-    const isAll = this.#isAllHinted || (files.length === 0 && !this.#sync.isUnsure);
+    const isNamed = files.length > 0 || this.#sync.isUnsure;
+    // Hints for one file must not put off for ever the look at the others.
+    const isAll = this.#isAllHinted || !isNamed || this.#options.clock.monotonic() >= this.#nextFullLookAt;
     this.#hinted.clear();
     this.#isAllHinted = false;
+    if (isAll) this.#nextFullLookAt = this.#options.clock.monotonic() + SAFETY_LOOK_MS;
     await this.#look(() => (isAll ? this.#sync.read({ isFinal: false }) : this.#sync.readSome(files)));
   }
 

@@ -98,7 +98,9 @@ export class DirectoryReader {
     for (const file of files) {
       const status = await lstat(join(this.#directory, file)).catch(() => undefined);
       if (status?.isSymbolicLink() === true) return undefined;
-      readings.set(file, await this.#read(file));
+      const reading = await this.#read(file);
+      if (reading === undefined) this.#known.delete(file);
+      readings.set(file, reading);
     }
     return readings;
   }

@@ -92,9 +92,14 @@ async function readEnd(
 }
 
 async function countUpTo(handle: FileHandle, end: number): Promise<number> {
+  const buffer = Buffer.allocUnsafe(Math.min(COUNT_BLOCK_BYTES, end));
   let newlines = 0;
-  for (let at = 0; at < end; at += COUNT_BLOCK_BYTES)
-    newlines += countNewlines(await readAt(handle, at, Math.min(end, at + COUNT_BLOCK_BYTES)));
+  for (let at = 0; at < end; ) {
+    const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, end - at), at);
+    if (bytesRead === 0) break;
+    newlines += countNewlines(buffer.subarray(0, bytesRead));
+    at += bytesRead;
+  }
   return newlines;
 }
 

@@ -2,9 +2,10 @@
  * All metrics, by name, in one place; nothing else in Drover knows a metric's name. A `Metrics` belongs to one
  * daemon and has its own registry, so that several can live in one test process.
  */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 import type { Outcome } from '../loop/reconciler.js';
 import type { QueueGauge, TraceEvent } from '../loop/trace.js';
+import { FastHistogram, type FastHistogramOptions } from './fast-histogram.js';
 
 const SHORT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 const START_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -21,30 +22,34 @@ export interface MetricSources {
 export class Metrics {
   readonly registry = new Registry();
   readonly #queues = new Map<string, () => QueueGauge>();
-  readonly #rounds: Counter<'controller' | 'outcome'>;
-  readonly #roundSeconds: Histogram<'controller'>;
-  readonly #roundCounters = new Map<string, Counter.Internal>();
-  readonly #roundHistograms = new Map<string, Histogram.Internal<'controller'>>();
+  /** Rounds by controller, then by outcome; turned into a counter when scraped. */
+  readonly #rounds = new Map<string, Map<Outcome, number>>();
+  readonly #roundSeconds: FastHistogram;
   readonly #restarts: Counter<'configuration'>;
   readonly #placementFailures: Counter<'reason'>;
   readonly #startSeconds: Histogram;
-  readonly #storeWriteSeconds: Histogram;
+  readonly #storeWriteSeconds: FastHistogram;
 
   constructor() {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
-    this.#rounds = new Counter({
+    const rounds = this.#rounds;
+    new Counter({
       name: 'drover_reconcile_total',
       help: 'Reconcile rounds by controller and outcome.',
       labelNames: ['controller', 'outcome'],
       registers,
+      collect() {
+        this.reset();
+        for (const [controller, outcomes] of rounds)
+          for (const [outcome, count] of outcomes) this.inc({ controller, outcome }, count);
+      },
     });
-    this.#roundSeconds = new Histogram({
+    this.#roundSeconds = this.#fastHistogram({
       name: 'drover_reconcile_duration_seconds',
       help: 'Duration of reconcile rounds.',
-      labelNames: ['controller'],
+      label: 'controller',
       buckets: SHORT_SECONDS,
-      registers,
     });
     this.#restarts = new Counter({
       name: 'drover_instance_restarts_total',
@@ -64,11 +69,10 @@ export class Metrics {
       buckets: START_SECONDS,
       registers,
     });
-    this.#storeWriteSeconds = new Histogram({
+    this.#storeWriteSeconds = this.#fastHistogram({
       name: 'drover_store_write_duration_seconds',
       help: 'Time until a store transaction is durable.',
       buckets: SHORT_SECONDS,
-      registers,
     });
     this.#registerQueues();
   }
@@ -79,21 +83,14 @@ export class Metrics {
     this.#countRound(event.controller, event.outcome, event.durationMs);
   };
 
-  /** Rounds are the hottest of all that is counted, so their label sets are looked up once. */
   #countRound(controller: string, outcome: Outcome, durationMs: number): void {
-    const key = `${controller} ${outcome}`;
-    let counter = this.#roundCounters.get(key);
-    if (counter === undefined) {
-      counter = this.#rounds.labels({ controller, outcome });
-      this.#roundCounters.set(key, counter);
+    let outcomes = this.#rounds.get(controller);
+    if (outcomes === undefined) {
+      outcomes = new Map();
+      this.#rounds.set(controller, outcomes);
     }
-    counter.inc();
-    let histogram = this.#roundHistograms.get(controller);
-    if (histogram === undefined) {
-      histogram = this.#roundSeconds.labels({ controller });
-      this.#roundHistograms.set(controller, histogram);
-    }
-    histogram.observe(durationMs / 1000);
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    this.#roundSeconds.observe(controller, durationMs / 1000);
   }
 
   /** Shows a controller's queue on every scrape. */
@@ -114,7 +111,7 @@ export class Metrics {
   }
 
   observeStoreWrite(seconds: number): void {
-    this.#storeWriteSeconds.observe(seconds);
+    this.#storeWriteSeconds.observe('', seconds);
   }
 
   /** Connects the numbers that only a master has. Called once, when its state is loaded. */
@@ -164,6 +161,13 @@ export class Metrics {
   /** The exposition text for `/metrics`. */
   async text(): Promise<string> {
     return this.registry.metrics();
+  }
+
+  #fastHistogram(options: FastHistogramOptions): FastHistogram {
+    const histogram = new FastHistogram(options);
+    // The registry only ever calls `get` and reads `name`; its type asks for prom-client's own class.
+    this.registry.registerMetric(histogram as unknown as Metric);
+    return histogram;
   }
 
   #registerQueues(): void {

@@ -65,11 +65,6 @@ export class OpenDirectory {
     return found.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
   }
 
-  /** Writes the directory itself (names, not contents) to the disk. */
-  async sync(): Promise<void> {
-    await this.#handle.sync();
-  }
-
   async close(): Promise<void> {
     await this.#handle.close();
   }

@@ -1,7 +1,7 @@
 /** Configuration files as desired state, with real directories, links and inotify. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { PREFIX, revisionKey } from '../../src/store/keys.js';
@@ -364,6 +364,15 @@ describe('put and remove', () => {
       'remove marker',
       'create last',
     ]);
+  });
+
+  test('make a file that only its owner can read, and keep the mode of one that exists', async () => {
+    const files = await world.start({ 'a.json': { command: 'one' } });
+    await chmod(world.path('a.json'), 0o664);
+    await files.put('a', { command: 'two' });
+    await files.put('b', { command: 'one' });
+    expect((await stat(world.path('a.json'))).mode & 0o777).toBe(0o664);
+    expect((await stat(world.path('b.json'))).mode & 0o777).toBe(0o600);
   });
 
   test('write nothing to the store when the content is the same', async () => {

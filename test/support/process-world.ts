@@ -41,8 +41,8 @@ export class ProcessWorld {
   }
 
   /** A runtime as a new daemon would make it. Earlier ones are not released. */
-  runtime(): ProcessRuntime {
-    const runtime = new ProcessRuntime(this.options);
+  runtime(more: Partial<ProcessRuntimeOptions> = {}): ProcessRuntime {
+    const runtime = new ProcessRuntime({ ...this.options, ...more });
     this.#runtimes.push(runtime);
     return runtime;
   }

@@ -143,7 +143,8 @@ export class ProcessRuntime implements Runtime {
       socketPath: resolveSocketPath(this.#options.socketDirectory, 'owner.sock'),
       onExit: (run, exit) => this.#tellExit(run, this.#book.exited(run, exit)),
       onConnected: (held) => {
-        for (const { run, exit } of this.#book.replace(held)) this.#tellExit(run, exit);
+        for (const { run, exit } of this.#book.replace(held, this.#options.clock.now()))
+          this.#tellExit(run, exit);
       },
       onDead: () => this.#onDead(),
     });

@@ -22,19 +22,23 @@ export class RunBook {
     this.#bootId = bootId;
   }
 
-  /** Everything the owner said at the handshake replaces what was known; returns the exits that are news. */
-  replace(held: readonly OwnerHeld[]): { run: RunId; exit: Exit }[] {
-    const before = new Map(this.#held);
-    this.#held.clear();
-    const news: { run: RunId; exit: Exit }[] = [];
+  /**
+   * What the owner said at a handshake; returns the exits that are news. Exits that a dead owner left stay until
+   * they are acknowledged; a run that was alive and that this owner does not have went with its owner.
+   */
+  replace(held: readonly OwnerHeld[], at: number): { run: RunId; exit: Exit }[] {
+    const alive = this.liveRuns();
     for (const one of held) {
       this.started(one, one);
-      const exit = one.exit === null ? undefined : this.exited(one, one.exit);
-      const known = before.get(keyOf(one));
-      if (exit !== undefined && known !== undefined && known.exit === null)
-        news.push({ run: runOf(one), exit });
+      if (one.exit !== null) this.exited(one, one.exit);
     }
-    return news;
+    const present = new Set(held.map(keyOf));
+    const lost: Exit = { code: null, signal: 'SIGHUP', at };
+    for (const run of alive) if (!present.has(keyOf(run))) this.#end(run, lost);
+    return alive.flatMap((run) => {
+      const exit = this.#held.get(keyOf(run))?.exit ?? null;
+      return exit === null ? [] : [{ run, exit }];
+    });
   }
 
   started(run: OwnerRun, process: { readonly pid: number; readonly startTime: number }): ProcessIdentity {
@@ -52,13 +56,16 @@ export class RunBook {
     return exit;
   }
 
-  /** The owner is gone: every run that was alive has ended by the hang-up. Returns nothing new to ask for. */
+  /** The owner is gone: every run that was alive, and the `others`, have ended by the hang-up. */
   loseAll(others: readonly RunId[], at: number): void {
     const exit: Exit = { code: null, signal: 'SIGHUP', at };
-    for (const [key, entry] of this.#held) if (entry.exit === null) this.#held.set(key, { ...entry, exit });
-    for (const run of others)
-      if (!this.#held.has(keyOf(run)))
-        this.#held.set(keyOf(run), { run: runOf(run), identity: null, exit, exitedAtTicks: null });
+    for (const run of this.liveRuns()) this.#end(run, exit);
+    for (const run of others) if (!this.#held.has(keyOf(run))) this.#end(run, exit);
+  }
+
+  #end(run: RunId, exit: Exit): void {
+    const identity = this.#held.get(keyOf(run))?.identity ?? null;
+    this.#held.set(keyOf(run), { run: runOf(run), identity, exit, exitedAtTicks: null });
   }
 
   acknowledge(run: RunId): void {

@@ -145,12 +145,16 @@ function fork(options: TerminalOptions, onExit: (code: number, signal: number) =
   }
 }
 
-/** node-pty does not say why it failed: opening a terminal again says whether terminals or processes ran out. */
+/** node-pty does not say why it failed: opening as much again says whether descriptors or terminals ran out. */
 function reasonFor(error: unknown): string {
+  const opened: number[] = [];
   try {
-    closeSync(openSync('/dev/ptmx', constants.O_RDWR | constants.O_NOCTTY));
+    for (const path of ['/dev/ptmx', '/dev/null', '/dev/null'])
+      opened.push(openSync(path, constants.O_RDWR | constants.O_NOCTTY));
   } catch (again) {
-    return again instanceof Error ? `no terminal to be had (${again.message})` : String(again);
+    return `no terminal to be had (${again instanceof Error ? again.message : again})`;
+  } finally {
+    for (const fd of opened) closeSync(fd);
   }
   const said = error instanceof Error ? error.message : String(error);
   return `${said} (too many processes, or out of memory)`;

@@ -1,0 +1,104 @@
+/** Signals reach what belongs to a run and nothing else, whatever number it has. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterEach, expect, it, vi } from 'vitest';
+import { InstanceProcesses, type Leader } from '../../src/runtime/instance-processes.js';
+import { ProcessTable, readProcess } from '../../src/runtime/process-table.js';
+
+const RUN = { instanceId: 'aaaaaa', run: 1 };
+const table = new ProcessTable();
+const rootId = `root-${process.pid}`;
+const processes = new InstanceProcesses(table, rootId);
+const started: ChildProcess[] = [];
+
+afterEach(async () => {
+  for (const child of started.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) continue;
+    const exited = once(child, 'exit');
+    process.kill(-child.pid, 'SIGKILL');
+    await exited;
+  }
+});
+
+/** A session leader, as an instance's process is one. */
+async function start(
+  mark?: string,
+  command = 'echo ready; exec sleep 60',
+): Promise<{ pid: number; child: ChildProcess }> {
+  const env = { PATH: '/usr/bin:/bin', ...(mark !== undefined && { DROVER_RUN: mark }) };
+  const child = spawn('/bin/sh', ['-c', command], {
+    detached: true,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  started.push(child);
+  await once(child.stdout, 'data');
+  if (child.pid === undefined) throw new Error('not started');
+  return { pid: child.pid, child };
+}
+
+function leaderWith(pid: number, change: { startTime?: number; bootId?: string } = {}): Leader {
+  const startTime = readProcess(pid)?.startTime ?? 0;
+  return { identity: { pid, startTime, bootId: table.bootId, ...change }, exitedAtTicks: null };
+}
+
+const untilDead = (pid: number): Promise<void> =>
+  vi.waitFor(() => expect(readProcess(pid)?.isZombie ?? true).toBe(true));
+
+it('spares a process that has the number of an earlier one', async () => {
+  const { pid } = await start();
+  const startTime = (readProcess(pid)?.startTime ?? 0) - 1;
+  for (const leader of [leaderWith(pid, { startTime }), leaderWith(pid, { bootId: 'another boot' })]) {
+    expect(await processes.isAlive(RUN, leader)).toBe(false);
+    await processes.signal(RUN, leader, 'SIGKILL');
+    expect(readProcess(pid)?.isZombie).toBe(false);
+  }
+});
+
+it('spares the children of a stranger whose leader had the number and is gone', async () => {
+  const { pid, child } = await start(undefined, 'sleep 60 & echo ready; read -r never');
+  const session = pid;
+  const exited = once(child, 'exit');
+  process.kill(pid, 'SIGKILL');
+  await exited;
+  const orphan = (await table.scan()).find((entry) => entry.session === session);
+  if (orphan === undefined) throw new Error('the orphan is gone');
+  const endedBefore = { ...leaderWith(pid), exitedAtTicks: orphan.startTime - 1 };
+  expect(await processes.isAlive(RUN, endedBefore)).toBe(false);
+  await processes.signal(RUN, endedBefore, 'SIGKILL');
+  expect(readProcess(orphan.pid)?.isZombie).toBe(false);
+  const endedAfter = { ...leaderWith(pid), exitedAtTicks: orphan.startTime };
+  expect(await processes.isAlive(RUN, endedAfter)).toBe(true);
+  await processes.signal(RUN, endedAfter, 'SIGKILL');
+  await untilDead(orphan.pid);
+});
+
+it('reaches a member of the session that has no mark in its environment', async () => {
+  const { pid } = await start(`${rootId}/aaaaaa/1`, 'env -i sleep 60 & echo ready; exec sleep 60');
+  const leader = leaderWith(pid);
+  process.kill(pid, 'SIGKILL');
+  expect(await processes.isAlive(RUN, { ...leader, exitedAtTicks: Number.MAX_SAFE_INTEGER })).toBe(true);
+  await processes.signal(RUN, { ...leader, exitedAtTicks: Number.MAX_SAFE_INTEGER }, 'SIGKILL');
+  await vi.waitFor(async () => {
+    const left = (await table.scan()).filter((entry) => entry.session === pid && !entry.isZombie);
+    expect(left).toEqual([]);
+  });
+});
+
+it('tells runs, instances and roots apart by the whole mark', async () => {
+  const { pid } = await start(`${rootId}/aaaaaa/12`);
+  await start(`${rootId}x/aaaaaa/1`);
+  expect(await processes.isAlive(RUN, undefined)).toBe(false);
+  expect(await processes.marked()).toEqual([{ instanceId: 'aaaaaa', run: 12 }]);
+  await processes.signal({ instanceId: 'aaaaaa', run: 12 }, undefined, 'SIGKILL');
+  await untilDead(pid);
+});
+
+it('calls a zombie dead', async () => {
+  // The subshell ends at once; its parent became sleep, which never waits for it.
+  const { pid } = await start(undefined, '(exit 0) & echo $!; exec sleep 60');
+  const zombie = (await table.scan()).find((entry) => entry.session === pid && entry.pid !== pid);
+  if (zombie === undefined) throw new Error('no zombie was made');
+  expect(zombie.isZombie).toBe(true);
+  expect(table.isAlive(leaderWith(zombie.pid).identity)).toBe(false);
+});
