@@ -1,5 +1,6 @@
 /** One log line for every write through the API: who, what, from where, and how it ended. No body, no token. */
 import type { onResponseHookHandler } from 'fastify';
+import { nameSchema } from '../model/names.js';
 import type { Logger } from '../telemetry/logger.js';
 import { actorLabel } from './auth.js';
 
@@ -15,18 +16,16 @@ export function auditWrites(logger: Logger): onResponseHookHandler {
   return (request, reply, done) => {
     const { actor } = request;
     if (actor !== null) {
+      const { method } = request;
+      const key = actorLabel(actor);
       const route = request.routeOptions.url ?? null;
-      const fields = {
-        key: actorLabel(actor),
-        method: request.method,
-        route,
-        id: request.subject ?? pathSubject(request.params),
-        address: request.ip,
-        status: reply.statusCode,
-      };
+      const id = request.subject ?? pathSubject(request.params);
+      const status = reply.statusCode;
+      const fields = { key, method, route, id, address: request.ip, status };
+      const text = `write through the API: ${method} ${route}${describe(id)} by ${key}: ${status}`;
       // Apps report their own state again and again; what operators and tools do must not drown in that.
-      if (actor.kind === 'instance') logger.debug(fields, 'state report by an instance');
-      else logger.info(fields, 'write through the API');
+      if (actor.kind === 'instance') logger.debug(fields, text);
+      else logger.info(fields, text);
     }
     done();
   };
@@ -34,4 +33,9 @@ export function auditWrites(logger: Logger): onResponseHookHandler {
 
 function pathSubject(params: unknown): unknown {
   return params !== null && typeof params === 'object' ? (Object.values(params)[0] ?? null) : null;
+}
+
+/** Only what is a name or id is shown on a terminal: anything else could steer it. */
+function describe(id: unknown): string {
+  return nameSchema.safeParse(id).success ? ` (${String(id)})` : '';
 }

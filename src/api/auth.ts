@@ -106,16 +106,20 @@ export class Gate {
   }
 
   #logRefusal(request: FastifyRequest, actor: Actor | null, { retryAfterMs }: FailureVerdict): void {
-    const fields = {
-      key: actor === null ? null : actorLabel(actor),
-      method: request.method,
-      route: request.routeOptions.url ?? null,
-      address: request.ip,
-      status: retryAfterMs === 0 ? 401 : 429,
-    };
-    const more = retryAfterMs === 0 ? '' : ': too many, further ones are not logged until it pauses';
-    this.#dependencies.logger.warn(fields, `refused authentication${more}`);
+    const { method, ip: address } = request;
+    const route = request.routeOptions.url ?? null;
+    const status = retryAfterMs === 0 ? 401 : 429;
+    const key = actor === null ? null : actorLabel(actor);
+    const more = retryAfterMs === 0 ? '' : '; further ones are not logged until it pauses';
+    this.#dependencies.logger.warn(
+      { key, method, route, address, status },
+      `refused authentication: ${method} ${route ?? 'of no endpoint'} from ${address}, ${describeKey(key)}: ${status}${more}`,
+    );
   }
+}
+
+function describeKey(label: string | null): string {
+  return label === null ? 'no valid key' : `key ${label}`;
 }
 
 /** Registration hook: a route that does not say who may call it is a mistake of ours. */

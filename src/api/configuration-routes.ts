@@ -68,8 +68,9 @@ function putRoute({ configurationWrites, logger }: ApiDependencies): Route {
     handle: async ({ params, body }, reply) => {
       const { unknownFields } = await configurationWrites.put(params.name, body);
       if (unknownFields.length > 0) {
-        const fields = { configuration: params.name, unknownFields };
-        logger.warn(fields, 'configuration accepted with fields that are not known and have no effect');
+        const names = JSON.stringify(unknownFields);
+        const text = `configuration ${params.name}: the fields ${names} are not known and have no effect`;
+        logger.warn({ configuration: params.name, unknownFields }, text);
       }
       sendNoContent(reply);
     },

@@ -7,20 +7,20 @@ import type { MirrorReader } from '../store/mirror.js';
 import type { BeatReader } from './dependencies.js';
 
 /** Cannot occur inside an encoded string: there every quote has a backslash before it. */
-const HEARTBEAT = '"lastHeartbeat":0';
-const DIGIT_CHARS = 1;
+const HEARTBEAT = '"lastHeartbeat":';
 const COMMA = 0x2c;
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
 
-/** One visible instance. The encoded parts are made when first asked for. */
+/** One visible instance. Its bytes are made when first asked for. */
 interface Slot {
   record: InstanceRecord;
   isGone: boolean;
-  /** The encoded text on both sides of the heartbeat's digits, or null after a change. */
-  text: { readonly head: string; readonly tail: string } | null;
-  bytes: Buffer;
+  /** Null after a change of the record. Never written to once given out. */
+  bytes: Buffer | null;
   heartbeat: number;
+  /** Where the digits of the heartbeat begin in `bytes`. */
+  digitsAt: number;
   /** `beats.tick` for which `heartbeat` was looked up. */
   tick: number;
 }
@@ -57,7 +57,7 @@ export class InstanceView {
     const slot = this.#slots.get(id);
     if (slot === undefined) return undefined;
     this.#refresh(slot);
-    return slot.bytes;
+    return slot.bytes ?? undefined;
   }
 
   /** The encoded array of all instances by `createdAt`, then id. Not to be written to. */
@@ -83,7 +83,7 @@ export class InstanceView {
     const isVisible = record !== undefined && record.desired.goal !== 'remove';
     if (slot !== undefined && isVisible && slot.record.createdAt === record.createdAt) {
       slot.record = record;
-      slot.text = null;
+      slot.bytes = null;
       return;
     }
     if (slot !== undefined) this.#drop(id, slot);
@@ -91,7 +91,7 @@ export class InstanceView {
   }
 
   #add(id: string, record: InstanceRecord): void {
-    const slot: Slot = { record, isGone: false, text: null, bytes: EMPTY, heartbeat: -1, tick: -1 };
+    const slot: Slot = { record, isGone: false, bytes: null, heartbeat: 0, digitsAt: 0, tick: 0 };
     this.#slots.set(id, slot);
     this.#order.push(slot);
     this.#isOrderStale = true;
@@ -112,14 +112,12 @@ export class InstanceView {
   /** Brings record and heartbeat of the bytes up to date; true when they changed. */
   #refresh(slot: Slot): boolean {
     const { tick } = this.#beats;
-    const isEncoded = slot.text !== null;
-    if (isEncoded && slot.tick === tick) return false;
+    if (slot.bytes !== null && slot.tick === tick) return false;
     const heartbeat = this.#heartbeatOf(slot.record);
     slot.tick = tick;
-    if (isEncoded && slot.heartbeat === heartbeat) return false;
+    if (slot.bytes !== null && slot.heartbeat === heartbeat) return false;
+    slot.bytes = withHeartbeat(slot, heartbeat) ?? encode(slot, heartbeat);
     slot.heartbeat = heartbeat;
-    slot.text ??= encode(slot.record);
-    slot.bytes = Buffer.from(slot.text.head + heartbeat + slot.text.tail);
     return true;
   }
 
@@ -129,12 +127,19 @@ export class InstanceView {
   }
 }
 
-const EMPTY = Buffer.alloc(0);
+function encode(slot: Slot, heartbeat: number): Buffer {
+  const bytes = Buffer.from(JSON.stringify(toInstanceInfo(slot.record, heartbeat)));
+  slot.digitsAt = bytes.indexOf(HEARTBEAT) + HEARTBEAT.length;
+  return bytes;
+}
 
-function encode(record: InstanceRecord): { head: string; tail: string } {
-  const text = JSON.stringify(toInstanceInfo(record, 0));
-  const digit = text.indexOf(HEARTBEAT) + HEARTBEAT.length - DIGIT_CHARS;
-  return { head: text.slice(0, digit), tail: text.slice(digit + DIGIT_CHARS) };
+/** A beat changes 13 digits of every instance on its node: a copy with new digits, where they take the same place. */
+function withHeartbeat(slot: Slot, heartbeat: number): Buffer | undefined {
+  const digits = String(heartbeat);
+  if (slot.bytes === null || digits.length !== String(slot.heartbeat).length) return undefined;
+  const bytes = Buffer.from(slot.bytes);
+  bytes.write(digits, slot.digitsAt, 'latin1');
+  return bytes;
 }
 
 function byCreation(a: Slot, b: Slot): number {
@@ -143,12 +148,12 @@ function byCreation(a: Slot, b: Slot): number {
 }
 
 function joinArray(slots: readonly Slot[]): Buffer {
-  const length = slots.reduce((sum, { bytes }) => sum + bytes.length + 1, slots.length === 0 ? 2 : 1);
+  const length = slots.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0) + 1, slots.length === 0 ? 2 : 1);
   const list = Buffer.allocUnsafeSlow(length);
   let offset = list.writeUInt8(OPEN, 0);
   for (const { bytes } of slots) {
     if (offset > 1) offset = list.writeUInt8(COMMA, offset);
-    offset += bytes.copy(list, offset);
+    offset += bytes?.copy(list, offset) ?? 0;
   }
   list.writeUInt8(CLOSE, offset);
   return list;

@@ -132,7 +132,7 @@ function reloadRoute(): Route {
       sendError(
         reply,
         501,
-        'reloading a node is not implemented: restart it, or run "config reload" for the configurations',
+        'reloading a node is not implemented: configuration files are watched and need none; restart Drover for config.json',
       ),
   });
 }

@@ -158,7 +158,12 @@ export class Hub {
     };
     const isKnown = await modify(nodes, hello.nodeId, (record) => ({ ...record, ...said }));
     if (isKnown !== undefined) return;
-    const record: NodeRecord = { ...said, cordoned: false, condition: 'lost', conditionSince: clock.now() };
+    const record: NodeRecord = {
+      ...said,
+      cordoned: false,
+      condition: 'connected',
+      conditionSince: clock.now(),
+    };
     await nodes.mirror.until(await create(nodes.store, nodes.keyOf(hello.nodeId), record));
   }
 
@@ -201,7 +206,8 @@ export class Hub {
           if (!session.transport.isOpen) return;
           logger.error({ err: error, node: session.nodeId }, 'reports could not be recorded; trying again');
           clock.setTimer(RECORD_RETRY_MS, () => {
-            if (session.transport.isOpen) this.#takeReports(session, sequence, intake.stillNews(reports));
+            if (session.transport.isOpen)
+              this.#takeReports(session, sequence, intake.stillNews(session.nodeId, reports));
           });
         },
       ),

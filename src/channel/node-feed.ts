@@ -42,6 +42,7 @@ export class NodeFeed {
   #unsubscribe: (() => void) | undefined;
   #sequence = 0;
   #isFlushing = false;
+  #isStarted = false;
   #hasSnapshot = false;
   #isClosed = false;
 
@@ -51,6 +52,8 @@ export class NodeFeed {
 
   /** Sends everything that the node should hold. Later changes follow as deltas. */
   start(): void {
+    if (this.#isClosed) return;
+    this.#isStarted = true;
     const { instancesByNode, revisions } = this.#options.sources;
     this.#unsubscribe = revisions.onChange((hash) => this.#revisionCame(hash));
     for (const id of instancesByNode.get(this.#options.nodeId)) this.#dirty.add(id);
@@ -59,7 +62,8 @@ export class NodeFeed {
 
   /** An instance changed, or something that its assignment is made of. Cheap; call it for any id. */
   touch(id: string): void {
-    if (this.#isClosed) return;
+    // Before the start it would make a snapshot of a part, and what is not in a snapshot is ended.
+    if (!this.#isStarted || this.#isClosed) return;
     if (!this.#told.has(id) && this.#record(id) === undefined) return;
     this.#dirty.add(id);
     this.#schedule();

@@ -22,8 +22,10 @@ export interface StatusIntakeOptions {
 
 export class StatusIntake {
   readonly #options: StatusIntakeOptions;
-  /** The newest report of each instance whose writing is not over. */
+  /** The newest report of each node and instance whose writing is not over. */
   readonly #latest = new Map<string, Report>();
+  /** Writes under way, by node and instance. */
+  readonly #writing = new Map<string, Promise<void>>();
 
   constructor(options: StatusIntakeOptions) {
     this.#options = options;
@@ -31,17 +33,32 @@ export class StatusIntake {
 
   /**
    * Resolves when every report is durable or known to be void; only then may the wrapper be acknowledged. A report
-   * that comes later replaces one that is still being written, whichever reaches the store first.
+   * that comes later replaces one that waits to be written, and is written after one that is on its way.
    */
   async take(nodeId: string, reports: readonly Report[]): Promise<void> {
-    for (const report of reports) this.#latest.set(report.id, report);
-    await Promise.all(reports.map((report) => this.#takeOne(nodeId, report)));
-    for (const report of reports) if (this.#latest.get(report.id) === report) this.#latest.delete(report.id);
+    await Promise.all(reports.map((report) => this.#takeInTurn(nodeId, report)));
   }
 
   /** Of reports whose `take` failed: those that no later one replaced. */
-  stillNews(reports: readonly Report[]): Report[] {
-    return reports.filter((report) => this.#latest.get(report.id) === report);
+  stillNews(nodeId: string, reports: readonly Report[]): Report[] {
+    return reports.filter((report) => this.#latest.get(keyOf(nodeId, report)) === report);
+  }
+
+  /** In turn, because until the write before it is durable the record does not show what there is to change. */
+  async #takeInTurn(nodeId: string, report: Report): Promise<void> {
+    const key = keyOf(nodeId, report);
+    this.#latest.set(key, report);
+    for (let other = this.#writing.get(key); other !== undefined; other = this.#writing.get(key))
+      await other.catch(() => undefined);
+    if (this.#latest.get(key) !== report) return;
+    const writing = this.#takeOne(nodeId, report);
+    this.#writing.set(key, writing);
+    try {
+      await writing;
+      if (this.#latest.get(key) === report) this.#latest.delete(key);
+    } finally {
+      this.#writing.delete(key);
+    }
   }
 
   async #takeOne(nodeId: string, report: Report): Promise<void> {
@@ -51,7 +68,8 @@ export class StatusIntake {
     if (report.busyPort !== null && records.mirror.get(report.id)?.value.placement?.nodeId === nodeId)
       onBusyPort(nodeId, report.busyPort);
     const after = await modify(records, report.id, (record) => {
-      if (record.placement?.nodeId !== nodeId || this.#latest.get(report.id) !== report) return undefined;
+      if (record.placement?.nodeId !== nodeId || this.#latest.get(keyOf(nodeId, report)) !== report)
+        return undefined;
       before = record;
       const status = nextStatus(record, report, now());
       return status === undefined ? undefined : { ...record, status };
@@ -81,6 +99,10 @@ export class StatusIntake {
       `instance ${before.id} (${before.configurationName}) is ${after.state}${after.message === null ? '' : `: ${after.message}`}`,
     );
   }
+}
+
+function keyOf(nodeId: string, report: Report): string {
+  return `${nodeId}/${report.id}`;
 }
 
 /** The status after a report, or undefined when nothing changes. What apps PUT (players, tps) stays. */

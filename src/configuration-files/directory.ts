@@ -65,7 +65,7 @@ export class DirectoryReader {
     const { identity, entries } = await this.#list();
     if (!canBeReplaced && identity !== this.#identity && entries.length === 0 && this.#known.size > 0) {
       throw new DirectoryUnusable(
-        'was replaced by an empty one; the configurations stay in force (put the files back, or run "config reload" to accept it)',
+        'was replaced by an empty one; the configurations stay in force (put the files back, or restart Drover to accept it)',
       );
     }
     const files = new Map<string, Reading>();

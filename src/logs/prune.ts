@@ -7,8 +7,8 @@ import { segmentsOf } from './segments.js';
 const KEPT_REMOVED_INSTANCES = 100;
 
 /**
- * Deletes the logs of instances that are not in `existing`, except the `keep` written to last. Called at start and
- * after an instance was removed. Touches nothing but directories named like an instance id. Returns the ids
+ * Deletes the logs of instances that are not in `existing`, except the `keep` written to last. Called from
+ * time to time. Touches nothing but directories named like an instance id. Returns the ids
  * whose logs were deleted.
  */
 export async function pruneLogs(

@@ -9,7 +9,7 @@ import type { InstanceRecord, InstanceState, InstanceStatus } from '../model/ins
 import { randomInstanceId } from '../model/names.js';
 import { configurationKey, instanceKey } from './keys.js';
 import type { LookupReader, MirrorReader } from './mirror.js';
-import { modify, type RecordSet } from './modify.js';
+import { modify, type RecordSet, untilShown } from './modify.js';
 import type { Operation, Store } from './store.js';
 
 /** How long `create` waits for the first placement pass, so that its answer shows node and port. */
@@ -87,7 +87,7 @@ export class InstanceWriter {
       } catch (error) {
         // An id was taken, or the configuration changed under us.
         if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= CREATE_TRIES) throw error;
-        await configurations.until(store.revision);
+        await untilShown(store, configurations);
       }
     }
   }

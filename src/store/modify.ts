@@ -1,5 +1,4 @@
 /** Read-modify-write of one mirrored record with compare-and-set: how every single-record change is written. */
-import { setImmediate as turn } from 'node:timers/promises';
 import { DroverError } from '../model/errors.js';
 import type { MirrorReader } from './mirror.js';
 import { type Store, update } from './store.js';
@@ -33,8 +32,16 @@ export async function modify<T>(
       return next;
     } catch (error) {
       if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MAX_TRIES) throw error;
-      // The winner is durable within a turn or a few; the mirror shows it then.
-      await turn();
+      await untilShown(set.store, set.mirror);
     }
   }
+}
+
+/**
+ * Resolves when the mirror shows every transaction called before: whoever won against us is among them, perhaps still
+ * on its way to a slow disk. Throws what the store throws.
+ */
+export async function untilShown(store: Store, mirror: Pick<MirrorReader<unknown>, 'until'>): Promise<void> {
+  // Transactions settle in the order of their calls, one without operations too.
+  await mirror.until(await store.transact([]));
 }

@@ -7,6 +7,7 @@ import type { Outcome } from '../loop/reconciler.js';
 import type { QueueGauge, TraceEvent } from '../loop/trace.js';
 import { FastHistogram, type FastHistogramOptions } from './fast-histogram.js';
 
+const EVENT_LOOP_SAMPLE_MS = 100;
 const SHORT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 const START_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
@@ -32,7 +33,8 @@ export class Metrics {
 
   constructor() {
     const registers = [this.registry];
-    collectDefaultMetrics({ register: this.registry });
+    // Finer sampling of the event loop's delay would be most of what an idle daemon does.
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS });
     const rounds = this.#rounds;
     new Counter({
       name: 'drover_reconcile_total',

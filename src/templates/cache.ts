@@ -1,5 +1,5 @@
 /**
- * The wrapper's templates, `data/templates/<digest>/`: whole, verified, never changed trees, from which working
+ * The wrapper's templates, `data/template-cache/<digest>/`: whole, verified, never changed trees, from which working
  * directories are copied. What a killed process left half-done is removed at start.
  */
 import { randomBytes } from 'node:crypto';
@@ -21,7 +21,7 @@ const UNFINISHED = '.unfinished-';
 const MAX_KEPT_ENTRIES = 100_000;
 
 export interface TemplateCacheOptions {
-  /** `data/templates/`; made when missing. */
+  /** `data/template-cache/`; made when missing. */
   readonly directory: string;
   readonly logger: Logger;
   readonly clock: Clock;

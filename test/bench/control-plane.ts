@@ -21,7 +21,7 @@ const CONFIGURATION = {
 };
 
 export async function benchControlPlane(): Promise<Row[]> {
-  await measure(5000); // Warms the JIT; the figure is for a daemon that has run for a while.
+  await measure(3000); // Warms the JIT; the figure is for a daemon that has run for a while.
   const small = await measure(1000);
   const large = await measure(10_000);
   return [

@@ -1,9 +1,15 @@
 /** `npm run bench [name ...]`: runs the benchmarks in turn and prints one table. Informs; never fails on a figure. */
+import { benchApi } from './api.js';
 import { benchControlPlane } from './control-plane.js';
+import { benchIdle } from './idle.js';
+import { benchStartAndRestart } from './start-and-restart.js';
 import { printTable, type Row } from './table.js';
 
 const BENCHES: Readonly<Record<string, () => Promise<Row[]>>> = {
   'control-plane': benchControlPlane,
+  'start-and-restart': benchStartAndRestart,
+  api: benchApi,
+  idle: benchIdle,
 };
 
 const wanted = process.argv.slice(2);
@@ -21,3 +27,5 @@ for (const [name, bench] of Object.entries(BENCHES)) {
 }
 console.log('');
 printTable(rows);
+// pm2's client keeps sockets open.
+process.exit(0);

@@ -1,9 +1,9 @@
 /** The owner process of the process runtime: its death, its races, its own end. Needs `npm run build`. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { launchOwner } from '../../src/runtime/process/owner-launch.js';
@@ -37,6 +37,10 @@ function owner(): number {
 
 const untilNoOwner = (): Promise<void> => vi.waitFor(() => expect(world.owners()).toEqual([]), PATIENT);
 
+/** A process has its mark from its exec on, a moment after its start. */
+const untilMarked = (count: number): Promise<void> =>
+  vi.waitFor(() => expect(world.marked()).toHaveLength(count), PATIENT);
+
 describe('death of the owner', () => {
   it('ends what survived it, reports everything as lost, and starts anew', async () => {
     await runtime.start(world.spec('aaaaaa', STUBBORN));
@@ -63,7 +67,7 @@ describe('death of the owner', () => {
     process.kill(owner(), 'SIGKILL');
     // Fails as long as the runtime does not know that the owner is gone; then it waits.
     await vi.waitFor(() => runtime.start(world.spec('aaaaaa', 'exec sleep 60', { run: 2 })), PATIENT);
-    expect(world.marked()).toHaveLength(1);
+    await untilMarked(1);
   });
 
   it('keeps exits that were not acknowledged', async () => {
@@ -138,7 +142,7 @@ describe('one owner for one root', () => {
     await runtime.start(world.spec('aaaaaa', 'exec sleep 60'));
     await vi.waitFor(() => expect(world.owners()).toHaveLength(1), PATIENT);
     expect(await runtime.list()).toMatchObject([{ instanceId: 'aaaaaa', exit: null }]);
-    expect(world.marked()).toHaveLength(1);
+    await untilMarked(1);
   });
 
   it('takes the place of one that was killed, whose socket file is still there', async () => {
@@ -153,6 +157,7 @@ describe('one owner for one root', () => {
 
   it('is refused clearly when it speaks another protocol, and nothing of its is ended', async () => {
     await runtime.start(world.spec('aaaaaa', 'exec sleep 60'));
+    await untilMarked(1);
     const before = world.marked();
     const directory = join(world.root, 'other');
     const refusing = createServer((socket: Socket) => {
@@ -202,7 +207,6 @@ describe('end of the owner', () => {
     await runtime.start(world.spec('aaaaaa', 'exec sleep 60'));
     const path = resolveSocketPath(world.options.socketDirectory, 'owner.sock');
     for (const bytes of ['GET / HTTP/1.1\r\n\r\n', '\xff'.repeat(64), '\0\0\0\x02\0\0\0\0{}']) {
-      const { connect } = await import('node:net');
       const stranger = connect(path);
       stranger.on('error', () => undefined);
       stranger.end(Buffer.from(bytes, 'latin1'));
@@ -210,7 +214,7 @@ describe('end of the owner', () => {
       await once(stranger, 'close');
     }
     await runtime.start(world.spec('bbbbbb', 'exec sleep 60'));
-    expect(world.marked()).toHaveLength(2);
+    await untilMarked(2);
   });
 });
 
@@ -255,6 +259,22 @@ describe('descriptors', () => {
 });
 
 describe('the socket', () => {
+  it('is made again when somebody removed it, and no instance is ended for it', async () => {
+    const identity = await runtime.start(world.spec('aaaaaa', 'exec sleep 60'));
+    const pid = owner();
+    await runtime.release();
+    for (const removed of [
+      join(world.options.socketDirectory, 'owner.sock'),
+      world.options.socketDirectory,
+    ]) {
+      rmSync(removed, { recursive: true });
+      const next = world.runtime();
+      expect(await next.adopt()).toMatchObject([{ process: identity, exit: null }]);
+      await next.release();
+    }
+    expect(world.owners()).toEqual([pid]);
+  });
+
   it('is reached below a root whose path is too long for one', async () => {
     const socketDirectory = join(world.root, 'x'.repeat(120), 'sockets');
     mkdirSync(join(world.root, 'x'.repeat(120)));
@@ -263,5 +283,6 @@ describe('the socket', () => {
     await far.release();
     const next = world.runtime({ socketDirectory });
     expect(await next.adopt()).toMatchObject([{ instanceId: 'aaaaaa', exit: null }]);
+    rmSync(dirname(resolveSocketPath(socketDirectory, 'owner.sock')), { recursive: true });
   });
 });

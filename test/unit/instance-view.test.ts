@@ -52,6 +52,8 @@ describe('one instance', () => {
     await world.putInstance(instanceRecord({ id: 'aaaaaa', status }));
     world.beats.beat('n1', 3000);
     expect(get('aaaaaa')).toMatchObject({ lastHeartbeat: 3000, message });
+    world.beats.beat('n1', 12_345_678);
+    expect(get('aaaaaa')).toMatchObject({ lastHeartbeat: 12_345_678, message, processPid: 4242 });
   });
 
   it('is hidden everywhere once it is to be removed', async () => {

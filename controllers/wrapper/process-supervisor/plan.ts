@@ -21,6 +21,8 @@ const KILL_AGAIN_MS = 1000;
 export type SupervisorStep =
   /** Begin to keep a handle for an instance that is new here. */
   | { readonly do: 'open' }
+  /** A handle that was made without its configuration (the node's own store was lost) learns what it is. */
+  | { readonly do: 'identify' }
   | { readonly do: 'report'; readonly report: Report }
   | { readonly do: 'start' }
   /** Send the signal to everything of the run, and note when. */
@@ -41,6 +43,7 @@ type SupervisorPlan = Plan<SupervisorStep>;
 export function plan(facts: SupervisorFacts, now: number): SupervisorPlan {
   const { handle } = facts;
   if (handle === undefined) return { steps: facts.desired === undefined ? [] : [{ do: 'open' }] };
+  if (isMistaken(facts, handle)) return { steps: [{ do: 'identify' }] };
   const action = planAction(facts, handle, goalOf(facts), now);
   const report = describe(facts);
   const isNews =
@@ -131,4 +134,10 @@ function planStart(facts: SupervisorFacts, handle: Handle, now: number): Supervi
 
 function needsClearing(handle: Handle): boolean {
   return isOver(handle) && !handle.static && !handle.isCleared;
+}
+
+function isMistaken({ desired }: SupervisorFacts, handle: Handle): boolean {
+  if (desired === undefined) return false;
+  const { assignment, configuration } = desired;
+  return handle.static !== configuration.static || handle.configurationName !== assignment.configurationName;
 }

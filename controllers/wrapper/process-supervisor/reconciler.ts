@@ -83,6 +83,9 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       case 'open':
         this.#open(id);
         return;
+      case 'identify':
+        this.#identify(id);
+        return;
       case 'report':
         outbox.set(step.report);
         return;
@@ -167,6 +170,16 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         restartToken: assignment.restartToken,
       }),
     );
+  }
+
+  #identify(id: string): void {
+    const wanted = this.#options.desired.get(id);
+    if (wanted === undefined) throw new Conflict(`instance ${id} is no longer desired here`);
+    const { assignment, configuration } = wanted;
+    this.#options.handles.change(id, {
+      configurationName: assignment.configurationName,
+      static: configuration.static,
+    });
   }
 
   async #start(id: string): Promise<void> {

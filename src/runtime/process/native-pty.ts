@@ -28,21 +28,15 @@ export interface ForkOptions {
 export interface NativePty {
   /** Throws when the system refuses; it does not say why. */
   fork(options: ForkOptions): ForkedPty;
-  /** True for versions that let a new process inherit the terminals of all others (mended in 1.2). */
-  readonly leaksDescriptors: boolean;
 }
 
 /** Throws when node-pty is not installed or not built for this machine. */
 export function loadNativePty(): NativePty {
   const require = createRequire(import.meta.url);
   const library: unknown = require('node-pty');
-  const manifest: unknown = require('node-pty/package.json');
   if (!hasFork(library)) throw new Error('this version of node-pty has no native.fork');
   const { native } = library;
-  return {
-    leaksDescriptors: hasVersion(manifest) && /^(0|1\.[01])\./.test(manifest.version),
-    fork: (options) => forkWith(native, options),
-  };
+  return { fork: (options) => forkWith(native, options) };
 }
 
 interface Native {
@@ -75,10 +69,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function hasFork(value: unknown): value is { native: Native } {
   return isObject(value) && isObject(value.native) && typeof value.native.fork === 'function';
-}
-
-function hasVersion(value: unknown): value is { version: string } {
-  return isObject(value) && typeof value.version === 'string';
 }
 
 function isForked(value: unknown): value is ForkedPty {

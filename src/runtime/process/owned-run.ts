@@ -16,8 +16,8 @@ export interface RunServices {
   readonly native: NativePty;
   readonly buffer: Buffer;
   readonly hasBash: boolean;
-  /** Terminals that a new process would inherit. */
-  readonly leaked: readonly number[];
+  /** Descriptors that the new process would inherit and must not. */
+  readonly inheritable: readonly number[];
   /** Called once, after the last output was written. */
   readonly onExit: (run: OwnedRun) => void;
 }
@@ -57,8 +57,9 @@ export class OwnedRun {
     return this.#startTime;
   }
 
-  get terminalDescriptor(): number | undefined {
-    return this.#terminal.descriptor;
+  /** The terminal's descriptor, while it is open and new processes would inherit it. */
+  get inheritable(): number | undefined {
+    return this.#terminal.inheritable;
   }
 
   get held(): OwnerHeld {
@@ -82,7 +83,12 @@ export class OwnedRun {
     const environment = { TERM: 'xterm-256color', ...request.environment };
     return Terminal.start({
       native: services.native,
-      shell: shellCall({ command, environment, leaked: services.leaked, hasBash: services.hasBash }),
+      shell: shellCall({
+        command,
+        environment,
+        inheritable: services.inheritable,
+        hasBash: services.hasBash,
+      }),
       workingDirectory,
       environment,
       buffer: services.buffer,

@@ -4,12 +4,15 @@
  */
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { type LaunchOptions, launchOwner } from './owner-launch.js';
+import { type LaunchOptions, launchOwner, ownerLockName } from './owner-launch.js';
 import { type LinkOptions, OwnerLink } from './owner-link.js';
+import { isSeatTaken } from './owner-seat.js';
 import type { OwnerHeld } from './protocol.js';
 
 /** Between an owner that leaves and the one that comes a connection may fail a few times. */
 const MOST_ATTEMPTS = 5;
+const RETRY_MS = 20;
+const PATIENCE_MS = 3000;
 
 export interface OwnerAccessOptions extends LaunchOptions, Pick<LinkOptions, 'onExit'> {
   readonly logger: Logger;
@@ -63,15 +66,24 @@ export class OwnerAccess {
     return await this.#pending;
   }
 
+  /** Undefined only when surely no owner lives: what is done then would end its instances. */
   async #connect(): Promise<OwnerLink | undefined> {
-    const found = await OwnerLink.connect({
-      ...this.#options,
-      onBroken: (replaced) => this.#onBroken(replaced),
-    });
-    if (found === undefined) return undefined;
-    this.#link = found.link;
-    this.#options.onConnected(found.held);
-    return found.link;
+    const { clock, socketDirectory } = this.#options;
+    const onBroken = (replaced: boolean): void => this.#onBroken(replaced);
+    for (const giveUpAt = clock.monotonic() + PATIENCE_MS; clock.monotonic() < giveUpAt; ) {
+      const found = await OwnerLink.connect({ ...this.#options, onBroken });
+      if (typeof found === 'object') {
+        this.#link = found.link;
+        this.#options.onConnected(found.held);
+        return found.link;
+      }
+      if (found === 'nobody' && !(await isSeatTaken(ownerLockName(socketDirectory)))) return undefined;
+      // It is just starting, just leaving, or makes its socket again.
+      await new Promise<void>((resolve) => clock.setTimer(RETRY_MS, resolve));
+    }
+    throw unavailable(
+      'an owner process of this root lives but cannot be reached; see owner.log beside its socket',
+    );
   }
 
   #onBroken(replaced: boolean): void {

@@ -20,6 +20,11 @@ export interface LaunchOptions {
   readonly clock: Clock;
 }
 
+/** The lock that the owner of a root holds as long as it lives. The directory exists. */
+export function ownerLockName(socketDirectory: string): string {
+  return `drover-owner-${identityOf(socketDirectory)}`;
+}
+
 /** Throws DRV_RUNTIME_UNAVAILABLE with the owner's reason. May be called when an owner runs already. */
 export async function launchOwner(options: LaunchOptions): Promise<void> {
   const log = openLog(join(options.socketDirectory, 'owner.log'));
@@ -38,7 +43,7 @@ export async function launchOwner(options: LaunchOptions): Promise<void> {
 }
 
 function spawnOwner(options: LaunchOptions, log: number): ChildProcess {
-  const lock = `drover-owner-${identityOf(options.socketDirectory)}`;
+  const lock = ownerLockName(options.socketDirectory);
   const parameters = ['--root', options.rootId, '--socket', options.socketPath, '--lock', lock];
   return spawn(process.execPath, [...NODE_FLAGS, options.ownerProgram, ...parameters], {
     detached: true,

@@ -48,17 +48,17 @@ export class OwnerLink {
   #isClosed = false;
 
   /**
-   * Connects and shakes hands; `held` is everything that the owner holds. Undefined: there is no owner. Throws
-   * DRV_RUNTIME_UNAVAILABLE when there is one that cannot be talked to.
+   * Connects and shakes hands; `held` is everything that the owner holds. `nobody`: nobody listens. `hung-up`: the
+   * owner went away instead of answering. Throws DRV_RUNTIME_UNAVAILABLE when it cannot be talked to.
    */
   static async connect(
     options: LinkOptions,
-  ): Promise<{ link: OwnerLink; held: readonly OwnerHeld[] } | undefined> {
+  ): Promise<{ link: OwnerLink; held: readonly OwnerHeld[] } | 'nobody' | 'hung-up'> {
     const socket = await open(options.socketPath);
-    if (socket === undefined) return undefined;
+    if (socket === undefined) return 'nobody';
     const link = new OwnerLink(socket, options);
     const held = await link.#shakeHands();
-    return held === undefined ? undefined : { link, held };
+    return held === undefined ? 'hung-up' : { link, held };
   }
 
   private constructor(socket: Socket, options: LinkOptions) {

@@ -3,8 +3,7 @@
  * which lasts exactly as long as the process: a socket file alone cannot tell a dead owner from one that is about
  * to listen, and whoever removes the wrong one makes two owners.
  */
-
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -12,7 +11,7 @@ const RETRY_MS = 20;
 const PATIENCE_MS = 3000;
 
 export interface Seat {
-  /** Gives it up: no new connection, no socket file. Idempotent. */
+  /** Gives it up with its socket file; the process ends next. Idempotent. */
   leave(): void;
 }
 
@@ -25,9 +24,18 @@ export async function takeSeat(
   socketPath: string,
   onConnection: (socket: Socket) => void,
 ): Promise<Seat | undefined> {
+  let seat: OwnSeat | undefined;
+  const onKnock = (socket: Socket): void => {
+    socket.destroy();
+    void seat?.restore();
+  };
   for (const giveUpAt = performance.now() + PATIENCE_MS; ; await wait(RETRY_MS)) {
-    const lock = await listen(`\0${lockName}`, (socket) => socket.destroy());
-    if (lock !== undefined) return await serve(lock, socketPath, onConnection);
+    const lock = await listen(`\0${lockName}`, onKnock);
+    if (lock !== undefined) {
+      seat = new OwnSeat(lock, socketPath, onConnection);
+      await seat.restore();
+      return seat;
+    }
     if (await answers(socketPath)) return undefined;
     // It is just starting or just leaving.
     if (performance.now() > giveUpAt)
@@ -35,24 +43,56 @@ export async function takeSeat(
   }
 }
 
-async function serve(
-  lock: Server,
-  socketPath: string,
-  onConnection: (socket: Socket) => void,
-): Promise<Seat> {
+class OwnSeat implements Seat {
+  readonly #lock: Server;
+  readonly #socketPath: string;
+  readonly #onConnection: (socket: Socket) => void;
+  #server: Promise<Server> | undefined;
+  #hasLeft = false;
+
+  constructor(lock: Server, socketPath: string, onConnection: (socket: Socket) => void) {
+    this.#lock = lock;
+    this.#socketPath = socketPath;
+    this.#onConnection = onConnection;
+  }
+
+  /** Listens, and again when the socket file was removed. Connections that are there stay. */
+  async restore(): Promise<void> {
+    const before = this.#server;
+    if (this.#hasLeft || (before !== undefined && existsSync(this.#socketPath))) return;
+    // The old one first: closing it removes whatever lies under the path.
+    this.#server = (async () => {
+      const server = await before?.catch(() => undefined);
+      server?.close();
+      return await listenPrivately(this.#socketPath, this.#onConnection);
+    })();
+    await this.#server;
+  }
+
+  leave(): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    rmSync(this.#socketPath, { force: true });
+    this.#lock.close();
+  }
+}
+
+/**
+ * True when an owner lives that holds this lock. An owner that is asked so makes its socket file again when
+ * somebody removed it.
+ */
+export function isSeatTaken(lockName: string): Promise<boolean> {
+  return answers(`\0${lockName}`);
+}
+
+async function listenPrivately(socketPath: string, onConnection: (socket: Socket) => void): Promise<Server> {
   // Only the holder of the lock touches the file, so what lies here is left from a dead owner.
   rmSync(socketPath, { force: true });
   const server = await listen(socketPath, onConnection);
   if (server === undefined) throw new Error(`${socketPath} is in use`);
   // By mode and not by umask, which every instance would inherit.
   chmodSync(socketPath, 0o600);
-  return {
-    leave: () => {
-      rmSync(socketPath, { force: true });
-      server.close();
-      lock.close();
-    },
-  };
+  return server;
 }
 
 /** Undefined: the address is in use. */

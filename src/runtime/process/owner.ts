@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../model/errors.js';
 import { DaemonConnection } from './daemon-connection.js';
+import { inheritableDescriptors } from './inheritable.js';
 import type { NativePty } from './native-pty.js';
 import { OwnedRun } from './owned-run.js';
 import {
@@ -35,6 +36,8 @@ export class Owner {
   readonly #runs = new Map<string, OwnedRun>();
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
   readonly #hasBash = existsSync('/bin/bash');
+  /** Left open by whoever started the daemon. */
+  readonly #inherited = inheritableDescriptors();
   #daemon: DaemonConnection | undefined;
 
   constructor(options: OwnerOptions) {
@@ -103,7 +106,7 @@ export class Owner {
         native: this.#options.native,
         buffer: this.#buffer,
         hasBash: this.#hasBash,
-        leaked: this.#leakedDescriptors(),
+        inheritable: this.#inheritable(),
         onExit: (ended) => this.#onExit(ended),
       });
       this.#runs.set(keyOf(run), run);
@@ -152,9 +155,8 @@ export class Owner {
     for (const run of this.#runs.values()) if (run.instanceId === instanceId) run.close();
   }
 
-  #leakedDescriptors(): number[] {
-    if (!this.#options.native.leaksDescriptors) return [];
-    return [...this.#runs.values()].flatMap((run) => run.terminalDescriptor ?? []);
+  #inheritable(): number[] {
+    return [...this.#inherited, ...[...this.#runs.values()].flatMap((run) => run.inheritable ?? [])];
   }
 
   #checkIdle(): void {

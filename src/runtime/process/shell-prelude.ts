@@ -24,20 +24,20 @@ export interface ShellOptions {
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;
   /**
-   * Descriptors that fork leaks into the new process and that must not be open in it: terminals of other
-   * instances. Closing numbers above 9 takes a bash; without one (`hasBash`) they stay open.
+   * Descriptors that the new process would inherit and must not: terminals of other instances. A plain sh cannot
+   * close numbers above 9; without a bash (`hasBash`) they stay open.
    */
-  readonly leaked: readonly number[];
+  readonly inheritable: readonly number[];
   readonly hasBash: boolean;
 }
 
 /** The program and parameters that fork runs. */
 export function shellCall(options: ShellOptions): ShellCall {
-  if (options.leaked.length === 0 || !options.hasBash)
+  if (options.inheritable.length === 0 || !options.hasBash)
     return { file: '/bin/sh', parameters: ['-c', PRELUDE, 'sh', options.command] };
   const added = BASH_VARIABLES.filter((name) => !Object.hasOwn(options.environment, name));
   const clean = added.length === 0 ? PRELUDE : `unset ${added.join(' ')}; ${PRELUDE}`;
-  const closing = options.leaked.map((fd) => `${fd}>&-`).join(' ');
+  const closing = options.inheritable.map((fd) => `${fd}>&-`).join(' ');
   return {
     file: BASH,
     // -p: reads no start-up file that the environment (BASH_ENV) may name.

@@ -5,6 +5,7 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import type { SocketConstructorOpts, TcpSocketConnectOpts } from 'node:net';
 import { ReadStream } from 'node:tty';
+import { isInheritable } from './inheritable.js';
 import type { ForkedPty, NativePty } from './native-pty.js';
 import { READY_BYTE, type ShellCall } from './shell-prelude.js';
 import { StdinQueue } from './stdin-queue.js';
@@ -33,6 +34,7 @@ export class Terminal {
   readonly pid: number;
   readonly #options: TerminalOptions;
   readonly #master: number;
+  readonly #isInheritable: boolean;
   readonly #slave: number;
   readonly #stream: ReadStream;
   readonly #stdin: StdinQueue;
@@ -42,7 +44,9 @@ export class Terminal {
   /** Starts the process. Throws an Error that says what the system refused. */
   static start(options: TerminalOptions): Terminal {
     let terminal: Terminal | undefined;
-    const forked = fork(options, (code, signal) => terminal?.onProcessExit(code, signal));
+    const forked = fork(options, (code, signal) => {
+      if (terminal !== undefined) terminal.#onProcessExit(code, signal);
+    });
     terminal = attach(forked, () => new Terminal(options, forked));
     return terminal;
   }
@@ -51,6 +55,7 @@ export class Terminal {
     this.pid = forked.pid;
     this.#options = options;
     this.#master = forked.fd;
+    this.#isInheritable = isInheritable(forked.fd);
     // Held open: a program that redirects all its output leaves no other holder, and the terminal would hang up
     // and end it; and what a program wrote just before its exit would be thrown away by the kernel.
     this.#slave = openSync(forked.pty, constants.O_RDWR | constants.O_NOCTTY);
@@ -63,9 +68,9 @@ export class Terminal {
     }
   }
 
-  /** The master's descriptor while it is open. */
-  get descriptor(): number | undefined {
-    return this.#isClosed ? undefined : this.#master;
+  /** The master's descriptor, while it is open and other new processes would inherit it. */
+  get inheritable(): number | undefined {
+    return this.#isClosed || !this.#isInheritable ? undefined : this.#master;
   }
 
   /** Queues bytes for standard input; false when the queue is full. */
@@ -83,7 +88,7 @@ export class Terminal {
   }
 
   /** The last output first, so that a reader who hears of the exit finds the log complete. */
-  private onProcessExit(code: number, signal: number): void {
+  #onProcessExit(code: number, signal: number): void {
     if (!this.#isClosed) {
       this.#stdin.close();
       this.#drain();

@@ -1,0 +1,111 @@
+/** What an idle node costs with the two example instances, and how late its event loop gets while 100 start. */
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Row } from './table.js';
+import { BenchDaemon, ms, percentile, until } from './world.js';
+
+const IDLE_SECONDS = 30;
+const STARTED_TOGETHER = 100;
+/** Clock ticks of /proc/<pid>/stat per second; the same on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+export async function benchIdle(): Promise<Row[]> {
+  const daemon = await BenchDaemon.start({ withExample: true });
+  try {
+    await until(
+      async () => (await daemon.instances()).filter(({ state }) => state === 'ONLINE').length === 2,
+    );
+    await delay(5000);
+    const owner = await ownerOf((await daemon.instances())[0]?.processPid ?? 0);
+    const before = (await cpuTicks(daemon.pid)) + (await cpuTicks(owner));
+    await delay(IDLE_SECONDS * 1000);
+    const ticks = (await cpuTicks(daemon.pid)) + (await cpuTicks(owner)) - before;
+    const percent = (ticks / TICKS_PER_SECOND / IDLE_SECONDS) * 100;
+    const [daemonMB, ownerMB] = [await residentMB(daemon.pid), await residentMB(owner)];
+    const empty = await residentMB(process.pid);
+    return [
+      {
+        figure: `idle with two instances, CPU of daemon and owner over ${IDLE_SECONDS} s`,
+        value: `${percent.toFixed(2)} % of a core`,
+        baseline: '-',
+        target: '< 0.50 %',
+        ok: percent < 0.5,
+      },
+      {
+        figure: 'idle with two instances, resident memory of daemon and owner',
+        value: `${Math.round(daemonMB + ownerMB)} MB (${Math.round(daemonMB)} + ${Math.round(ownerMB)})`,
+        baseline: `this benchmark process ${Math.round(empty)} MB`,
+        target: '< 150 MB',
+        ok: daemonMB + ownerMB < 150,
+      },
+      await lagRow(daemon),
+    ];
+  } finally {
+    await daemon.stop();
+  }
+}
+
+/** Asked from outside, on a fixed beat: how late an answer of one line comes is how late the loop is. */
+async function lagRow(daemon: BenchDaemon): Promise<Row> {
+  const idle = await pingWhile(daemon, delay(3000));
+  await daemon.request('PUT', '/configurations/burst', {
+    name: 'burst',
+    command: 'sleep 100000',
+    runtime: 'process',
+    ramMB: 1,
+    cpu: 0,
+    minimumServiceCount: STARTED_TOGETHER,
+  });
+  const areUp = until(
+    async () =>
+      (await daemon.instances()).filter(({ state }) => state === 'ONLINE').length === STARTED_TOGETHER + 2,
+  );
+  const busy = await pingWhile(daemon, areUp);
+  return {
+    figure: `GET /ping every 5 ms while ${STARTED_TOGETHER} instances start, p99 above its idle p99`,
+    value: `${ms(busy - idle)} (${ms(busy)})`,
+    baseline: `idle ${ms(idle)}`,
+    target: '< 10 ms',
+    ok: busy - idle < 10,
+  };
+}
+
+async function pingWhile(daemon: BenchDaemon, work: Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  const pings: Promise<void>[] = [];
+  let isOver = false;
+  const over = work.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    const startedAt = performance.now();
+    pings.push(
+      fetch(`${daemon.url}/ping`)
+        .then((response) => response.text())
+        .then(() => void times.push(performance.now() - startedAt)),
+    );
+    await delay(5);
+  }
+  await Promise.all([over, ...pings]);
+  return percentile(times, 0.99);
+}
+
+/** The instance's parent is the owner. */
+async function ownerOf(pid: number): Promise<number> {
+  return Number(statFields(await readFile(`/proc/${pid}/stat`, 'utf8'))[1]);
+}
+
+async function cpuTicks(pid: number): Promise<number> {
+  const fields = statFields(await readFile(`/proc/${pid}/stat`, 'utf8'));
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+/** Fields from the third (state) on: the second may hold spaces. */
+function statFields(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+async function residentMB(pid: number): Promise<number> {
+  if (!(await readdir('/proc')).includes(String(pid))) return Number.NaN;
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}

@@ -1,0 +1,37 @@
+/** pm2 on a private home, as the baseline for starts and restarts. It runs in this process's child daemon. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+interface Pm2 {
+  connect(done: (error: unknown) => void): void;
+  start(options: object, done: (error: unknown) => void): void;
+  delete(name: string, done: (error: unknown) => void): void;
+  killDaemon(done: (error: unknown) => void): void;
+  disconnect(): void;
+}
+
+export interface StartedPm2 {
+  start(options: object): Promise<void>;
+  delete(name: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startPm2(): Promise<StartedPm2> {
+  const home = await mkdtemp(join(tmpdir(), 'drover-bench-pm2-'));
+  // pm2 reads it when it is loaded, and never again.
+  process.env.PM2_HOME = home;
+  const pm2 = createRequire(import.meta.url)('pm2') as Pm2;
+  await promisify(pm2.connect.bind(pm2))();
+  return {
+    start: promisify(pm2.start.bind(pm2)) as (options: object) => Promise<void>,
+    delete: promisify(pm2.delete.bind(pm2)) as (name: string) => Promise<void>,
+    stop: async () => {
+      await promisify(pm2.killDaemon.bind(pm2))();
+      pm2.disconnect();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,108 @@
+/** What the benchmarks of the whole program share: a real daemon on a temporary root, REST calls, medians. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+export const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
+const MAIN = join(REPOSITORY, 'dist/src/main.js');
+
+export interface InstanceInfo {
+  readonly id: string;
+  readonly state: string;
+  readonly processPid: number | null;
+}
+
+/** A daemon in a process of its own. */
+export class BenchDaemon {
+  readonly root: string;
+  readonly url: string;
+  readonly token: string;
+  readonly #child: ChildProcess;
+
+  private constructor(root: string, url: string, token: string, child: ChildProcess) {
+    this.root = root;
+    this.url = url;
+    this.token = token;
+    this.#child = child;
+  }
+
+  /** `withExample`: the shipped configuration and template. */
+  static async start({ withExample = false }: { withExample?: boolean } = {}): Promise<BenchDaemon> {
+    const root = await mkdtemp(join(tmpdir(), 'drover-bench-'));
+    const apiPort = await freePort();
+    await mkdir(join(root, 'configurations'));
+    await writeFile(
+      join(root, 'config.json'),
+      JSON.stringify({ apiPort, maxRamMB: 1_000_000, maxCpu: 1_000_000, logLevel: 'warn' }),
+    );
+    if (withExample)
+      for (const directory of ['configurations', 'templates'])
+        await cp(join(REPOSITORY, directory), join(root, directory), { recursive: true });
+    const child = spawn(process.execPath, [MAIN, 'start', '--root', root], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const url = `http://127.0.0.1:${apiPort}/api`;
+    const tokenOf = (): Promise<string> => readFile(join(root, 'data', 'admin.key'), 'utf8');
+    await until(
+      async () =>
+        (await fetch(`${url}/node`, { headers: { authorization: `Bearer ${(await tokenOf()).trim()}` } })).ok,
+    );
+    return new BenchDaemon(root, url, (await tokenOf()).trim(), child);
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  async request(method: string, path: string, body?: unknown): Promise<unknown> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
+  }
+
+  async instances(): Promise<InstanceInfo[]> {
+    return (await this.request('GET', '/instances')) as InstanceInfo[];
+  }
+
+  async stop(): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#child.kill('SIGINT');
+    await ended;
+    await rm(this.root, { recursive: true, force: true });
+  }
+}
+
+export async function until(isDone: () => Promise<boolean>, timeoutMs = 60_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await isDone().catch(() => false))) {
+    if (performance.now() > deadline) throw new Error('a benchmark waited in vain');
+    await delay(20);
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** The value below which the share `p` (0 to 1) of the values lies. */
+export function percentile(values: readonly number[], p: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * p) - 1)] ?? Number.NaN;
+}
+
+export const median = (values: readonly number[]): number => percentile(values, 0.5);
+
+export const ms = (value: number): string => `${value.toFixed(1)} ms`;
