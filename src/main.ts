@@ -11,6 +11,8 @@ import { printWelcome } from './welcome.js';
 const STANDING_WAIT_MS = 5000;
 /** npm passes Ctrl-C on to a process that got it from the terminal already: one press is one. */
 const SAME_PRESS_MS = 500;
+/** Instances named in one line of progress. */
+const SHOWN_AT_MOST = 10;
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -30,10 +32,11 @@ program
   )
   .option('--root <directory>', "the node's directory: config.json, configurations/, templates/, data/", '.')
   .action(async ({ root }: { root: string }) => {
-    const daemon = await startDaemon({ root, version, terminal: true });
-    handleSignals(daemon);
+    const starting = startDaemon({ root, version, terminal: true });
+    const signals = handleSignals(starting);
+    const daemon = await starting;
     await daemon.untilStanding(STANDING_WAIT_MS);
-    printWelcome(daemon, (text) => process.stdout.write(text));
+    if (!signals.isEnding) printWelcome(daemon, (text) => process.stdout.write(text));
   });
 
 program.parseAsync().catch((error: unknown) => {
@@ -41,23 +44,22 @@ program.parseAsync().catch((error: unknown) => {
   process.exit(1);
 });
 
-function handleSignals(daemon: Daemon): void {
-  const { logger } = daemon;
-  const giveUp = new AbortController();
+/** Signals that come while the node still starts take effect as soon as it has. */
+function handleSignals(starting: Promise<Daemon>): { readonly isEnding: boolean } {
   let interruptedAt: number | undefined;
-  const end = (): void => {
-    daemon.stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        process.stderr.write(`drover: the node did not stop cleanly: ${messageOf(error)}\n`);
-        process.exit(1);
-      },
-    );
+  let isEnding = false;
+  const endWith = (how: (daemon: Daemon) => Promise<void>): void => {
+    isEnding = true;
+    // A start that fails says so itself.
+    starting.then((daemon) => endBy(daemon, how), ignore);
   };
-  process.on('SIGTERM', () => {
-    logger.info('SIGTERM: stopping; instances go on running for the next start');
-    end();
-  });
+  // SIGHUP: the terminal went away, which is no reason to end what runs.
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () =>
+      endWith(async ({ logger }) =>
+        logger.info(`${signal}: stopping; instances go on running for the next start`),
+      ),
+    );
   process.on('SIGINT', () => {
     const now = performance.now();
     if (interruptedAt !== undefined) {
@@ -66,27 +68,48 @@ function handleSignals(daemon: Daemon): void {
       process.exit(130);
     }
     interruptedAt = now;
-    const progress = (alive: readonly string[]): void => {
-      if (alive.length > 0)
-        process.stdout.write(
-          `Stopping ${alive.length} ${alive.length === 1 ? 'instance' : 'instances'}: ${alive.slice(0, 10).join(', ')}${alive.length > 10 ? ' ...' : ''} (Ctrl-C again leaves them running)\n`,
-        );
-    };
-    daemon
-      .stopInstances(progress, giveUp.signal)
-      .then(() => process.stdout.write('All instances have stopped.\n'))
-      .then(end)
-      .catch((error: unknown) => {
-        process.stderr.write(`drover: ${messageOf(error)}\n`);
-        end();
-      });
+    endWith(stopInstances);
   });
   process.on('uncaughtException', (error) => {
-    logger.error(
-      { err: error },
-      'a bug in Drover: the daemon ends; instances go on running for the next start',
-    );
+    const message = 'a bug in Drover: the daemon ends; instances go on running for the next start';
+    starting.then(({ logger }) => logger.error({ err: error }, message), ignore);
     process.stderr.write(`drover: ${error.stack ?? error.message}\n`);
-    process.exit(70);
+    setImmediate(() => process.exit(70));
   });
+  return {
+    get isEnding() {
+      return isEnding;
+    },
+  };
 }
+
+async function stopInstances(daemon: Daemon): Promise<void> {
+  daemon.logger.info('SIGINT: stopping the instances, then the node');
+  await daemon.stopInstances(showAlive, new AbortController().signal);
+  process.stdout.write('All instances have stopped.\n');
+}
+
+function showAlive(alive: readonly string[]): void {
+  if (alive.length === 0) return;
+  const shown = alive.slice(0, SHOWN_AT_MOST).join(', ') + (alive.length > SHOWN_AT_MOST ? ' ...' : '');
+  const count = alive.length === 1 ? '1 instance' : `${alive.length} instances`;
+  process.stdout.write(`Stopping ${count}: ${shown} (Ctrl-C again leaves them running)\n`);
+}
+
+/** Does `how`, then lets go of everything and ends the process. */
+async function endBy(daemon: Daemon, how: (daemon: Daemon) => Promise<void>): Promise<void> {
+  try {
+    await how(daemon);
+  } catch (error) {
+    process.stderr.write(`drover: ${messageOf(error)}\n`);
+  }
+  try {
+    await daemon.stop();
+    process.exit(0);
+  } catch (error) {
+    process.stderr.write(`drover: the node did not stop cleanly: ${messageOf(error)}\n`);
+    process.exit(1);
+  }
+}
+
+function ignore(): void {}

@@ -35,6 +35,8 @@ import { TemplateLibrary } from './templates/library.js';
 import { Wrapper } from './wrapper.js';
 
 const MB = 1024 * 1024;
+/** How long the start waits for the node to join its own master; only a disk that cannot be written delays that. */
+const JOIN_WAIT_MS = 2000;
 /** Share of the machine's RAM that instances may be given when `maxRamMB` is not set. */
 const DEFAULT_RAM_SHARE = 0.9;
 const OWNER_PROGRAM = fileURLToPath(new URL('./runtime/process/owner-main.js', import.meta.url));
@@ -87,6 +89,7 @@ async function startParts(
   const log = await createLogger({ file: paths.droverLog, terminal, level });
   running.onStop(() => log.close());
   const { logger } = log;
+  running.onStop(() => logger.info('Drover has ended'));
   logger.info(
     { version, node: configuration.nodeId, pid: process.pid, root: paths.root },
     `Drover ${version} starts`,
@@ -94,9 +97,12 @@ async function startParts(
 
   const shared = { clock: new SystemClock(), random: Math.random, logger, metrics: new Metrics() };
   const assembly = { paths, configuration, version, shared, running };
-  const { master, api, files } = await startMaster(assembly);
+  const { master, api, files, setReady } = await startMaster(assembly);
   const wrapper = await startWrapper(assembly, master);
+  await untilJoined(wrapper, shared.clock);
   await master.startControllers();
+  // Not earlier: until the node is there, a client would read of processes that may be gone, and be refused instances.
+  setReady();
   return new Daemon({ paths, configuration, logger, master, wrapper, api, files, running });
 }
 
@@ -106,6 +112,16 @@ function refuseWhatIsNotThere(configuration: NodeConfiguration): void {
     'DRV_NODE_CONFIG_INVALID',
     'config.json: isMasterNode is false, but joining a master on another machine is not part of this version: set it to true',
   );
+}
+
+async function untilJoined(wrapper: Wrapper, clock: SystemClock): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = clock.setTimer(JOIN_WAIT_MS, resolve);
+    void wrapper.whenFed.then(() => {
+      timer.cancel();
+      resolve();
+    });
+  });
 }
 
 async function openNodeStore({ paths, shared, running }: Assembly, name: 'master' | 'node'): Promise<Store> {
@@ -120,7 +136,7 @@ async function openNodeStore({ paths, shared, running }: Assembly, name: 'master
 
 async function startMaster(
   assembly: Assembly,
-): Promise<{ master: Master; api: ApiServer; files: ConfigurationFiles }> {
+): Promise<{ master: Master; api: ApiServer; files: ConfigurationFiles; setReady: () => void }> {
   const { paths, configuration, version, shared, running } = assembly;
   const { clock, logger, metrics } = shared;
   const store = await openNodeStore(assembly, 'master');
@@ -174,8 +190,10 @@ async function startMaster(
   await running.start(library);
   await running.start(files);
   metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.errors().length });
-  isReady = true;
-  return { master, api, files };
+  const setReady = (): void => {
+    isReady = true;
+  };
+  return { master, api, files, setReady };
 }
 
 async function startWrapper(assembly: Assembly, master: Master): Promise<Wrapper> {

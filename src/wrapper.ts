@@ -71,6 +71,11 @@ export class Wrapper implements Part {
   readonly #controllers: WrapperControllers;
   readonly #link: Link;
   readonly #unsubscribe: (() => void)[] = [];
+  #resolveFed: () => void = () => undefined;
+  /** The first time that the master says what this node should hold: from then on it counts the node as there. */
+  readonly whenFed = new Promise<void>((resolve) => {
+    this.#resolveFed = resolve;
+  });
   #probeTimer: TimerHandle | undefined;
   #isNodeStopping = false;
   #isStopped = false;
@@ -104,11 +109,10 @@ export class Wrapper implements Part {
     this.#isStopped = true;
     this.#probeTimer?.cancel();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    await this.#controllers.supervisor.stop();
-    await this.#controllers.installer.stop();
+    await Promise.all([this.#controllers.supervisor.stop(), this.#controllers.installer.stop()]);
     this.#link.stop(true);
     for (const runtime of this.#options.runtimes) await runtime.release();
-    await this.#disk.flush();
+    await this.#disk.stop();
   }
 
   /**
@@ -153,7 +157,14 @@ export class Wrapper implements Part {
     return new Link({
       ...this.#options,
       offers: () => [...this.#offers.values()],
-      feed: this.#desired,
+      feed: {
+        applySnapshot: (snapshot) => {
+          this.#desired.applySnapshot(snapshot);
+          this.#resolveFed();
+        },
+        applyDelta: (delta) => this.#desired.applyDelta(delta),
+        commit: () => this.#desired.commit(),
+      },
       reports: this.#outbox,
       services: instanceServices({
         readLogs: (id, lines) => installation.readLogs(id, lines),

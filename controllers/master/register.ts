@@ -13,6 +13,7 @@ import type { Metrics } from '../../src/telemetry/metrics.js';
 import { Heartbeat } from './heartbeat/reconciler.js';
 import { InstanceCleanup } from './instance-cleanup/reconciler.js';
 import { MinimumService } from './minimum-service/reconciler.js';
+import { isAtRest } from './placement/ledger.js';
 import { Placement, type PlacementOptions } from './placement/reconciler.js';
 
 /** Unplaced instances are looked at again this long after something came free, however much came free. */
@@ -94,10 +95,10 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
       enforcer.enqueue(record.configurationName, { afterMs: COUNT_AGAIN_MS });
     if (after === undefined) cleanup.enqueue(revisionKey(before?.revision ?? ''));
     else if (after.desired.goal === 'remove') cleanup.enqueue(instanceKey(id));
-    if (after?.desired.goal === 'run' && (after.placement === null || after.status.reason === 'port-busy'))
+    if (after?.desired.goal === 'run' && (after.placement === null || after.status.reason === 'port-busy')) {
+      pending.add(id);
       placement.specChanged(id);
-    if (after?.desired.goal === 'run' && after.placement === null) pending.add(id);
-    else pending.delete(id);
+    } else pending.delete(id);
     if (releases(before, after)) wakePending();
   };
   instances.onChange((id, after, before) => onInstance(id, after?.value, before?.value));
@@ -185,7 +186,7 @@ function releases(before: InstanceRecord | undefined, after: InstanceRecord | un
     after === undefined ||
     after.placement?.port !== before.placement.port ||
     after.placement.nodeId !== before.placement.nodeId ||
-    (after.status.state === 'STOPPED' && before.status.state !== 'STOPPED')
+    (isAtRest(after) && !isAtRest(before))
   );
 }
 

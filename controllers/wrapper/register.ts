@@ -47,10 +47,18 @@ export function buildWrapperControllers(options: WrapperControllersOptions): Wra
   const keys = (): Iterable<string> =>
     new Set([...desired.ids(), ...[...handles.values()].map(({ id }) => id)]);
   const shared = { clock, random, trace, resync: { keys } };
-  const processSupervisor = new ProcessSupervisor(options.supervisor);
+  const templateInstaller = new TemplateInstaller(options.installer);
+  const processSupervisor = new ProcessSupervisor({
+    ...options.supervisor,
+    removeWorkspace: async (id) => {
+      // What an install still writes would be left behind.
+      await templateInstaller.whenInstalled(id);
+      await options.supervisor.removeWorkspace(id);
+    },
+  });
   const installer = new Controller({
     ...shared,
-    reconciler: new TemplateInstaller(options.installer),
+    reconciler: templateInstaller,
     concurrency: INSTALLS_AT_ONCE,
     onError: (instance, error, retryInMs) =>
       logger.error({ err: error, instance, retryInMs }, 'an install round failed'),

@@ -45,26 +45,31 @@ export class CallPeer {
     this.#services = services;
   }
 
-  /** Asks for one value. Rejects with the other side's error, DRV_CHANNEL_CLOSED, or the signal's reason. */
-  call(
+  /** Asks for one value. Rejects with the other side's error, DRV_CHANNEL_CLOSED, or DRV_CHANNEL_CALL_FAILED when cancelled. */
+  async call(
     service: string,
     parameters: unknown,
-    options: { body?: Buffer; signal?: AbortSignal } = {},
+    { body, signal }: { body?: Buffer; signal?: AbortSignal } = {},
   ): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const id = this.#open(service, parameters, options.body, {
+    if (signal?.aborted === true) throw cancelled(service);
+    let onAbort = (): void => undefined;
+    const answer = new Promise<unknown>((resolve, reject) => {
+      const id = this.#open(service, parameters, body, {
         onValue: resolve,
         onChunk: () =>
           this.#cancel(id, new DroverError('DRV_CHANNEL_CALL_FAILED', `${service} answered with a stream`)),
         onEnd: () => reject(new DroverError('DRV_CHANNEL_CALL_FAILED', `${service} gave no answer`)),
         onFailure: reject,
       });
-      options.signal?.addEventListener('abort', () => this.#cancel(id, cancelled(service)), { once: true });
+      onAbort = () => this.#cancel(id, cancelled(service));
     });
+    signal?.addEventListener('abort', onAbort, { once: true });
+    return answer.finally(() => signal?.removeEventListener('abort', onAbort));
   }
 
   /** Asks for a stream. Leaving the loop early cancels it on the other side. */
   async *stream(service: string, parameters: unknown, signal?: AbortSignal): AsyncGenerator<Buffer> {
+    if (signal?.aborted === true) throw cancelled(service);
     const queue: Buffer[] = [];
     let ended = false;
     let failure: DroverError | undefined;

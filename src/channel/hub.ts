@@ -9,7 +9,7 @@ import type { NodeRecord } from '../model/node.js';
 import { modify, type RecordSet } from '../store/modify.js';
 import { create } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
-import type { BeatBook } from './beat-book.js';
+import { BEAT_EVERY_MS, type BeatBook } from './beat-book.js';
 import { CallPeer, type Service } from './calls.js';
 import { type Frame, type MessageOf, PROTOCOL_VERSION, type Report } from './messages.js';
 import { type FeedSources, NodeFeed } from './node-feed.js';
@@ -37,6 +37,8 @@ interface Session {
   readonly transport: Transport;
   readonly feed: NodeFeed;
   readonly calls: CallPeer;
+  /** The node was declared lost while this connection stood, so its instances are recorded as lost. */
+  isStale: boolean;
 }
 
 export class Hub {
@@ -45,19 +47,27 @@ export class Hub {
   readonly #transports = new Set<Transport>();
   /** Writes of what nodes said, under way. */
   readonly #recording = new Set<Promise<void>>();
-  #unsubscribe: (() => void) | undefined;
+  #unsubscribe: (() => void)[] = [];
 
   constructor(options: HubOptions) {
     this.#options = options;
   }
 
   start(): void {
-    this.#unsubscribe = this.#options.sources.instances.onChange((id) => this.touch(id));
+    const { sources, nodes } = this.#options;
+    this.#unsubscribe = [
+      sources.instances.onChange((id) => this.touch(id)),
+      nodes.mirror.onChange((nodeId, after, before) => {
+        const session = this.#sessions.get(nodeId);
+        const isLost = after?.value.condition === 'lost' && before?.value.condition !== 'lost';
+        if (session !== undefined && isLost) session.isStale = true;
+      }),
+    ];
   }
 
   /** Resolves when nothing that a node said is still being recorded. */
   async stop(): Promise<void> {
-    this.#unsubscribe?.();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
     for (const transport of this.#transports) transport.close('the master stops');
     await Promise.all(this.#recording);
   }
@@ -101,17 +111,20 @@ export class Hub {
       return undefined;
     }
     const { nodeId } = hello;
+    this.#sessions.get(nodeId)?.transport.close('the node connected again');
     const session: Session = {
       nodeId,
       transport,
       feed: new NodeFeed({ nodeId, transport, sources, logger }),
       calls: new CallPeer(transport, services),
+      isStale: false,
     };
     this.#sessions.set(nodeId, session);
     transport.send({ type: 'welcome', protocol: PROTOCOL_VERSION, master });
     this.#track(
       this.#record(hello).then(
         () => {
+          if (this.#sessions.get(nodeId) !== session) return;
           beats.connected(nodeId);
           session.feed.start();
           logger.info(
@@ -134,7 +147,8 @@ export class Hub {
       return `this master speaks protocol ${PROTOCOL_VERSION}, the node ${hello.nodeId} speaks ${hello.protocol}: run the same Drover version on both`;
     if (hello.clusterName !== clusterName)
       return `this master's cluster is ${clusterName}, the node ${hello.nodeId} asks for ${hello.clusterName}: check clusterName in config.json`;
-    if (this.#sessions.has(hello.nodeId))
+    // A stale one may be half open: nobody is at its other end any more.
+    if (this.#sessions.get(hello.nodeId)?.isStale === false)
       return `a node with nodeId ${hello.nodeId} is connected already: give each node its own nodeId in config.json`;
     return undefined;
   }
@@ -173,7 +187,7 @@ export class Hub {
     if (session.calls.handle(frame)) return;
     switch (message.type) {
       case 'beat':
-        beats.beat(session.nodeId);
+        this.#takeBeat(session);
         return;
       case 'status':
         this.#takeReports(session, message.sequence, message.reports);
@@ -194,6 +208,14 @@ export class Hub {
       default:
         session.transport.close(`unexpected message ${message.type}`);
     }
+  }
+
+  /** A node that was lost and is heard again says everything anew: that is what a new connection begins with. */
+  #takeBeat({ nodeId, transport, isStale }: Session): void {
+    const { beats } = this.#options;
+    beats.beat(nodeId);
+    if (isStale && beats.contact(nodeId).silentMs < BEAT_EVERY_MS)
+      transport.close('the node was silent for too long: it starts over');
   }
 
   /** Acknowledges once recorded; when the store cannot write, tries again while the session lasts. */

@@ -38,6 +38,8 @@ export type Assignment = z.output<typeof assignmentSchema>;
 /** What a wrapper knows of one instance; always the whole of it, so that only the latest matters. */
 export const reportSchema = z.object({
   id: instanceIdSchema,
+  /** The request to (re)start that the node has acted on: it may not have heard of later ones. */
+  restartToken: z.int(),
   state: instanceStateSchema,
   reason: reasonSchema.nullable(),
   message: z.string().nullable(),

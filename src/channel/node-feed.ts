@@ -119,7 +119,8 @@ export class NodeFeed {
         const assignment = await this.#compose(id);
         if (assignment === undefined) {
           if (this.#told.delete(id)) drop.push(id);
-        } else if (this.#include(assignment, revisions)) {
+        } else if (this.#include(assignment, revisions) || !this.#hasSnapshot) {
+          // A snapshot names it in any case: what is not in one is ended.
           this.#told.add(id);
           put.push(assignment);
         }

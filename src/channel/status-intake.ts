@@ -107,6 +107,7 @@ function keyOf(nodeId: string, report: Report): string {
 
 /** The status after a report, or undefined when nothing changes. What apps PUT (players, tps) stays. */
 export function nextStatus(record: InstanceRecord, report: Report, now: number): InstanceStatus | undefined {
+  if (isOutdated(record, report)) return undefined;
   const before = record.status;
   // An app that said STOPPED of itself stays so while its node ends the process.
   const isEnding =
@@ -131,4 +132,12 @@ export function nextStatus(record: InstanceRecord, report: Report, now: number):
     (field) => after[field] === before[field],
   );
   return isSame ? undefined : { ...after, lastHeartbeat: now };
+}
+
+/** It speaks of what the record no longer asks for; the node will say more when it has heard of that. */
+function isOutdated({ desired, placement }: InstanceRecord, report: Report): boolean {
+  // Whoever believes in a stop from before a start may place the instance elsewhere while it is being started here.
+  if (report.state === 'STOPPED' && desired.goal !== 'remove' && report.restartToken < desired.restartToken)
+    return true;
+  return report.reason === 'port-busy' && report.busyPort !== placement?.port;
 }

@@ -21,6 +21,8 @@ export class WriteBehind {
   #waiting = new Map<string, unknown>();
   #writing: Promise<void> | undefined;
   #isFailing = false;
+  #isStopping = false;
+  #retryNow: (() => void) | undefined;
 
   constructor(options: WriteBehindOptions) {
     this.#options = options;
@@ -41,15 +43,23 @@ export class WriteBehind {
     while (this.#writing !== undefined) await this.#writing;
   }
 
+  /** Writes what waits; what cannot be written now is given up, and found again by the next daemon. Idempotent. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#retryNow?.();
+    await this.flush();
+  }
+
   async #writeLater(): Promise<void> {
     await Promise.resolve();
     while (this.#waiting.size > 0) {
       const batch = this.#waiting;
       this.#waiting = new Map();
-      if (await this.#write(batch)) continue;
+      if ((await this.#write(batch)) || this.#isStopping) continue;
       // Newer values win over those that could not be written.
       this.#waiting = new Map([...batch, ...this.#waiting]);
       await new Promise<void>((resolve) => {
+        this.#retryNow = resolve;
         this.#options.clock.setTimer(RETRY_MS, resolve);
       });
     }

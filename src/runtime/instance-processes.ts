@@ -26,7 +26,7 @@ export class InstanceProcesses {
     this.#rootId = rootId;
   }
 
-  /** True while anything of the run lives. Reads one file while the leader does, the whole of /proc afterwards. */
+  /** True while anything of the run lives. Reads one file while the leader does, the age of every process afterwards. */
   async isAlive(run: RunId, leader: Leader | undefined): Promise<boolean> {
     if (leader !== undefined && this.#table.isAlive(leader.identity)) return true;
     const { members } = this.#select(await this.#table.scan(), run, leader);
@@ -69,6 +69,8 @@ export class InstanceProcesses {
     const isOwnSession = leader !== undefined && this.#holdsSession(entries, leader);
     const members = entries.filter((entry) => {
       if (entry.isZombie) return false;
+      // Nothing of a run is older than the process that leads it.
+      if (leader !== undefined && entry.startTime < leader.identity.startTime) return false;
       // A program may overwrite its environment, as nginx and redis do to show a title: then the session tells.
       return entry.mark === mark || (entry.mark === null && isOwnSession && isIn(entry, leader));
     });

@@ -206,13 +206,19 @@ function withGoal(record: InstanceRecord, goal: InstanceRecord['desired']['goal'
 }
 
 function start(record: InstanceRecord): InstanceRecord | undefined {
-  if (record.status.state === 'STOPPED' && record.status.pid === null) return freshStart(record);
+  if (isAtRest(record)) return freshStart(record);
   const isUp = record.desired.goal === 'run' && record.status.state !== 'OFFLINE';
   return isUp ? undefined : again(record);
 }
 
 function restart(record: InstanceRecord): InstanceRecord {
-  return record.status.state === 'STOPPED' && record.status.pid === null ? freshStart(record) : again(record);
+  return isAtRest(record) ? freshStart(record) : again(record);
+}
+
+/** Nothing of it lives, and nothing is about to: its node has said so, or there is none. */
+function isAtRest({ desired, placement, status }: InstanceRecord): boolean {
+  if (desired.goal !== 'stop' || status.state !== 'STOPPED') return false;
+  return placement === null || (status.reason === 'stopped' && status.pid === null);
 }
 
 function stop(record: InstanceRecord): InstanceRecord | undefined {

@@ -4,6 +4,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { spawn as spawnPty } from 'node-pty';
 import { startPm2 } from './pm2.js';
@@ -102,7 +103,7 @@ async function pm2CliStarts(program: string, file: string): Promise<number[]> {
       `${file}-${index}`,
     ];
     await promisify(execFile)(process.execPath, [command, ...options]);
-    await until(async () => (await linesOf(`${file}-${index}`)).length === 1);
+    await until(async () => (await linesOf(`${file}-${index}`)).length >= 1);
     const at = (await linesOf(`${file}-${index}`))[0]?.split(' ')[1];
     times.push(Number(BigInt(at ?? 0) / 1000n) / 1000 - startedAt);
   }
@@ -117,10 +118,12 @@ async function droverStarts(daemon: BenchDaemon, command: string): Promise<numbe
     const { id } = (await daemon.request('POST', '/instances', {
       configurationName: 'start',
     })) as InstanceInfo;
-    while (((await daemon.request('GET', `/instances/${id}`)) as InstanceInfo).state !== 'ONLINE');
+    // A client that asked without a pause would take from the daemon what it measures.
+    while (((await daemon.request('GET', `/instances/${id}`)) as InstanceInfo).state !== 'ONLINE')
+      await delay(1);
     times.push(performance.now() - startedAt);
-    await daemon.request('DELETE', `/instances/${id}`);
   }
+  for (const { id } of await daemon.instances()) await daemon.request('DELETE', `/instances/${id}`);
   await until(async () => (await daemon.instances()).length === 0);
   // The first ones start the owner and warm everything up.
   return times.slice(5);
@@ -137,7 +140,7 @@ async function killsOfDrover(daemon: BenchDaemon, program: string, directory: st
   const times: number[] = [];
   for (const { id } of await daemon.instances()) {
     const file = join(directory, `drover-${id}`);
-    await until(async () => (await linesOf(file)).length === 1);
+    await until(async () => (await linesOf(file)).length >= 1);
     times.push(await timeToNextLine(file));
   }
   return times;
@@ -152,7 +155,7 @@ async function killsOfPm2(
   for (let index = 0; index < KILLS; index++) {
     const file = join(directory, `pm2-${index}`);
     await start({ name: `restart-${index}`, script: program, args: [file], interpreter: 'none' });
-    await until(async () => (await linesOf(file)).length === 1);
+    await until(async () => (await linesOf(file)).length >= 1);
     times.push(await timeToNextLine(file));
   }
   return times;

@@ -97,8 +97,10 @@ it('tells runs, instances and roots apart by the whole mark', async () => {
 it('calls a zombie dead', async () => {
   // The subshell ends at once; its parent became sleep, which never waits for it.
   const { pid } = await start(undefined, '(exit 0) & echo $!; exec sleep 60');
-  const zombie = (await table.scan()).find((entry) => entry.session === pid && entry.pid !== pid);
-  if (zombie === undefined) throw new Error('no zombie was made');
-  expect(zombie.isZombie).toBe(true);
+  const zombie = await vi.waitFor(async () => {
+    const found = (await table.scan()).find((entry) => entry.session === pid && entry.pid !== pid);
+    if (found?.isZombie !== true) throw new Error('no zombie yet');
+    return found;
+  });
   expect(table.isAlive(leaderWith(zombie.pid).identity)).toBe(false);
 });

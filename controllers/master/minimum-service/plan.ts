@@ -73,12 +73,15 @@ export function countsTowardsMinimum(instance: CountedInstance): boolean {
   );
 }
 
-/** The youngest above the maximum. */
+/**
+ * The youngest above the maximum. What is on a lost node does not count here either: it was replaced, and of those
+ * together the youngest are stopped when it returns.
+ */
 function planSurplus(facts: ServiceFacts): ServiceStep[] {
   const { maximum } = facts;
   if (maximum === undefined) return [];
   return facts.instances
-    .filter(({ goal }) => goal === 'run')
+    .filter((instance) => instance.goal === 'run' && countsTowardsMinimum(instance))
     .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
     .slice(maximum)
     .map(({ id }) => ({ do: 'stop', name: facts.name, id }));

@@ -166,10 +166,13 @@ function currentHolding(record: InstanceRecord): Holding | undefined {
   return record.placement === null ? undefined : holdingOf(record, record.placement);
 }
 
-/** A stopped instance keeps its port; RAM and CPU it gives back. */
+/** Wanted stopped and stopped: such an instance keeps its port; RAM and CPU it has given back. */
+export function isAtRest({ desired, status }: InstanceRecord): boolean {
+  return desired.goal === 'stop' && status.state === 'STOPPED' && status.pid === null;
+}
+
 function holdingOf(record: InstanceRecord, placement: InstancePlacement): Holding {
-  const isStopped =
-    record.desired.goal === 'stop' && record.status.state === 'STOPPED' && record.status.pid === null;
+  const isStopped = isAtRest(record);
   return {
     nodeId: placement.nodeId,
     hostAddress: placement.hostAddress,

@@ -86,9 +86,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   #taskOf(record: InstanceRecord): PlacementFacts['task'] {
     if (record.desired.goal !== 'run') return null;
     if (record.placement === null) return 'place';
-    const { nodeId, port } = record.placement;
-    const isBusy =
-      record.status.reason === 'port-busy' && port !== null && this.#options.busyPorts.has(nodeId, port);
+    const isBusy = record.status.reason === 'port-busy' && record.placement.port !== null;
     return isBusy && record.status.pid === null ? 'move' : null;
   }
 
@@ -132,7 +130,8 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     range: { min: number; max: number },
   ): number | undefined {
     const { ledger, busyPorts } = this.#options;
-    const old = record.home?.nodeId === nodeId ? record.home.port : null;
+    // What has a port now is here because that one is busy, even if it was found so before this master started.
+    const old = record.placement === null && record.home?.nodeId === nodeId ? record.home.port : null;
     const isOldFree =
       old !== null &&
       old >= range.min &&

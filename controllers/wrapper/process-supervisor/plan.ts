@@ -33,7 +33,7 @@ export type SupervisorStep =
   | { readonly do: 'forgive' }
   /** The stop is complete. */
   | { readonly do: 'settle-stop' }
-  /** The process that a restart had to end is gone: start afresh. */
+  /** Nothing of before the restart request lives any more: the request counts as acted on. */
   | { readonly do: 'accept-restart'; readonly restartToken: number }
   | { readonly do: 'clear-workspace' }
   | { readonly do: 'forget' };
@@ -99,28 +99,31 @@ function planRemains(handle: Handle, now: number): SupervisorPlan {
 /** Nothing of it lives. */
 function planDown(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal, now: number): SupervisorPlan {
   switch (goal) {
-    case 'stop':
     case 'pause':
     case 'wait':
       return { steps: [] };
+    case 'stop':
+      // Stopped again before it was started: the master must hear of a stop that is later than that start.
+      return { steps: isRestartAsked(facts, handle) ? [acceptRestart(facts, handle)] : [] };
     case 'remove':
       return { steps: needsClearing(handle) ? [{ do: 'clear-workspace' }] : [] };
     case 'forget':
       return { steps: needsClearing(handle) ? [{ do: 'clear-workspace' }] : [{ do: 'forget' }] };
     case 'restart':
-      return {
-        steps: [
-          {
-            do: 'accept-restart',
-            restartToken: facts.desired?.assignment.restartToken ?? handle.restartToken,
-          },
-        ],
-      };
+      return { steps: [acceptRestart(facts, handle)] };
     case 'run':
       return planStart(facts, handle, now);
     default:
       return goal satisfies never;
   }
+}
+
+function isRestartAsked({ desired }: SupervisorFacts, handle: Handle): boolean {
+  return desired !== undefined && desired.assignment.restartToken !== handle.restartToken;
+}
+
+function acceptRestart({ desired }: SupervisorFacts, handle: Handle): SupervisorStep {
+  return { do: 'accept-restart', restartToken: desired?.assignment.restartToken ?? handle.restartToken };
 }
 
 function planStart(facts: SupervisorFacts, handle: Handle, now: number): SupervisorPlan {

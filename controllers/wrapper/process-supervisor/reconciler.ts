@@ -182,24 +182,32 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     });
   }
 
-  async #start(id: string): Promise<void> {
-    const { desired, handles, runtimes, launchSpec, logger, clock } = this.#options;
+  /** What a start needs, as it is now. */
+  #startable(id: string): { wanted: Desired; handle: Handle; runtime: Runtime } {
+    const { desired, handles, runtimes, isNodeStopping } = this.#options;
     const wanted = desired.get(id);
     const handle = handles.get(id);
     const runtime = runtimes.get(handle?.runtime ?? '');
-    if (
-      wanted?.assignment.goal !== 'run' ||
-      handle === undefined ||
-      runtime === undefined ||
-      !handle.isPrepared ||
-      this.#starting.has(id)
-    )
+    const isWanted =
+      wanted?.assignment.goal === 'run' &&
+      wanted.assignment.restartToken === handle?.restartToken &&
+      !isNodeStopping();
+    if (!isWanted || runtime === undefined || !handle.isPrepared)
       throw new Conflict(`instance ${id} changed before its start`);
+    return { wanted, handle, runtime };
+  }
+
+  async #start(id: string): Promise<void> {
+    const { handles, launchSpec, logger, clock } = this.#options;
+    const { port } = this.#startable(id).wanted.assignment;
+    if (!(await this.#isPortFree(id, port))) return;
+    // Again: much may have been asked for while the port was looked at.
+    const { wanted, handle, runtime } = this.#startable(id);
+    if (wanted.assignment.port !== port) throw new Conflict(`instance ${id} was given another port`);
     const run = handle.run + 1;
     const starting: { run: number; exit: Exit | undefined } = { run, exit: undefined };
     this.#starting.set(id, starting);
     try {
-      if (!(await this.#isPortFree(handle, wanted.assignment.port))) return;
       handles.change(id, { run, isStarting: true, isPrepared: false, isCleared: false });
       const process = await runtime.start(launchSpec(wanted, run));
       const restarts = handle.restarts + (handle.exit !== null && handle.streak > 0 ? 1 : 0);
@@ -217,9 +225,9 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
           configuration: handle.configurationName,
           run,
           pid: process.pid,
-          port: wanted.assignment.port,
+          port,
         },
-        `started ${id} (${handle.configurationName}), pid ${process.pid}${wanted.assignment.port === null ? '' : `, port ${wanted.assignment.port}`}`,
+        `started ${id} (${handle.configurationName}), pid ${process.pid}${port === null ? '' : `, port ${port}`}`,
       );
     } catch (error) {
       this.#startFailed(id, error);
@@ -230,17 +238,14 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     }
   }
 
-  async #isPortFree(handle: Handle, port: number | null): Promise<boolean> {
+  async #isPortFree(id: string, port: number | null): Promise<boolean> {
     if (port === null) return true;
     const { checkPort, handles, clock, logger } = this.#options;
     const check = await checkPort(port);
     if (check.free) return true;
     const message = `${check.protocol} port ${port} is held by another process on this node`;
-    logger.warn(
-      { instance: handle.id, port, protocol: check.protocol },
-      `cannot start ${handle.id}: ${message}`,
-    );
-    handles.change(handle.id, {
+    logger.warn({ instance: id, port, protocol: check.protocol }, `cannot start ${id}: ${message}`);
+    handles.change(id, {
       problem: { reason: 'port-busy', message, busyPort: port },
       notBefore: clock.monotonic() + BUSY_PORT_RETRY_MS,
       delayMs: BUSY_PORT_RETRY_MS,

@@ -20,6 +20,7 @@ export function describe(facts: SupervisorFacts): Report | undefined {
   if (said === undefined) return undefined;
   return {
     id: facts.id,
+    restartToken: handle.restartToken,
     ...said,
     pid: handle.process?.pid ?? null,
     restarts: handle.restarts,

@@ -27,6 +27,7 @@ export type InstallerRoundStep = InstallerStep & { readonly id: string };
 export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRoundStep> {
   readonly name = 'template-installer';
   readonly #options: TemplateInstallerOptions;
+  readonly #installing = new Map<string, Promise<readonly string[]>>();
 
   constructor(options: TemplateInstallerOptions) {
     this.#options = options;
@@ -66,6 +67,11 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
     }
   }
 
+  /** Resolves when no install of this instance is under way. */
+  async whenInstalled(id: string): Promise<void> {
+    await this.#installing.get(id)?.catch(() => undefined);
+  }
+
   #noteMissing(id: string, templates: readonly string[]): void {
     const problem: Problem = {
       reason: 'template-missing',
@@ -92,13 +98,17 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
     const handle = handles.get(id);
     if (wanted === undefined || handle === undefined || handle.process !== null)
       throw new Conflict(`instance ${id} changed before its installation`);
+    const installing = install(wanted, signal);
+    this.#installing.set(id, installing);
     try {
-      const warnings = await install(wanted, signal);
+      const warnings = await installing;
       for (const warning of warnings) logger.warn({ instance: id }, `installing ${id}: ${warning}`);
       this.#installed(wanted, handle);
     } catch (error) {
       if (signal.aborted) throw error;
       this.#failed(id, error);
+    } finally {
+      this.#installing.delete(id);
     }
   }
 
