@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Daemon } from './daemon.js';
 import { DroverError, messageOf } from './model/errors.js';
-import { startDaemon } from './start-daemon.js';
 import { printWelcome } from './welcome.js';
 
 /** How long the start waits for the declared instances before it says what is running. */
@@ -32,7 +31,10 @@ program
   )
   .option('--root <directory>', "the node's directory: config.json, configurations/, templates/, data/", '.')
   .action(async ({ root }: { root: string }) => {
-    const starting = startDaemon({ root, version, terminal: true });
+    // Loaded only here: half a second that --help and --version need not wait for, and that signals may fall into.
+    const starting = import('./start-daemon.js').then(({ startDaemon }) =>
+      startDaemon({ root, version, terminal: true }),
+    );
     const signals = handleSignals(starting);
     const daemon = await starting;
     await daemon.untilStanding(STANDING_WAIT_MS);

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/loop/clock.js';
 import { Controller } from '../../src/loop/controller.js';
 import type { Trace } from '../../src/loop/trace.js';
 import type { DesiredCopy } from '../../src/node/desired-copy.js';
-import type { HandleBook } from '../../src/node/handle-book.js';
+import type { Handle, HandleBook } from '../../src/node/handle-book.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { SupervisorFacts } from './process-supervisor/goal.js';
 import {
@@ -75,8 +75,10 @@ export function buildWrapperControllers(options: WrapperControllersOptions): Wra
     installer.specChanged(id);
   });
   handles.onChange((id) => {
-    supervisor.enqueue(id);
-    installer.enqueue(id);
+    const handle = handles.get(id);
+    // A start under way is answered by another change; then there is something to see.
+    if (handle?.isStarting !== true) supervisor.enqueue(id);
+    if (handle !== undefined && isFree(handle)) installer.enqueue(id);
   });
   const wakeAll = (): void => {
     for (const id of keys()) {
@@ -85,4 +87,11 @@ export function buildWrapperControllers(options: WrapperControllersOptions): Wra
     }
   };
   return { installer, supervisor, processSupervisor, wakeAll };
+}
+
+/** Only where nothing runs or is about to is there anything to install. */
+function isFree(handle: Handle): boolean {
+  const isOccupied =
+    handle.process !== null || handle.isStarting || handle.hasRemains || handle.stopping !== null;
+  return !handle.isPrepared && !isOccupied;
 }

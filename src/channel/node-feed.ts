@@ -36,6 +36,8 @@ export class NodeFeed {
   readonly #dirty = new Set<string>();
   /** Ids that the node was told to hold. */
   readonly #told = new Set<string>();
+  /** The id whose assignment was or is being composed, and is not yet told. */
+  #composing: string | undefined;
   readonly #sentRevisions = new Set<string>();
   /** Ids that wait for the content of their revision to reach the mirror, by revision. */
   readonly #waiting = new Map<string, Set<string>>();
@@ -64,7 +66,7 @@ export class NodeFeed {
   touch(id: string): void {
     // Before the start it would make a snapshot of a part, and what is not in a snapshot is ended.
     if (!this.#isStarted || this.#isClosed) return;
-    if (!this.#told.has(id) && this.#record(id) === undefined) return;
+    if (!this.#told.has(id) && this.#composing !== id && this.#record(id) === undefined) return;
     this.#dirty.add(id);
     this.#schedule();
   }
@@ -116,6 +118,7 @@ export class NodeFeed {
       const drop: string[] = [];
       const revisions: Record<string, Configuration> = {};
       for (const id of ids) {
+        this.#composing = id;
         const assignment = await this.#compose(id);
         if (assignment === undefined) {
           if (this.#told.delete(id)) drop.push(id);

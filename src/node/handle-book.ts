@@ -35,6 +35,8 @@ const keptSchema = z.object({
   restartToken: z.int(),
 });
 
+const KEPT_FIELDS = keptSchema.keyof().options;
+
 /** Why the next start does not happen now. */
 export interface Problem {
   readonly reason: z.output<typeof reasonSchema>;
@@ -132,7 +134,7 @@ export class HandleBook {
     const before = this.#handles.get(handle.id);
     this.#handles.set(handle.id, handle);
     if (before === undefined || !isSameKept(before, handle))
-      this.#disk.put(HANDLES + handle.id, keptSchema.parse(handle));
+      this.#disk.put(HANDLES + handle.id, keptOf(handle));
     this.#tell(handle.id);
   }
 
@@ -153,7 +155,24 @@ export class HandleBook {
   }
 }
 
+/** The fields of `keptSchema`. Written out: every change of a handle comes through here. */
+function keptOf(handle: Handle): z.output<typeof keptSchema> {
+  return {
+    id: handle.id,
+    configurationName: handle.configurationName,
+    static: handle.static,
+    runtime: handle.runtime,
+    run: handle.run,
+    isPrepared: handle.isPrepared,
+    process: handle.process,
+    exit: handle.exit,
+    restarts: handle.restarts,
+    streak: handle.streak,
+    restartToken: handle.restartToken,
+  };
+}
+
 /** Handles are replaced, never mutated, so nested values compare by identity. */
 function isSameKept(a: Handle, b: Handle): boolean {
-  return (Object.keys(keptSchema.shape) as (keyof Handle)[]).every((field) => a[field] === b[field]);
+  return KEPT_FIELDS.every((field) => a[field] === b[field]);
 }

@@ -2,7 +2,7 @@
  * Every write of what is desired of instances, for the API, the commands and the enforcer alike. Each resolves
  * when it is durable and the mirror shows it, so that the caller reads its own write.
  */
-import type { Clock } from '../loop/clock.js';
+import type { Clock, TimerHandle } from '../loop/clock.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import type { InstanceRecord, InstanceState, InstanceStatus } from '../model/instance.js';
@@ -166,10 +166,12 @@ export class InstanceWriter {
     const { instances, clock } = this.#options;
     const current = instances.get(id)?.value;
     if (current === undefined || isJudged(current)) return current;
+    let timer: TimerHandle | undefined;
     await new Promise<void>((resolve) => {
       this.#awaitingPlacement.set(id, resolve);
-      clock.setTimer(PLACEMENT_WAIT_MS, resolve);
+      timer = clock.setTimer(PLACEMENT_WAIT_MS, resolve);
     });
+    timer?.cancel();
     this.#awaitingPlacement.delete(id);
     return instances.get(id)?.value;
   }

@@ -102,9 +102,9 @@ describe('the plan of placement', () => {
   });
 
   it('says first which templates cannot be chosen', () => {
-    expect(decide([node('alpha')], { templateProblems: ['no template games/a', 'group x is empty'] })).toEqual([
-      'explain template-missing [template] no template games/a; group x is empty',
-    ]);
+    expect(
+      decide([node('alpha')], { templateProblems: ['no template games/a', 'group x is empty'] }),
+    ).toEqual(['explain template-missing [template] no template games/a; group x is empty']);
   });
 
   it('takes exactly what is left, and no port where none is asked for', () => {
@@ -117,7 +117,7 @@ describe('the plan of placement', () => {
     const large = node('large', { maxRamMB: 65_536, freeRamMB: 32_768 });
     const home = { nodeId: 'large', isBinding: false };
     expect(decide([small, large], { home })).toEqual(['place on large:30000']);
-    // (4096 - 2048) / 4096 is as much as 32768 / 65536, but for what the instance itself takes.
+    // With the instance on it, half of the small one stays free, and a little less of the large one.
     expect(decide([large, small])).toEqual(['place on small:30000']);
     expect(decide([node('b'), node('a', { siblings: 1 })])).toEqual(['place on b:30000']);
     expect(decide([node('b'), node('a')])).toEqual(['place on a:30000']);
