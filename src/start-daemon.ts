@@ -17,7 +17,7 @@ import { RunningParts } from './loop/lifecycle.js';
 import { SystemClock } from './loop/system-clock.js';
 import { Master } from './master.js';
 import type { Configuration } from './model/configuration.js';
-import { DroverError } from './model/errors.js';
+import { DroverError, messageOf } from './model/errors.js';
 import type { NodeCapacity, NodeConfiguration, NodeRecord } from './model/node.js';
 import { loadMainConfiguration } from './node/main-configuration.js';
 import { prepareRoot, type RootPaths } from './node/root.js';
@@ -90,13 +90,25 @@ async function startParts(
   running.onStop(() => log.close());
   const { logger } = log;
   running.onStop(() => logger.info('Drover has ended'));
-  logger.info(
-    { version, node: configuration.nodeId, pid: process.pid, root: paths.root },
-    `Drover ${version} starts`,
-  );
+  logger.info({ version, node: configuration.nodeId, root: paths.root }, `Drover ${version} starts`);
 
   const shared = { clock: new SystemClock(), random: Math.random, logger, metrics: new Metrics() };
   const assembly = { paths, configuration, version, shared, running };
+  try {
+    return await startAll(assembly);
+  } catch (error) {
+    // In the log too: under a service manager nobody sees the terminal.
+    logger.error(
+      error instanceof DroverError ? { code: error.code } : { err: error },
+      `Drover cannot start: ${messageOf(error)}`,
+    );
+    throw error;
+  }
+}
+
+async function startAll(assembly: Assembly): Promise<Daemon> {
+  const { paths, configuration, shared, running } = assembly;
+  const { logger } = shared;
   const { master, api, files, setReady } = await startMaster(assembly);
   const wrapper = await startWrapper(assembly, master);
   await untilJoined(wrapper, shared.clock);

@@ -270,7 +270,7 @@ export class Wrapper implements Part {
         isPrepared: false,
       });
       logger.info(
-        { instance: handle.id, pid: held.process.pid },
+        { instance: handle.id, processPid: held.process.pid },
         `adopted ${handle.id} (${handle.configurationName}), pid ${held.process.pid}`,
       );
       return;

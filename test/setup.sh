@@ -5,6 +5,7 @@ set -u
 
 # command | Debian package | what needs it
 readonly TOOLS='
+curl|curl|end to end: the line that a start prints, pasted into a shell
 bash|bash|process runtime: keeps terminals of other instances out of a new process
 mkfifo|coreutils|configuration files: a pipe among them is reported, not opened
 mount|mount|full disks: a small tmpfs is filled

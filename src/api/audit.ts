@@ -21,8 +21,17 @@ export function auditWrites(logger: Logger): onResponseHookHandler {
       const route = request.routeOptions.url ?? null;
       const id = request.subject ?? pathSubject(request.params);
       const status = reply.statusCode;
-      const fields = { key, method, route, id, address: request.ip, status };
-      const text = `write through the API: ${method} ${route}${describe(id)} by ${key}: ${status}`;
+      const target = targetOf(request.query);
+      const fields = {
+        key,
+        method,
+        route,
+        id,
+        ...(target !== undefined && { target }),
+        address: request.ip,
+        status,
+      };
+      const text = `write through the API: ${method} ${route}${describe(id)}${describe(target)} by ${key}: ${status}`;
       // Apps report their own state again and again; what operators and tools do must not drown in that.
       if (actor.kind === 'instance') logger.debug(fields, text);
       else logger.info(fields, text);
@@ -33,6 +42,11 @@ export function auditWrites(logger: Logger): onResponseHookHandler {
 
 function pathSubject(params: unknown): unknown {
   return params !== null && typeof params === 'object' ? (Object.values(params)[0] ?? null) : null;
+}
+
+/** What a lifecycle request asks for. */
+function targetOf(query: unknown): unknown {
+  return query !== null && typeof query === 'object' && 'target' in query ? query.target : undefined;
 }
 
 /** Only what is a name or id is shown on a terminal: anything else could steer it. */

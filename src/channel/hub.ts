@@ -120,12 +120,13 @@ export class Hub {
       isStale: false,
     };
     this.#sessions.set(nodeId, session);
+    // Before its reports come: what it says of its instances would be marked as lost once more.
+    beats.connected(nodeId);
     transport.send({ type: 'welcome', protocol: PROTOCOL_VERSION, master });
     this.#track(
       this.#record(hello).then(
         () => {
           if (this.#sessions.get(nodeId) !== session) return;
-          beats.connected(nodeId);
           session.feed.start();
           logger.info(
             { node: nodeId, version: hello.version, cluster: clusterName },

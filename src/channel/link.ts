@@ -147,6 +147,8 @@ export class Link {
         );
         return;
       case 'snapshot':
+        // Not before: a master whose disk is full welcomes and then hangs up.
+        this.#backoff.clear(RECONNECT_KEY);
         this.#feed(connection, message.sequence, () => this.#options.feed.applySnapshot(message));
         return;
       case 'delta':
@@ -163,7 +165,6 @@ export class Link {
 
   #welcomed(connection: Connection, welcome: MessageOf<'welcome'>): void {
     connection.isWelcome = true;
-    this.#backoff.clear(RECONNECT_KEY);
     this.#options.onWelcome(welcome.master);
     this.#beatLater(connection);
     this.#options.reports.restart();

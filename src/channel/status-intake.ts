@@ -2,13 +2,11 @@
  * Takes a wrapper's reports into the records of the instances that it holds: the writer of every status field
  * (see controllers/README.md). A report about an instance of another node is ignored. Repeating a report changes nothing.
  */
-import type { InstanceRecord, InstanceStatus, Reason } from '../model/instance.js';
+import type { InstanceRecord, InstanceStatus } from '../model/instance.js';
 import { modify, type RecordSet } from '../store/modify.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Report } from './messages.js';
-
-const PASSING: ReadonlySet<Reason> = new Set<Reason>(['installing', 'starting', 'stopping']);
 
 export interface StatusIntakeOptions {
   readonly records: RecordSet<InstanceRecord>;
@@ -84,10 +82,8 @@ export class StatusIntake {
     if (after.state === 'ONLINE' && before.status.state === 'CREATING' && after.restarts === 0)
       metrics.observeStart(Math.max(0, now() - before.createdAt) / 1000);
     if (after.state === before.status.state && after.reason === before.status.reason) return;
-    // What is on its way without a problem is told by the node in more detail.
-    const isOnItsWay =
-      after.state === before.status.state && (after.reason === null || PASSING.has(after.reason));
-    logger[isOnItsWay ? 'debug' : 'info'](
+    // The node itself has logged what it did and why.
+    logger.debug(
       {
         instance: before.id,
         configuration: before.configurationName,

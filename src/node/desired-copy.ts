@@ -96,7 +96,7 @@ export class DesiredCopy {
 
   /** Resolves when all that was applied is on disk. */
   commit(): Promise<void> {
-    return this.#disk.flush();
+    return this.#disk.written();
   }
 
   #apply(

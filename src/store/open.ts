@@ -13,7 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { Logger } from '../telemetry/logger.js';
 import { Ledger } from './ledger.js';
@@ -47,7 +47,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const { database, entries, summary } = await openChecked(options.directory, file);
   options.logger?.info(
     { entries: entries.size, revision: summary.revision, ms: Math.round(performance.now() - startedAt) },
-    'store opened',
+    `store ${basename(options.directory)} opened: ${entries.size} entries, all sound`,
   );
   return new LmdbStore({
     file,

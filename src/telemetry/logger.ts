@@ -71,6 +71,7 @@ function lostLine(lines: number): string {
 
 /** How pino begins a line of level error. */
 const ERROR_LINE = '{"level":50,';
+const STACK = '"stack":"';
 
 interface OpenTerminal {
   show(line: string): void;
@@ -91,7 +92,7 @@ async function openTerminal(target: boolean | Terminal): Promise<OpenTerminal | 
   const plain = prettyFactory({ ...shared, hideObject: true });
   const detailed = prettyFactory(shared);
   const show = (line: string): void => {
-    terminal.write(line.startsWith(ERROR_LINE) ? detailed(line) : plain(line));
+    terminal.write(line.startsWith(ERROR_LINE) && line.includes(STACK) ? detailed(line) : plain(line));
   };
   if (target !== true) return { show, close: ignore };
   // A terminal that went away (EPIPE, EIO) or a full disk behind a redirection must not end the daemon.

@@ -135,7 +135,7 @@ export class TemplateLibrary implements Part {
     const known = this.#digests.get(key);
     if (known !== undefined) return known;
     const tree = new TreeDigest(this.#placeOf(group, name), this.#clock, (digest) => {
-      this.#logger.info({ group, template: name, digest }, 'template changed');
+      this.#logger.info({ group, template: name, digest }, `template ${group}/${name} changed`);
       this.#tell(group, name);
     });
     this.#digests.set(key, tree);
@@ -200,13 +200,13 @@ export class TemplateLibrary implements Part {
 
   #appeared(group: string, name: string): void {
     this.#digests.get(`${group}/${name}`)?.distrust();
-    this.#logger.info({ group, template: name }, 'template appeared');
+    this.#logger.info({ group, template: name }, `template ${group}/${name} appeared`);
     this.#tell(group, name);
   }
 
   #disappeared(group: string, name: string): void {
     this.#digests.delete(`${group}/${name}`);
-    this.#logger.info({ group, template: name }, 'template disappeared');
+    this.#logger.info({ group, template: name }, `template ${group}/${name} disappeared`);
     this.#tell(group, name);
   }
 

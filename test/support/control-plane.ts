@@ -3,7 +3,7 @@
  * controllers, channel and stores, for tests and benchmarks of what they decide together.
  */
 import { pino } from 'pino';
-import { createInProcessPair } from '../../src/channel/transport.js';
+import { createInProcessPair, type Transport } from '../../src/channel/transport.js';
 import type { Clock } from '../../src/loop/clock.js';
 import { Master } from '../../src/master.js';
 import {
@@ -28,6 +28,10 @@ export interface ControlPlaneOptions {
   readonly masterStore?: Store;
   readonly logger?: Logger;
   readonly groups?: ReadonlyMap<string, readonly string[]>;
+  /** Makes the nodes' installations slow, or fail. */
+  readonly adaptInstallation?: (installation: Installation, nodeId: string) => Installation;
+  /** Puts a node's connections behind something. */
+  readonly adaptTransport?: (transport: Transport, nodeId: string) => Transport;
 }
 
 export interface TestNode {
@@ -174,11 +178,12 @@ export class ControlPlane {
       version: '0.0.0',
       capacity,
       runtimes: [node.runtime],
-      installation: fakeInstallation(node),
+      installation:
+        this.#options.adaptInstallation?.(fakeInstallation(node), node.nodeId) ?? fakeInstallation(node),
       connect: async () => {
         const [mine, its] = createInProcessPair();
         this.master.accept(its);
-        return mine;
+        return this.#options.adaptTransport?.(mine, node.nodeId) ?? mine;
       },
       store: node.store,
       metrics: new Metrics(),

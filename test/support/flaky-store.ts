@@ -18,7 +18,8 @@ export class FlakyStore extends LedgerStore {
   }
 
   protected async write(): Promise<void> {
-    if (this.latencyMs > 0) await new Promise<void>((resolve) => this.#clock.setTimer(this.latencyMs, resolve));
+    if (this.latencyMs > 0)
+      await new Promise<void>((resolve) => this.#clock.setTimer(this.latencyMs, resolve));
     if (this.isFull) throw new DroverError('DRV_STORE_WRITE_FAILED', 'the disk is full');
   }
 

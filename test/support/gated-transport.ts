@@ -1,15 +1,12 @@
-/** A transport whose frames a test can hold back and let through, as a stalled or cut network does. */
+/** A transport whose frames a test can hold back, let through late, or lose with the connection. */
 import type { Frame, Message } from '../../src/channel/messages.js';
 import type { Transport } from '../../src/channel/transport.js';
 
 /** Open: everything passes. Shut: everything waits, in order, until it is opened again. */
 export class Gate {
+  readonly #transports = new Set<GatedTransport>();
   #isShut = false;
   #waiting: (() => void)[] = [];
-
-  get isShut(): boolean {
-    return this.#isShut;
-  }
 
   shut(): void {
     this.#isShut = true;
@@ -23,48 +20,73 @@ export class Gate {
     for (const pass of waiting) pass();
   }
 
+  /** Loses what waits, and every connection with it; new ones pass. */
+  reset(): void {
+    this.#isShut = false;
+    this.#waiting = [];
+    for (const transport of this.#transports) transport.sever();
+    this.#transports.clear();
+  }
+
   pass(action: () => void): void {
     if (this.#isShut) this.#waiting.push(action);
     else action();
   }
+
+  join(transport: GatedTransport): void {
+    this.#transports.add(transport);
+  }
 }
 
-/** `inner` behind a gate, both ways. `gateOf` is asked with each incoming message until it names the gate. */
+/** A wrapper's end of a connection, behind a gate that works both ways; its own `close` is known on its own side at once. */
 export class GatedTransport implements Transport {
   readonly #inner: Transport;
-  readonly #gateOf: (message: Message) => Gate | undefined;
-  #gate: Gate | undefined;
+  readonly #gate: Gate;
+  #closeReason: string | undefined;
+  #closeListener: ((reason: string) => void) | undefined;
 
-  constructor(inner: Transport, gateOf: (message: Message) => Gate | undefined) {
+  constructor(inner: Transport, gate: Gate) {
     this.#inner = inner;
-    this.#gateOf = gateOf;
+    this.#gate = gate;
+    gate.join(this);
+    inner.onClose((reason) => gate.pass(() => this.#end(reason)));
   }
 
   get isOpen(): boolean {
-    return this.#inner.isOpen;
+    return this.#closeReason === undefined;
   }
 
   send(message: Message, body?: Buffer): void {
-    this.#pass(() => this.#inner.send(message, body));
+    if (this.isOpen) this.#gate.pass(() => this.#inner.send(message, body));
   }
 
   onFrame(listener: (frame: Frame) => void): void {
-    this.#inner.onFrame((frame) => {
-      this.#gate ??= this.#gateOf(frame.message);
-      this.#pass(() => listener(frame));
-    });
+    this.#inner.onFrame((frame) =>
+      this.#gate.pass(() => {
+        if (this.isOpen) listener(frame);
+      }),
+    );
   }
 
   onClose(listener: (reason: string) => void): void {
-    this.#inner.onClose((reason) => this.#pass(() => listener(reason)));
+    this.#closeListener = listener;
+    if (this.#closeReason !== undefined) listener(this.#closeReason);
   }
 
   close(reason: string): void {
-    this.#inner.close(reason);
+    this.#end(reason);
+    this.#gate.pass(() => this.#inner.close(reason));
   }
 
-  #pass(action: () => void): void {
-    if (this.#gate === undefined) action();
-    else this.#gate.pass(action);
+  /** Ends both sides at once. */
+  sever(): void {
+    this.#inner.close('connection reset');
+    this.#end('connection reset');
+  }
+
+  #end(reason: string): void {
+    if (this.#closeReason !== undefined) return;
+    this.#closeReason = reason;
+    this.#closeListener?.(reason);
   }
 }

@@ -119,7 +119,11 @@ describe('the plan of the process supervisor', () => {
     ['remove, up', { handle: running(), ...wanted('remove') }, ['SIGTERM to run 1']],
     ['remove, down', { handle: handle({ run: 1 }), ...wanted('remove') }, ['clear-workspace']],
     ['remove, down and cleared', { handle: handle({ run: 1, isCleared: true }), ...wanted('remove') }, []],
-    ['remove, down and static', { handle: handle({ run: 1, static: true }), ...wanted('remove') }, []],
+    [
+      'remove, down and static',
+      { handle: handle({ run: 1, static: true }), desired: desired({ goal: 'remove' }, true) },
+      [],
+    ],
     // no longer assigned
     ['unassigned, up', { handle: running(), ...UNASSIGNED }, ['SIGTERM to run 1']],
     ['unassigned, down', { handle: handle({ run: 1 }), ...UNASSIGNED }, ['clear-workspace']],
@@ -131,6 +135,15 @@ describe('the plan of the process supervisor', () => {
   ];
   it.each(table)('%s', (_what, fields, expected) => {
     expect(decide(fields)).toEqual(expected);
+  });
+
+  it('learns what it holds from its configuration before anything else is done with it', () => {
+    const unknown = handle({ run: 1, static: true, configurationName: 'unknown' });
+    expect(decide({ handle: unknown, ...wanted('remove') })).toEqual(['identify']);
+    expect(decide({ handle: { ...running(), configurationName: 'unknown' }, ...wanted('stop') })).toEqual([
+      'identify',
+    ]);
+    expect(decide({ handle: unknown, ...UNASSIGNED })).toEqual(['forget']);
   });
 
   describe('on the stop ladder', () => {
@@ -318,7 +331,7 @@ describe('the report of the process supervisor', () => {
 
   it('says gone only when nothing lives and the directory is cleared or kept on purpose', () => {
     const isGone = (fields: Partial<Handle>, goal: Assignment['goal'] = 'remove') =>
-      reportOf(factsOf({ handle: handle(fields), ...wanted(goal) }))?.gone;
+      reportOf(factsOf({ handle: handle(fields), desired: desired({ goal }, fields.static === true) }))?.gone;
     expect(isGone({ isCleared: true })).toBe(true);
     expect(isGone({ static: true })).toBe(true);
     expect(isGone({})).toBe(false);

@@ -10,6 +10,7 @@ import type { Exit, RunId, Runtime, StartSpec } from '../../../src/runtime/runti
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { SupervisorFacts } from './goal.js';
 import { plan, type SupervisorStep } from './plan.js';
+import { describeEnd } from './report.js';
 import { afterExit, afterFailure } from './restart-delay.js';
 
 /** After this long a port that something else held is tried again. */
@@ -137,6 +138,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   #recordExit(handle: Handle, exit: Exit): void {
     const { handles, clock, random, logger, runtimes } = this.#options;
     handles.change(handle.id, afterExit(handle, exit, clock.monotonic(), random()));
+    const after = handles.get(handle.id);
     logger.info(
       {
         instance: handle.id,
@@ -145,7 +147,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         code: exit.code,
         signal: exit.signal,
       },
-      `the process of ${handle.id} (${handle.configurationName}) ended with ${exit.signal ?? `code ${exit.code}`}`,
+      `${handle.id} (${handle.configurationName}) ${describeEnd(handle, exit, after)}`,
     );
     const run = { instanceId: handle.id, run: handle.run };
     runtimes
@@ -224,7 +226,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
           instance: id,
           configuration: handle.configurationName,
           run,
-          pid: process.pid,
+          processPid: process.pid,
           port,
         },
         `started ${id} (${handle.configurationName}), pid ${process.pid}${port === null ? '' : `, port ${port}`}`,

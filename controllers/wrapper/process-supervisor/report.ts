@@ -45,7 +45,7 @@ function say(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said
       return {
         state: 'STOPPED',
         reason: 'stopped',
-        message: handle.exit === null ? null : ended(handle.exit),
+        message: handle.exit === null ? null : endedWith(handle.exit),
       };
     case 'remove':
       return { state: 'STOPPED', reason: 'removing', message: null };
@@ -76,20 +76,28 @@ function sayDown(facts: SupervisorFacts, handle: Handle): Said | undefined {
     return { state, reason: handle.problem.reason, message: handle.problem.message + again };
   }
   if (state === 'OFFLINE' && handle.exit !== null) {
-    const when = handle.notBefore === null ? 'at once' : `in ${seconds(handle.delayMs)}`;
-    return {
-      state,
-      reason: 'exited',
-      message: `${ended(handle.exit)}, restart ${handle.restarts + 1} ${when}`,
-    };
+    return { state, reason: 'exited', message: `${endedWith(handle.exit)}, ${nextRestart(handle)}` };
   }
   if (handle.isPrepared || facts.desired?.assignment.templates.length === 0) return undefined;
   return { state, reason: 'installing', message: 'installing templates' };
 }
 
-function ended(exit: Exit): string {
+/** How a process ended, as words after its name. */
+function endedWith(exit: Exit): string {
   if (exit.signal !== null) return `ended by ${exit.signal}`;
   return exit.code === null ? 'ended while Drover was not running' : `exited with code ${exit.code}`;
+}
+
+/** For the log: a stop that was asked for must not read like a crash. */
+export function describeEnd(before: Handle, exit: Exit, after: Handle | undefined): string {
+  if (before.stopping !== null) return `has stopped: ${endedWith(exit)}`;
+  return after === undefined ? endedWith(exit) : `${endedWith(exit)}, ${nextRestart(after)}`;
+}
+
+/** Which restart comes, and when. */
+function nextRestart(handle: Handle): string {
+  const when = handle.notBefore === null ? 'at once' : `in ${seconds(handle.delayMs)}`;
+  return `restart ${handle.restarts + 1} ${when}`;
 }
 
 function seconds(ms: number): string {

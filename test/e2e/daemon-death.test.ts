@@ -1,0 +1,98 @@
+/** `kill -9` of the daemon, of the owner, and of both: nothing lost, nothing doubled. */
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { readLastLines } from '../../src/logs/tail.js';
+import type { InstanceInfo } from '../../src/model/instance.js';
+import { DaemonWorld, failedOf } from '../support/daemon.js';
+import { kill } from '../support/root-processes.js';
+import { PATIENCE, until } from '../support/until.js';
+
+vi.setConfig(PATIENCE);
+
+let world: DaemonWorld;
+beforeEach(async () => {
+  world = await DaemonWorld.create();
+});
+afterEach(({ task }) => world.finish(failedOf(task)));
+
+const COUNTING = 'i=0; while :; do i=$((i+1)); echo "line $i"; sleep 0.02; done';
+
+const pidsOf = (instances: readonly InstanceInfo[]) =>
+  instances.map(({ id, processPid }) => `${id} ${processPid}`);
+
+async function lineCount(id: string): Promise<number> {
+  return (await readLastLines(join(world.paths.instanceLogs, id), 1)).totalLines;
+}
+
+async function killOwner(): Promise<void> {
+  const owners = await world.processes.owners();
+  expect(owners).toHaveLength(1);
+  for (const pid of owners) kill(pid);
+}
+
+it('leaves instances and their logs alone when the daemon is killed, and adopts them at the next start', async () => {
+  world.configure('counting', { command: COUNTING, minimumServiceCount: 2 });
+  await world.start();
+  const before = await world.untilOnline('counting', 2);
+  await world.kill();
+  for (const { id } of before) {
+    const count = await lineCount(id);
+    await until(async () => expect(await lineCount(id)).toBeGreaterThan(count + 5));
+  }
+  await world.start();
+  expect(pidsOf(await world.untilOnline('counting', 2))).toEqual(pidsOf(before));
+  for (const { id, restarts } of await world.api.instances()) {
+    expect(restarts).toBe(0);
+    const lines = await world.api.logs(id);
+    expect(lines).toEqual(lines.map((_, index) => `line ${index + 1}`));
+  }
+});
+
+it('replaces instances in place when their owner is killed, with and without the daemon', async () => {
+  world.configure('counting', { command: COUNTING, minimumServiceCount: 3 });
+  await world.start();
+  const first = await world.untilOnline('counting', 3);
+  await killOwner();
+  const second = await untilReplaced(first);
+  await killOwner();
+  await world.kill();
+  await world.start();
+  await untilReplaced(second);
+});
+
+/** The same instances with other processes. */
+async function untilReplaced(before: readonly InstanceInfo[]): Promise<InstanceInfo[]> {
+  return await until(async () => {
+    const after = await world.untilOnline('counting', before.length);
+    expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    const old = new Set(before.map(({ processPid }) => processPid));
+    expect(after.filter(({ processPid }) => old.has(processPid))).toEqual([]);
+    return after;
+  });
+}
+
+it('never starts a half-installed working directory, whenever daemon and owner are killed', async () => {
+  const files = Array.from({ length: 300 }, (_, index) => [`d${index % 20}/f${index}`, `content ${index}`]);
+  world.template('group', 'large', Object.fromEntries(files));
+  const configure = (minimumServiceCount: number): void =>
+    world.configure('large', {
+      command: 'echo "files: $(find . -type f | wc -l)"; exec sleep 1000',
+      templateInstallationConfig: { allOf: [{ group: 'group', name: 'large' }] },
+      minimumServiceCount,
+    });
+  const moments = Array.from({ length: 5 }, () => Math.round(300 + Math.random() * 700));
+  console.log(`killed after ${moments} ms`);
+  for (const [round, moment] of moments.entries()) {
+    configure(2 * (round + 1));
+    world.spawn();
+    // The moment of the fault, not a wait for something.
+    await new Promise((resolve) => setTimeout(resolve, moment));
+    if (round % 2 === 1) for (const pid of await world.processes.owners()) kill(pid);
+    await world.kill();
+  }
+  await world.start();
+  for (const { id } of await world.untilOnline('large', 10)) {
+    await world.untilLogged(id, /^files: /);
+    expect(new Set(await world.api.logs(id))).toEqual(new Set(['files: 300']));
+  }
+});

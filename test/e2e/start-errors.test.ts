@@ -1,0 +1,152 @@
+/** Starts that cannot work: one clear line on standard error, exit code 1, and nothing changed. */
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { DaemonWorld, failedOf } from '../support/daemon.js';
+import { DaemonProcess } from '../support/daemon-process.js';
+import { PATIENCE, until } from '../support/until.js';
+
+vi.setConfig(PATIENCE);
+
+const PROGRAM = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
+const NOBODY = 65_534;
+
+let world: DaemonWorld;
+beforeEach(async () => {
+  world = await DaemonWorld.create();
+});
+afterEach(({ task }) => world.finish(failedOf(task)));
+
+/** Starts a daemon that must refuse; answers its one line. */
+async function refusalOf(root = world.root, uid?: number): Promise<string> {
+  const daemon = new DaemonProcess({ root, ...(uid !== undefined && { uid }) });
+  try {
+    // The other thing that can happen: it starts.
+    await Promise.race([daemon.ended, until(() => expect(daemon.stdout).toContain('curl '))]);
+    expect(daemon.stdout).not.toContain('curl ');
+  } finally {
+    if (daemon.isRunning) await daemon.end('SIGKILL');
+  }
+  expect({ ...(await daemon.ended), stderr: daemon.stderr }).toEqual({
+    code: 1,
+    signal: null,
+    stderr: expect.stringMatching(/^drover: .+\n$/),
+  });
+  return daemon.stderr;
+}
+
+it('names the field, the place and what would be right in config.json', async () => {
+  const config = join(world.root, 'config.json');
+  const cases: [string, RegExp][] = [
+    ['{\n  "apiPrt": 7000\n}', /config\.json:2:3: apiPrt: unknown field; did you mean "apiPort"\?/],
+    [
+      '{\n  "apiPort": "7000"\n}',
+      /config\.json:2:14: apiPort: must be a whole number from 1 to 65535, is "7000"/,
+    ],
+    ['{\n  "debug": true,\n', /config\.json:\d:\d+: not valid JSON/],
+    ['{ "isMasterNode": false }', /isMasterNode is false/],
+  ];
+  for (const [text, message] of cases) {
+    writeFileSync(config, text);
+    expect(await refusalOf()).toMatch(message);
+    expect(readFileSync(config, 'utf8')).toBe(text);
+  }
+});
+
+it('refuses an API port that is bound, and leaves no store behind', async () => {
+  const other = createServer().listen(world.apiPort, '127.0.0.1');
+  await once(other, 'listening');
+  expect(await refusalOf()).toMatch(new RegExp(`port ${world.apiPort}.*in use`));
+  other.close();
+  expect(readFileSync(world.paths.droverLog, 'utf8')).toMatch(
+    /"level":50,.*Drover cannot start: the API cannot listen/,
+  );
+  expect(await world.processes.owners()).toEqual([]);
+});
+
+it('refuses a second node on the same root, naming the first, which goes on', async () => {
+  world.configure('service', { command: 'exec sleep 1000' });
+  await world.start();
+  const before = await world.untilOnline('service', 1);
+  expect(await refusalOf()).toMatch(
+    new RegExp(`another Drover \\(pid ${world.daemon.pid}\\) already runs in`),
+  );
+  const after = await world.untilOnline('service', 1);
+  expect(after).toMatchObject(before.map(({ id, processPid }) => ({ id, processPid })));
+});
+
+it('refuses a root that is a file, has no parent, or has a file where a directory belongs', async () => {
+  const file = join(world.root, 'file');
+  writeFileSync(file, '');
+  expect(await refusalOf(file)).toMatch(/file: is not a directory/);
+  expect(await refusalOf(join(world.root, 'absent', 'root'))).toMatch(
+    /absent is not a directory that exists/,
+  );
+  const root = join(world.root, 'root');
+  mkdirSync(root);
+  writeFileSync(join(root, 'running'), '');
+  expect(await refusalOf(root)).toMatch(/running: .*not a directory; move it away/);
+});
+
+it.skipIf(process.getuid?.() !== 0)('refuses a root that its user cannot write', async () => {
+  // Traversed by the other user, but not written.
+  chmodSync(world.root, 0o755);
+  expect(await refusalOf(world.root, NOBODY)).toMatch(/must be writable for this user/);
+});
+
+it('refuses a truncated store and changes nothing of it', async () => {
+  world.configure('service', { command: 'exec sleep 1000' });
+  await world.start();
+  const before = await world.untilOnline('service', 1);
+  await world.kill('SIGTERM');
+  const store = join(world.paths.store, 'master', 'store.mdb');
+  const whole = readFileSync(store);
+  truncateSync(store, whole.length / 2);
+  expect(await refusalOf()).toMatch(/store\.mdb is damaged: .*Restore the file from a backup/);
+  expect(statSync(store).size).toBe(whole.length / 2);
+  expect((await world.processes.marked()).map(({ pid }) => pid)).toEqual(
+    before.map(({ processPid }) => processPid),
+  );
+  writeFileSync(store, whole);
+  await world.start();
+  expect(await world.untilOnline('service', 1)).toMatchObject(
+    before.map(({ processPid }) => ({ processPid })),
+  );
+});
+
+it('makes what is missing in an empty directory', async () => {
+  const root = join(world.root, 'new');
+  mkdirSync(root);
+  const daemon = new DaemonProcess({ root });
+  // It serves, or ends because another program has port 7000, which a new config.json says.
+  await Promise.race([daemon.ended, until(() => expect(daemon.stdout).toContain('curl '))]);
+  await daemon.end('SIGINT');
+  const config = JSON.parse(readFileSync(join(root, 'config.json'), 'utf8'));
+  expect(config).toMatchObject({ apiPort: 7000, isMasterNode: true });
+  expect(readdirSync(root)).toEqual(
+    expect.arrayContaining(['configurations', 'data', 'extensions', 'logs', 'running', 'templates']),
+  );
+  expect(statSync(join(root, 'data')).mode & 0o777).toBe(0o700);
+});
+
+it('has a help and a version', () => {
+  const say = (...words: string[]) => spawnSync(process.execPath, [PROGRAM, ...words], { encoding: 'utf8' });
+  expect(say('--help')).toMatchObject({ status: 0, stdout: expect.stringMatching(/drover.*start/s) });
+  expect(say('--version')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  expect(say('strat')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining("unknown command 'strat'"),
+  });
+});

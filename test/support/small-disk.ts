@@ -1,0 +1,48 @@
+/** A small file system of its own (tmpfs) that a test fills and frees. Needs root and the right to mount. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export class SmallDisk {
+  readonly path = mkdtempSync(join(tmpdir(), 'drover-disk-'));
+
+  /** `size` as mount takes it, such as `24m`. Throws when mounting is not allowed. */
+  constructor(size: string) {
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=755`, 'drover-test', this.path], {
+        stdio: 'ignore',
+      });
+    } catch (error) {
+      rmSync(this.path, { recursive: true });
+      throw error;
+    }
+  }
+
+  /** Whether this user may mount one here. */
+  static readonly isPossible = ((): boolean => {
+    try {
+      new SmallDisk('64k').close();
+      return true;
+    } catch {
+      return false;
+    }
+  })();
+
+  /** Leaves `bytes` free. */
+  fill(bytes: number): void {
+    const { bavail, bsize } = statfsSync(this.path);
+    writeFileSync(join(this.path, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - bytes)));
+  }
+
+  /** Takes back what `fill` took. */
+  free(): void {
+    rmSync(join(this.path, 'ballast'));
+  }
+
+  /** Nothing may be open in it any more. */
+  close(): void {
+    execFileSync('umount', [this.path]);
+    rmSync(this.path, { recursive: true });
+  }
+}
