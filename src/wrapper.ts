@@ -58,6 +58,8 @@ export interface WrapperOptions {
 
 /** Unexplained ends: the process went while no daemon watched. */
 const UNSEEN_EXIT = { code: null, signal: null };
+/** How long a node that is being stopped waits for its last reports to be recorded. */
+const LAST_REPORTS_MS = 2000;
 const PROBE_EVERY_MS = 30_000;
 
 export class Wrapper implements Part {
@@ -134,6 +136,17 @@ export class Wrapper implements Part {
       signal.addEventListener('abort', look, { once: true });
       look();
     });
+    await this.#untilReported();
+  }
+
+  /** What has become of the instances should stand in the records; a master that cannot write is not waited for. */
+  async #untilReported(): Promise<void> {
+    let timer: TimerHandle | undefined;
+    const isTooLate = new Promise<void>((resolve) => {
+      timer = this.#options.clock.setTimer(LAST_REPORTS_MS, resolve);
+    });
+    await Promise.race([this.whenIdle().then(() => this.#outbox.whenEmpty()), isTooLate]);
+    timer?.cancel();
   }
 
   /** What housekeeping must leave alone: instances that are or were held here, and the trees that they use. */

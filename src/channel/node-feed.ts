@@ -3,6 +3,7 @@
  * mirrors at the moment of sending, so several changes of one instance travel as one.
  */
 import type { Configuration } from '../model/configuration.js';
+import { messageOf } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { ResolvedTemplate } from '../model/template.js';
 import type { LookupReader, MirrorReader } from '../store/mirror.js';
@@ -175,7 +176,11 @@ export class NodeFeed {
     try {
       return await this.#options.sources.templateDigest(group, name);
     } catch (error) {
-      this.#options.logger.warn({ err: error, template: `${group}/${name}` }, 'a template cannot be used');
+      if (!this.#isClosed)
+        this.#options.logger.warn(
+          { err: error, template: `${group}/${name}` },
+          `template ${group}/${name} cannot be used: ${messageOf(error)}`,
+        );
       return null;
     }
   }

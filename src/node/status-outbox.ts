@@ -12,6 +12,7 @@ export class StatusOutbox {
   readonly #unsent = new Set<string>();
   /** What was sent under a sequence number and is not acknowledged. */
   readonly #sent = new Map<number, readonly Report[]>();
+  readonly #waiters: (() => void)[] = [];
   #isScheduled = false;
   #listener: (() => void) | undefined;
 
@@ -56,6 +57,14 @@ export class StatusOutbox {
 
   acknowledge(sequence: number): void {
     this.#sent.delete(sequence);
+    if (!this.isEmpty) return;
+    for (const resolve of this.#waiters.splice(0)) resolve();
+  }
+
+  /** Resolves when the master has everything that was said until then. */
+  async whenEmpty(): Promise<void> {
+    if (this.isEmpty) return;
+    await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
   /** True when the master has everything. */

@@ -153,8 +153,11 @@ describe('the control plane at the wrong moment', () => {
     const { id: second } = await plane.master.writer.create('lobby');
     await settle();
     expect(small.runtime.alive).toEqual([first]);
+    small.runtime.stubborn.add(first);
     await plane.master.writer.reportState(first, { state: 'STOPPED' });
-    await clock.advance(1000);
+    await clock.advance(9000);
+    expect(small.runtime.alive).toEqual([first]);
+    await clock.advance(2000);
     expect(small.runtime.alive).toEqual([second]);
   });
 

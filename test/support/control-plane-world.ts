@@ -1,47 +1,17 @@
 /**
- * A control plane that a property test pushes around: operations of operators, apps, machines and networks, the
- * invariants that hold at every instant, and what must be true once the faults are over and time has passed.
+ * A control plane that a property test pushes around: operations of operators, apps, machines and networks,
+ * at any moment and at any speed of disks and starts. What must hold is in control-plane-invariants.ts.
  */
 import { expect } from 'vitest';
 import { DroverError, type ErrorCode } from '../../src/model/errors.js';
-import type { InstanceRecord, InstanceState } from '../../src/model/instance.js';
+import type { InstanceRecord } from '../../src/model/instance.js';
 import type { Installation } from '../../src/wrapper.js';
 import { ControlPlane, type TestNode } from './control-plane.js';
+import { aliveOn, checkAlways, checkSettled, type WatchedWorld } from './control-plane-invariants.js';
+import type { ServiceShape, WorldOperation, WorldSpeed } from './control-plane-operations.js';
 import { FakeClock } from './fake-clock.js';
 import { FlakyStore } from './flaky-store.js';
 import { Gate, GatedTransport } from './gated-transport.js';
-
-export interface ServiceShape {
-  readonly minimum: number;
-  readonly maximum: number | undefined;
-  readonly ports: { readonly min: number; readonly max: number } | undefined;
-  readonly ramMB: number;
-  readonly static: boolean;
-}
-
-/** `pick` chooses among the instances, `node` among the nodes, in the order in which they came. */
-export type WorldOperation =
-  | { readonly do: 'put'; readonly name: string; readonly shape: ServiceShape }
-  | { readonly do: 'drop'; readonly name: string }
-  | { readonly do: 'create'; readonly name: string }
-  | { readonly do: 'start' | 'stop' | 'restart' | 'delete' | 'toggle-stubborn'; readonly pick: number }
-  | {
-      readonly do: 'quickly';
-      readonly pick: number;
-      readonly targets: readonly ('start' | 'stop' | 'restart')[];
-    }
-  | { readonly do: 'put-state'; readonly pick: number; readonly state: InstanceState }
-  | { readonly do: 'crash'; readonly pick: number; readonly code: number }
-  | { readonly do: 'hold-port' | 'free-port'; readonly node: number; readonly port: number }
-  | { readonly do: 'break-starts' | 'mend-starts' | 'hide-runtime' | 'show-runtime'; readonly node: number }
-  | { readonly do: 'replace-wrapper' | 'silence' | 'heal' | 'reset'; readonly node: number }
-  | { readonly do: 'replace-master' | 'join' | 'fill-disk' | 'empty-disk' };
-
-export interface WorldSpeed {
-  readonly storeMs: number;
-  readonly installMs: number;
-  readonly startMs: number;
-}
 
 /** What operations may be refused with while things go wrong. */
 const EXPECTED: readonly ErrorCode[] = [
@@ -55,40 +25,38 @@ const MOST_NODES = 3;
 /** Longer than every delay there is: creations, restarts, believed ports, retries. */
 const CALM_MS = 300_000;
 
-export class ControlPlaneWorld {
+export class ControlPlaneWorld implements WatchedWorld {
   readonly clock = new FakeClock();
-  readonly #store = new FlakyStore(this.clock);
+  readonly store = new FlakyStore(this.clock);
   readonly #speed: WorldSpeed;
-  readonly #plane: ControlPlane;
+  readonly plane: ControlPlane;
   readonly #gates = new Map<string, Gate>();
   readonly #failures: unknown[] = [];
-  /** Every instance ever seen, as it was last, in order of appearance. */
-  readonly #seen = new Map<string, InstanceRecord>();
-  /** Runs that were signalled, by instance. */
-  readonly #signalled = new Map<string, Set<string>>();
+  readonly seen = new Map<string, InstanceRecord>();
+  readonly signalled = new Map<string, Set<string>>();
   #asked = 0;
   #operations = 0;
   #mostWanted = 0;
 
   constructor(speed: WorldSpeed) {
     this.#speed = speed;
-    this.#plane = new ControlPlane({
+    this.plane = new ControlPlane({
       clock: this.clock,
-      masterStore: this.#store,
+      masterStore: this.store,
       adaptInstallation: (installation) => this.#slow(installation),
       adaptTransport: (transport, nodeId) => new GatedTransport(transport, this.#gateOf(nodeId)),
     });
   }
 
   async start(): Promise<void> {
-    this.#store.latencyMs = this.#speed.storeMs;
+    this.store.latencyMs = this.#speed.storeMs;
     this.#follow();
-    await this.#plane.start();
+    await this.plane.start();
     await this.#join();
   }
 
   async stop(): Promise<void> {
-    await this.#complete(this.#plane.stop());
+    await this.#complete(this.plane.stop());
   }
 
   async perform(operation: WorldOperation): Promise<void> {
@@ -97,25 +65,25 @@ export class ControlPlaneWorld {
       case 'put':
         return this.#put(operation.name, operation.shape);
       case 'drop':
-        return this.#ask(this.#plane.removeConfiguration(operation.name));
+        return this.#ask(this.plane.removeConfiguration(operation.name));
       case 'create':
         this.#asked++;
-        return this.#ask(this.#plane.master.writer.create(operation.name));
+        return this.#ask(this.plane.master.writer.create(operation.name));
       case 'start':
       case 'stop':
       case 'restart': {
         const target = operation.do;
-        return this.#onPicked(operation.pick, (id) => this.#plane.master.writer.setLifecycle(id, target));
+        return this.#onPicked(operation.pick, (id) => this.plane.master.writer.setLifecycle(id, target));
       }
       case 'quickly':
         for (const target of operation.targets)
-          this.#onPicked(operation.pick, (id) => this.#plane.master.writer.setLifecycle(id, target));
+          this.#onPicked(operation.pick, (id) => this.plane.master.writer.setLifecycle(id, target));
         return;
       case 'delete':
-        return this.#onPicked(operation.pick, (id) => this.#plane.master.writer.remove(id));
+        return this.#onPicked(operation.pick, (id) => this.plane.master.writer.remove(id));
       case 'put-state': {
         const { state } = operation;
-        return this.#onPicked(operation.pick, (id) => this.#plane.master.writer.reportState(id, { state }));
+        return this.#onPicked(operation.pick, (id) => this.plane.master.writer.reportState(id, { state }));
       }
       case 'crash':
         return this.#crash(operation.pick, operation.code);
@@ -126,10 +94,10 @@ export class ControlPlaneWorld {
       case 'replace-master':
         return this.#replaceMaster();
       case 'fill-disk':
-        this.#store.isFull = true;
+        this.store.isFull = true;
         return;
       case 'empty-disk':
-        this.#store.isFull = false;
+        this.store.isFull = false;
         return;
       default:
         return this.#performOnNode(operation);
@@ -139,17 +107,15 @@ export class ControlPlaneWorld {
   /** What holds at every instant. */
   check(): void {
     if (this.#failures.length > 0) throw this.#failures[0];
-    this.#checkPorts();
-    this.#checkProcesses();
-    this.#checkEnded();
+    checkAlways(this);
     const bound = this.#asked + this.#mostWanted * (this.#operations + 1);
-    expect(this.#seen.size, 'instances ever created').toBeLessThanOrEqual(bound);
+    expect(this.seen.size, 'instances ever created').toBeLessThanOrEqual(bound);
   }
 
   /** Ends every fault, lets time pass, and checks that the world is what is desired, and rests. */
   async calm(): Promise<void> {
-    this.#store.isFull = false;
-    for (const node of this.#plane.nodes.values()) {
+    this.store.isFull = false;
+    for (const node of this.plane.nodes.values()) {
       node.foreignPorts.clear();
       node.runtime.failWith = undefined;
       node.runtime.isAvailable = true;
@@ -157,19 +123,16 @@ export class ControlPlaneWorld {
     }
     await this.clock.advance(CALM_MS);
     this.check();
-    for (const record of this.#plane.records()) this.#checkSettled(record);
-    this.#checkServices();
-    this.#checkNodes();
-    this.#checkRevisions();
-    const { revision } = this.#store;
+    checkSettled(this);
+    const { revision } = this.store;
     await this.clock.advance(60_000);
-    expect(this.#store.revision, 'a settled world writes nothing').toBe(revision);
+    expect(this.store.revision, 'a settled world writes nothing').toBe(revision);
     this.check();
   }
 
   /** One line per instance, for a person. */
   describe(): string {
-    return this.#plane
+    return this.plane
       .records()
       .map(({ id, configurationName, desired, placement, status }) =>
         [
@@ -184,7 +147,7 @@ export class ControlPlaneWorld {
   }
 
   #performOnNode(operation: Extract<WorldOperation, { node: number }>): Promise<void> | void {
-    const nodes = [...this.#plane.nodes.values()];
+    const nodes = [...this.plane.nodes.values()];
     const node = nodes[operation.node % nodes.length];
     if (node === undefined) return;
     switch (operation.do) {
@@ -207,7 +170,7 @@ export class ControlPlaneWorld {
         node.runtime.isAvailable = true;
         return;
       case 'replace-wrapper':
-        return this.#complete(this.#plane.replaceWrapper(node));
+        return this.#complete(this.plane.replaceWrapper(node));
       case 'silence':
         this.#gateOf(node.nodeId).shut();
         return;
@@ -226,7 +189,7 @@ export class ControlPlaneWorld {
     this.#mostWanted = Math.max(this.#mostWanted, shape.minimum);
     const { minimum, maximum, ports, ramMB, static: isStatic } = shape;
     this.#ask(
-      this.#plane.putConfiguration({
+      this.plane.putConfiguration({
         name,
         runtime: 'process',
         command: 'run',
@@ -241,7 +204,7 @@ export class ControlPlaneWorld {
   }
 
   #crash(pick: number, code: number): void {
-    const running = [...this.#plane.nodes.values()].flatMap(({ runtime }) =>
+    const running = [...this.plane.nodes.values()].flatMap(({ runtime }) =>
       runtime.alive.map((id) => ({ runtime, id })),
     );
     const chosen = running[pick % running.length];
@@ -251,33 +214,33 @@ export class ControlPlaneWorld {
   #toggleStubborn(pick: number): void {
     const id = this.#picked(pick);
     if (id === undefined) return;
-    for (const { runtime } of this.#plane.nodes.values())
+    for (const { runtime } of this.plane.nodes.values())
       if (!runtime.stubborn.delete(id)) runtime.stubborn.add(id);
   }
 
   async #join(): Promise<void> {
-    const nodeId = `node${this.#plane.nodes.size}`;
-    if (this.#plane.nodes.size >= MOST_NODES) return;
-    const capacity = { maxRamMB: this.#plane.nodes.size === 0 ? 100_000 : 400, maxCpu: 100_000 };
-    await this.#complete(this.#plane.addNode(nodeId, { capacity }));
-    const node = this.#plane.nodes.get(nodeId);
+    const nodeId = `node${this.plane.nodes.size}`;
+    if (this.plane.nodes.size >= MOST_NODES) return;
+    const capacity = { maxRamMB: this.plane.nodes.size === 0 ? 100_000 : 400, maxCpu: 100_000 };
+    await this.#complete(this.plane.addNode(nodeId, { capacity }));
+    const node = this.plane.nodes.get(nodeId);
     if (node !== undefined) this.#guardRuntime(node);
   }
 
   async #replaceMaster(): Promise<void> {
     // While the old one ends its writes nobody can connect to it.
-    this.#plane.master.accept = (transport) => transport.close('the master stops');
-    await this.#complete(this.#plane.master.stop());
-    await this.#complete(this.#plane.replaceMaster());
+    this.plane.master.accept = (transport) => transport.close('the master stops');
+    await this.#complete(this.plane.master.stop());
+    await this.#complete(this.plane.replaceMaster());
     this.#follow();
   }
 
   /** Sees every state of every instance, however short. */
   #follow(): void {
-    const { instances } = this.#plane.master.state;
-    for (const [id, { value }] of instances.entries()) this.#seen.set(id, value);
+    const { instances } = this.plane.master.state;
+    for (const [id, { value }] of instances.entries()) this.seen.set(id, value);
     instances.onChange((id, after) => {
-      if (after !== undefined) this.#seen.set(id, after.value);
+      if (after !== undefined) this.seen.set(id, after.value);
     });
   }
 
@@ -285,14 +248,14 @@ export class ControlPlaneWorld {
     const start = runtime.start.bind(runtime);
     runtime.start = async (spec) => {
       await this.#pause(this.#speed.startMs);
-      if (this.#aliveOn().some(([id]) => id === spec.instanceId))
+      if (aliveOn(this.plane).some(([id]) => id === spec.instanceId))
         this.#failures.push(new Error(`two processes for ${spec.instanceId}, the second on ${nodeId}`));
       return start(spec);
     };
     const signal = runtime.signal.bind(runtime);
     runtime.signal = (run, name) => {
-      const runs = this.#signalled.get(run.instanceId) ?? new Set();
-      this.#signalled.set(run.instanceId, runs.add(`${nodeId} ${run.run}`));
+      const runs = this.signalled.get(run.instanceId) ?? new Set();
+      this.signalled.set(run.instanceId, runs.add(`${nodeId} ${run.run}`));
       return signal(run, name);
     };
   }
@@ -342,8 +305,8 @@ export class ControlPlaneWorld {
   }
 
   #picked(pick: number): string | undefined {
-    const ids = [...this.#seen.keys()].filter(
-      (id) => this.#plane.master.state.instances.get(id)?.value.desired.goal !== 'remove',
+    const ids = [...this.seen.keys()].filter(
+      (id) => this.plane.master.state.instances.get(id)?.value.desired.goal !== 'remove',
     );
     return ids[pick % ids.length];
   }
@@ -351,82 +314,5 @@ export class ControlPlaneWorld {
   #onPicked(pick: number, action: (id: string) => Promise<unknown>): void {
     const id = this.#picked(pick);
     if (id !== undefined) this.#ask(action(id));
-  }
-
-  #aliveOn(): [id: string, nodeId: string][] {
-    return [...this.#plane.nodes.values()].flatMap(({ nodeId, runtime }) =>
-      runtime.alive.map((id): [string, string] => [id, nodeId]),
-    );
-  }
-
-  /** All nodes have one address, so a port is taken everywhere. */
-  #checkPorts(): void {
-    const ports = this.#plane.records().flatMap(({ placement }) => placement?.port ?? []);
-    expect(new Set(ports).size, `ports given out: ${ports.join(' ')}`).toBe(ports.length);
-  }
-
-  #checkProcesses(): void {
-    const ids = this.#aliveOn().map(([id]) => id);
-    expect(new Set(ids).size, `processes of ${ids.join(' ')}`).toBe(ids.length);
-  }
-
-  /** Each request to restart ends one run at most, and so does the stop that is wanted now. */
-  #checkEnded(): void {
-    for (const [id, runs] of this.#signalled) {
-      const known = this.#plane.master.state.instances.get(id)?.value;
-      const last = this.#seen.get(id);
-      const isWanted = known?.desired.goal === 'run';
-      const allowed = (last?.desired.restartToken ?? 0) + (isWanted ? 0 : 1);
-      expect(runs.size, `runs of ${id} that were ended: ${[...runs].join(', ')}`).toBeLessThanOrEqual(
-        allowed,
-      );
-    }
-  }
-
-  #checkSettled({ id, desired, placement, status }: InstanceRecord): void {
-    const alive = this.#aliveOn().filter(([other]) => other === id);
-    const said = `${id}: ${status.state} ${status.reason} ${status.message}`;
-    expect(desired.goal, said).not.toBe('remove');
-    const isUp = desired.goal === 'run' && placement !== null;
-    expect(alive, said).toEqual(isUp ? [[id, placement?.nodeId]] : []);
-    if (status.reason === 'reported') return;
-    if (desired.goal === 'stop') expect(status, said).toMatchObject({ state: 'STOPPED', pid: null });
-    // Its state may be what a tool has put; why it has no place is said in any case.
-    else if (placement === null) expect(status, said).toMatchObject({ pid: null, reason: 'no-node-fits' });
-    else expect(status, said).toMatchObject({ state: 'ONLINE', reason: null });
-  }
-
-  #checkServices(): void {
-    for (const { configuration, minimum, actual } of this.#plane.master.metricSources().services()) {
-      const { maximumServiceCount: maximum = Number.POSITIVE_INFINITY } =
-        this.#plane.master.state.configurations.get(configuration)?.value.configuration ?? {};
-      const running = this.#plane
-        .records()
-        .filter((record) => record.configurationName === configuration && record.desired.goal === 'run');
-      expect(running.length, `wanted instances of ${configuration}`).toBeLessThanOrEqual(maximum);
-      expect(actual, `standing instances of ${configuration}`).toBeGreaterThanOrEqual(
-        Math.min(minimum, maximum),
-      );
-    }
-  }
-
-  #checkNodes(): void {
-    for (const { nodeId, wrapper } of this.#plane.nodes.values()) {
-      expect(this.#plane.master.state.nodes.get(nodeId)?.value.condition).toBe('connected');
-      const held = this.#plane
-        .records()
-        .filter(({ placement }) => placement?.nodeId === nodeId)
-        .map(({ id }) => id);
-      expect([...wrapper.inUse().instanceIds].toSorted(), `held by ${nodeId}`).toEqual(held.toSorted());
-    }
-  }
-
-  #checkRevisions(): void {
-    const { revisions, configurations } = this.#plane.master.state;
-    const used = new Set([
-      ...this.#plane.records().map(({ revision }) => revision),
-      ...[...configurations.entries()].map(([, { value }]) => value.hash),
-    ]);
-    expect([...revisions.entries()].map(([hash]) => hash).toSorted()).toEqual([...used].toSorted());
   }
 }

@@ -93,8 +93,10 @@ describe('the intake of reports', () => {
   it('does not lose a report because another node speaks of the same instance', async () => {
     await put();
     store.latencyMs = 5;
+    // The second waits for the first to be written.
     const taken = Promise.all([
-      intake.take('alpha', [report()]),
+      intake.take('alpha', [report({ pid: 41 })]),
+      intake.take('alpha', [report({ pid: 42 })]),
       intake.take('beta', [report({ state: 'OFFLINE', pid: null })]),
     ]);
     await clock.advance(50);
