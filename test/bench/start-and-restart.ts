@@ -1,6 +1,6 @@
 /** Real processes: POST to ONLINE against a bare node-pty spawn and pm2; SIGKILL to the next process against pm2. */
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,8 @@ import type { Row } from './table.js';
 import { BenchDaemon, type InstanceInfo, median, ms, percentile, until } from './world.js';
 
 const STARTS = 60;
+/** The first starts also start the owner and compile the code. */
+const WARM_UP = 20;
 const PM2_STARTS = 10;
 const KILLS = 15;
 
@@ -113,7 +115,7 @@ async function pm2CliStarts(program: string, file: string): Promise<number[]> {
 async function droverStarts(daemon: BenchDaemon, command: string): Promise<number[]> {
   await daemon.request('PUT', '/configurations/start', configuration('start', command, 0));
   const times: number[] = [];
-  for (let index = 0; index < STARTS + 5; index++) {
+  for (let index = 0; index < STARTS + WARM_UP; index++) {
     const startedAt = performance.now();
     const { id } = (await daemon.request('POST', '/instances', {
       configurationName: 'start',
@@ -122,11 +124,11 @@ async function droverStarts(daemon: BenchDaemon, command: string): Promise<numbe
     while (((await daemon.request('GET', `/instances/${id}`)) as InstanceInfo).state !== 'ONLINE')
       await delay(1);
     times.push(performance.now() - startedAt);
+    await daemon.request('DELETE', `/instances/${id}`);
+    // Stopping it must not be under way while the next one is measured.
+    await until(async () => (await readdir(join(daemon.root, 'running'))).length === 0);
   }
-  for (const { id } of await daemon.instances()) await daemon.request('DELETE', `/instances/${id}`);
-  await until(async () => (await daemon.instances()).length === 0);
-  // The first ones start the owner and warm everything up.
-  return times.slice(5);
+  return times.slice(WARM_UP);
 }
 
 /** Each instance is killed once, as a long-running one is: a second crash within a minute waits on purpose. */

@@ -220,8 +220,9 @@ describe('the control plane at the wrong moment', () => {
     // The install is over, the look at the port is not.
     await clock.advance(700);
     await plane.master.stopControllers();
-    await node.wrapper.stopInstances(() => undefined, new AbortController().signal);
+    const stopped = node.wrapper.stopInstances(() => undefined, new AbortController().signal);
     await clock.advance(5000);
+    await stopped;
     expect(node.installs).toHaveLength(1);
     expect(node.runtime.starts).toEqual([]);
   });

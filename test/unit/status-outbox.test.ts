@@ -76,6 +76,21 @@ describe('the status outbox', () => {
     expect(outbox.isEmpty).toBe(true);
   });
 
+  it('tells whoever waits when the master has everything', async () => {
+    await outbox.whenEmpty();
+    outbox.set(report('aaaaaa'));
+    let isEmpty = false;
+    const waited = outbox.whenEmpty().then(() => {
+      isEmpty = true;
+    });
+    take(1);
+    await Promise.resolve();
+    expect(isEmpty).toBe(false);
+    outbox.acknowledge(1);
+    await waited;
+    expect(isEmpty).toBe(true);
+  });
+
   it('gives everything again on a new connection, acknowledged or not', () => {
     outbox.set(report('aaaaaa'));
     outbox.set(report('bbbbbb'));
