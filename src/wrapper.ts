@@ -112,6 +112,7 @@ export class Wrapper implements Part {
     this.#probeTimer?.cancel();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     await Promise.all([this.#controllers.supervisor.stop(), this.#controllers.installer.stop()]);
+    await this.#controllers.processSupervisor.stop();
     this.#link.stop(true);
     for (const runtime of this.#options.runtimes) await runtime.release();
     await this.#disk.stop();

@@ -33,6 +33,17 @@ export class InstanceProcesses {
     return members.length > 0;
   }
 
+  /** True when nothing bears the leader's process group any more; a number that somebody else took counts as not gone. */
+  isGroupGone(leader: Leader | undefined): boolean {
+    if (leader === undefined || leader.identity.bootId !== this.#table.bootId) return false;
+    try {
+      process.kill(-leader.identity.pid, 0);
+      return false;
+    } catch (error) {
+      return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    }
+  }
+
   /** Sends `signal` once to everything of the run. Nothing there is no error. */
   async signal(run: RunId, leader: Leader | undefined, signal: NodeJS.Signals): Promise<void> {
     const reached = new Set<number>();

@@ -79,6 +79,12 @@ export interface Runtime {
   /** True while anything of the run lives: its process, group members, or marked strays. */
   isAlive(run: RunId): Promise<boolean>;
 
+  /**
+   * True when the process group of an ended run is certainly empty. One system call, so that a restart after a crash
+   * need not wait for the whole of /proc; strays outside of the group may still live. False says nothing.
+   */
+  isGroupGone(run: RunId): boolean;
+
   /** Writes bytes to standard input as they are. Throws DRV_INSTANCE_NOT_RUNNING, DRV_STDIN_TOO_LONG, DRV_STDIN_FULL. */
   write(run: RunId, bytes: Buffer): Promise<void>;
 

@@ -59,6 +59,19 @@ describe('the control plane', () => {
     expect(plane.records()).toHaveLength(1);
   });
 
+  it('restarts a crashed instance before it looks for what the crash left behind, and then ends that', async () => {
+    await plane.putConfiguration(SERVICE);
+    await settle();
+    const [id] = node.runtime.alive;
+    node.runtime.end(id ?? '', { code: 1, signal: null });
+    await clock.advance(1);
+    expect(node.runtime.starts).toHaveLength(2);
+    expect(node.runtime.signals).toEqual([]);
+    await clock.advance(300);
+    expect(node.runtime.sweeps).toEqual([`${id} SIGKILL`]);
+    expect(node.runtime.alive).toEqual([id]);
+  });
+
   it('counts few starts of a command that always exits at once', async () => {
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 1 });
     await settle();

@@ -253,9 +253,12 @@ export class ControlPlaneWorld implements WatchedWorld {
       return start(spec);
     };
     const signal = runtime.signal.bind(runtime);
-    runtime.signal = (run, name) => {
-      const runs = this.signalled.get(run.instanceId) ?? new Set();
-      this.signalled.set(run.instanceId, runs.add(`${nodeId} ${run.run}`));
+    runtime.signal = async (run, name) => {
+      // A sweep after a crash reaches strays of a run that has ended by itself.
+      if (await runtime.isAlive(run)) {
+        const runs = this.signalled.get(run.instanceId) ?? new Set();
+        this.signalled.set(run.instanceId, runs.add(`${nodeId} ${run.run}`));
+      }
       return signal(run, name);
     };
   }

@@ -21,8 +21,10 @@ export class FakeRuntime implements Runtime {
   readonly key: string;
   /** Every start in order, for counting. */
   readonly starts: StartSpec[] = [];
-  /** Signals that were sent, as `<id> <signal>`. */
+  /** Signals that reached a live run, as `<id> <signal>`. */
   readonly signals: string[] = [];
+  /** Signals to runs that had ended, which reach their strays only. */
+  readonly sweeps: string[] = [];
   /** Processes of these ids go on after SIGTERM. */
   readonly stubborn = new Set<string>();
   /** When set, starts fail with this message. */
@@ -67,6 +69,10 @@ export class FakeRuntime implements Runtime {
   }
 
   async signal(run: RunId, signal: NodeJS.Signals): Promise<void> {
+    if (!(await this.isAlive(run))) {
+      this.sweeps.push(`${run.instanceId} ${signal}`);
+      return;
+    }
     this.signals.push(`${run.instanceId} ${signal}`);
     if (signal === 'SIGTERM' && this.stubborn.has(run.instanceId)) return;
     this.end(run.instanceId, { code: null, signal });
@@ -75,6 +81,11 @@ export class FakeRuntime implements Runtime {
   async isAlive(run: RunId): Promise<boolean> {
     const current = this.#processes.get(run.instanceId);
     return current?.exit === null && current.spec.run === run.run;
+  }
+
+  isGroupGone(run: RunId): boolean {
+    const current = this.#processes.get(run.instanceId);
+    return current?.exit !== null || current.spec.run !== run.run;
   }
 
   async write(): Promise<void> {}

@@ -1,6 +1,6 @@
 /** The process supervisor: gathers the facts of one instance and carries out what plan.ts decided. */
 
-import type { Clock } from '../../../src/loop/clock.js';
+import type { Clock, TimerHandle } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import type { Desired, DesiredCopy } from '../../../src/node/desired-copy.js';
@@ -15,6 +15,8 @@ import { afterExit, afterFailure } from './restart-delay.js';
 
 /** After this long a port that something else held is tried again. */
 const BUSY_PORT_RETRY_MS = 5000;
+/** When strays of a crashed run are looked for: after its restart, which they must not delay. */
+const SWEEP_AFTER_MS = 200;
 
 /** Which runtimes the node has, and why one cannot be used. */
 export interface RuntimeSet {
@@ -45,6 +47,9 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   readonly #options: ProcessSupervisorOptions;
   /** Runs whose start is under way, with an exit that overtook the answer. */
   readonly #starting = new Map<string, { run: number; exit: Exit | undefined }>();
+
+  /** Ended runs whose strays are still to be ended, by `<id>/<run>`. */
+  readonly #sweeps = new Map<string, { readonly handle: Handle; readonly timer: TimerHandle }>();
 
   constructor(options: ProcessSupervisorOptions) {
     this.#options = options;
@@ -121,6 +126,14 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       default:
         return step satisfies never;
     }
+  }
+
+  /** Does at once what was put off, before the runtimes are let go. */
+  async stop(): Promise<void> {
+    const pending = [...this.#sweeps.values()];
+    this.#sweeps.clear();
+    for (const { timer } of pending) timer.cancel();
+    await Promise.all(pending.map(({ handle }) => this.#sweep(handle)));
   }
 
   /** An exit that a runtime reported: an observation, taken into the handle. Late and foreign ones are ignored. */
@@ -287,9 +300,41 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     if (handle === undefined || handle.run !== run || handle.process !== null)
       throw new Conflict(`instance ${id} changed before its remains were looked for`);
     const runtime = this.#runtimeOf(handle);
+    if (kill && handle.stopping === null && runtime.isGroupGone({ instanceId: id, run })) {
+      handles.change(id, { hasRemains: false, remainsCheckedAt: clock.monotonic() });
+      this.#sweepLater(handle);
+      return;
+    }
     const hasRemains = await runtime.isAlive({ instanceId: id, run });
     if (hasRemains && kill) await runtime.signal({ instanceId: id, run }, 'SIGKILL');
     if (handles.get(id)?.run === run) handles.change(id, { hasRemains, remainsCheckedAt: clock.monotonic() });
+  }
+
+  /**
+   * After a crash the next start does not wait for a look at every process of the machine: what the ended run left
+   * outside of its group is ended a moment later. Its mark tells it from the run that follows.
+   */
+  #sweepLater(handle: Handle): void {
+    const key = `${handle.id}/${handle.run}`;
+    const timer = this.#options.clock.setTimer(SWEEP_AFTER_MS, () => {
+      this.#sweeps.delete(key);
+      this.#sweep(handle).catch(() => undefined);
+    });
+    this.#sweeps.set(key, { handle, timer });
+  }
+
+  async #sweep(handle: Handle): Promise<void> {
+    const current = this.#options.handles.get(handle.id);
+    // An instance that was dropped and came back counts its runs anew: the mark may be that of its new process.
+    if (current?.run === handle.run && (current.process !== null || current.isStarting)) return;
+    try {
+      await this.#runtimeOf(handle).signal({ instanceId: handle.id, run: handle.run }, 'SIGKILL');
+    } catch (error) {
+      this.#options.logger.warn(
+        { err: error, instance: handle.id },
+        `what ${handle.id} left behind could not be ended`,
+      );
+    }
   }
 
   async #clearWorkspace(id: string): Promise<void> {

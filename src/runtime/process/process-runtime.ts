@@ -88,6 +88,10 @@ export class ProcessRuntime implements Runtime {
     return await this.#processes.isAlive(run, this.#book.leaderOf(run));
   }
 
+  isGroupGone(run: RunId): boolean {
+    return this.#processes.isGroupGone(this.#book.leaderOf(run));
+  }
+
   async write(run: RunId, bytes: Buffer): Promise<void> {
     checkInput(bytes);
     if (!this.#book.isLive(run))
