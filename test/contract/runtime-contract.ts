@@ -234,6 +234,21 @@ export function testRuntime(name: string, open: () => RuntimeWorld): void {
         await untilGone(spec);
       });
 
+      it('knows an empty process group at once, and never calls one empty that has members', async () => {
+        const alone = world.spec('aaaaaa', 'exec sleep 60');
+        await runtime.start(alone);
+        expect(runtime.isGroupGone(alone)).toBe(false);
+        await runtime.signal(alone, 'SIGKILL');
+        await exits.until(alone);
+        await vi.waitFor(() => expect(runtime.isGroupGone(alone)).toBe(true), PATIENT);
+        const withChild = world.spec('bbbbbb', 'trap "" HUP; (exec sleep 60) & echo forked; exit 0');
+        await runtime.start(withChild);
+        await exits.until(withChild);
+        expect(runtime.isGroupGone(withChild)).toBe(false);
+        await runtime.signal(withChild, 'SIGKILL');
+        await untilGone(withChild);
+      });
+
       it('takes a signal for a run that is gone or never was as no error', async () => {
         const spec = world.spec('aaaaaa', 'exit 0');
         await runtime.signal(spec, 'SIGTERM');
