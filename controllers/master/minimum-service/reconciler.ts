@@ -42,11 +42,13 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
       this.#history.delete(name);
       return undefined;
     }
+    const { minimumServiceCount: minimum, maximumServiceCount: maximum } = configuration;
     return {
       name,
-      minimum: configuration.minimumServiceCount,
-      maximum: configuration.maximumServiceCount,
-      instances: this.#count(name),
+      minimum,
+      maximum,
+      // Nothing is asked for: then thousands need not be counted at each change of one.
+      instances: minimum === 0 && maximum === undefined ? [] : this.#count(name),
       history: this.#history.get(name),
     };
   }
