@@ -41,6 +41,8 @@ export function maskToken(token: string): string {
   return `${PREFIX}...${token.slice(-4)}`;
 }
 
+const MOST_REMEMBERED = 20_000;
+
 export interface InstanceTokensOptions {
   /** 32 random bytes that outlive restarts; who changes them revokes every instance token. */
   readonly secret: Buffer;
@@ -52,6 +54,8 @@ export interface InstanceTokensOptions {
 export class InstanceTokens {
   readonly #secret: Buffer;
   readonly #createdAtOf: (instanceId: string) => number | undefined;
+  /** Each change of an instance sends its token anew, and making one costs more than all the rest of that. */
+  readonly #issued = new Map<string, { readonly createdAt: number; readonly token: string }>();
 
   constructor({ secret, createdAtOf }: InstanceTokensOptions) {
     if (secret.length !== SECRET_BYTES) {
@@ -65,8 +69,14 @@ export class InstanceTokens {
 
   /** The token of one instance; the same for the same id and time of creation. */
   issue(instanceId: string, createdAt: number): string {
+    const known = this.#issued.get(instanceId);
+    if (known?.createdAt === createdAt) return known.token;
     const mac = createHmac('sha256', this.#secret).update(`${instanceId}\n${createdAt}`).digest();
-    return withChecksum(instanceId + base62(mac));
+    const token = withChecksum(instanceId + base62(mac));
+    const [oldest] = this.#issued.keys();
+    if (this.#issued.size >= MOST_REMEMBERED && oldest !== undefined) this.#issued.delete(oldest);
+    this.#issued.set(instanceId, { createdAt, token });
+    return token;
   }
 
   /** The instance that `token` belongs to; undefined when it is not genuine or its instance is gone. */

@@ -32,8 +32,14 @@ export class BenchDaemon {
     this.#child = child;
   }
 
-  /** `withExample`: the shipped configuration and template. */
-  static async start({ withExample = false }: { withExample?: boolean } = {}): Promise<BenchDaemon> {
+  /** `withExample`: the shipped configuration and template. `withLoopDelay`: `loopDelayP99` may be asked. */
+  static async start({
+    withExample = false,
+    withLoopDelay = false,
+  }: {
+    withExample?: boolean;
+    withLoopDelay?: boolean;
+  } = {}): Promise<BenchDaemon> {
     const root = await mkdtemp(join(tmpdir(), 'drover-bench-'));
     const apiPort = await freePort();
     await mkdir(join(root, 'configurations'));
@@ -44,8 +50,12 @@ export class BenchDaemon {
     if (withExample)
       for (const directory of ['configurations', 'templates'])
         await cp(join(REPOSITORY, directory), join(root, directory), { recursive: true });
-    const child = spawn(process.execPath, [MAIN, 'start', '--root', root], {
+    const probe = withLoopDelay
+      ? ['--import', fileURLToPath(new URL('./loop-delay.js', import.meta.url))]
+      : [];
+    const child = spawn(process.execPath, [...probe, MAIN, 'start', '--root', root], {
       stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, DROVER_BENCH_LOOP_DELAY: join(root, 'loop-delay') },
     });
     const url = `http://127.0.0.1:${apiPort}/api`;
     const tokenOf = (): Promise<string> => readFile(join(root, 'data', 'admin.key'), 'utf8');
@@ -77,6 +87,19 @@ export class BenchDaemon {
     });
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
     return text === '' ? undefined : JSON.parse(text);
+  }
+
+  /** 99th percentile of the event loop's delay since the last call, in milliseconds. */
+  async loopDelayP99(): Promise<number> {
+    const file = join(this.root, 'loop-delay');
+    await rm(file, { force: true });
+    this.#child.kill('SIGUSR2');
+    let text = '';
+    await until(async () => {
+      text = await readFile(file, 'utf8');
+      return true;
+    });
+    return Number(text);
   }
 
   async instances(): Promise<InstanceInfo[]> {

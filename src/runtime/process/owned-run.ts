@@ -19,6 +19,8 @@ export interface RunServices {
   /** Descriptors that the new process would inherit and must not. */
   readonly inheritable: readonly number[];
   /** Called once, after the last output was written. */
+  /** The command itself is about to run. */
+  readonly onReady: (run: OwnedRun) => void;
   readonly onExit: (run: OwnedRun) => void;
 }
 
@@ -93,6 +95,7 @@ export class OwnedRun {
       environment,
       buffer: services.buffer,
       onOutput: (bytes) => this.#log.write(bytes),
+      onReady: () => services.onReady(this),
       onExit: (code, signal) => {
         this.#exit = toExit(code, signal);
         services.onExit(this);

@@ -19,6 +19,11 @@ import {
 } from './protocol.js';
 
 const READ_BUFFER_BYTES = 64 * 1024;
+/**
+ * Shells that may be on their way to their command at once: a hundred together would take the processors from the
+ * daemon for a third of a second.
+ */
+const MOST_STARTING = 4;
 /** More exits than that nobody acknowledges: the oldest are forgotten. */
 const MOST_EXITS = 10_000;
 
@@ -38,6 +43,10 @@ export class Owner {
   readonly #hasBash = existsSync('/bin/bash');
   /** Left open by whoever started the daemon. */
   readonly #inherited = inheritableDescriptors();
+  /** Runs whose command does not run yet. */
+  readonly #starting = new Set<OwnedRun>();
+  /** Starts that wait for their turn. */
+  readonly #queue: { readonly connection: DaemonConnection; readonly request: StartRequest }[] = [];
   #daemon: DaemonConnection | undefined;
 
   constructor(options: OwnerOptions) {
@@ -62,7 +71,20 @@ export class Owner {
 
   #onRequest(connection: DaemonConnection, request: OwnerRequest, body: Buffer): void {
     if (request.type === 'hello') this.#welcome(connection, request.protocol, request.rootId);
-    else if (connection === this.#daemon) connection.send(this.#answer(request, body));
+    else if (connection !== this.#daemon) return;
+    else if (request.type === 'start' && this.#starting.size >= MOST_STARTING)
+      this.#queue.push({ connection, request });
+    else connection.send(this.#answer(request, body));
+  }
+
+  /** A shell of ours is done: the next one may begin. What a daemon asked for that is gone is nobody's wish. */
+  #onStarted(run: OwnedRun): void {
+    if (!this.#starting.delete(run)) return;
+    while (this.#starting.size < MOST_STARTING) {
+      const next = this.#queue.shift();
+      if (next === undefined) return;
+      if (next.connection === this.#daemon) next.connection.send(this.#start(next.request));
+    }
   }
 
   #welcome(connection: DaemonConnection, protocol: number, rootId: string): void {
@@ -107,8 +129,10 @@ export class Owner {
         buffer: this.#buffer,
         hasBash: this.#hasBash,
         inheritable: this.#inheritable(),
+        onReady: (started) => this.#onStarted(started),
         onExit: (ended) => this.#onExit(ended),
       });
+      this.#starting.add(run);
       this.#runs.set(keyOf(run), run);
       return { type: 'done', id: request.id, process: { pid: run.pid, startTime: run.startTime } };
     } catch (error) {
@@ -132,6 +156,7 @@ export class Owner {
   }
 
   #onExit(run: OwnedRun): void {
+    this.#onStarted(run);
     const { instanceId, exit } = run;
     if (exit === null) return;
     this.#daemon?.send({ type: 'exit', instanceId, run: run.run, exit });

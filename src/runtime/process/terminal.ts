@@ -24,6 +24,8 @@ export interface TerminalOptions {
   /** Scratch memory for reads, shared by all terminals: `onOutput` is done with it when it returns. */
   readonly buffer: Buffer;
   readonly onOutput: (bytes: Uint8Array) => void;
+  /** The shell has made the terminal transparent and becomes the command. Called at most once. */
+  readonly onReady: () => void;
   /** `signal` is 0 for a normal exit. Never called before `start` has returned. */
   readonly onExit: (code: number, signal: number) => void;
 }
@@ -128,6 +130,7 @@ export class Terminal {
     let output = bytes;
     if (!this.#isReady) {
       this.#isReady = true;
+      this.#options.onReady();
       if (bytes[0] === READY_BYTE) output = bytes.subarray(1);
       this.#stdin.open();
     }
