@@ -1,5 +1,6 @@
 /** What the API needs from the rest of the master: interfaces only, so that its tests can hand in small fakes. */
-import type { ApiKeyRecord } from '../model/api-key.js';
+import type { Readable } from 'node:stream';
+import type { ApiKeyRecord, KeyScope } from '../model/api-key.js';
 import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
 import type { InstanceRecord, InstanceState } from '../model/instance.js';
 import type { NodeConfiguration, NodeRecord } from '../model/node.js';
@@ -53,6 +54,84 @@ export interface BeatReader {
   lastBeatAt(nodeId: string): number | undefined;
   /** Grows with every beat of any node: caches of encoded instances are valid while it stands. */
   readonly tick: number;
+}
+
+/** A template on the master's disk, and what can be done to it. Names and paths are checked here, whatever the caller did. */
+export interface TemplateAdmin {
+  /** Groups and the names of their templates, both in order. */
+  groups(): ReadonlyMap<string, readonly string[]>;
+  /** `path` is relative to the node's root (`templates/<group>/<name>`): never a server path. */
+  details(group: string, name: string): Promise<{ readonly path: string; readonly exists: boolean }>;
+  /** Relative paths of all files, in order. Throws DRV_TEMPLATE_UNKNOWN. */
+  listFiles(group: string, name: string): Promise<readonly string[]>;
+  /** Throws DRV_TEMPLATE_FILE_UNKNOWN, DRV_PATH_UNSAFE. */
+  openFile(
+    group: string,
+    name: string,
+    path: string,
+  ): Promise<{ readonly bytes: number; readonly content: Readable }>;
+  /** Whole or not at all. Throws DRV_TEMPLATE_FILE_EXISTS, DRV_REQUEST_TOO_LARGE, DRV_PATH_UNSAFE. */
+  createFile(
+    group: string,
+    name: string,
+    path: string,
+    content: Readable,
+  ): Promise<{ readonly bytes: number }>;
+  /** Whole or not at all. Throws DRV_TEMPLATE_FILE_UNKNOWN, DRV_REQUEST_TOO_LARGE, DRV_PATH_UNSAFE. */
+  replaceFile(
+    group: string,
+    name: string,
+    path: string,
+    content: Readable,
+  ): Promise<{ readonly bytes: number }>;
+  /** Throws DRV_TEMPLATE_FILE_UNKNOWN, DRV_PATH_UNSAFE. */
+  removeFile(group: string, name: string, path: string): Promise<void>;
+  /** A zip, as it is made. Throws DRV_TEMPLATE_UNKNOWN. */
+  exportArchive(group: string, name: string): Promise<Readable>;
+  /** Checks every entry of a zip first, then moves the tree in whole. Throws DRV_ARCHIVE_INVALID, DRV_ARCHIVE_TOO_LARGE. */
+  importArchive(
+    group: string,
+    name: string,
+    content: Readable,
+  ): Promise<{ readonly files: number; readonly bytes: number }>;
+}
+
+/** Downloads templates from storage providers, and tells nodes to fetch templates ahead of need. */
+export interface TemplateSync {
+  /** Replaces the local template with the provider's latest version. Throws DRV_STORAGE_UNKNOWN, DRV_STORAGE_FAILED. */
+  fromStorage(
+    group: string,
+    name: string,
+    storage: string,
+  ): Promise<{ readonly files: number; readonly bytes: number; readonly digest: string }>;
+  /** Dispatches a prefetch of all matching templates (`group/*`, `group/name`, `*`) to every connected node. */
+  toCluster(
+    pattern: string,
+  ): Promise<{ readonly templates: readonly string[]; readonly nodes: readonly string[] }>;
+}
+
+/** The command tree, as `/commands/execute` and `/console` use it. */
+export interface CommandRunner {
+  /** Runs one line; never throws. `write` gets everything that the command prints, as it comes. */
+  run(line: string, session: CommandSession): Promise<{ readonly isOk: boolean }>;
+}
+
+export interface CommandSession {
+  /** For the audit trail: label of the key, or `terminal`. */
+  readonly actor: string;
+  readonly address: string | null;
+  readonly signal: AbortSignal;
+  /** Columns of the reader's terminal, or undefined: do not cut. */
+  readonly columns?: number | undefined;
+  write(text: string): void;
+}
+
+/** API keys as commands and tests change them. */
+export interface KeyWrites {
+  /** The token is known here only. Throws DRV_KEY_EXISTS, DRV_REQUEST_INVALID. */
+  create(label: string, scope: KeyScope): Promise<{ readonly token: string; readonly record: ApiKeyRecord }>;
+  /** Throws DRV_KEY_UNKNOWN, and DRV_REQUEST_INVALID for the last ALL key. */
+  remove(label: string): Promise<void>;
 }
 
 export interface ApiDependencies {

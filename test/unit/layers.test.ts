@@ -21,6 +21,8 @@ const LEVELS: Readonly<Record<string, number>> = {
   'src/configuration-files/': 3,
   'src/channel/': 3,
   'src/node/': 3,
+  'src/explain/': 3,
+  'src/extensions/': 3,
   'src/api/': 4,
   'src/commands/': 4,
   'controllers/master/': 5,

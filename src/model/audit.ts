@@ -1,0 +1,22 @@
+/** One line of the audit trail: who did or tried what, from where, and how it ended. Never holds a body or a token. */
+import { z } from 'zod';
+
+export const auditEntrySchema = z.object({
+  at: z.number().describe('Unix milliseconds'),
+  key: z.string().nullable().describe('label of the key, `instance <id>`, `terminal`, or null: no valid key'),
+  action: z.string().describe('method and route pattern such as `PUT /configurations/:name`, or `command`'),
+  subject: z
+    .string()
+    .nullable()
+    .describe('what it was about: an id, a name, a path, the command without its secrets'),
+  address: z.string().nullable().describe('where it came from; null: the terminal of the node'),
+  result: z.string().describe('HTTP status, or `ok` / `failed` for a command'),
+});
+export type AuditEntry = z.output<typeof auditEntrySchema>;
+
+/** Where audit lines go. Never throws and never waits. */
+export interface AuditTrail {
+  record(entry: Omit<AuditEntry, 'at'>): void;
+  /** The last `count` entries, oldest first, those of earlier runs of the daemon included. */
+  last(count: number): readonly AuditEntry[];
+}
