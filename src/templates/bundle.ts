@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { extract, type Header, type Pack, pack } from 'tar-stream';
@@ -23,6 +24,8 @@ type FileHeader = Pick<Header, 'name' | 'type' | 'size' | 'mode' | 'mtime'>;
 export interface BundleLimits {
   readonly maxEntries: number;
   readonly maxBytes: number;
+  /** Made by another program: parents may be missing or come twice, names may begin with "./". */
+  readonly isForeign?: boolean;
 }
 
 export const DEFAULT_BUNDLE_LIMITS: BundleLimits = { maxEntries: MAX_TREE_ENTRIES, maxBytes: 64 * 1024 ** 3 };
@@ -104,8 +107,8 @@ async function* inPieces(source: AsyncIterable<unknown>): AsyncGenerator<Buffer>
   if (heldBytes > 0) yield Buffer.concat(held);
 }
 
-/** tar-stream types its chunks as unknown. */
-async function* bytesOf(source: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
+/** For streams that type their chunks as unknown. */
+export async function* bytesOf(source: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
   for await (const chunk of source) {
     if (!Buffer.isBuffer(chunk)) throw new TypeError('the archive gave something other than bytes');
     yield chunk;
@@ -132,7 +135,10 @@ export async function unpackTree(
     archiveFailure = error;
   });
   try {
-    for await (const entry of archive) await unpackEntry(entry, directory, budget);
+    for await (const entry of archive) {
+      if (limits.isForeign === true) await unpackForeignEntry(entry, directory, budget);
+      else await unpackEntry(entry, entry.header.name, directory, budget);
+    }
     await feeding;
   } catch (error) {
     // An entry that ends too early only says that it was destroyed; the archive says why, a moment later.
@@ -181,8 +187,26 @@ class Budget {
   }
 }
 
-async function unpackEntry(entry: ArchiveEntry, directory: string, budget: Budget): Promise<void> {
-  const { name, type, size, mode } = entry.header;
+async function unpackForeignEntry(entry: ArchiveEntry, directory: string, budget: Budget): Promise<void> {
+  const { type, name: given } = entry.header;
+  const name = given.replace(/^(?:\.\/)+/, '');
+  if (type === 'file' || type === 'directory') {
+    const path = name === '' || name === '.' ? '.' : safePath(name);
+    const wanted = type === 'directory' ? path : dirname(path);
+    await mkdir(`${directory}/${wanted}`, { recursive: true, mode: 0o755 }).catch(namingEntry(name));
+  }
+  if (type !== 'directory') return unpackEntry(entry, name, directory, budget);
+  budget.takeEntry(0);
+  entry.resume();
+}
+
+async function unpackEntry(
+  entry: ArchiveEntry,
+  name: string,
+  directory: string,
+  budget: Budget,
+): Promise<void> {
+  const { type, size, mode } = entry.header;
   budget.takeEntry(size);
   const path = `${directory}/${safePath(name)}`;
   if (type === 'directory') {

@@ -1,12 +1,11 @@
 /**
- * Decides which templates an instance gets, once and for all, from its configuration and the groups that the
- * master holds. Pure; called by placement, which records the answer.
+ * Decides which templates an instance gets, once and for all, from its configuration, the groups that the master
+ * holds, and the storages that it knows. Pure; called by placement, which records the answer.
  */
 import { createHash } from 'node:crypto';
 import type { PlacedTemplate } from '../model/instance.js';
-import type { TemplateInstallation, TemplateReference } from '../model/template.js';
+import { LOCAL_STORAGE, type TemplateInstallation, type TemplateReference } from '../model/template.js';
 
-const LOCAL_STORAGE = 'local';
 /** Of templates that come from a whole group, for which nobody wrote a priority. */
 const GROUP_PRIORITY = 0;
 
@@ -17,6 +16,14 @@ export interface TemplateChoice {
   readonly problems: string[];
 }
 
+/** What there is to choose from. */
+export interface TemplateOffer {
+  /** Local groups and the names of their templates. */
+  readonly groups: ReadonlyMap<string, readonly string[]>;
+  /** Keys of the registered storages. */
+  readonly storages: readonly string[];
+}
+
 /**
  * `oneOf` and `oneInGroups` are drawn by a hash of the instance id: even over many instances, the same at every
  * call. A template named twice is installed once: a written priority beats that of its group, the highest wins.
@@ -24,9 +31,9 @@ export interface TemplateChoice {
 export function chooseTemplates(
   installation: TemplateInstallation,
   instanceId: string,
-  groups: ReadonlyMap<string, readonly string[]>,
+  offer: TemplateOffer,
 ): TemplateChoice {
-  const choice = new Choice(instanceId, groups);
+  const choice = new Choice(instanceId, offer);
   for (const reference of installation.allOf) choice.addReference(reference);
   choice.addOneOf(installation.oneOf);
   for (const group of installation.allInGroups) choice.addGroup(group);
@@ -36,24 +43,26 @@ export function chooseTemplates(
 
 class Choice {
   readonly #instanceId: string;
-  readonly #groups: ReadonlyMap<string, readonly string[]>;
+  readonly #offer: TemplateOffer;
   readonly #written = new Map<string, PlacedTemplate>();
   readonly #grouped = new Map<string, PlacedTemplate>();
   readonly #problems = new Set<string>();
 
-  constructor(instanceId: string, groups: ReadonlyMap<string, readonly string[]>) {
+  constructor(instanceId: string, offer: TemplateOffer) {
     this.#instanceId = instanceId;
-    this.#groups = groups;
+    this.#offer = offer;
   }
 
   addReference({ group, name, storage, priority }: TemplateReference): void {
-    if (storage !== LOCAL_STORAGE) {
-      this.#problems.add(`storage ${storage} is not available on this node (template ${group}/${name})`);
+    const { storages } = this.#offer;
+    if (storage !== LOCAL_STORAGE && !storages.includes(storage)) {
+      this.#problems.add(`template ${group}/${name}: ${unknownStorage(storage, storages)}`);
       return;
     }
-    const key = `${group}/${name}`;
+    const key = keyOf({ group, name, storage });
     const known = this.#written.get(key);
-    if (known === undefined || known.priority < priority) this.#written.set(key, { group, name, priority });
+    if (known === undefined || known.priority < priority)
+      this.#written.set(key, { group, name, storage, priority });
   }
 
   addOneOf(references: readonly TemplateReference[]): void {
@@ -77,11 +86,12 @@ class Choice {
   }
 
   #addGrouped(group: string, name: string): void {
-    this.#grouped.set(`${group}/${name}`, { group, name, priority: GROUP_PRIORITY });
+    const template = { group, name, storage: LOCAL_STORAGE, priority: GROUP_PRIORITY };
+    this.#grouped.set(keyOf(template), template);
   }
 
   #namesIn(group: string): readonly string[] {
-    const names = this.#groups.get(group);
+    const names = this.#offer.groups.get(group);
     if (names === undefined) this.#problems.add(`there is no template group ${group}`);
     else if (names.length === 0) this.#problems.add(`the template group ${group} holds no template`);
     return names ?? [];
@@ -95,8 +105,23 @@ class Choice {
   }
 }
 
+/** For a person: `storage x is not registered; registered are: a, b`. */
+export function unknownStorage(storage: string, registered: readonly string[]): string {
+  const known = registered.length === 0 ? 'none is' : `registered are: ${registered.join(', ')}`;
+  return `storage ${storage} is not registered; ${known} (extensions bring storages, local is templates/ itself)`;
+}
+
+function keyOf({ group, name, storage }: Omit<PlacedTemplate, 'priority'>): string {
+  return `${storage} ${group}/${name}`;
+}
+
 function compareTemplates(a: PlacedTemplate, b: PlacedTemplate): number {
-  return a.priority - b.priority || compareText(a.group, b.group) || compareText(a.name, b.name);
+  return (
+    a.priority - b.priority ||
+    compareText(a.group, b.group) ||
+    compareText(a.name, b.name) ||
+    compareText(a.storage, b.storage)
+  );
 }
 
 function compareText(a: string, b: string): number {

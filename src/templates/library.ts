@@ -1,9 +1,10 @@
 /**
- * The master's templates, `templates/<group>/<name>/`: which there are, their digests, and their bytes for
- * wrappers. It never writes there. The directory watch tells of groups and names only; contents are looked at
- * when somebody asks for a digest.
+ * The master's templates, `templates/<group>/<name>/`: which there are, their digests, and their bytes for wrappers.
+ * It never writes there: that is `template-directory.ts`, which tells when it did. The directory watch tells of groups
+ * and names only; contents are looked at when somebody asks for a digest.
  */
 import { mkdir } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
@@ -17,6 +18,8 @@ import { TreeDigest } from './tree-digest.js';
 
 /** The net under the watch: a look at the names even when no event came (a replaced directory, no inotify left). */
 const RESCAN_MS = 10_000;
+/** Files that are written one after the other are told of together. */
+const TELL_AFTER_MS = 500;
 
 export interface TemplateLibraryOptions {
   /** `templates/` of the master; made when missing. */
@@ -36,6 +39,8 @@ export class TemplateLibrary implements Part {
   readonly #digests = new Map<string, TreeDigest>();
   #groups: ReadonlyMap<string, readonly string[]> = new Map();
   #warned: ReadonlySet<string> = new Set();
+  /** Templates that were written to, with the timer that tells of it. */
+  readonly #written = new Map<string, TimerHandle>();
   #watcher: FSWatcher | null = null;
   #timer: TimerHandle | null = null;
   #scanning: Promise<void> | null = null;
@@ -60,6 +65,8 @@ export class TemplateLibrary implements Part {
   async stop(): Promise<void> {
     this.#stopped.abort();
     this.#timer?.cancel();
+    for (const timer of this.#written.values()) timer.cancel();
+    this.#written.clear();
     await this.#watcher?.close();
     await this.#scanning;
   }
@@ -87,6 +94,26 @@ export class TemplateLibrary implements Part {
   onChange(listener: TemplateListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Something of ours has written to the template: resolves when `groups` shows it and `digest` looks anew. Listeners
+   * hear of a template that is new at once, else shortly after.
+   */
+  async noteWrite(group: string, name: string): Promise<void> {
+    const key = `${group}/${name}`;
+    this.#digests.get(key)?.distrust();
+    if (this.#stopped.signal.aborted || this.#written.has(key)) return;
+    if (this.#groups.get(group)?.includes(name) !== true) {
+      this.#requestScan();
+      await this.#scanning;
+      return;
+    }
+    const timer = this.#clock.setTimer(TELL_AFTER_MS, () => {
+      this.#written.delete(key);
+      this.#tell(group, name);
+    });
+    this.#written.set(key, timer);
   }
 
   /**
@@ -147,7 +174,8 @@ export class TemplateLibrary implements Part {
       depth: 1,
       ignoreInitial: true,
       followSymlinks: false,
-      ignored: (_path, stats) => stats?.isFile() ?? false,
+      ignored: (path, stats) =>
+        stats?.isFile() === true || (path !== this.#directory && basename(path).startsWith('.')),
     });
     this.#watcher = watcher;
     const request = (): void => this.#requestScan();

@@ -65,6 +65,11 @@ export class OpenDirectory {
     return found.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
   }
 
+  /** Writes the names in it through to the disk. */
+  async sync(): Promise<void> {
+    await this.#handle.sync();
+  }
+
   async close(): Promise<void> {
     await this.#handle.close();
   }

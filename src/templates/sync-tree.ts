@@ -11,7 +11,7 @@ export async function syncTree(root: string, items: readonly TreeItem[], signal:
 }
 
 /** fsync of one file, or of the names in one directory. */
-export async function syncPath(path: string): Promise<void> {
+export async function syncPath(path: string | Buffer): Promise<void> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();

@@ -13,6 +13,12 @@ export function isSystemError(error: unknown): boolean {
   return /^E[A-Z0-9]+$/.test(systemCodeOf(error) ?? '');
 }
 
+/** True for errors of the file system: those of the network have codes of the same form, but name no path. */
+export function isDiskError(error: unknown): boolean {
+  const isAboutFile = error instanceof Error && ('path' in error || DISK_FULL.has(systemCodeOf(error) ?? ''));
+  return isAboutFile && isSystemError(error);
+}
+
 /**
  * What to throw when writing `what` failed: DRV_DISK_WRITE_FAILED with the system's code for an error of the
  * operating system; a DroverError, an abort and a mistake of ours pass as they are.

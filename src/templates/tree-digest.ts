@@ -5,13 +5,12 @@
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../loop/clock.js';
-import { DroverError, messageOf } from '../model/errors.js';
 import { digestTree } from './digest.js';
 import { systemCodeOf } from './system-error.js';
 import {
   lastChangeOf,
+  readSteadily,
   signatureOf,
-  TreeChanged,
   type TreeEntry,
   type TreePlace,
   unsafe,
@@ -22,10 +21,15 @@ import {
 const TRUST_MS = 1000;
 /** Times of files are coarse: a tree changed so shortly before it was read may change again unseen. */
 const UNSETTLED_MS = 2000;
-const ATTEMPTS = 3;
 
 /** What was found, or why nothing could be. `null`: there is no such tree. */
 type Finding = { readonly digest: string | null } | { readonly error: unknown };
+
+interface Look {
+  readonly finding: Promise<Finding>;
+  /** The tree was distrusted meanwhile: what changed may have been missed. */
+  isOutdated: boolean;
+}
 
 export class TreeDigest {
   readonly #place: TreePlace;
@@ -34,7 +38,7 @@ export class TreeDigest {
   #finding: Finding = { digest: null };
   #checkedAt = Number.NEGATIVE_INFINITY;
   #signature: string | null = null;
-  #running: Promise<Finding> | null = null;
+  #running: Look | null = null;
 
   /** `onChanged` is called when a tree that had a digest is found to have another one. */
   constructor(place: TreePlace, clock: Clock, onChanged: (digest: string) => void) {
@@ -53,18 +57,27 @@ export class TreeDigest {
    * one walk. Throws DRV_TEMPLATE_UNSAFE.
    */
   async read(signal: AbortSignal): Promise<string | null> {
+    while (this.#running?.isOutdated === true) await this.#running.finding;
     if (this.#running === null && this.#clock.monotonic() - this.#checkedAt < TRUST_MS) {
       return unpackFinding(this.#finding);
     }
-    this.#running ??= this.#revalidate(signal).finally(() => {
-      this.#running = null;
-    });
-    return unpackFinding(await this.#running);
+    this.#running ??= this.#look(signal);
+    return unpackFinding(await this.#running.finding);
   }
 
-  /** Makes the next `read` look at the disk. */
+  /** Makes the next `read` look at the disk, also when one is looking right now. */
   distrust(): void {
     this.#checkedAt = Number.NEGATIVE_INFINITY;
+    if (this.#running !== null) this.#running.isOutdated = true;
+  }
+
+  #look(signal: AbortSignal): Look {
+    const finding = this.#revalidate(signal).finally(() => {
+      if (look.isOutdated) this.#checkedAt = Number.NEGATIVE_INFINITY;
+      this.#running = null;
+    });
+    const look: Look = { finding, isOutdated: false };
+    return look;
   }
 
   async #revalidate(signal: AbortSignal): Promise<Finding> {
@@ -81,18 +94,15 @@ export class TreeDigest {
   }
 
   async #find(signal: AbortSignal): Promise<Finding> {
-    for (let attempt = 1; ; attempt++) {
-      try {
+    try {
+      return await readSteadily(async () => {
         await this.#refuseLinkedGroup();
         const entries = await walkTree(this.#place, signal);
         return { digest: await this.#digestOf(entries, signal) };
-      } catch (error) {
-        if (systemCodeOf(error) === 'ENOENT') return { digest: null };
-        if (!(error instanceof TreeChanged)) throw error;
-        if (attempt === ATTEMPTS) {
-          throw new DroverError('DRV_TEMPLATE_UNSAFE', `${messageOf(error)}, ${ATTEMPTS} times in a row`);
-        }
-      }
+      });
+    } catch (error) {
+      if (systemCodeOf(error) === 'ENOENT') return { digest: null };
+      throw error;
     }
   }
 

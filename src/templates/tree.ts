@@ -14,7 +14,9 @@ import { systemCodeOf } from './system-error.js';
 
 /** Bounds of one template, the same on both sides of a transfer. */
 export const MAX_TREE_ENTRIES = 200_000;
-const MAX_TREE_DEPTH = 64;
+/** Levels of directories, the tree itself included. */
+export const MAX_TREE_DEPTH = 64;
+const STEADY_ATTEMPTS = 3;
 /** Entries that are worked on between two turns of the event loop. */
 const ENTRIES_PER_TURN = 1000;
 
@@ -70,6 +72,19 @@ export async function walkTree(place: TreePlace, signal: AbortSignal): Promise<T
     await root.close();
   }
   return walk.entries;
+}
+
+/** Reads again what changed while it was read. Throws DRV_TEMPLATE_UNSAFE when it never holds still. */
+export async function readSteadily<T>(read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof TreeChanged)) throw error;
+      if (attempt < STEADY_ATTEMPTS) continue;
+      throw new DroverError('DRV_TEMPLATE_UNSAFE', `${error.message}, ${STEADY_ATTEMPTS} times in a row`);
+    }
+  }
 }
 
 /** A short text that changes when any entry's path, size, times, inode or mode does. */

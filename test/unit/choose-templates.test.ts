@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { instanceRecordSchema } from '../../src/model/instance.js';
 import { randomInstanceId } from '../../src/model/names.js';
 import { type TemplateInstallation, templateInstallationSchema } from '../../src/model/template.js';
 import { chooseTemplates } from '../../src/templates/choose.js';
@@ -10,12 +11,14 @@ const groups = new Map([
   ['maps', ['desert', 'ice', 'jungle']],
 ]);
 
+const offer = { groups, storages: ['cloud'] };
+
 function installation(input: object): TemplateInstallation {
   return templateInstallationSchema.parse(input);
 }
 
 function chosen(input: object, id = 'abc123'): string[] {
-  return chooseTemplates(installation(input), id, groups).templates.map(
+  return chooseTemplates(installation(input), id, offer).templates.map(
     ({ group, name, priority }) => `${priority} ${group}/${name}`,
   );
 }
@@ -39,6 +42,24 @@ describe('chooseTemplates', () => {
       { group: 'base', name: 'core', priority: -3 },
     ];
     expect(chosen({ allOf, allInGroups: ['base'] })).toEqual(['-3 base/core', '0 base/tools']);
+  });
+
+  it('takes a template from a registered storage, beside the local one of its name', () => {
+    const allOf = [
+      { group: 'base', name: 'core', storage: 'cloud', priority: 2 },
+      { group: 'base', name: 'core', storage: 'cloud', priority: 1 },
+    ];
+    const { templates, problems } = chooseTemplates(
+      installation({ allOf, allInGroups: ['base'] }),
+      'abc123',
+      offer,
+    );
+    expect(templates.map(({ storage, name, priority }) => `${priority} ${storage} ${name}`)).toEqual([
+      '0 local core',
+      '0 local tools',
+      '2 cloud core',
+    ]);
+    expect(problems).toEqual([]);
   });
 
   it('draws one of oneOf and one per group, the same at every call', () => {
@@ -71,10 +92,10 @@ describe('chooseTemplates', () => {
         oneInGroups: ['none', 'empty'],
       }),
       'abc123',
-      groups,
+      offer,
     );
     expect(choice.problems).toEqual([
-      'storage s3 is not available on this node (template base/core)',
+      'template base/core: storage s3 is not registered; registered are: cloud (extensions bring storages, local is templates/ itself)',
       'there is no template group none',
       'the template group empty holds no template',
     ]);
@@ -82,6 +103,20 @@ describe('chooseTemplates', () => {
   });
 
   it('chooses nothing, and has no problem, when nothing is asked for', () => {
-    expect(chooseTemplates(installation({}), 'abc123', groups)).toEqual({ templates: [], problems: [] });
+    expect(chooseTemplates(installation({}), 'abc123', offer)).toEqual({ templates: [], problems: [] });
+  });
+});
+
+describe('a placed template', () => {
+  it('of a record from before there were storages is a local one', () => {
+    const placement = {
+      nodeId: 'n1',
+      port: null,
+      hostAddress: '127.0.0.1',
+      templates: [{ group: 'base', name: 'core', priority: 3 }],
+    };
+    expect(instanceRecordSchema.shape.placement.parse(placement)?.templates).toEqual([
+      { group: 'base', name: 'core', storage: 'local', priority: 3 },
+    ]);
   });
 });

@@ -1,0 +1,43 @@
+/** Bounds code that others wrote in time: it may hang, and may not listen to its signal. */
+import type { Clock } from './clock.js';
+import type { MaybePromise } from './maybe-promise.js';
+
+export interface Deadline {
+  readonly limitMs: number;
+  readonly clock: Clock;
+  /** Ends the wait earlier. */
+  readonly signal: AbortSignal;
+  /** What to throw when the time is over. */
+  expired(): Error;
+}
+
+/**
+ * What `work` answers. Rejects when the time is over or `signal` aborts, whatever `work` does; the signal that `work`
+ * got is then aborted, and what it still does or throws later is nobody's business any more.
+ */
+export async function withDeadline<T>(
+  { limitMs, clock, signal, expired }: Deadline,
+  work: (signal: AbortSignal) => MaybePromise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const inner = new AbortController();
+  let onAbort = (): void => {};
+  const ended = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  let onTime = (): void => {};
+  const late = new Promise<never>((_resolve, reject) => {
+    onTime = () => reject(expired());
+  });
+  const timer = clock.setTimer(limitMs, onTime);
+  try {
+    return await Promise.race([Promise.resolve(work(inner.signal)), ended, late]);
+  } catch (error) {
+    inner.abort(error);
+    throw error;
+  } finally {
+    timer.cancel();
+    signal.removeEventListener('abort', onAbort);
+  }
+}

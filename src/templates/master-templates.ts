@@ -1,0 +1,91 @@
+/** All that a master has of templates, put together: local ones, those of storages, and how they get around. */
+import type { Clock } from '../loop/clock.js';
+import { type Part, RunningParts } from '../loop/lifecycle.js';
+import type { Logger } from '../telemetry/logger.js';
+import { ClusterSync, type ClusterSyncOptions } from './cluster-sync.js';
+import { TemplateLibrary } from './library.js';
+import { LocalTemplates } from './local-templates.js';
+import { StorageDownloads } from './storage-download.js';
+import { StorageLibrary } from './storage-library.js';
+import type { StorageProviders } from './storage-provider.js';
+import { StorageSync, type SyncedTemplate } from './storage-sync.js';
+import { TemplateSources } from './template-sources.js';
+
+export interface MasterTemplatesOptions {
+  readonly paths: {
+    readonly templates: string;
+    readonly uploads: string;
+    readonly downloads: string;
+    readonly storages: string;
+  };
+  readonly providers: StorageProviders;
+  readonly maxUploadMB: number;
+  /** Asked at each sync: the master is built after its templates. */
+  readonly nodes: ClusterSyncOptions['nodes'];
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+export class MasterTemplates implements Part {
+  readonly local: LocalTemplates;
+  readonly sources: TemplateSources;
+  readonly #library: TemplateLibrary;
+  readonly #downloads: StorageDownloads;
+  readonly #stored: StorageLibrary;
+  readonly #storageSync: StorageSync;
+  readonly #clusterSync: ClusterSync;
+  readonly #running = new RunningParts();
+
+  constructor(options: MasterTemplatesOptions) {
+    const { paths, providers, maxUploadMB, nodes, clock, random, logger } = options;
+    const library = new TemplateLibrary({ directory: paths.templates, logger, clock });
+    this.#library = library;
+    this.local = new LocalTemplates({
+      directory: paths.templates,
+      uploads: paths.uploads,
+      library,
+      maxUploadMB,
+      logger,
+    });
+    this.#downloads = new StorageDownloads({ providers, directory: paths.downloads, clock });
+    const downloads = this.#downloads;
+    this.#stored = new StorageLibrary({ directory: paths.storages, downloads, clock, random, logger });
+    const stored = this.#stored;
+    this.sources = new TemplateSources({ local: library, stored, providers });
+    const digest = (group: string, name: string): Promise<string | null> => library.digest(group, name);
+    this.#storageSync = new StorageSync({ downloads, stored, local: this.local.directory, digest, logger });
+    this.#clusterSync = new ClusterSync({ templates: this.sources, stored, nodes, logger });
+  }
+
+  async start(): Promise<void> {
+    // Stopped last: it waits for digests, which end when the libraries do.
+    await this.#running.start(this.#clusterSync);
+    // First what a killed process left half-way, then those who look at the directory.
+    await this.#running.start(this.local);
+    await this.#running.start(this.#library);
+    await this.#downloads.start();
+    await this.#running.start(this.#stored);
+    await this.#running.start(this.#storageSync);
+  }
+
+  async stop(): Promise<void> {
+    await this.#running.stop();
+  }
+
+  groups(): ReadonlyMap<string, readonly string[]> {
+    return this.#library.groups();
+  }
+
+  /** See `TemplateSync` of the API. */
+  fromStorage(group: string, name: string, storage: string): Promise<SyncedTemplate> {
+    return this.#storageSync.fromStorage(group, name, storage);
+  }
+
+  /** See `TemplateSync` of the API. */
+  toCluster(
+    pattern: string,
+  ): Promise<{ readonly templates: readonly string[]; readonly nodes: readonly string[] }> {
+    return this.#clusterSync.toCluster(pattern);
+  }
+}

@@ -1,0 +1,125 @@
+/** Templates through the API of a real node, into the working directories of its instances. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, type TestContext } from 'vitest';
+import { DaemonWorld, failedOf } from '../support/daemon.js';
+import { until } from '../support/until.js';
+import { zipOf } from '../support/zip-bytes.js';
+
+let world: DaemonWorld;
+
+beforeEach(async () => {
+  world = await DaemonWorld.create();
+});
+
+afterEach(async ({ task }: TestContext) => {
+  await world.finish(failedOf(task));
+});
+
+async function send(method: string, path: string, body?: Buffer | string): Promise<Response> {
+  return fetch(`http://127.0.0.1:${world.apiPort}/api/templates${path}`, {
+    method,
+    headers: { authorization: `Bearer ${readFileSync(world.paths.adminKey, 'utf8').trim()}` },
+    ...(body !== undefined && { body: Buffer.from(body) }),
+  });
+}
+
+function installed(id: string): Record<string, string> {
+  const directory = join(world.paths.running, id);
+  return Object.fromEntries(
+    readdirSync(directory).map((file) => [file, readFileSync(join(directory, file), 'utf8')]),
+  );
+}
+
+it('an instance started after a write through the API has it, and one that waited for the template starts', async () => {
+  await world.start();
+  world.configure('app', {
+    command: 'sleep 1000',
+    minimumServiceCount: 1,
+    templateInstallationConfig: { allOf: [{ group: 'games', name: 'lobby' }] },
+  });
+  await world.untilMessage('app', /games\/lobby/);
+  expect(
+    (
+      await send(
+        'POST',
+        '/games/lobby/import',
+        zipOf([
+          { name: 'a', content: '1' },
+          { name: 'b', content: '2' },
+        ]),
+      )
+    ).status,
+  ).toBe(200);
+  const [first] = await world.untilOnline('app', 1);
+  expect(installed(first?.id ?? '')).toEqual({ a: '1', b: '2' });
+
+  expect((await send('PATCH', '/games/lobby/files/a', 'changed')).status).toBe(200);
+  expect((await send('POST', '/games/lobby/files/c', 'new')).status).toBe(201);
+  expect((await send('DELETE', '/games/lobby/files/b')).status).toBe(200);
+  const { id } = await world.api.create('app');
+  await world.untilOnline('app', 2);
+  expect(installed(id)).toEqual({ a: 'changed', c: 'new' });
+  expect(installed(first?.id ?? '')).toEqual({ a: '1', b: '2' });
+});
+
+it('a template sync brings trees into the cache of the node before anything needs them', async () => {
+  world.template('games', 'lobby', { a: 'x' });
+  world.template('games', 'arena', { b: 'y' });
+  await world.start();
+  const answer: unknown = await (await send('POST', '/sync')).json();
+  expect(answer).toMatchObject({
+    pattern: '*',
+    templates: ['games/arena', 'games/lobby'],
+    nodes: ['node-a'],
+  });
+  await until(async () => {
+    const trees = readdirSync(world.paths.templateCache).filter((name) => /^[0-9a-f]{64}$/.test(name));
+    const files = trees.flatMap((tree) => readdirSync(join(world.paths.templateCache, tree)));
+    expect(files.toSorted()).toEqual(['a', 'b']);
+  });
+});
+
+it('a node that was killed while it exchanged a template starts with the old one', async () => {
+  world.template('games', 'lobby', { a: 'old' });
+  const staging = join(world.paths.templates, '.drover', 'swap~games~lobby~0123');
+  mkdirSync(join(staging, 'new'), { recursive: true });
+  writeFileSync(join(staging, 'new', 'a'), 'new');
+  renameSync(join(world.paths.templates, 'games/lobby'), join(staging, 'old'));
+  await world.start();
+  const answer = await send('GET', '/games/lobby/files/a');
+  expect([answer.status, await answer.text()]).toEqual([200, 'old']);
+  expect(existsSync(staging)).toBe(false);
+});
+
+it('a kill in the middle of imports leaves one whole template, and the next node takes more', async () => {
+  const zip = (value: string): Buffer =>
+    zipOf(Array.from({ length: 40 }, (_, index) => ({ name: `f${index}`, content: value })));
+  await world.start();
+  expect((await send('POST', '/games/lobby/import', zip('0'))).status).toBe(200);
+  const acknowledged = ['0'];
+  for (let round = 1; round <= 3; round++) {
+    const importing = (async () => {
+      for (let value = 1; ; value++) {
+        const content = `${round}.${value}`;
+        const isWritten = await send('POST', '/games/lobby/import', zip(content)).then(
+          ({ ok }) => ok,
+          () => false,
+        );
+        if (!isWritten) return content;
+        acknowledged.push(content);
+      }
+    })();
+    const before = acknowledged.length;
+    await until(async () => expect(acknowledged.length).toBeGreaterThan(before));
+    await world.kill('SIGKILL');
+    const unanswered = await importing;
+    await world.start();
+    const template = join(world.paths.templates, 'games/lobby');
+    const contents = new Set(readdirSync(template).map((file) => readFileSync(join(template, file), 'utf8')));
+    expect(readdirSync(template)).toHaveLength(40);
+    expect(contents.size).toBe(1);
+    expect([acknowledged.at(-1), unanswered]).toContain([...contents][0]);
+  }
+  expect(readdirSync(join(world.paths.templates, '.drover'))).toEqual([]);
+});
