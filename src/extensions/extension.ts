@@ -1,37 +1,62 @@
 /**
  * What an extension may use: the one typed interface of `extensions/<id>/`. An extension is an ES module whose
  * default export is an `Extension`; everything it adds is registered in `activate` and goes when the node stops.
+ * It is code of the operator's and runs inside the daemon: what it throws is caught, but a loop that never ends
+ * cannot be.
  */
+import type { MaybePromise } from '../loop/maybe-promise.js';
 import type { InstanceState } from '../model/instance.js';
+import type { LogPosition } from '../model/past-exit.js';
 import type { Runtime } from '../runtime/runtime.js';
+import type { StorageProvider } from '../templates/storage-provider.js';
+
+export type { StorageProvider } from '../templates/storage-provider.js';
 
 export interface Extension {
   /** Shown by `extension list`; default: the folder's name. */
-  readonly name?: string;
-  readonly version?: string;
-  readonly description?: string;
-  /** Called once at the start of the node. What it throws is reported; the node starts without the extension. */
-  activate(context: ExtensionContext): void | Promise<void>;
-  /** Called when the node stops; bounded in time. */
-  deactivate?(): void | Promise<void>;
+  readonly name?: string | undefined;
+  /** Default: that of `package.json`. */
+  readonly version?: string | undefined;
+  /** Default: that of `package.json`. */
+  readonly description?: string | undefined;
+  /**
+   * Called once at the start of the node, 10 s at most. When it throws or takes longer, nothing that it registered
+   * stands, and the node starts without the extension.
+   */
+  activate(context: ExtensionContext): MaybePromise<void>;
+  /** Called when the node stops, if `activate` succeeded; 5 s at most. */
+  deactivate?: (() => MaybePromise<void>) | undefined;
 }
 
+/** `register...` and `on` may be called until `activate` has ended. */
 export interface ExtensionContext {
   /** The folder's name. */
   readonly id: string;
   readonly nodeId: string;
   /** Content of `extensions/<id>/config.json`, or undefined: check it, an operator wrote it. */
   readonly settings: unknown;
+  /** Where the extension keeps what should outlive the process; 0700, its own. */
+  readonly dataDirectory: string;
+  /** The node's own log. Secrets of the settings are cut out. */
   readonly log: ExtensionLog;
   /** Aborts when the node stops. */
   readonly signal: AbortSignal;
-  /** A key that is taken already is an error. */
+  /** `runtime.key` is what configurations name. A key that is taken already is an error, here and below. */
   registerRuntime(runtime: Runtime): void;
+  /** For a runtime: where the output of its instances is kept and read. */
+  openInstanceLog(instanceId: string): InstanceLog;
   registerStorage(key: string, provider: StorageProvider): void;
-  /** Adds `%NAME%` to every instance of this node. `value` is called at each install and start. */
+  /**
+   * Adds `%NAME%` to every instance of this node; `properties` of a configuration win over it. `value` is called at
+   * each install and start; when it throws, `%NAME%` stays as it is and the log says so.
+   */
   registerVariable(name: string, value: (instance: VariableContext) => string): void;
   registerCommand(command: ExtensionCommand): void;
-  on(listener: (event: NodeEvent) => void): void;
+  /**
+   * At the start it hears of everything that is there, then of each change, in order, one event at a time: a listener
+   * that answers with a promise gets the next one afterwards. 10,000 events wait; then the oldest are dropped.
+   */
+  on(listener: NodeEventListener): void;
 }
 
 export interface ExtensionLog {
@@ -40,12 +65,12 @@ export interface ExtensionLog {
   error(message: string): void;
 }
 
-/** Where templates come from, beside the master's own `templates/`. */
-export interface StorageProvider {
-  /** A text that changes when the template does; null: there is no such template. */
-  version(group: string, name: string, signal: AbortSignal): Promise<string | null>;
-  /** Writes the whole template into an empty directory. What it throws ends the sync; nothing is kept of it then. */
-  download(group: string, name: string, directory: string, signal: AbortSignal): Promise<void>;
+/** Appends to the kept log of one instance: bounded, rotated, never throwing. */
+export interface InstanceLog {
+  /** Where the next byte goes, for `Exit.output`; undefined before the first write. */
+  readonly position: LogPosition | undefined;
+  write(bytes: Uint8Array): void;
+  close(): void;
 }
 
 export interface VariableContext {
@@ -55,24 +80,28 @@ export interface VariableContext {
 }
 
 export interface ExtensionCommand {
-  /** One word, not one of Drover's own. */
+  /** One word of `[a-z0-9-]`, not one of Drover's own. */
   readonly name: string;
   /** For the help: `<player> [reason]`. */
-  readonly usage?: string;
+  readonly usage?: string | undefined;
   readonly description: string;
+  /** What it throws is printed as the command's error. */
   run(
     args: readonly string[],
     io: { print(line: string): void; readonly signal: AbortSignal },
-  ): void | Promise<void>;
+  ): MaybePromise<void>;
 }
+
+export type NodeEventListener = (event: NodeEvent) => MaybePromise<void>;
 
 export type NodeEvent =
   | {
       readonly type: 'instance-state';
       readonly instanceId: string;
       readonly configurationName: string;
+      /** Null: it is new, or the node has just started. */
       readonly from: InstanceState | null;
-      /** Null: removed. */
+      /** Null: it is gone. */
       readonly to: InstanceState | null;
     }
   | { readonly type: 'node-condition'; readonly nodeId: string; readonly condition: string }
@@ -81,3 +110,16 @@ export type NodeEvent =
       readonly name: string;
       readonly change: 'added' | 'changed' | 'removed';
     };
+
+/** What `extension list` shows. `adds` is for people: `storage main`, `command greet`. */
+export interface ExtensionStatus {
+  readonly id: string;
+  readonly name: string;
+  readonly version: string | null;
+  readonly description: string | null;
+  /** `inactive`: one of Drover's own that nobody has configured. */
+  readonly state: 'active' | 'failed' | 'inactive';
+  /** Why it failed; of an active one, what went wrong last. */
+  readonly error: string | null;
+  readonly adds: readonly string[];
+}

@@ -1,0 +1,68 @@
+/** Unpacks an archive on disk, whatever its name: zip, tar, or tar packed with gzip, known by the first bytes. */
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { messageOf } from '../../model/errors.js';
+import { unpackZip } from '../../templates/archive.js';
+import { unpackTree } from '../../templates/bundle.js';
+import { MAX_TREE_ENTRIES } from '../../templates/tree.js';
+
+/** What any archive may hold unpacked. */
+const MAX_UNPACKED_BYTES = 16 * 1024 ** 3;
+const LIMITS = {
+  maxEntries: MAX_TREE_ENTRIES,
+  maxBytes: MAX_UNPACKED_BYTES,
+  maxRatio: 100,
+  isForeign: true,
+};
+/** Where a tar says `ustar`, the last of the signatures. */
+const TAR_SIGNATURE_AT = 257;
+
+type Format = 'zip' | 'tar' | 'gzip';
+
+/** Into an empty directory. Throws why it cannot be used; what was unpacked so far is left to the caller. */
+export async function unpackArchive(file: string, directory: string, signal: AbortSignal): Promise<void> {
+  const format = await formatOf(file);
+  switch (format) {
+    case 'zip':
+      await unpackZip(file, directory, LIMITS, signal);
+      return;
+    case 'tar':
+      return await unpackTree(createReadStream(file), directory, LIMITS, signal);
+    case 'gzip':
+      return await unpackTree(gunzipped(file, signal), directory, LIMITS, signal);
+    default:
+      return format satisfies never;
+  }
+}
+
+async function formatOf(file: string): Promise<Format> {
+  const handle = await open(file, 'r');
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(512), 0, 512, 0);
+    const starts = (...bytes: number[]): boolean => bytes.every((byte, index) => buffer[index] === byte);
+    if (starts(0x50, 0x4b, 0x03, 0x04) || starts(0x50, 0x4b, 0x05, 0x06)) return 'zip';
+    if (starts(0x1f, 0x8b)) return 'gzip';
+    if (buffer.toString('latin1', TAR_SIGNATURE_AT, Math.min(bytesRead, TAR_SIGNATURE_AT + 5)) === 'ustar')
+      return 'tar';
+  } finally {
+    await handle.close();
+  }
+  throw new Error('it is neither a zip nor a tar (plain or packed with gzip)');
+}
+
+async function* gunzipped(file: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip();
+  const feeding = pipeline(createReadStream(file), gunzip, { signal });
+  feeding.catch(() => undefined);
+  try {
+    for await (const chunk of gunzip) yield chunk;
+    await feeding;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new Error(`it is damaged: ${messageOf(error)}`);
+  } finally {
+    gunzip.destroy();
+  }
+}

@@ -1,0 +1,26 @@
+/** The extensions that come with Drover: the same interface as any other, active once somebody wrote settings for them. */
+import type { Extension } from '../extension.js';
+
+export interface BuiltIn {
+  /** Also the folder of its settings: `extensions/<id>/config.json`. */
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  /** Called only when there are settings, so that what it needs costs nothing otherwise. */
+  readonly load: () => Promise<Extension>;
+}
+
+export const BUILT_INS: readonly BuiltIn[] = [
+  {
+    id: 'http',
+    name: 'HTTP storage',
+    description: 'Templates from zip and tar archives by URL and checksum',
+    load: async () => (await import('./http-extension.js')).httpExtension,
+  },
+  {
+    id: 's3',
+    name: 'S3 storage',
+    description: 'Templates from a bucket of any service that speaks S3',
+    load: async () => (await import('./s3-extension.js')).s3Extension,
+  },
+];

@@ -1,0 +1,142 @@
+/**
+ * Fetches one file by URL to disk: http and https only, a bounded number of redirects and bytes, never silent for
+ * long, and only the content whose SHA-256 is known beforehand.
+ */
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { messageOf } from '../../model/errors.js';
+
+const MAX_REDIRECTS = 5;
+/** Until the first byte of an answer, and between two bytes. */
+const SILENCE_LIMIT_MS = 30_000;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+export interface CheckedDownload {
+  readonly url: string;
+  /** 64 hex digits. */
+  readonly sha256: string;
+  readonly maxBytes: number;
+  /** Made; must not exist. */
+  readonly file: string;
+  readonly signal: AbortSignal;
+  /** For tests. */
+  readonly silenceLimitMs?: number;
+}
+
+/** Throws why the file cannot be had; what was written of it is left to the caller. No message holds a query. */
+export async function downloadChecked(download: CheckedDownload): Promise<void> {
+  const silence = new Silence(download.silenceLimitMs ?? SILENCE_LIMIT_MS);
+  const signal = AbortSignal.any([download.signal, silence.signal]);
+  try {
+    const response = await follow(new URL(download.url), signal);
+    await save(response, download, () => silence.break());
+  } catch (error) {
+    download.signal.throwIfAborted();
+    if (silence.signal.aborted) throw new Error('the server was silent for too long');
+    throw error;
+  } finally {
+    silence.end();
+  }
+}
+
+/** Aborts when nothing was heard for the limit. */
+class Silence {
+  readonly #controller = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(limitMs: number) {
+    this.#timer = setTimeout(() => this.#controller.abort(), limitMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  break(): void {
+    this.#timer.refresh();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+async function follow(first: URL, signal: AbortSignal): Promise<Response> {
+  let url = first;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const response = await request(url, signal);
+    if (!REDIRECTS.has(response.status)) {
+      if (response.status === 200) return response;
+      await response.body?.cancel();
+      throw new Error(`${url.host} answered with status ${response.status}`);
+    }
+    await response.body?.cancel();
+    url = redirectTarget(url, response.headers.get('location'));
+  }
+  throw new Error(`${first.host} redirects more than ${MAX_REDIRECTS} times`);
+}
+
+async function request(url: URL, signal: AbortSignal): Promise<Response> {
+  try {
+    return await fetch(url, {
+      redirect: 'manual',
+      signal,
+      headers: { 'accept-encoding': 'identity', 'user-agent': 'drover' },
+    });
+  } catch (error) {
+    // Node says "fetch failed" and keeps the reason inside.
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    throw new Error(`${url.host} cannot be reached: ${messageOf(cause) || code}`);
+  }
+}
+
+function redirectTarget(from: URL, location: string | null): URL {
+  const target = location !== null && URL.canParse(location, from.href) ? new URL(location, from) : null;
+  if (target === null) throw new Error(`${from.host} redirects to nowhere`);
+  const isWeb = target.protocol === 'https:' || target.protocol === 'http:';
+  if (!isWeb || (from.protocol === 'https:' && target.protocol === 'http:'))
+    throw new Error(`${from.host} redirects to ${target.protocol}//, which is not followed`);
+  return target;
+}
+
+async function save(
+  response: Response,
+  { sha256, maxBytes, file }: CheckedDownload,
+  onBytes: () => void,
+): Promise<void> {
+  const tooLarge = (): Error =>
+    new Error(`the archive is larger than ${Math.floor(maxBytes / 1024 ** 2)} MB`);
+  if (Number(response.headers.get('content-length') ?? 0) > maxBytes) {
+    await response.body?.cancel();
+    throw tooLarge();
+  }
+  const hash = createHash('sha256');
+  const handle = await open(file, 'wx', 0o600);
+  try {
+    let size = 0;
+    for await (const chunk of bodyOf(response)) {
+      onBytes();
+      size += chunk.length;
+      if (size > maxBytes) throw tooLarge();
+      hash.update(chunk);
+      await handle.writeFile(chunk);
+    }
+  } finally {
+    await handle.close();
+  }
+  const actual = hash.digest('hex');
+  if (actual !== sha256)
+    throw new Error(
+      `the archive has the SHA-256 ${actual}, but the settings say ${sha256}: nothing was unpacked`,
+    );
+}
+
+async function* bodyOf({ body }: Response): AsyncGenerator<Uint8Array> {
+  if (body === null) return;
+  try {
+    for await (const chunk of body) yield chunk;
+  } catch (error) {
+    throw new Error(`the download broke off: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * A storage in a bucket: the objects under `<prefix>/<group>/<name>/` are the files of a template. Objects have no
+ * modes, so a file that begins with `#!` is made executable.
+ */
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { chmod, mkdir, open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { messageOf } from '../../model/errors.js';
+import { eachBounded } from '../../templates/each-bounded.js';
+import { objectionTo } from '../../templates/file-path.js';
+import { MAX_TREE_ENTRIES } from '../../templates/tree.js';
+import type { StorageProvider } from '../extension.js';
+import type { BucketSettings } from './s3-extension.js';
+
+const CONNECT_LIMIT_MS = 5000;
+/** Without an answer, or without a byte of one that has begun. */
+const SILENCE_LIMIT_MS = 30_000;
+/** Tries of one request, made by the SDK with growing delays. */
+const ATTEMPTS = 3;
+const PARALLEL_DOWNLOADS = 8;
+/** Tries of one object whose body broke off. */
+const BODY_ATTEMPTS = 3;
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
+
+interface StoredObject {
+  readonly key: string;
+  readonly etag: string;
+  readonly size: number;
+}
+
+/** What operators read for the errors that their settings cause. */
+const EXPLAINED: Readonly<Record<string, string>> = {
+  NoSuchBucket: 'the bucket does not exist',
+  InvalidAccessKeyId: 'the accessKeyId is not known there',
+  SignatureDoesNotMatch: 'the secretAccessKey is wrong',
+  AccessDenied: 'access is denied',
+  CredentialsProviderError: 'there are no credentials: give accessKeyId and secretAccessKey',
+};
+
+export class S3Storage implements StorageProvider {
+  readonly #settings: BucketSettings;
+  #client: Promise<Sdk> | undefined;
+  #isClosed = false;
+
+  constructor(settings: BucketSettings) {
+    this.#settings = settings;
+  }
+
+  async version(group: string, name: string, signal: AbortSignal): Promise<string | null> {
+    const objects = await this.#list(group, name, signal);
+    if (objects.length === 0) return null;
+    const hash = createHash('sha256');
+    for (const { key, etag, size } of objects) hash.update(`${JSON.stringify([key, etag, size])}\n`);
+    return hash.digest('hex');
+  }
+
+  async download(group: string, name: string, directory: string, signal: AbortSignal): Promise<void> {
+    const objects = await this.#list(group, name, signal);
+    const { length } = this.#prefixOf(group, name);
+    const files = objects.map((object) => ({ object, path: object.key.slice(length) }));
+    for (const { path, object } of files) refuseUnsafe(path, object);
+    await eachBounded(files, PARALLEL_DOWNLOADS, signal, ({ object, path }) =>
+      this.#fetch(object, join(directory, path), signal),
+    );
+  }
+
+  /** Ends the connections. Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+    this.#client?.then(({ client }) => client.destroy()).catch(() => undefined);
+  }
+
+  #prefixOf(group: string, name: string): string {
+    const { prefix } = this.#settings;
+    return `${prefix === undefined ? '' : `${prefix}/`}${group}/${name}/`;
+  }
+
+  /** All objects of a template in the order of their keys, without those that stand for directories. */
+  async #list(group: string, name: string, signal: AbortSignal): Promise<StoredObject[]> {
+    const { sdk, client } = await this.#connect();
+    const objects: StoredObject[] = [];
+    let ContinuationToken: string | undefined;
+    do {
+      const command = new sdk.ListObjectsV2Command({
+        Bucket: this.#settings.bucket,
+        Prefix: this.#prefixOf(group, name),
+        ...(ContinuationToken !== undefined && { ContinuationToken }),
+      });
+      const page = await client.send(command, { abortSignal: signal }).catch(explain);
+      for (const { Key: key, ETag: etag = '', Size: size = 0 } of page.Contents ?? [])
+        if (key !== undefined && !key.endsWith('/')) objects.push({ key, etag, size });
+      if (objects.length > MAX_TREE_ENTRIES)
+        throw new Error(`it holds more than ${MAX_TREE_ENTRIES} objects, which no template can have`);
+      ContinuationToken = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+    } while (ContinuationToken !== undefined);
+    return objects.sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  async #fetch(object: StoredObject, file: string, signal: AbortSignal): Promise<void> {
+    await mkdir(dirname(file), { recursive: true }).catch((error: unknown) => nameClash(error, object));
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#fetchOnce(object, file, signal);
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof BrokenBody)) throw error;
+        if (attempt === BODY_ATTEMPTS) throw new Error(`object ${object.key}: ${error.message}`);
+      }
+    }
+  }
+
+  async #fetchOnce(object: StoredObject, file: string, signal: AbortSignal): Promise<void> {
+    const { sdk, client } = await this.#connect();
+    // Another content than the one that was listed would belong to another version.
+    const { bucket: Bucket } = this.#settings;
+    const command = new sdk.GetObjectCommand({ Bucket, Key: object.key, IfMatch: object.etag });
+    const { Body } = await client.send(command, { abortSignal: signal }).catch(explain);
+    if (!(Body instanceof Readable)) throw new BrokenBody('it came without content');
+    const isScript = await writeBody(Body, file, object, signal);
+    if (isScript) await chmod(file, 0o755);
+  }
+
+  #connect(): Promise<Sdk> {
+    if (this.#isClosed) return Promise.reject(new Error('the node is stopping'));
+    this.#client ??= connect(this.#settings);
+    return this.#client;
+  }
+}
+
+type SdkModule = typeof import('@aws-sdk/client-s3');
+interface Sdk {
+  readonly sdk: SdkModule;
+  readonly client: S3Client;
+}
+
+/** The SDK takes 0.4 s to load, so it is loaded when the storage is used for the first time. */
+async function connect(settings: BucketSettings): Promise<Sdk> {
+  // Which version of Node a later SDK will want is nothing that an operator can act on.
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+  const sdk = await import('@aws-sdk/client-s3');
+  const { endpoint, region, forcePathStyle, accessKeyId, secretAccessKey } = settings;
+  const client = new sdk.S3Client({
+    region,
+    maxAttempts: ATTEMPTS,
+    // Services other than Amazon's do not all know the checksums that the SDK asks for by default.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: CONNECT_LIMIT_MS,
+      requestTimeout: SILENCE_LIMIT_MS,
+      throwOnRequestTimeout: true,
+      socketTimeout: SILENCE_LIMIT_MS,
+      httpAgent: { maxSockets: 2 * PARALLEL_DOWNLOADS },
+      httpsAgent: { maxSockets: 2 * PARALLEL_DOWNLOADS },
+    },
+    ...(endpoint !== undefined && { endpoint }),
+    ...(forcePathStyle !== undefined && { forcePathStyle }),
+    ...(accessKeyId !== undefined &&
+      secretAccessKey !== undefined && { credentials: { accessKeyId, secretAccessKey } }),
+  });
+  return { sdk, client };
+}
+
+/** The connection ended, or the content is not the one that was listed; another try helps. */
+class BrokenBody extends Error {}
+
+/** True when the file is a script. Errors of the disk pass as they are. */
+async function writeBody(
+  body: Readable,
+  file: string,
+  object: StoredObject,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const handle = await open(file, CREATE, 0o644).catch((error: unknown) => nameClash(error, object));
+  try {
+    let size = 0;
+    let start = Buffer.alloc(0);
+    for await (const chunk of chunksOf(body)) {
+      signal.throwIfAborted();
+      if (start.length < 2) start = Buffer.concat([start, chunk.subarray(0, 2)]);
+      size += chunk.length;
+      if (size > object.size) break;
+      await handle.writeFile(chunk);
+    }
+    if (size !== object.size) throw new BrokenBody(`it has not the ${object.size} bytes that were listed`);
+    return start.toString('latin1', 0, 2) === '#!';
+  } finally {
+    body.destroy();
+    await handle.close();
+  }
+}
+
+async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of body) yield Buffer.from(chunk);
+  } catch (error) {
+    throw new BrokenBody(`its content broke off: ${messageOf(error)}`);
+  }
+}
+
+function refuseUnsafe(path: string, { key }: StoredObject): void {
+  const objection = objectionTo(path);
+  if (objection !== undefined)
+    throw new Error(`object ${JSON.stringify(key)} is refused: its path ${objection}`);
+}
+
+/** One key is a file, and another one needs a directory of that name. */
+function nameClash(error: unknown, { key }: StoredObject): never {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EEXIST' || code === 'ENOTDIR' || code === 'EISDIR')
+    throw new Error(
+      `object ${key} does not fit the others: one of them is a file where another needs a directory`,
+    );
+  throw error;
+}
+
+function explain(error: unknown): never {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  const explained = EXPLAINED[name];
+  if (explained !== undefined) throw new Error(`${explained} (${name})`);
+  if (name === 'PreconditionFailed') throw new Error('an object changed during the download');
+  const code = error instanceof Error && 'code' in error ? error.code : name;
+  throw new Error(message === '' || message === 'UnknownError' ? `the service answered ${code}` : message);
+}

@@ -1,0 +1,95 @@
+/**
+ * The events of one listener: handed over one at a time and outside of what caused them, so that a listener that is
+ * slow, hangs or throws holds up nobody but itself.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../loop/clock.js';
+import { withDeadline } from '../loop/deadline.js';
+import type { NodeEvent, NodeEventListener } from './extension.js';
+
+const MAX_WAITING = 10_000;
+const BATCH = 500;
+/** A listener that has not answered by then gets the next event all the same. */
+const ANSWER_LIMIT_MS = 30_000;
+/** Work of one turn of the event loop. */
+const TURN_MS = 10;
+
+export interface EventQueueOptions {
+  readonly listener: NodeEventListener;
+  readonly clock: Clock;
+  /** The listener threw, rejected or hung. */
+  readonly onFault: (error: unknown) => void;
+  /** So many events were dropped since the last time, because too many waited. */
+  readonly onDropped: (count: number) => void;
+}
+
+export class EventQueue {
+  readonly #options: EventQueueOptions;
+  readonly #stopped = new AbortController();
+  #waiting: NodeEvent[] = [];
+  #dropped = 0;
+  #isRunning = false;
+
+  constructor(options: EventQueueOptions) {
+    this.#options = options;
+  }
+
+  add(event: NodeEvent): void {
+    if (this.#stopped.signal.aborted) return;
+    if (this.#waiting.length >= MAX_WAITING) {
+      // Half at once: taking one from the front for each that comes would move all of them every time.
+      const kept = this.#waiting.slice(MAX_WAITING / 2);
+      this.#dropped += this.#waiting.length - kept.length;
+      this.#waiting = kept;
+    }
+    this.#waiting.push(event);
+    if (!this.#isRunning) void this.#run();
+  }
+
+  /** What waits is dropped. Idempotent. */
+  stop(): void {
+    this.#stopped.abort();
+    this.#waiting = [];
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    await nextTurn();
+    while (this.#waiting.length > 0) {
+      await this.#handOver(this.#waiting.splice(0, BATCH));
+    }
+    this.#isRunning = false;
+  }
+
+  async #handOver(batch: readonly NodeEvent[]): Promise<void> {
+    const { clock } = this.#options;
+    this.#tellDropped();
+    let turnEndsAt = clock.monotonic() + TURN_MS;
+    for (const event of batch) {
+      if (this.#stopped.signal.aborted) return;
+      await this.#handOne(event);
+      if (clock.monotonic() < turnEndsAt) continue;
+      await nextTurn();
+      turnEndsAt = clock.monotonic() + TURN_MS;
+    }
+  }
+
+  async #handOne(event: NodeEvent): Promise<void> {
+    const { listener, clock, onFault } = this.#options;
+    const expired = (): Error =>
+      new Error(`a listener did not answer within ${ANSWER_LIMIT_MS / 1000} s and is not waited for`);
+    const { signal } = this.#stopped;
+    try {
+      const answer: unknown = listener(event);
+      if (answer instanceof Promise)
+        await withDeadline({ limitMs: ANSWER_LIMIT_MS, clock, signal, expired }, () => answer);
+    } catch (error) {
+      if (!signal.aborted) onFault(error);
+    }
+  }
+
+  #tellDropped(): void {
+    if (this.#dropped > 0) this.#options.onDropped(this.#dropped);
+    this.#dropped = 0;
+  }
+}

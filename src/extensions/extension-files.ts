@@ -1,0 +1,149 @@
+/**
+ * What lies under `extensions/`: which extensions there are, their modules and their settings. Refuses what another
+ * user could have planted or could read a secret from; runs nothing of it.
+ */
+import type { Stats } from 'node:fs';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { JsonTextError, readJsonText } from '../configuration-files/json-position.js';
+import { DroverError } from '../model/errors.js';
+import { nameSchema } from '../model/names.js';
+import { secretsIn } from './setting-secrets.js';
+
+const MAX_JSON_BYTES = 1024 * 1024;
+const ENTRIES = ['index.js', 'index.mjs'];
+const SETTINGS = 'config.json';
+
+/** The parts of a `package.json` that matter here. */
+const packageSchema = z.looseObject({
+  main: z.string().optional().catch(undefined),
+  exports: z.unknown().optional(),
+  version: z.string().max(64).optional().catch(undefined),
+  description: z.string().max(500).optional().catch(undefined),
+});
+const conditionsSchema = z.object({ import: z.string() }).or(z.object({ default: z.string() }));
+
+export interface ExtensionModule {
+  /** Absolute real paths: of the extension, and of its entry in there. */
+  readonly directory: string;
+  readonly file: string;
+  readonly version: string | undefined;
+  readonly description: string | undefined;
+}
+
+/**
+ * Names of directories, and of links to directories, in order; what begins with a dot is nobody's. Throws
+ * DRV_EXTENSION_FAILED when somebody else could have put them there.
+ */
+export async function listExtensions(directory: string): Promise<string[]> {
+  const status = await statOf(directory);
+  if (status === undefined) return [];
+  refuseForeign('extensions/', status);
+  const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
+    throw refused(`extensions/ cannot be read: ${fileReason(error)}`);
+  });
+  return entries
+    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
+    .map(({ name }) => name)
+    .sort();
+}
+
+/** Throws DRV_EXTENSION_FAILED when the name is none that an extension can have. */
+export function checkId(id: string): void {
+  const parsed = nameSchema.safeParse(id);
+  if (!parsed.success)
+    throw refused(`the folder's name ${parsed.error.issues[0]?.message ?? 'is not valid'}`);
+}
+
+/**
+ * The module of the extension in `directory`; undefined: it holds none. A link is followed: the owner of `extensions/`
+ * made it, and what it leads to is checked like everything else.
+ */
+export async function findModule(directory: string): Promise<ExtensionModule | undefined> {
+  const real = await realpath(directory).catch((error: unknown) => {
+    throw refused(`the folder cannot be read: ${fileReason(error)}`);
+  });
+  refuseForeign('the folder', await stat(real));
+  const { main, exports, version, description } = await readPackage(real);
+  const named = entryOf(exports) ?? main;
+  for (const entry of named === undefined ? ENTRIES : [named]) {
+    const file = join(real, entry);
+    if (!file.startsWith(`${real}/`)) throw refused(`package.json: ${entry} lies outside of the folder`);
+    const status = await statOf(file);
+    if (status?.isFile() === true) {
+      refuseForeign(entry, status);
+      return { directory: real, file, version, description };
+    }
+    if (named !== undefined) throw refused(`package.json names ${entry}, which is not a file`);
+  }
+  return undefined;
+}
+
+/** The content of `config.json`; undefined: there is none. Throws DRV_EXTENSION_FAILED, never with a value in it. */
+export async function readSettings(directory: string): Promise<unknown> {
+  const found = await readJson(directory, SETTINGS);
+  if (found === undefined) return undefined;
+  const [secret] = secretsIn(found.value);
+  const mode = found.status.mode & 0o777;
+  if (secret !== undefined && (mode & 0o077) !== 0)
+    throw refused(
+      `${SETTINGS} holds a secret (${secret.field}) and has mode ${mode.toString(8)}: other users can read it; run chmod 600 on it`,
+    );
+  return found.value;
+}
+
+async function readPackage(directory: string): Promise<z.output<typeof packageSchema>> {
+  const parsed = packageSchema.safeParse((await readJson(directory, 'package.json'))?.value ?? {});
+  if (!parsed.success) throw refused('package.json is not an object');
+  return parsed.data;
+}
+
+async function readJson(
+  directory: string,
+  name: string,
+): Promise<{ readonly value: unknown; readonly status: Stats } | undefined> {
+  const file = join(directory, name);
+  const status = await statOf(file);
+  if (status === undefined) return undefined;
+  if (!status.isFile()) throw refused(`${name} is not a file`);
+  if (status.size > MAX_JSON_BYTES) throw refused(`${name} is larger than ${MAX_JSON_BYTES / 1024} KiB`);
+  refuseForeign(name, status);
+  try {
+    return { value: readJsonText(await readFile(file, 'utf8')).value, status };
+  } catch (error) {
+    if (error instanceof JsonTextError)
+      throw refused(`${name}:${error.line}:${error.column}: not valid JSON`);
+    throw refused(`${name} cannot be read: ${fileReason(error)}`);
+  }
+}
+
+/** The entry that `exports` names for an import of the package itself. */
+function entryOf(exports: unknown): string | undefined {
+  if (typeof exports === 'string') return exports;
+  if (exports === null || typeof exports !== 'object') return undefined;
+  if ('.' in exports) return entryOf(exports['.']);
+  const conditions = conditionsSchema.safeParse(exports);
+  if (!conditions.success) return undefined;
+  return 'import' in conditions.data ? conditions.data.import : conditions.data.default;
+}
+
+async function statOf(file: string): Promise<Stats | undefined> {
+  return await stat(file).catch((error: unknown) => {
+    if (hasFileCode(error, 'ENOENT')) return undefined;
+    throw refused(`${file.slice(file.lastIndexOf('/') + 1)} cannot be read: ${fileReason(error)}`);
+  });
+}
+
+/** What others could have written would run with the daemon's rights. */
+function refuseForeign(what: string, { uid, mode }: Stats): void {
+  const own = process.getuid?.();
+  if (uid !== own && uid !== 0)
+    throw refused(`${what} belongs to user ${uid}, neither to the user that runs Drover nor to root`);
+  if ((mode & 0o002) !== 0) throw refused(`${what} can be written by every user; run chmod o-w on it`);
+}
+
+function refused(what: string): DroverError {
+  return new DroverError('DRV_EXTENSION_FAILED', what);
+}

@@ -1,0 +1,158 @@
+/**
+ * A runtime that an extension brought, as the wrapper sees it: a failure of its own makes it unavailable or fails one
+ * step, and never the start or the end of the node.
+ */
+import { z } from 'zod';
+import type { Clock } from '../loop/clock.js';
+import { withDeadline } from '../loop/deadline.js';
+import type { MaybePromise } from '../loop/maybe-promise.js';
+import { DroverError, messageOf } from '../model/errors.js';
+import type { RuntimeOffer } from '../model/node.js';
+import { outputSpanSchema } from '../model/past-exit.js';
+import type { ExitListener, Held, ProcessIdentity, RunId, Runtime, StartSpec } from '../runtime/runtime.js';
+import type { ExtensionGuard } from './extension-guard.js';
+
+const PROBE_LIMIT_MS = 10_000;
+const CALL_LIMIT_MS = 60_000;
+const RELEASE_LIMIT_MS = 5000;
+
+const runSchema = z.object({ instanceId: z.string(), run: z.int() });
+const identitySchema = z.object({ pid: z.int(), startTime: z.number(), bootId: z.string() });
+const exitSchema = z.object({
+  code: z.int().nullable(),
+  signal: z.string().nullable(),
+  at: z.number(),
+  output: outputSpanSchema.optional(),
+});
+const heldSchema = z.array(
+  z.union([
+    runSchema.extend({ process: identitySchema, exit: z.null() }),
+    runSchema.extend({ process: identitySchema.nullable(), exit: exitSchema }),
+  ]),
+);
+const offerSchema = z.object({
+  available: z.boolean(),
+  version: z.string().nullable().default(null),
+  reason: z.string().nullable().default(null),
+});
+
+export interface GuardedRuntimeOptions {
+  readonly clock: Clock;
+  readonly guard: ExtensionGuard;
+}
+
+export class GuardedRuntime implements Runtime {
+  readonly key: string;
+  readonly #inner: Runtime;
+  readonly #guard: ExtensionGuard;
+  readonly #clock: Clock;
+
+  constructor(inner: Runtime, { guard, clock }: GuardedRuntimeOptions) {
+    this.key = inner.key;
+    this.#inner = inner;
+    this.#guard = guard;
+    this.#clock = clock;
+  }
+
+  async probe(): Promise<RuntimeOffer> {
+    try {
+      const offer = await this.#bounded('probe', PROBE_LIMIT_MS, () => this.#inner.probe());
+      return { ...offerSchema.parse(offer), key: this.key };
+    } catch (error) {
+      return { key: this.key, available: false, version: null, reason: messageOf(error) };
+    }
+  }
+
+  async start(spec: StartSpec): Promise<ProcessIdentity> {
+    const identity = await this.#bounded('start', CALL_LIMIT_MS, () => this.#inner.start(spec));
+    return identitySchema.parse(identity);
+  }
+
+  async adopt(): Promise<readonly Held[]> {
+    return heldSchema.parse(await this.#bounded('adopt', CALL_LIMIT_MS, () => this.#inner.adopt()));
+  }
+
+  async list(): Promise<readonly Held[]> {
+    return heldSchema.parse(await this.#bounded('list', CALL_LIMIT_MS, () => this.#inner.list()));
+  }
+
+  async signal(run: RunId, signal: NodeJS.Signals): Promise<void> {
+    await this.#bounded('signal', CALL_LIMIT_MS, () => this.#inner.signal(run, signal));
+  }
+
+  async isAlive(run: RunId): Promise<boolean> {
+    return await this.#bounded('isAlive', CALL_LIMIT_MS, () => this.#inner.isAlive(run));
+  }
+
+  /** False says nothing, so a failure is no answer either. */
+  isGroupGone(run: RunId): boolean {
+    try {
+      return this.#guard.callNow(() => this.#inner.isGroupGone(run)) === true;
+    } catch (error) {
+      this.#guard.report(error);
+      return false;
+    }
+  }
+
+  async write(run: RunId, bytes: Buffer): Promise<void> {
+    await this.#bounded('write', CALL_LIMIT_MS, () => this.#inner.write(run, bytes));
+  }
+
+  async acknowledge(run: RunId): Promise<void> {
+    await this.#bounded('acknowledge', CALL_LIMIT_MS, () => this.#inner.acknowledge(run));
+  }
+
+  onExit(listener: ExitListener): () => void {
+    return this.#subscribe(() => this.#inner.onExit((run, exit) => this.#tellExit(listener, run, exit)));
+  }
+
+  onLost(listener: () => void): () => void {
+    return this.#subscribe(() => this.#inner.onLost(() => this.#guard.outside(listener)));
+  }
+
+  async release(): Promise<void> {
+    try {
+      await this.#bounded('release', RELEASE_LIMIT_MS, () => this.#inner.release());
+    } catch (error) {
+      this.#guard.report(error);
+    }
+  }
+
+  #tellExit(listener: ExitListener, run: unknown, exit: unknown): void {
+    const ended = z.object({ run: runSchema, exit: exitSchema }).safeParse({ run, exit });
+    if (ended.success) this.#guard.outside(() => listener(ended.data.run, ended.data.exit));
+    else
+      this.#guard.report(
+        new Error('it told of an exit that is none: { instanceId, run }, { code, signal, at }'),
+      );
+  }
+
+  #subscribe(subscribe: () => () => void): () => void {
+    try {
+      const unsubscribe: unknown = this.#guard.callNow(subscribe);
+      return () => {
+        if (typeof unsubscribe === 'function') unsubscribe();
+      };
+    } catch (error) {
+      this.#guard.report(error);
+      return () => undefined;
+    }
+  }
+
+  async #bounded<T>(what: string, limitMs: number, work: () => MaybePromise<T>): Promise<T> {
+    const clock = this.#clock;
+    const expired = (): Error =>
+      new DroverError(
+        'DRV_RUNTIME_UNAVAILABLE',
+        `runtime ${this.key} did not answer ${what} within ${limitMs / 1000} s`,
+      );
+    const signal = new AbortController().signal;
+    try {
+      return await withDeadline({ limitMs, clock, signal, expired }, () => this.#guard.call(work));
+    } catch (error) {
+      if (error instanceof DroverError) throw error;
+      const code = what === 'start' ? 'DRV_RUNTIME_START_FAILED' : 'DRV_RUNTIME_UNAVAILABLE';
+      throw new DroverError(code, `runtime ${this.key}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,126 @@
+/** What one extension may register, and until when: checks the shape of each thing and puts the guard before it. */
+import { z } from 'zod';
+import type { Clock } from '../loop/clock.js';
+import type { Runtime } from '../runtime/runtime.js';
+import type { StorageProvider } from '../templates/storage-provider.js';
+import type { ExtensionCommand, ExtensionContext, NodeEventListener } from './extension.js';
+import type { ExtensionGuard } from './extension-guard.js';
+import { GuardedRuntime } from './guarded-runtime.js';
+import type { Registrations, VariableValue } from './registrations.js';
+
+const MAX_VALUE_CHARS = 32_768;
+const RUNTIME_METHODS = [
+  ...['probe', 'start', 'adopt', 'list', 'signal', 'isAlive', 'isGroupGone', 'write'],
+  ...['acknowledge', 'onExit', 'onLost', 'release'],
+];
+
+/** Only that it is a function can be told of one. */
+export const functionSchema = z.custom<(...parameters: never[]) => unknown>(
+  (value) => typeof value === 'function',
+);
+const commandShape = z.looseObject({
+  name: z.string(),
+  usage: z.string().max(200).optional(),
+  description: z.string().max(500),
+  run: functionSchema,
+});
+const storageShape = z.looseObject({ version: functionSchema, download: functionSchema });
+
+export interface RegistrarOptions {
+  readonly id: string;
+  readonly guard: ExtensionGuard;
+  readonly registrations: Registrations;
+  readonly clock: Clock;
+}
+
+export class Registrar {
+  readonly #options: RegistrarOptions;
+  #isOpen = true;
+  #listeners = 0;
+
+  constructor(options: RegistrarOptions) {
+    this.#options = options;
+  }
+
+  /** Whatever is registered from now on is refused. */
+  close(): void {
+    this.#isOpen = false;
+  }
+
+  /** The part of the context that registers. */
+  get methods(): Pick<
+    ExtensionContext,
+    'registerRuntime' | 'registerStorage' | 'registerVariable' | 'registerCommand' | 'on'
+  > {
+    return {
+      registerRuntime: (runtime) => this.#runtime(runtime),
+      registerStorage: (key, provider) => this.#storage(key, provider),
+      registerVariable: (name, value) => this.#variable(name, value),
+      registerCommand: (command) => this.#command(command),
+      on: (listener) => this.#listener(listener),
+    };
+  }
+
+  get #registrations(): Registrations {
+    if (!this.#isOpen)
+      throw new Error('register... and on may be called until activate has ended, not later');
+    return this.#options.registrations;
+  }
+
+  #runtime(runtime: Runtime): void {
+    const { id, clock, guard } = this.#options;
+    const missing = RUNTIME_METHODS.filter(
+      (name) => typeof Reflect.get(Object(runtime), name) !== 'function',
+    );
+    if (missing.length > 0) throw new Error(`a runtime lacks ${missing.join(', ')}`);
+    const guarded = new GuardedRuntime(runtime, { clock, guard });
+    this.#registrations.add('runtime', String(runtime.key), guarded, id);
+  }
+
+  #storage(key: string, provider: StorageProvider): void {
+    const { id, guard } = this.#options;
+    if (!storageShape.safeParse(provider).success)
+      throw new Error(`storage ${String(key)} lacks version() or download()`);
+    const guarded: StorageProvider = {
+      version: (group, name, signal) => guard.callForTree(() => provider.version(group, name, signal)),
+      download: (group, name, directory, signal) =>
+        guard.callForTree(() => provider.download(group, name, directory, signal)),
+    };
+    this.#registrations.add('storage', String(key), guarded, id);
+  }
+
+  #variable(name: string, value: VariableValue): void {
+    const { id, guard } = this.#options;
+    if (typeof value !== 'function')
+      throw new Error(`variable ${String(name)} has no function for its value`);
+    const guarded: VariableValue = (instance) => guard.callNow(() => checkedValue(name, value(instance)));
+    this.#registrations.add('variable', String(name), guarded, id);
+  }
+
+  #command(command: ExtensionCommand): void {
+    const { id, guard } = this.#options;
+    const parsed = commandShape.safeParse(command);
+    if (!parsed.success) throw new Error('a command needs name, description and run()');
+    const { name, usage, description } = parsed.data;
+    const run: ExtensionCommand['run'] = (args, { print, signal }) => {
+      const io = { signal, print: (line: string) => guard.outside(() => print(String(line))) };
+      return guard.call(() => command.run(args, io));
+    };
+    this.#registrations.add('command', name, { name, usage, description, run }, id);
+  }
+
+  #listener(listener: NodeEventListener): void {
+    const { id, guard } = this.#options;
+    if (typeof listener !== 'function') throw new Error('on() needs a function');
+    const guarded: NodeEventListener = (event) => guard.call(() => listener(event));
+    this.#registrations.add('listener', `${id} ${++this.#listeners}`, guarded, id);
+  }
+}
+
+function checkedValue(name: string, value: unknown): string {
+  if (typeof value !== 'string' || value.length > MAX_VALUE_CHARS || value.includes('\0'))
+    throw new Error(
+      `the value of %${name}% is not a text of ${MAX_VALUE_CHARS} characters at most, without NUL`,
+    );
+  return value;
+}

@@ -1,0 +1,109 @@
+/**
+ * What extensions have added to this node, each thing under a key that is held once, and whose it is. An extension
+ * that fails takes all that it added with it.
+ */
+
+import { DroverError } from '../model/errors.js';
+import { nameSchema } from '../model/names.js';
+import { LOCAL_STORAGE } from '../model/template.js';
+import type { Runtime } from '../runtime/runtime.js';
+import { isBuiltInVariable } from '../runtime/variables.js';
+import type { StorageProvider } from '../templates/storage-provider.js';
+import type { ExtensionCommand, NodeEventListener, VariableContext } from './extension.js';
+
+const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
+const COMMAND_NAME = /^[a-z][a-z0-9-]{0,31}$/;
+
+/** Words that Drover's own command tree holds, now or by its design. */
+const OWN_COMMANDS: ReadonlySet<string> = new Set(
+  'instance config template cluster node key extension audit help stop exit quit clear history'.split(' '),
+);
+const OWN_RUNTIMES: ReadonlySet<string> = new Set(['process', 'screen', 'tmux', 'docker']);
+
+export type VariableValue = (instance: VariableContext) => string;
+
+export interface Kinds {
+  readonly runtime: Runtime;
+  readonly storage: StorageProvider;
+  readonly variable: VariableValue;
+  readonly command: ExtensionCommand;
+  readonly listener: NodeEventListener;
+}
+
+interface Registration<T> {
+  readonly owner: string;
+  readonly value: T;
+}
+
+/** What a key of each kind must be; a text says what is wrong with it. */
+const RULES: { readonly [Kind in keyof Kinds]: (key: string) => string | undefined } = {
+  runtime: (key) => {
+    if (!nameSchema.safeParse(key).success) return 'is no valid name';
+    return OWN_RUNTIMES.has(key) ? "is one of Drover's own" : undefined;
+  },
+  storage: (key) => {
+    if (!nameSchema.safeParse(key).success) return 'is no valid name';
+    return key === LOCAL_STORAGE ? "is the master's own templates/" : undefined;
+  },
+  variable: (key) => {
+    if (!VARIABLE_NAME.test(key)) return 'is no name that a variable can have';
+    return isBuiltInVariable(key) ? "is one of Drover's own" : undefined;
+  },
+  command: (key) => {
+    if (!COMMAND_NAME.test(key)) return 'is not one word of lower-case letters, digits and "-"';
+    return OWN_COMMANDS.has(key) ? "is one of Drover's own" : undefined;
+  },
+  listener: () => undefined,
+};
+
+export class Registrations {
+  readonly #held: { readonly [Kind in keyof Kinds]: Map<string, Registration<Kinds[Kind]>> } = {
+    runtime: new Map(),
+    storage: new Map(),
+    variable: new Map(),
+    command: new Map(),
+    listener: new Map(),
+  };
+
+  /** Throws DRV_EXTENSION_FAILED for a key that nobody may have, or that somebody has. */
+  add<Kind extends keyof Kinds>(kind: Kind, key: string, value: Kinds[Kind], owner: string): void {
+    const problem = RULES[kind](key) ?? this.#takenBy(kind, key);
+    if (problem !== undefined)
+      throw new DroverError('DRV_EXTENSION_FAILED', `${kind} ${JSON.stringify(key)} ${problem}`);
+    this.#held[kind].set(key, { owner, value });
+  }
+
+  /** Everything of one kind, by key, in the order of registration. */
+  entries<Kind extends keyof Kinds>(kind: Kind): [string, Kinds[Kind]][] {
+    return [...this.#held[kind]].map(([key, { value }]) => [key, value]);
+  }
+
+  get<Kind extends keyof Kinds>(kind: Kind, key: string): Kinds[Kind] | undefined {
+    return this.#held[kind].get(key)?.value;
+  }
+
+  /** For people: `storage main`, `variable %NAME%`. */
+  describe(owner: string): string[] {
+    const described: string[] = [];
+    for (const [kind, held] of Object.entries(this.#held))
+      for (const [key, registration] of held)
+        if (registration.owner === owner) described.push(labelOf(kind, key));
+    return [...new Set(described)];
+  }
+
+  /** Takes away all that `owner` added. Repeatable. */
+  withdraw(owner: string): void {
+    for (const held of Object.values(this.#held))
+      for (const [key, registration] of held) if (registration.owner === owner) held.delete(key);
+  }
+
+  #takenBy(kind: keyof Kinds, key: string): string | undefined {
+    const holder = this.#held[kind].get(key)?.owner;
+    return holder === undefined ? undefined : `is taken by extension ${holder}`;
+  }
+}
+
+function labelOf(kind: string, key: string): string {
+  if (kind === 'listener') return 'event listener';
+  return kind === 'variable' ? `variable %${key}%` : `${kind} ${key}`;
+}
