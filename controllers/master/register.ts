@@ -1,5 +1,6 @@
 /** Builds the master's controllers and says which change wakes which of them. Called by the composition root only. */
 import type { BeatBook } from '../../src/channel/beat-book.js';
+import type { Decisions } from '../../src/explain/decisions.js';
 import type { Clock } from '../../src/loop/clock.js';
 import { Controller, type ControllerOptions } from '../../src/loop/controller.js';
 import type { Part } from '../../src/loop/lifecycle.js';
@@ -41,6 +42,8 @@ export interface MasterControllersOptions {
 
 export interface MasterControllers extends Part {
   readonly minimumService: MinimumService;
+  /** What the controllers know now, for `why`. */
+  readonly decisions: Decisions;
   /** Templates appeared: what waits for one is looked at again. */
   wakePending(): void;
   /** Looks at everything again now, as the resync does over time. */
@@ -54,32 +57,29 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
   const { instances, configurations, nodes, revisions, store } = state;
   const minimumService = new MinimumService({ ...state, writer, clock, logger });
   const enforcer = build(options, minimumService, { keys: () => ids(configurations.entries()) });
-  const placement = build(
-    options,
-    new Placement({
-      records: state.instanceRecords,
-      revisions,
-      nodes,
-      metrics,
-      logger,
-      clock,
-      ...options.placement,
-    }),
-    { keys: () => ids(instances.entries()), concurrency: PLACEMENTS_AT_ONCE },
-  );
-  const heartbeat = build(
-    options,
-    new Heartbeat({
-      nodes: state.nodeRecords,
-      records: state.instanceRecords,
-      instancesByNode: state.instancesByNode,
-      beats,
-      timeoutMs: options.nodeTimeoutMs,
-      clock,
-      logger,
-    }),
-    { keys: () => ids(nodes.entries()) },
-  );
+  const places = new Placement({
+    records: state.instanceRecords,
+    revisions,
+    nodes,
+    metrics,
+    logger,
+    clock,
+    ...options.placement,
+  });
+  const placement = build(options, places, {
+    keys: () => ids(instances.entries()),
+    concurrency: PLACEMENTS_AT_ONCE,
+  });
+  const nodeWatch = new Heartbeat({
+    nodes: state.nodeRecords,
+    records: state.instanceRecords,
+    instancesByNode: state.instancesByNode,
+    beats,
+    timeoutMs: options.nodeTimeoutMs,
+    clock,
+    logger,
+  });
+  const heartbeat = build(options, nodeWatch, { keys: () => ids(nodes.entries()) });
   const cleanup = build(options, new InstanceCleanup({ ...state, store, logger }), {
     keys: () => [...ids(instances.entries()).map(instanceKey), ...ids(revisions.entries()).map(revisionKey)],
   });
@@ -137,6 +137,12 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
 
   return {
     minimumService,
+    decisions: {
+      placementOf: (id) => places.viewOf(id),
+      placementOfNext: (configuration) => places.viewOfNext(configuration),
+      serviceOf: (name) => minimumService.viewOf(name),
+      contactOf: (nodeId) => nodeWatch.viewOf(nodeId),
+    },
     wakePending,
     resyncNow,
     start: async () => {

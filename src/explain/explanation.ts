@@ -4,13 +4,18 @@
  */
 import { z } from 'zod';
 
+/** Nodes, instances and port holders in one explanation; the totals say how many there are. */
+export const MOST_LISTED = 100;
+
 /** What one node says to one instance or configuration. */
 export const nodeVerdictSchema = z.object({
   nodeId: z.string(),
   fits: z.boolean(),
-  /** Short code of the first condition that failed (`ram`, `port`, ...); null: fits. */
-  failed: z.string().nullable(),
-  message: z.string().describe('in numbers: `needs 2048 MB of RAM, has 512 MB of 4096 MB free`'),
+  failed: z
+    .string()
+    .nullable()
+    .describe('short code of the first condition that failed (`ram`, `port`, ...); null: it fits'),
+  message: z.string().describe('in numbers: `needs 2048 MB of RAM, 512 MB of 4096 MB free`'),
 });
 export type NodeVerdict = z.output<typeof nodeVerdictSchema>;
 
@@ -19,73 +24,108 @@ export const portHolderSchema = z.object({
   nodeId: z.string(),
   instanceId: z.string().nullable().describe('null: a program that is not ours'),
   configurationName: z.string().nullable(),
+  instanceNodeId: z.string().nullable().describe('another node than nodeId: it has the same host address'),
+  protocol: z.string().nullable().describe('of a program that is not ours: tcp or udp'),
+  foundAgoMs: z.int().nullable().describe('since a program that is not ours was found there'),
 });
+export type PortHolder = z.output<typeof portHolderSchema>;
+
+const portRangeSchema = z.object({ min: z.int(), max: z.int() }).nullable();
 
 export const pastExitSchema = z.object({
-  at: z.number().describe('Unix milliseconds'),
+  at: z.number().describe("Unix milliseconds, by the node's clock"),
+  agoMs: z.int(),
   run: z.int().describe('which start of the instance, counted from 1'),
   code: z.int().nullable(),
   signal: z.string().nullable(),
-  lastLines: z.array(z.string()).describe('what it wrote last, oldest first'),
+  wasAsked: z.boolean().describe('it ended in a stop or restart that was asked for'),
+  lastLines: z.array(z.string()).describe('what it wrote last, oldest first, as plain text'),
+  linesNote: z.string().nullable().describe('why there are no lines; null: there are'),
 });
 export type PastExit = z.output<typeof pastExitSchema>;
+
+const told = {
+  verdict: z.string().describe('one sentence: what is the matter'),
+  next: z.string().nullable().describe('what happens next by itself; null: nothing'),
+  advice: z.string().nullable().describe('what the operator can do; null: nothing needs doing'),
+  notes: z.array(z.string()).describe('what else is worth knowing'),
+  isSettled: z.boolean().describe('desired and actual agree'),
+};
 
 export const instanceExplanationSchema = z.object({
   instanceId: z.string(),
   configurationName: z.string(),
-  verdict: z.string().describe('one sentence: what is the matter, and what happens next'),
-  /** What to do, if anything needs doing; null: nothing. */
-  advice: z.string().nullable(),
-  desired: z.string().describe('run, stop'),
+  ...told,
+  desired: z.string().describe('run or stop'),
   actual: z.string().describe('state'),
-  isSettled: z.boolean().describe('desired and actual agree'),
   reason: z.string().nullable(),
   message: z.string().nullable(),
   node: z.string().nullable(),
+  nodeCondition: z.string().nullable().describe('connected, returning or lost'),
+  nodeAnswer: z
+    .string()
+    .nullable()
+    .describe('why the node could not be asked, so that this is what the master knows; null: it was asked'),
   port: z.int().nullable(),
   processPid: z.int().nullable(),
+  upForMs: z.int().nullable(),
   restarts: z.int(),
   failuresInARow: z.int(),
-  retryInMs: z.number().nullable().describe('time to the next try; null: none is due'),
-  nodes: z.array(nodeVerdictSchema).describe('empty once placed'),
-  portHolders: z
-    .array(portHolderSchema)
-    .describe('who holds the ports of its range, when that is the matter'),
+  retryInMs: z.int().nullable().describe('time to the next try; null: none is put off'),
+  stopSignal: z.string().nullable().describe('last signal of a stop under way'),
+  killInMs: z.int().nullable().describe('time until SIGKILL follows'),
+  configurationRevision: z.string(),
+  isRevisionCurrent: z
+    .boolean()
+    .nullable()
+    .describe('made from what the configuration says now; null: it was removed'),
+  nodes: z.array(nodeVerdictSchema).describe('when it waits for a node or a port'),
+  nodesTotal: z.int(),
+  portRange: portRangeSchema,
+  portHolders: z.array(portHolderSchema).describe('when no port of its range is free'),
+  portHoldersTotal: z.int(),
   exits: z.array(pastExitSchema).describe('newest first'),
 });
 export type InstanceExplanation = z.output<typeof instanceExplanationSchema>;
 
+export const configurationFileSchema = z.object({
+  name: z.string(),
+  isInForce: z.boolean().describe('false: the content in force is older than the file, or of another file'),
+  error: z.string().nullable(),
+  line: z.int().nullable(),
+  column: z.int().nullable(),
+  field: z.string().nullable(),
+});
+export type ExplainedFile = z.output<typeof configurationFileSchema>;
+
 export const configurationExplanationSchema = z.object({
   configurationName: z.string(),
-  verdict: z.string(),
-  advice: z.string().nullable(),
-  isSettled: z.boolean(),
-  minimum: z.int(),
+  ...told,
+  isInForce: z.boolean().describe('false: there is only a file that is broken'),
+  minimum: z.int().nullable(),
   maximum: z.int().nullable(),
   actual: z.int().describe('instances that count towards the minimum'),
-  online: z.int(),
-  nextCreationInMs: z.number().nullable().describe('the delay while new instances keep failing; null: none'),
-  file: z
-    .object({
-      name: z.string(),
-      error: z.string().nullable(),
-      line: z.int().nullable(),
-      field: z.string().nullable(),
-    })
-    .nullable(),
+  online: z.int().describe('instances that should run and are ONLINE'),
+  nextCreationInMs: z.int().nullable().describe('the delay while new instances do not stay; null: none'),
+  files: z.array(configurationFileSchema),
   nodes: z.array(nodeVerdictSchema).describe('where one more instance would fit'),
-  portHolders: z.array(portHolderSchema),
+  nodesTotal: z.int(),
+  portRange: portRangeSchema,
+  portHolders: z.array(portHolderSchema).describe('of nodes without a free port'),
+  portHoldersTotal: z.int(),
   instances: z.array(
     z.object({
       instanceId: z.string(),
       state: z.string(),
-      verdict: z.string(),
+      isSettled: z.boolean(),
+      verdict: z.string().describe('to be read after the id'),
     }),
   ),
+  instancesTotal: z.int(),
 });
 export type ConfigurationExplanation = z.output<typeof configurationExplanationSchema>;
 
-/** Gathers the facts, asks the node that holds the instance, and explains. */
+/** Gathers the facts, asks the node that holds the instance, and explains. Changes nothing; may run concurrently. */
 export interface Explainer {
   /** Throws DRV_INSTANCE_UNKNOWN. */
   instance(id: string): Promise<InstanceExplanation>;

@@ -14,7 +14,7 @@ const MAX_ENTRIES = 512;
 
 const port = z.int().min(1).max(65_535);
 
-const portRangeSchema = z.object({ min: port, max: port }).refine((range) => range.min <= range.max, {
+export const portRangeSchema = z.object({ min: port, max: port }).refine((range) => range.min <= range.max, {
   path: ['min'],
   error: 'must not be greater than max',
 });
@@ -116,6 +116,8 @@ export type ConfigurationRecord = z.output<typeof configurationRecordSchema>;
 /** A configuration file that is not in force as it stands, for `config list`, the log and the metric. */
 export interface ConfigurationFileError {
   readonly file: string;
+  /** The name that the file gives its configuration, where that can be read. */
+  readonly name?: string | undefined;
   /** 1-based; null when the fault has no place in the text (unreadable file, name taken). */
   readonly line: number | null;
   readonly column: number | null;

@@ -6,6 +6,7 @@
 const STATUS_BY_CODE = {
   DRV_REQUEST_INVALID: 400,
   DRV_REQUEST_TOO_LARGE: 413,
+  DRV_REQUEST_TIMEOUT: 408,
   DRV_AUTH_UNAUTHORIZED: 401,
   DRV_AUTH_RATE_LIMITED: 429,
   DRV_ROUTE_UNKNOWN: 404,
@@ -20,6 +21,7 @@ const STATUS_BY_CODE = {
   DRV_CONFIGURATION_INVALID: 400,
   DRV_CONFIGURATION_NOT_WRITABLE: 500,
   DRV_TEMPLATE_UNKNOWN: 404,
+  DRV_TEMPLATE_PENDING: 503,
   DRV_TEMPLATE_UNSAFE: 400,
   DRV_TEMPLATE_CORRUPT: 500,
   DRV_TEMPLATE_FILE_UNKNOWN: 404,
@@ -79,6 +81,11 @@ export class DroverError extends Error {
   static is(error: unknown, code: ErrorCode): error is DroverError {
     return error instanceof DroverError && error.code === code;
   }
+}
+
+/** The HTTP status that an error with this code is answered with. */
+export function statusOfCode(code: ErrorCode): number {
+  return STATUS_BY_CODE[code];
 }
 
 /** True when `text` is a known code: a code that came over the channel is checked with this. */

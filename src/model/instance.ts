@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { instanceIdSchema, nameSchema } from './names.js';
+import { LOCAL_STORAGE } from './template.js';
 
 /**
  * ```
@@ -47,7 +48,13 @@ const desiredSchema = z.object({
   restartToken: z.int().min(0),
 });
 
-const placedTemplateSchema = z.object({ group: nameSchema, name: nameSchema, priority: z.int() });
+const placedTemplateSchema = z.object({
+  group: nameSchema,
+  name: nameSchema,
+  /** Where it comes from; records of before there were storages have none. */
+  storage: nameSchema.default(LOCAL_STORAGE),
+  priority: z.int(),
+});
 
 const placementSchema = z.object({
   nodeId: nameSchema,
@@ -113,7 +120,7 @@ export const instanceInfoSchema = z.object({
     .optional()
     .describe('absent until placed, or when the configuration asks for no port'),
   state: instanceStateSchema,
-  lastHeartbeat: z.number().describe('Unix milliseconds'),
+  lastHeartbeat: z.int().describe('Unix milliseconds'),
   processPid: z.int().nullable(),
   allocatedRamMB: z.int(),
   allocatedCpu: z.int().describe('100 = one core'),
@@ -121,7 +128,7 @@ export const instanceInfoSchema = z.object({
   reason: z.string().nullable(),
   message: z.string().nullable(),
   restarts: z.int(),
-  createdAt: z.number().describe('Unix milliseconds'),
+  createdAt: z.int().describe('Unix milliseconds'),
   exitCode: z.int().nullable(),
   exitSignal: z.string().nullable(),
   configurationRevision: z.string(),

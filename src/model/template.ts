@@ -2,11 +2,14 @@
 import { z } from 'zod';
 import { nameSchema } from './names.js';
 
+/** The storage that is `templates/` of the master; every other key is a provider's. */
+export const LOCAL_STORAGE = 'local';
+
 /** One template by name; `storage` is the provider it comes from, `local` being `templates/` of the master. */
 export const templateReferenceSchema = z.object({
   name: nameSchema,
   group: nameSchema,
-  storage: nameSchema.default('local'),
+  storage: nameSchema.default(LOCAL_STORAGE),
   /** Installation order: lower first, so that the higher priority wins where two templates hold one path. */
   priority: z.int().min(-1_000_000).max(1_000_000).default(0),
 });
@@ -28,4 +31,6 @@ export interface ResolvedTemplate {
   readonly name: string;
   readonly priority: number;
   readonly digest: string | null;
+  /** Why there is no digest, for a person; undefined: the master has no such directory. */
+  readonly problem?: string | undefined;
 }

@@ -4,8 +4,10 @@
  * supervisor write it (see the field table in controllers/README.md); everything else reads it.
  */
 import { z } from 'zod';
+import type { PortProtocol } from '../channel/messages.js';
 import type { reasonSchema } from '../model/instance.js';
 import { instanceIdSchema, nameSchema } from '../model/names.js';
+import { pastRunSchema } from '../model/past-exit.js';
 import type { WriteBehind } from './write-behind.js';
 
 const HANDLES = 'handles/';
@@ -27,6 +29,8 @@ const keptSchema = z.object({
   process: processSchema.nullable(),
   /** How the last process ended. */
   exit: exitSchema.nullable(),
+  /** The last ends, newest first, for `instance why`. Handles of earlier versions have none. */
+  exits: z.array(pastRunSchema).readonly().default([]),
   /** Restarts after exits that nobody asked for, over the instance's life. */
   restarts: z.int(),
   /** Failures in a row (exits before 60 s, failed installs and starts); decides the delay before the next try. */
@@ -42,6 +46,7 @@ export interface Problem {
   readonly reason: z.output<typeof reasonSchema>;
   readonly message: string;
   readonly busyPort: number | null;
+  readonly busyProtocol?: PortProtocol;
 }
 
 /** The ladder of a stop under way; starts over when the daemon does. */
@@ -85,6 +90,7 @@ export function newHandle(
     isPrepared: false,
     process: null,
     exit: null,
+    exits: [],
     restarts: 0,
     streak: 0,
     restartToken: facts.restartToken,
@@ -166,6 +172,7 @@ function keptOf(handle: Handle): z.output<typeof keptSchema> {
     isPrepared: handle.isPrepared,
     process: handle.process,
     exit: handle.exit,
+    exits: handle.exits,
     restarts: handle.restarts,
     streak: handle.streak,
     restartToken: handle.restartToken,

@@ -22,12 +22,21 @@ export interface RootPaths {
   readonly logs: string;
   readonly instanceLogs: string;
   readonly droverLog: string;
+  readonly auditLog: string;
   /** 0700; everything in it belongs to the daemon alone. */
   readonly data: string;
   /** 0700; short enough for Unix sockets, so it may lie outside of the root. */
   readonly sockets: string;
   readonly store: string;
   readonly templateCache: string;
+  /** Trees that storages gave. */
+  readonly storages: string;
+  /** What is being downloaded. */
+  readonly downloads: string;
+  /** What is being uploaded. */
+  readonly uploads: string;
+  /** What extensions keep between starts. */
+  readonly extensionData: string;
   readonly adminKey: string;
   readonly lockFile: string;
 }
@@ -51,7 +60,9 @@ export async function prepareRoot(root: string): Promise<RootPaths> {
   const { configurations, templates, extensions, running, logs, instanceLogs } = paths;
   for (const directory of [configurations, templates, extensions, running, logs, instanceLogs])
     await provide(directory);
-  for (const directory of [paths.sockets, paths.store, paths.templateCache]) await provide(directory, 0o700);
+  const { sockets, store, templateCache, storages, downloads, uploads, extensionData } = paths;
+  for (const directory of [sockets, store, templateCache, storages, downloads, uploads, extensionData])
+    await provide(directory, 0o700);
   await refuseIfOpen(paths.adminKey, 0o600);
   return paths;
 }
@@ -69,10 +80,15 @@ function pathsUnder(root: string, rootId: string): RootPaths {
     logs: join(root, 'logs'),
     instanceLogs: join(root, 'logs', 'instances'),
     droverLog: join(root, 'logs', 'drover.log'),
+    auditLog: join(root, 'logs', 'audit.log'),
     data,
     sockets: socketDirectory(join(data, 'sockets'), rootId),
     store: join(data, 'store'),
     templateCache: join(data, 'template-cache'),
+    storages: join(data, 'storages'),
+    downloads: join(data, 'downloads'),
+    uploads: join(data, 'uploads'),
+    extensionData: join(data, 'extensions'),
     adminKey: join(data, 'admin.key'),
     lockFile: join(data, 'lock'),
   };

@@ -1,5 +1,6 @@
 /** The heartbeat controller: writes each node's condition, and OFFLINE for what is on a lost one. Key: node id. */
 import type { BeatBook } from '../../../src/channel/beat-book.js';
+import type { ContactView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import type { Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
@@ -41,6 +42,14 @@ export class Heartbeat implements Reconciler<NodeFacts, HeartbeatStep> {
       else if (record.status.state !== 'STOPPED') standing.push(id);
     }
     return { nodeId, condition: node.condition, ...beats.contact(nodeId), timeoutMs, standing, marked };
+  }
+
+  /** What is known of a node's silence, for `why`; undefined: no such node. */
+  viewOf(nodeId: string): ContactView | undefined {
+    const facts = this.observe(nodeId);
+    if (facts === undefined) return undefined;
+    const { isConnected, silentMs, goneForMs } = facts;
+    return { isConnected, silentMs, goneForMs, lostInMs: plan(facts).recheckInMs ?? null };
   }
 
   async perform(step: HeartbeatStep): Promise<void> {

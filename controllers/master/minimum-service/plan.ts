@@ -51,8 +51,7 @@ export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
   if (surplus.length > 0) return { steps: surplus };
   const missing = Math.min(facts.minimum, facts.maximum ?? facts.minimum) - counted;
   if (missing <= 0) return { steps: [] };
-  const streak = nextStreak(facts, now);
-  const waitMs = (facts.history?.at ?? now) + delayMs(streak) - now;
+  const { streak, waitMs } = creationDelay(facts, now);
   if (waitMs > 0) return { steps: [], recheckInMs: waitMs };
   return { steps: [{ do: 'create', name: facts.name, count: Math.min(missing, MOST_PER_PASS), streak }] };
 }
@@ -85,6 +84,12 @@ function planSurplus(facts: ServiceFacts): ServiceStep[] {
     .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
     .slice(maximum)
     .map(({ id }) => ({ do: 'stop', name: facts.name, id }));
+}
+
+/** How long the next creation is put off, and after how many passes in a row whose instances did not stand. */
+export function creationDelay(facts: ServiceFacts, now: number): { streak: number; waitMs: number } {
+  const streak = nextStreak(facts, now);
+  return { streak, waitMs: (facts.history?.at ?? now) + delayMs(streak) - now };
 }
 
 /** Grows while what was created last no longer counts although it is young. */

@@ -1,4 +1,5 @@
 /** The minimum-service enforcer: counts what stands for a configuration and creates what is missing. Key: configuration name. */
+import type { ServiceView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import type { Reconciler } from '../../../src/loop/reconciler.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
@@ -11,6 +12,7 @@ import {
   type CountedInstance,
   type CreationHistory,
   countsTowardsMinimum,
+  creationDelay,
   plan,
   type ServiceFacts,
   type ServiceStep,
@@ -77,9 +79,30 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     }
   }
 
-  /** How many instances count towards the minimum now, for metrics and `why`. */
+  /** How many instances count towards the minimum now, for metrics. */
   actual(name: string): number {
     return this.#count(name).filter(countsTowardsMinimum).length;
+  }
+
+  /** What the enforcer counts and what it is about to do, for `why`; undefined: no such configuration. */
+  viewOf(name: string): ServiceView | undefined {
+    const facts = this.observe(name);
+    if (facts === undefined) return undefined;
+    const now = this.#options.clock.monotonic();
+    const { steps, recheckInMs } = plan(facts, now);
+    return {
+      minimum: facts.minimum,
+      maximum: facts.maximum ?? null,
+      counted: new Set(
+        this.#count(name)
+          .filter(countsTowardsMinimum)
+          .map(({ id }) => id),
+      ),
+      creating: steps.reduce((sum, step) => sum + (step.do === 'create' ? step.count : 0), 0),
+      stopping: steps.filter((step) => step.do === 'stop').length,
+      nextCreationInMs: recheckInMs ?? null,
+      failedPasses: creationDelay(facts, now).streak,
+    };
   }
 
   #count(name: string): CountedInstance[] {

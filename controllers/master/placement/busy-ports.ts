@@ -1,34 +1,54 @@
 /** Ports that a node found held by something that is not ours; believed for a minute, in memory only. */
+
+import type { PortProtocol } from '../../../src/channel/messages.js';
 import type { Clock } from '../../../src/loop/clock.js';
 
 export const BUSY_FOR_MS = 60_000;
 
+export interface BusyPort {
+  /** Null: the node did not say. */
+  readonly protocol: PortProtocol | null;
+  readonly agoMs: number;
+}
+
+interface Found {
+  /** Monotonic ms. */
+  readonly at: number;
+  readonly protocol: PortProtocol | null;
+}
+
 export class BusyPorts {
   readonly #clock: Clock;
-  /** Monotonic ms until which a port is believed busy, by node and port. */
-  readonly #until = new Map<string, Map<number, number>>();
+  /** By node and port. */
+  readonly #found = new Map<string, Map<number, Found>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  add(nodeId: string, port: number): void {
-    const ports = this.#until.get(nodeId) ?? new Map<number, number>();
-    this.#until.set(nodeId, ports.set(port, this.#clock.monotonic() + BUSY_FOR_MS));
+  add(nodeId: string, port: number, protocol: PortProtocol | null): void {
+    const ports = this.#found.get(nodeId) ?? new Map<number, Found>();
+    this.#found.set(nodeId, ports.set(port, { at: this.#clock.monotonic(), protocol }));
   }
 
   has(nodeId: string, port: number): boolean {
-    const until = this.#until.get(nodeId)?.get(port);
-    if (until === undefined) return false;
-    if (until > this.#clock.monotonic()) return true;
-    this.#until.get(nodeId)?.delete(port);
-    return false;
+    return this.get(nodeId, port) !== undefined;
+  }
+
+  /** How and when a port was found busy, while that is believed. */
+  get(nodeId: string, port: number): BusyPort | undefined {
+    const found = this.#found.get(nodeId)?.get(port);
+    if (found === undefined) return undefined;
+    const agoMs = this.#clock.monotonic() - found.at;
+    if (agoMs < BUSY_FOR_MS) return { protocol: found.protocol, agoMs };
+    this.#found.get(nodeId)?.delete(port);
+    return undefined;
   }
 
   /** How many ports of a range are believed busy now. */
   countIn(nodeId: string, range: { min: number; max: number }): number {
     let count = 0;
-    for (const port of [...(this.#until.get(nodeId)?.keys() ?? [])])
+    for (const port of [...(this.#found.get(nodeId)?.keys() ?? [])])
       if (port >= range.min && port <= range.max && this.has(nodeId, port)) count++;
     return count;
   }

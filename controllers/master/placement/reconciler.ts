@@ -2,6 +2,7 @@
  * Placement: gives every wanted instance without a node one that fits, and another port when its own turned out to
  * be busy. Key: instance id.
  */
+import type { PlacementView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { Configuration } from '../../../src/model/configuration.js';
@@ -12,8 +13,10 @@ import { modify, type RecordSet } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';
 import { BUSY_FOR_MS, type BusyPorts } from './busy-ports.js';
+import type { Candidate } from './conditions.js';
 import type { PlacementLedger } from './ledger.js';
-import { type Candidate, type PlacementFacts, type PlacementStep, plan } from './plan.js';
+import { type PlacementFacts, type PlacementStep, plan } from './plan.js';
+import { viewOf } from './view.js';
 
 export interface PlacementOptions {
   readonly records: RecordSet<InstanceRecord>;
@@ -32,6 +35,12 @@ export interface PlacementOptions {
   readonly clock: Clock;
 }
 
+/** What placement looks at in a record; also of an instance that does not exist yet. */
+type Placeable = Pick<
+  InstanceRecord,
+  'id' | 'configurationName' | 'runtime' | 'ramMB' | 'cpu' | 'static' | 'placement' | 'home'
+>;
+
 export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   readonly name = 'placement';
   readonly #options: PlacementOptions;
@@ -41,28 +50,27 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   }
 
   observe(id: string): PlacementFacts | undefined {
-    const { records, revisions, chooseTemplates } = this.#options;
+    const { records, revisions } = this.#options;
     const record = records.mirror.get(id)?.value;
     if (record === undefined) return undefined;
     const task = this.#taskOf(record);
     const configuration = revisions.get(record.revision)?.value;
     // Its revision comes with a change of its own, which wakes this key again.
     if (task === null || configuration === undefined) return idle(record);
-    const chosen = record.placement ?? { ...chooseTemplates(configuration, id) };
-    return {
-      id,
-      configurationName: record.configurationName,
-      task,
-      runtime: record.runtime,
-      ramMB: task === 'move' ? 0 : record.ramMB,
-      cpu: task === 'move' ? 0 : record.cpu,
-      ports: configuration.availablePorts,
-      home: homeOf(record, task),
-      candidates: this.#candidates(record, configuration, task),
-      templates: chosen.templates,
-      templateProblems: 'problems' in chosen ? chosen.problems : [],
-      message: record.status.message,
-    };
+    return this.#factsOf(record, configuration, task, record.status.message);
+  }
+
+  /** What each node says to an instance that waits for a place or another port; undefined: it waits for neither. */
+  viewOf(id: string): PlacementView | undefined {
+    const facts = this.observe(id);
+    return facts === undefined || facts.task === null ? undefined : viewOf(facts, this.#options);
+  }
+
+  /** What each node would say to one more instance of the configuration. */
+  viewOfNext(configuration: Configuration): PlacementView {
+    const next = { ...configuration, id: '', configurationName: configuration.name };
+    const facts = this.#factsOf({ ...next, placement: null, home: null }, configuration, 'place', null);
+    return viewOf(facts, this.#options);
   }
 
   plan(facts: PlacementFacts) {
@@ -90,7 +98,31 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     return isBusy && record.status.pid === null ? 'move' : null;
   }
 
-  #candidates(record: InstanceRecord, configuration: Configuration, task: 'place' | 'move'): Candidate[] {
+  #factsOf(
+    record: Placeable,
+    configuration: Configuration,
+    task: 'place' | 'move',
+    message: string | null,
+  ): PlacementFacts {
+    const chosen = record.placement ?? { ...this.#options.chooseTemplates(configuration, record.id) };
+    return {
+      id: record.id,
+      configurationName: record.configurationName,
+      task,
+      runtime: record.runtime,
+      ramMB: task === 'move' ? 0 : record.ramMB,
+      cpu: task === 'move' ? 0 : record.cpu,
+      ports: configuration.availablePorts,
+      allowedNodes: configuration.nodes,
+      home: homeOf(record, task),
+      candidates: this.#candidates(record, configuration, task),
+      templates: chosen.templates,
+      templateProblems: 'problems' in chosen ? chosen.problems : [],
+      message,
+    };
+  }
+
+  #candidates(record: Placeable, configuration: Configuration, task: 'place' | 'move'): Candidate[] {
     const candidates: Candidate[] = [];
     for (const [, { value: node }] of this.#options.nodes.entries()) {
       // A port is changed where the instance is: nothing else is wrong there.
@@ -100,7 +132,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     return candidates;
   }
 
-  #candidate(node: NodeRecord, record: InstanceRecord, configuration: Configuration): Candidate {
+  #candidate(node: NodeRecord, record: Placeable, configuration: Configuration): Candidate {
     const { ledger, busyPorts, hostAddressOf } = this.#options;
     const { nodeId, capacity } = node;
     const use = ledger.use(nodeId);
@@ -108,13 +140,15 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     const range = configuration.availablePorts;
     return {
       nodeId,
-      isConnected: node.condition === 'connected',
+      condition: node.condition,
+      conditionSince: node.conditionSince,
       isCordoned: node.cordoned,
       isAllowed: configuration.nodes.length === 0 || configuration.nodes.includes(nodeId),
-      offersRuntime: node.runtimes.some(({ key, available }) => key === record.runtime && available),
+      runtimeProblem: runtimeProblemOf(node, record.runtime),
       freeRamMB: capacity.maxRamMB - use.ramMB,
       maxRamMB: capacity.maxRamMB,
       freeCpu: capacity.maxCpu - use.cpu,
+      maxCpu: capacity.maxCpu,
       siblings: ledger.countOf(nodeId, record.configurationName),
       hostAddress,
       port: range === undefined ? null : this.#choosePort(nodeId, hostAddress, record, range),
@@ -126,7 +160,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   #choosePort(
     nodeId: string,
     hostAddress: string,
-    record: InstanceRecord,
+    record: Placeable,
     range: { min: number; max: number },
   ): number | undefined {
     const { ledger, busyPorts } = this.#options;
@@ -193,6 +227,7 @@ function idle(record: InstanceRecord): PlacementFacts {
     ramMB: record.ramMB,
     cpu: record.cpu,
     ports: undefined,
+    allowedNodes: [],
     home: null,
     candidates: [],
     templates: [],
@@ -201,7 +236,13 @@ function idle(record: InstanceRecord): PlacementFacts {
   };
 }
 
-function homeOf(record: InstanceRecord, task: 'place' | 'move'): PlacementFacts['home'] {
+function runtimeProblemOf(node: NodeRecord, runtime: string): string | null {
+  const offer = node.runtimes.find(({ key }) => key === runtime);
+  if (offer === undefined) return 'the node has no such runtime';
+  return offer.available ? null : (offer.reason ?? 'it is not available');
+}
+
+function homeOf(record: Placeable, task: 'place' | 'move'): PlacementFacts['home'] {
   if (task === 'move' || record.home === null) return null;
   return { nodeId: record.home.nodeId, isBinding: record.static };
 }

@@ -5,7 +5,7 @@
  */
 import type { Report } from '../../../src/channel/messages.js';
 import type { Plan } from '../../../src/loop/reconciler.js';
-import type { Handle } from '../../../src/node/handle-book.js';
+import type { Handle, Stopping } from '../../../src/node/handle-book.js';
 import { isSameReport } from '../../../src/node/status-outbox.js';
 import { goalOf, type SupervisorFacts, type SupervisorGoal } from './goal.js';
 import { describe, isOver } from './report.js';
@@ -71,20 +71,29 @@ function planAction(
 
 /** Running and wanted so: nothing to do but to forget its failures in time. */
 function planUp(handle: Handle, now: number): SupervisorPlan {
-  if (handle.streak === 0 || handle.upSince === null) return { steps: [] };
-  const leftMs = handle.upSince + STABLE_AFTER_MS - now;
+  const leftMs = forgivenInMs(handle, now);
+  if (leftMs === null) return { steps: [] };
   return leftMs <= 0 ? { steps: [{ do: 'forgive' }] } : { steps: [], recheckInMs: leftMs };
+}
+
+/** Time until the failures of a process that is up are forgotten; null: there is nothing to forget. */
+export function forgivenInMs({ process, streak, upSince }: Handle, now: number): number | null {
+  return process === null || streak === 0 || upSince === null ? null : upSince + STABLE_AFTER_MS - now;
 }
 
 /** Running and not wanted: the ladder SIGTERM, SIGKILL. */
 function planStop(handle: Handle, now: number): SupervisorPlan {
   const { stopping, run } = handle;
   if (stopping === null) return { steps: [{ do: 'signal', signal: 'SIGTERM', run }] };
-  const waitMs = stopping.signal === 'SIGKILL' ? KILL_AGAIN_MS : STOP_TIMEOUT_MS;
-  const leftMs = stopping.signalledAt + waitMs - now;
+  const leftMs = nextSignalInMs(stopping, now);
   return leftMs <= 0
     ? { steps: [{ do: 'signal', signal: 'SIGKILL', run }] }
     : { steps: [], recheckInMs: leftMs };
+}
+
+/** Time until SIGKILL follows the last signal of a stop. */
+export function nextSignalInMs({ signal, signalledAt }: Stopping, now: number): number {
+  return signalledAt + (signal === 'SIGKILL' ? KILL_AGAIN_MS : STOP_TIMEOUT_MS) - now;
 }
 
 /** The process ended, but group members or strays may live: a stop gives them its time, a crash does not. */
@@ -128,11 +137,17 @@ function acceptRestart({ desired }: SupervisorFacts, handle: Handle): Supervisor
 
 function planStart(facts: SupervisorFacts, handle: Handle, now: number): SupervisorPlan {
   if (facts.runtimeProblem !== null) return { steps: [] };
-  const port = facts.desired?.assignment.port ?? null;
-  const isBusyPortLeft = handle.problem?.busyPort != null && handle.problem.busyPort !== port;
-  if (handle.notBefore !== null && handle.notBefore > now && !isBusyPortLeft)
-    return { steps: [], recheckInMs: handle.notBefore - now };
+  const recheckInMs = retryInMs(facts, handle, now);
+  if (recheckInMs !== null) return { steps: [], recheckInMs };
   return { steps: handle.isPrepared ? [{ do: 'start' }] : [] };
+}
+
+/** Time until the next try of what failed; null: it is not put off. */
+export function retryInMs({ desired }: SupervisorFacts, handle: Handle, now: number): number | null {
+  const port = desired?.assignment.port ?? null;
+  const isBusyPortLeft = handle.problem?.busyPort != null && handle.problem.busyPort !== port;
+  if (handle.notBefore === null || handle.notBefore <= now || isBusyPortLeft) return null;
+  return handle.notBefore - now;
 }
 
 function needsClearing(handle: Handle): boolean {

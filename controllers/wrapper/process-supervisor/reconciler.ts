@@ -3,11 +3,13 @@
 import type { Clock, TimerHandle } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
+import { publicMessage } from '../../../src/model/public-message.js';
 import type { Desired, DesiredCopy } from '../../../src/node/desired-copy.js';
 import { type Handle, type HandleBook, newHandle } from '../../../src/node/handle-book.js';
 import type { StatusOutbox } from '../../../src/node/status-outbox.js';
 import type { Exit, RunId, Runtime, StartSpec } from '../../../src/runtime/runtime.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
+import { describeRun, type RunDescription } from './description.js';
 import type { SupervisorFacts } from './goal.js';
 import { plan, type SupervisorStep } from './plan.js';
 import { describeEnd } from './report.js';
@@ -126,6 +128,12 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       default:
         return step satisfies never;
     }
+  }
+
+  /** What is known and decided of an instance, for `why`; undefined: the node has no handle for it. */
+  describe(id: string): RunDescription | undefined {
+    const facts = this.observe(id);
+    return facts === undefined ? undefined : describeRun(facts, this.#options.clock.monotonic());
   }
 
   /** Does at once what was put off, before the runtimes are let go. */
@@ -261,7 +269,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     const message = `${check.protocol} port ${port} is held by another process on this node`;
     logger.warn({ instance: id, port, protocol: check.protocol }, `cannot start ${id}: ${message}`);
     handles.change(id, {
-      problem: { reason: 'port-busy', message, busyPort: port },
+      problem: { reason: 'port-busy', message, busyPort: port, busyProtocol: check.protocol },
       notBefore: clock.monotonic() + BUSY_PORT_RETRY_MS,
       delayMs: BUSY_PORT_RETRY_MS,
     });
@@ -274,7 +282,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     if (handle === undefined) return;
     const reason = DroverError.is(error, 'DRV_RUNTIME_UNAVAILABLE') ? 'runtime-unavailable' : 'start-failed';
     logger.warn({ instance: id, err: error }, `cannot start ${id}: ${messageOf(error)}`);
-    const problem = { reason, message: messageOf(error), busyPort: null } as const;
+    const problem = { reason, message: publicMessage(error), busyPort: null } as const;
     handles.change(id, {
       ...afterFailure(handle, problem, clock.monotonic(), random()),
       isStarting: false,

@@ -27,6 +27,7 @@ export function describe(facts: SupervisorFacts): Report | undefined {
     exitCode: handle.exit?.code ?? null,
     exitSignal: handle.exit?.signal ?? null,
     busyPort: handle.problem?.busyPort ?? null,
+    ...(handle.problem?.busyProtocol !== undefined && { busyProtocol: handle.problem.busyProtocol }),
     gone: goal === 'remove' && isOver(handle) && (handle.isCleared || handle.static),
   };
 }

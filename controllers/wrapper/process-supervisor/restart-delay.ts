@@ -1,5 +1,6 @@
 /** How long an instance that ended, or could not be started, waits for its next start. */
 
+import { KEPT_EXITS, type PastRun } from '../../../src/model/past-exit.js';
 import type { Handle, Problem } from '../../../src/node/handle-book.js';
 import type { Exit } from '../../../src/runtime/runtime.js';
 
@@ -19,8 +20,18 @@ export function restartDelayMs(streak: number, jitter: number): number {
 
 /** The fields of a handle after its process ended. An exit in a stop that we asked for is no failure. */
 export function afterExit(handle: Handle, exit: Exit, now: number, jitter: number): Partial<Handle> {
-  const ended = { process: null, exit, upSince: null, hasRemains: true, remainsCheckedAt: null };
-  if (handle.stopping !== null) return { ...ended, streak: 0, notBefore: null, delayMs: 0 };
+  const { code, signal, at, output = null } = exit;
+  const wasAsked = handle.stopping !== null;
+  const past: PastRun = { run: handle.run, at, code, signal, wasAsked, output };
+  const ended = {
+    process: null,
+    exit: { code, signal, at },
+    exits: [past, ...handle.exits].slice(0, KEPT_EXITS),
+    upSince: null,
+    hasRemains: true,
+    remainsCheckedAt: null,
+  };
+  if (wasAsked) return { ...ended, streak: 0, notBefore: null, delayMs: 0 };
   const wasStable = handle.upSince !== null && now - handle.upSince >= STABLE_AFTER_MS;
   return { ...ended, ...delayed(wasStable ? 1 : handle.streak + 1, now, jitter) };
 }

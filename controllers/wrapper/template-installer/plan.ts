@@ -3,6 +3,7 @@
  * template digests that the master named, before the supervisor may start it.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
+import type { ResolvedTemplate } from '../../../src/model/template.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import type { Handle } from '../../../src/node/handle-book.js';
 
@@ -16,8 +17,8 @@ export interface InstallerFacts {
 }
 
 export type InstallerStep =
-  /** Say that the master has no such template. */
-  | { readonly do: 'note-missing'; readonly templates: readonly string[] }
+  /** Say that the master has no such template (yet), and why. */
+  | { readonly do: 'note-missing'; readonly templates: readonly string[]; readonly message: string }
   /** Bring one tree into the cache, whole and verified. */
   | { readonly do: 'fetch'; readonly digest: string }
   /** Make the working directory for the next start, all or nothing. */
@@ -35,15 +36,23 @@ export function plan(facts: InstallerFacts, now: number): Plan<InstallerStep> {
   const missing = desired.assignment.templates.filter(({ digest }) => digest === null);
   if (missing.length > 0) {
     const templates = missing.map(({ group, name }) => `${group}/${name}`);
-    const isNoted =
-      handle.problem?.reason === 'template-missing' && handle.problem.message === missingMessage(templates);
-    return { steps: isNoted ? [] : [{ do: 'note-missing', templates }] };
+    const message = explainMissing(missing);
+    const isNoted = handle.problem?.reason === 'template-missing' && handle.problem.message === message;
+    return { steps: isNoted ? [] : [{ do: 'note-missing', templates, message }] };
   }
   const isMissingOver = handle.problem?.reason === 'template-missing';
   if (handle.notBefore !== null && handle.notBefore > now && !isMissingOver)
     return { steps: [], recheckInMs: handle.notBefore - now };
   const [digest] = facts.missingDigests;
   return { steps: [digest === undefined ? { do: 'install' } : { do: 'fetch', digest }] };
+}
+
+/** The master's own words where it has any. */
+function explainMissing(missing: readonly ResolvedTemplate[]): string {
+  const explained = missing.flatMap(({ problem }) => problem ?? []);
+  const absent = missing.filter(({ problem }) => problem === undefined);
+  const names = absent.map(({ group, name }) => `${group}/${name}`);
+  return [...explained, ...(names.length === 0 ? [] : [missingMessage(names)])].join('; ');
 }
 
 /** What the operator reads when the master has no such template. */

@@ -2,11 +2,12 @@
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import { messageOf } from '../../../src/model/errors.js';
+import { publicMessage } from '../../../src/model/public-message.js';
 import type { Desired, DesiredCopy } from '../../../src/node/desired-copy.js';
 import type { Handle, HandleBook, Problem } from '../../../src/node/handle-book.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { afterFailure } from '../process-supervisor/restart-delay.js';
-import { type InstallerFacts, type InstallerStep, missingMessage, plan } from './plan.js';
+import { type InstallerFacts, type InstallerStep, plan } from './plan.js';
 
 export interface TemplateInstallerOptions {
   readonly desired: DesiredCopy;
@@ -56,7 +57,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
   perform(step: InstallerRoundStep, signal: AbortSignal): Promise<void> | void {
     switch (step.do) {
       case 'note-missing':
-        this.#noteMissing(step.id, step.templates);
+        this.#noteMissing(step);
         return;
       case 'fetch':
         return this.#fetch(step.id, step.digest, signal);
@@ -72,13 +73,9 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
     await this.#installing.get(id)?.catch(() => undefined);
   }
 
-  #noteMissing(id: string, templates: readonly string[]): void {
-    const problem: Problem = {
-      reason: 'template-missing',
-      message: missingMessage(templates),
-      busyPort: null,
-    };
-    this.#options.logger.warn({ instance: id, templates }, `cannot install ${id}: ${problem.message}`);
+  #noteMissing({ id, templates, message }: InstallerRoundStep & { do: 'note-missing' }): void {
+    const problem: Problem = { reason: 'template-missing', message, busyPort: null };
+    this.#options.logger.warn({ instance: id, templates }, `cannot install ${id}: ${message}`);
     // No delay: the master says so when the template is there.
     this.#options.handles.change(id, { problem, notBefore: null });
   }
@@ -131,7 +128,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
     const handle = handles.get(id);
     if (handle === undefined) return;
     logger.warn({ instance: id, err: error }, `cannot install ${id}: ${messageOf(error)}`);
-    const problem: Problem = { reason: 'install-failed', message: messageOf(error), busyPort: null };
+    const problem: Problem = { reason: 'install-failed', message: publicMessage(error), busyPort: null };
     handles.change(id, afterFailure(handle, problem, clock.monotonic(), random()));
   }
 }

@@ -1,0 +1,172 @@
+/**
+ * The conditions under which a node may hold an instance, in the order in which they are tried. Placement decides by
+ * them and `why` explains by them, so that what is said is what was decided.
+ */
+import type { NodeVerdict } from '../../../src/explain/explanation.js';
+import { durationText } from '../../../src/explain/words.js';
+import type { NodeCondition } from '../../../src/model/node.js';
+
+/** What decides about one node for one instance. */
+export interface Candidate {
+  readonly nodeId: string;
+  readonly condition: NodeCondition;
+  /** Wall clock, Unix milliseconds. */
+  readonly conditionSince: number;
+  readonly isCordoned: boolean;
+  readonly isAllowed: boolean;
+  /** Why it cannot use the runtime; null: it offers it. */
+  readonly runtimeProblem: string | null;
+  readonly freeRamMB: number;
+  readonly maxRamMB: number;
+  readonly freeCpu: number;
+  readonly maxCpu: number;
+  /** Instances of the same configuration there. */
+  readonly siblings: number;
+  readonly hostAddress: string;
+  /** A free port; null: none is asked for; undefined: none is free. */
+  readonly port: number | null | undefined;
+  /** Ports of the range believed to be held by other programs. */
+  readonly busyPorts: number;
+}
+
+/** What an instance asks of a node. */
+export interface Needs {
+  readonly runtime: string;
+  readonly ramMB: number;
+  readonly cpu: number;
+  readonly ports: { readonly min: number; readonly max: number } | undefined;
+  /** Node ids of the configuration; empty: any. */
+  readonly allowedNodes: readonly string[];
+  /** The only node it may run on (static), or the one it would go back to. */
+  readonly home: { readonly nodeId: string; readonly isBinding: boolean } | null;
+}
+
+/** One condition of the fit; the first that fails is the node's reason. */
+export interface Condition {
+  readonly code: string;
+  fails(needs: Needs, node: Candidate): boolean;
+  /** For all nodes that failed it, in one part of a line. */
+  say(needs: Needs, nodes: readonly Candidate[]): string;
+  /** For one node, to stand after its name. `now`: wall clock, Unix milliseconds. */
+  tell(needs: Needs, node: Candidate, now: number): string;
+}
+
+export interface Verdict {
+  readonly node: Candidate;
+  /** Undefined: the node fits. */
+  readonly failed: Condition | undefined;
+}
+
+export const CONDITIONS: readonly Condition[] = [
+  {
+    code: 'not-allowed',
+    fails: (_needs, node) => !node.isAllowed,
+    say: (_needs, nodes) => `${nodes.length} not in the configuration's nodes`,
+    tell: ({ allowedNodes }) => `is not in the configuration's nodes (${shortList(allowedNodes)})`,
+  },
+  {
+    code: 'not-home',
+    fails: ({ home }, node) => home?.isBinding === true && home.nodeId !== node.nodeId,
+    say: ({ home }, nodes) =>
+      `${nodes.length} not ${home?.nodeId}, which holds the files of this static instance`,
+    tell: ({ home }) => `does not have the files of this static instance: ${home?.nodeId} has`,
+  },
+  {
+    code: 'not-connected',
+    fails: (_needs, node) => node.condition !== 'connected',
+    say: (_needs, nodes) => `${nodes.length} not connected (${shortList(nodes.map(({ nodeId }) => nodeId))})`,
+    tell: (_needs, { condition, conditionSince }, now) =>
+      condition === 'lost'
+        ? `has been lost for ${durationText(now - conditionSince)}: no beats arrive`
+        : `was stopped ${durationText(now - conditionSince)} ago and said that it will be back`,
+  },
+  {
+    code: 'cordoned',
+    fails: (_needs, node) => node.isCordoned,
+    say: (_needs, nodes) => `${nodes.length} cordoned (${shortList(nodes.map(({ nodeId }) => nodeId))})`,
+    tell: () => 'is cordoned: it takes no new instances',
+  },
+  {
+    code: 'runtime',
+    fails: (_needs, node) => node.runtimeProblem !== null,
+    say: ({ runtime }, nodes) =>
+      `${nodes.length} ${nodes.length === 1 ? 'does' : 'do'} not offer runtime ${runtime}`,
+    tell: ({ runtime }, { runtimeProblem }) => `does not offer runtime ${runtime}: ${runtimeProblem}`,
+  },
+  {
+    code: 'ram',
+    fails: ({ ramMB }, node) => node.freeRamMB < ramMB,
+    say: ({ ramMB }, nodes) =>
+      `${nodes.length} short of RAM (need ${ramMB} MB, free ${most(nodes, 'freeRamMB')} MB)`,
+    tell: ({ ramMB }, { freeRamMB, maxRamMB }) =>
+      `needs ${ramMB} MB of RAM, ${Math.max(0, freeRamMB)} MB of ${maxRamMB} MB free`,
+  },
+  {
+    code: 'cpu',
+    fails: ({ cpu }, node) => node.freeCpu < cpu,
+    say: ({ cpu }, nodes) =>
+      `${nodes.length} short of CPU (need ${cpu}, free ${most(nodes, 'freeCpu')}; 100 = one core)`,
+    tell: ({ cpu }, { freeCpu, maxCpu }) =>
+      `needs ${cpu} units of CPU, ${Math.max(0, freeCpu)} of ${maxCpu} free (100 = one core)`,
+  },
+  {
+    code: 'port',
+    fails: (_needs, node) => node.port === undefined,
+    say: ({ ports }, nodes) =>
+      `${nodes.length} without a free port in ${ports?.min}-${ports?.max}${busy(nodes)}`,
+    tell: ({ ports }, node) => `has no free port in ${ports?.min}-${ports?.max}${busy([node])}`,
+  },
+];
+
+/** The first condition that each node fails, if any. */
+export function judge(needs: Needs, candidates: readonly Candidate[]): Verdict[] {
+  return candidates.map((node) => ({
+    node,
+    failed: CONDITIONS.find((condition) => condition.fails(needs, node)),
+  }));
+}
+
+/** All that do not fit in one line: how many failed which condition, and by how much. */
+export function summarise(
+  needs: Needs,
+  verdicts: readonly Verdict[],
+): { readonly message: string; readonly conditions: readonly string[] } {
+  const parts: string[] = [];
+  const conditions: string[] = [];
+  for (const condition of CONDITIONS) {
+    const nodes = verdicts.filter(({ failed }) => failed === condition).map(({ node }) => node);
+    if (nodes.length === 0) continue;
+    parts.push(condition.say(needs, nodes));
+    conditions.push(condition.code);
+  }
+  return { message: parts.join(', '), conditions };
+}
+
+/** A verdict in words, for `why`. `now`: wall clock, Unix milliseconds. */
+export function describeVerdict(needs: Needs, { node, failed }: Verdict, now: number): NodeVerdict {
+  const { nodeId } = node;
+  return failed === undefined
+    ? { nodeId, fits: true, failed: null, message: tellFit(needs, node) }
+    : { nodeId, fits: false, failed: failed.code, message: failed.tell(needs, node, now) };
+}
+
+function tellFit({ ramMB }: Needs, { freeRamMB, maxRamMB, port }: Candidate): string {
+  const atPort = port == null ? '' : `, port ${port}`;
+  return `fits: needs ${ramMB} MB of RAM, ${freeRamMB} MB of ${maxRamMB} MB free${atPort}`;
+}
+
+function shortList(ids: readonly string[]): string {
+  const shown = ids.slice(0, 3);
+  return ids.length > shown.length
+    ? `${shown.join(', ')} and ${ids.length - shown.length} more`
+    : shown.join(', ');
+}
+
+function most(nodes: readonly Candidate[], field: 'freeRamMB' | 'freeCpu'): number {
+  return Math.max(0, ...nodes.map((node) => node[field]));
+}
+
+function busy(nodes: readonly Candidate[]): string {
+  const count = Math.max(...nodes.map(({ busyPorts }) => busyPorts));
+  return count === 0 ? '' : ` (${count} of them held by other programs)`;
+}

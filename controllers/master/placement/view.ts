@@ -1,0 +1,82 @@
+/** What placement found out about one instance, for `why`: each node's verdict in words, and who holds the ports. */
+import type { PlacementView } from '../../../src/explain/decisions.js';
+import { MOST_LISTED, type PortHolder } from '../../../src/explain/explanation.js';
+import type { Clock } from '../../../src/loop/clock.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { RecordSet } from '../../../src/store/modify.js';
+import type { BusyPorts } from './busy-ports.js';
+import { type Candidate, describeVerdict, judge, summarise, type Verdict } from './conditions.js';
+import type { PlacementLedger } from './ledger.js';
+import type { PlacementFacts } from './plan.js';
+
+export interface ViewSources {
+  readonly records: RecordSet<InstanceRecord>;
+  readonly ledger: PlacementLedger;
+  readonly busyPorts: BusyPorts;
+  readonly clock: Clock;
+}
+
+/** The nodes that fit come first, each group by id. */
+export function viewOf(facts: PlacementFacts, sources: ViewSources): PlacementView {
+  const now = sources.clock.now();
+  const verdicts = judge(facts, facts.candidates);
+  const full = verdicts.filter(({ failed }) => failed?.code === 'port').map(({ node }) => node);
+  const holders = [...portHolders(facts, full, sources)];
+  return {
+    task: facts.task === 'move' ? 'move' : 'place',
+    nodes: verdicts
+      .map((verdict) => describeVerdict(facts, verdict, now))
+      .toSorted((a, b) => Number(b.fits) - Number(a.fits) || (a.nodeId < b.nodeId ? -1 : 1)),
+    summary: summarise(facts, verdicts).message,
+    isTooLarge: isTooLarge(facts, verdicts),
+    templateProblems: facts.task === 'place' ? facts.templateProblems : [],
+    ports: facts.ports ?? null,
+    portHolders: holders,
+    portHoldersTotal: facts.ports === undefined ? 0 : full.length * (facts.ports.max - facts.ports.min + 1),
+  };
+}
+
+function isTooLarge({ ramMB, cpu }: PlacementFacts, verdicts: readonly Verdict[]): boolean {
+  const short = verdicts.filter(({ failed }) => failed?.code === 'ram' || failed?.code === 'cpu');
+  return short.length > 0 && short.every(({ node }) => ramMB > node.maxRamMB || cpu > node.maxCpu);
+}
+
+function* portHolders(
+  { id, ports }: PlacementFacts,
+  nodes: readonly Candidate[],
+  sources: ViewSources,
+): Generator<PortHolder> {
+  if (ports === undefined) return;
+  let listed = 0;
+  for (const node of nodes)
+    for (let port = ports.min; port <= ports.max && listed < MOST_LISTED; port++) {
+      listed++;
+      yield holderOf({ id, node, port }, sources);
+    }
+}
+
+/** Of the `node`, as the instance `id` finds it. */
+function holderOf(
+  { id, node, port }: { id: string; node: Candidate; port: number },
+  { records, ledger, busyPorts }: ViewSources,
+): PortHolder {
+  const { nodeId, hostAddress } = node;
+  const nobody = { instanceId: null, configurationName: null, instanceNodeId: null };
+  const busy = busyPorts.get(nodeId, port);
+  const instanceId = ledger.holderOf(nodeId, hostAddress, port, '');
+  // An instance that waits for its own port does not have it, for how long that may be.
+  if (busy !== undefined || instanceId === id) {
+    const { protocol = null, agoMs = null } = busy ?? {};
+    return { port, nodeId, ...nobody, protocol, foundAgoMs: agoMs === null ? null : Math.round(agoMs) };
+  }
+  const record = instanceId === undefined ? undefined : records.mirror.get(instanceId)?.value;
+  return {
+    port,
+    nodeId,
+    instanceId: instanceId ?? null,
+    configurationName: record?.configurationName ?? null,
+    instanceNodeId: record?.placement?.nodeId ?? null,
+    protocol: null,
+    foundAgoMs: null,
+  };
+}

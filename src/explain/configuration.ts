@@ -1,0 +1,161 @@
+/** Why a configuration stands as it does: how many are asked for and are there, its file, and each of its instances. Pure. */
+import type { ConfigurationFileError } from '../model/configuration.js';
+import type { ServiceView } from './decisions.js';
+import { type ConfigurationExplanation, type ExplainedFile, MOST_LISTED } from './explanation.js';
+import type { ConfigurationFacts, InstanceFacts, Story } from './facts.js';
+import { describeFault, isOfOneFile } from './files.js';
+import { storyOfInstance } from './instance.js';
+import { countText, durationText } from './words.js';
+
+type Row = ConfigurationExplanation['instances'][number] & Pick<Story, 'next' | 'advice'>;
+
+/** `now`: wall clock of the master, Unix milliseconds. */
+export function explainConfiguration(facts: ConfigurationFacts, now: number): ConfigurationExplanation {
+  const { name, record, service, placement, fileErrors } = facts;
+  const rows = facts.instances.map((instance) => toRow(instance, now));
+  const { says, next = null, advice = null, isSettled = false } = storyOf(facts, rows);
+  return {
+    configurationName: name,
+    verdict: `${name} ${says}.`,
+    next,
+    advice,
+    notes: [...notesOf(facts)],
+    isSettled: isSettled && fileErrors.length === 0,
+    isInForce: record !== undefined,
+    minimum: service?.minimum ?? null,
+    maximum: service?.maximum ?? null,
+    actual: service?.counted.size ?? 0,
+    online: facts.online,
+    nextCreationInMs: service?.nextCreationInMs == null ? null : Math.round(service.nextCreationInMs),
+    files: filesOf(facts),
+    nodes: placement?.nodes.slice(0, MOST_LISTED) ?? [],
+    nodesTotal: placement?.nodes.length ?? 0,
+    portRange: placement?.portHolders.length ? placement.ports : null,
+    portHolders: placement?.portHolders.slice(0, MOST_LISTED) ?? [],
+    portHoldersTotal: placement?.portHoldersTotal ?? 0,
+    instances: rows.map(({ next: _next, advice: _advice, ...row }) => row),
+    instancesTotal: facts.instancesTotal,
+  };
+}
+
+function toRow(facts: InstanceFacts, now: number): Row {
+  const { says, isSettled = false, next, advice } = storyOfInstance(facts, now);
+  const { id, status } = facts.record;
+  return { instanceId: id, state: status.state, isSettled, verdict: says, next, advice };
+}
+
+function storyOf(facts: ConfigurationFacts, rows: readonly Row[]): Story {
+  const { service } = facts;
+  if (facts.record === undefined || service === undefined) return storyOfBroken(facts);
+  const story =
+    storyOfMissing(service) ??
+    storyOfSurplus(service) ??
+    storyOfTrouble(facts, rows) ??
+    storyOfWell(facts, service);
+  const broken = facts.fileErrors.find(({ file }) => file === facts.record?.sourceFile);
+  if (broken === undefined) return story;
+  const besides = story.isSettled === true ? ', but' : '; besides,';
+  const advice = [mend(broken), story.advice].filter(Boolean).join(' ');
+  return { ...story, says: `${story.says}${besides} ${broken.file} is broken`, advice };
+}
+
+function storyOfBroken({ fileErrors }: ConfigurationFacts): Story {
+  const error = fileErrors.find(isOfOneFile);
+  if (error === undefined) return { says: 'is not in force yet' };
+  const place = error.line === null ? error.file : `${error.file} at line ${error.line}`;
+  return {
+    says: `is not in force: ${place} is broken: ${error.message.replace(/\.$/, '')}`,
+    next: 'It comes into force as soon as the file is right.',
+    advice: mend(error),
+  };
+}
+
+function mend({ file, line, field }: ConfigurationFileError): string {
+  const place = line === null ? file : `line ${line} of ${file}`;
+  return `Mend ${place}${field === null ? '' : ` (${field})`} and save it.`;
+}
+
+function storyOfMissing(service: ServiceView): Story | undefined {
+  const wanted = wantedOf(service);
+  const missing = wanted - service.counted.size;
+  if (missing <= 0) return undefined;
+  const says = `has ${service.counted.size} of ${countText(wanted, 'instance')}`;
+  if (service.nextCreationInMs === null) return { says: `${says}; ${missing} more are about to be created` };
+  return {
+    says: `${says}: the instances that were created last did not stay`,
+    next: `More are created in ${durationText(service.nextCreationInMs)}; the wait doubles each time, up to 60 s.`,
+    advice: 'See what stopped, deleted or lost them: instances that stay for a minute end the wait.',
+  };
+}
+
+function storyOfSurplus({ stopping, maximum, counted }: ServiceView): Story | undefined {
+  if (stopping === 0) return undefined;
+  return {
+    says: `has ${counted.size} instances, and maximumServiceCount allows ${maximum}`,
+    next: stopping === 1 ? 'The youngest is stopped now.' : `The ${stopping} youngest are stopped now.`,
+  };
+}
+
+function storyOfTrouble(facts: ConfigurationFacts, rows: readonly Row[]): Story | undefined {
+  const [first, ...more] = rows.filter(({ isSettled }) => !isSettled);
+  if (first === undefined) return undefined;
+  const others =
+    more.length === 0 ? '' : `, and ${countText(more.length, 'other is', 'others are')} not well either`;
+  return {
+    says: `has ${facts.online} of ${countText(facts.wanted, 'instance')} ONLINE: ${first.instanceId} ${first.verdict}${others}`,
+    next: first.next,
+    advice: [first.advice, `\`instance why ${first.instanceId}\` says more.`].filter(Boolean).join(' '),
+  };
+}
+
+function storyOfWell({ name, online, instancesTotal }: ConfigurationFacts, service: ServiceView): Story {
+  const isAlone = wantedOf(service) === 0 && instancesTotal === 0;
+  if (isAlone)
+    return {
+      says: 'has no instances, as it should be: minimumServiceCount is 0',
+      advice: `\`instance create ${name}\` makes one.`,
+      isSettled: true,
+    };
+  const asked = `${service.minimum} asked for`;
+  return { says: `is as it should be: ${countText(online, 'instance')} ONLINE, ${asked}`, isSettled: true };
+}
+
+function* notesOf(facts: ConfigurationFacts): Generator<string> {
+  const { name, record, service, instances } = facts;
+  // Without a record the first fault is the verdict.
+  const told = record === undefined ? facts.fileErrors.find(isOfOneFile) : undefined;
+  for (const error of facts.fileErrors) if (error !== told) yield describeFault(error, record);
+  if (service !== undefined && service.maximum !== null && service.maximum < service.minimum)
+    yield `maximumServiceCount ${service.maximum} is below minimumServiceCount ${service.minimum}: no more than ${service.maximum} are created.`;
+  const resting = instances.filter(
+    ({ record: one }) => one.desired.goal === 'stop' && service?.counted.has(one.id) === true,
+  ).length;
+  if (resting > 0)
+    yield `${countText(resting, 'static instance was', 'static instances were')} stopped on request and ${resting === 1 ? 'counts' : 'count'} all the same.`;
+  const older = instances.filter(
+    ({ record: one }) => record !== undefined && one.revision !== record.hash,
+  ).length;
+  if (older > 0)
+    yield `${countText(older, 'instance is', 'instances are')} made from an older content (\`config diff ${name}\`) and ${older === 1 ? 'keeps' : 'keep'} it until deleted.`;
+}
+
+function filesOf({ record, fileErrors }: ConfigurationFacts): ExplainedFile[] {
+  const faults = fileErrors.filter(isOfOneFile).map(
+    ({ file, line, column, field, message }): ExplainedFile => ({
+      name: file,
+      isInForce: false,
+      error: message,
+      line,
+      column,
+      field,
+    }),
+  );
+  const source = record?.sourceFile;
+  if (source === undefined || faults.some(({ name }) => name === source)) return faults;
+  const whole = { error: null, line: null, column: null, field: null };
+  return [{ name: source, isInForce: true, ...whole }, ...faults];
+}
+
+function wantedOf({ minimum, maximum }: ServiceView): number {
+  return Math.min(minimum, maximum ?? minimum);
+}

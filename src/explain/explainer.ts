@@ -1,0 +1,200 @@
+/** Gathers what `why` is made from: records, what the controllers know now, and what the nodes say of their instances. */
+import type { Clock } from '../loop/clock.js';
+import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
+import { DroverError } from '../model/errors.js';
+import type { InstanceRecord } from '../model/instance.js';
+import type { InstanceDescription } from '../model/instance-description.js';
+import { isInstanceId, nameSchema } from '../model/names.js';
+import type { NodeRecord } from '../model/node.js';
+import { publicMessage } from '../model/public-message.js';
+import type { LookupReader, MirrorReader } from '../store/mirror.js';
+import { explainConfiguration } from './configuration.js';
+import type { ContactView, Decisions } from './decisions.js';
+import {
+  type ConfigurationExplanation,
+  type Explainer,
+  type InstanceExplanation,
+  MOST_LISTED,
+} from './explanation.js';
+import type { InstanceFacts, NodeAnswer } from './facts.js';
+import { faultsOf, isOfOneFile } from './files.js';
+import { explainInstance } from './instance.js';
+
+/** How long a node may take to answer. */
+const ANSWER_WITHIN_MS = 2000;
+/** Lines of each past run. */
+const LINES = 10;
+/** How often a record that changes while its node is asked is looked at anew. */
+const MOST_LOOKS = 3;
+
+export interface NodeQuestion {
+  readonly nodeId: string;
+  readonly ids: readonly string[];
+  readonly lines: number;
+  readonly signal: AbortSignal;
+}
+
+export interface FactsExplainerOptions {
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly nodes: MirrorReader<NodeRecord>;
+  readonly instancesByConfiguration: LookupReader<string>;
+  readonly fileErrors: () => readonly ConfigurationFileError[];
+  readonly decisions: Decisions;
+  /** What a node says of instances that it holds. Throws what an operator may read. */
+  readonly askNode: (question: NodeQuestion) => Promise<ReadonlyMap<string, InstanceDescription>>;
+  readonly clock: Clock;
+}
+
+/** What all instances of one configuration have in common. */
+interface Shared extends Pick<InstanceFacts, 'configuration' | 'fileErrors' | 'service'> {
+  /** Filled as nodes come up. */
+  readonly contacts: Map<string, ContactView | undefined>;
+}
+
+export class FactsExplainer implements Explainer {
+  readonly #options: FactsExplainerOptions;
+
+  constructor(options: FactsExplainerOptions) {
+    this.#options = options;
+  }
+
+  async instance(id: string): Promise<InstanceExplanation> {
+    for (let looks = 1; ; looks++) {
+      const before = this.#visible(id);
+      const answers = await this.#ask([before.value], LINES);
+      const after = this.#visible(id);
+      // An answer about what the record no longer says would explain neither.
+      if (after.revision !== before.revision && looks < MOST_LOOKS) continue;
+      const shared = this.#shared(after.value.configurationName);
+      return explainInstance(this.#factsOf(after.value, answers, shared), this.#options.clock.now());
+    }
+  }
+
+  async configuration(name: string): Promise<ConfigurationExplanation> {
+    this.#refuseUnknown(name);
+    const listed = this.#instancesOf(name).toSorted(byTrouble).slice(0, MOST_LISTED);
+    const answers = await this.#ask(listed, 0);
+    // Everything else is read after the answers, in one go.
+    this.#refuseUnknown(name);
+    const shared = this.#shared(name);
+    const { configuration, fileErrors, service } = shared;
+    const all = new Map(this.#instancesOf(name).map((record) => [record.id, record]));
+    const wanted = [...all.values()].filter(({ desired }) => desired.goal === 'run');
+    return explainConfiguration(
+      {
+        name,
+        record: configuration,
+        fileErrors,
+        service,
+        placement: configuration && this.#options.decisions.placementOfNext(configuration.configuration),
+        instances: listed.flatMap(({ id }) => {
+          const record = all.get(id);
+          return record === undefined ? [] : [this.#factsOf(record, answers, shared)];
+        }),
+        instancesTotal: all.size,
+        wanted: wanted.length,
+        online: wanted.filter(({ status }) => status.state === 'ONLINE').length,
+      },
+      this.#options.clock.now(),
+    );
+  }
+
+  #refuseUnknown(name: string): void {
+    const { configuration, fileErrors } = this.#shared(name);
+    if (configuration === undefined && !fileErrors.some(isOfOneFile)) throw unknownConfiguration(name);
+  }
+
+  #visible(id: string): { readonly value: InstanceRecord; readonly revision: number } {
+    const entry = this.#options.instances.get(id);
+    if (entry !== undefined && entry.value.desired.goal !== 'remove') return entry;
+    const which = isInstanceId(id) ? `instance "${id}"` : 'such instance';
+    throw new DroverError('DRV_INSTANCE_UNKNOWN', `there is no ${which}: GET /api/instances lists them`);
+  }
+
+  #instancesOf(name: string): InstanceRecord[] {
+    const { instances, instancesByConfiguration } = this.#options;
+    return [...instancesByConfiguration.get(name)].flatMap((id) => {
+      const record = instances.get(id)?.value;
+      return record === undefined || record.desired.goal === 'remove' ? [] : [record];
+    });
+  }
+
+  #shared(name: string): Shared {
+    const { configurations, fileErrors, decisions } = this.#options;
+    const configuration = configurations.get(name)?.value;
+    return {
+      configuration,
+      fileErrors: faultsOf(name, configuration, fileErrors()),
+      service: decisions.serviceOf(name),
+      contacts: new Map(),
+    };
+  }
+
+  #factsOf(
+    record: InstanceRecord,
+    answers: ReadonlyMap<string, NodeAnswer>,
+    { contacts, ...shared }: Shared,
+  ): InstanceFacts {
+    const { nodes, decisions } = this.#options;
+    const nodeId = record.placement?.nodeId;
+    if (nodeId !== undefined && !contacts.has(nodeId)) contacts.set(nodeId, decisions.contactOf(nodeId));
+    return {
+      ...shared,
+      record,
+      placement: decisions.placementOf(record.id),
+      node: nodeId === undefined ? undefined : nodes.get(nodeId)?.value,
+      contact: nodeId === undefined ? undefined : contacts.get(nodeId),
+      answer: answers.get(record.id) ?? { kind: 'none' },
+    };
+  }
+
+  /** One question for each node that holds some of them, all at once. */
+  async #ask(records: readonly InstanceRecord[], lines: number): Promise<Map<string, NodeAnswer>> {
+    const idsByNode = new Map<string, string[]>();
+    for (const { id, placement } of records) {
+      if (placement === null) continue;
+      const ids = idsByNode.get(placement.nodeId) ?? [];
+      idsByNode.set(placement.nodeId, [...ids, id]);
+    }
+    const answers = await Promise.all(
+      [...idsByNode].map(([nodeId, ids]) => this.#askNode(nodeId, ids, lines)),
+    );
+    return new Map(answers.flat());
+  }
+
+  async #askNode(nodeId: string, ids: readonly string[], lines: number): Promise<[string, NodeAnswer][]> {
+    const { askNode, clock } = this.#options;
+    const late = new AbortController();
+    const timer = clock.setTimer(ANSWER_WITHIN_MS, () => late.abort());
+    try {
+      const found = await askNode({ nodeId, ids, lines, signal: late.signal });
+      return ids.map((id) => [id, { kind: 'answered', description: found.get(id) }]);
+    } catch (error) {
+      const why = late.signal.aborted
+        ? `it did not answer within ${ANSWER_WITHIN_MS / 1000} s`
+        : publicMessage(error);
+      return ids.map((id) => [id, { kind: 'silent', why }]);
+    } finally {
+      timer.cancel();
+    }
+  }
+}
+
+/** What is not well comes first, then the oldest. */
+function byTrouble(a: InstanceRecord, b: InstanceRecord): number {
+  return rank(a) - rank(b) || a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+}
+
+function rank({ desired, status }: InstanceRecord): number {
+  if (desired.goal === 'run') return status.state === 'ONLINE' && status.reason === null ? 1 : 0;
+  return status.state === 'STOPPED' ? 2 : 0;
+}
+
+function unknownConfiguration(name: string): DroverError {
+  const which = nameSchema.safeParse(name).success ? `configuration "${name}"` : 'such configuration';
+  return new DroverError(
+    'DRV_CONFIGURATION_UNKNOWN',
+    `there is no ${which}: GET /api/configurations lists them`,
+  );
+}

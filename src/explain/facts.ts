@@ -1,0 +1,56 @@
+/** What an explanation is made from. All durations in it are of the moment at which the facts were gathered. */
+import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
+import type { InstanceRecord } from '../model/instance.js';
+import type { InstanceDescription } from '../model/instance-description.js';
+import type { NodeRecord } from '../model/node.js';
+import type { ContactView, PlacementView, ServiceView } from './decisions.js';
+
+/** What the node that holds an instance answered. */
+export type NodeAnswer =
+  /** The instance has no node. */
+  | { readonly kind: 'none' }
+  /** `description` undefined: the node has not begun with the instance. */
+  | { readonly kind: 'answered'; readonly description: InstanceDescription | undefined }
+  | { readonly kind: 'silent'; readonly why: string };
+
+export interface InstanceFacts {
+  readonly record: InstanceRecord;
+  /** What is in force under its configuration's name; undefined: nothing any more. */
+  readonly configuration: ConfigurationRecord | undefined;
+  /** Faults of files that concern this configuration. */
+  readonly fileErrors: readonly ConfigurationFileError[];
+  readonly placement: PlacementView | undefined;
+  readonly service: ServiceView | undefined;
+  /** The node that holds it. */
+  readonly node: NodeRecord | undefined;
+  readonly contact: ContactView | undefined;
+  readonly answer: NodeAnswer;
+}
+
+export interface ConfigurationFacts {
+  readonly name: string;
+  /** Undefined: nothing is in force under this name. */
+  readonly record: ConfigurationRecord | undefined;
+  readonly fileErrors: readonly ConfigurationFileError[];
+  readonly service: ServiceView | undefined;
+  /** For one more instance; undefined: nothing is in force. */
+  readonly placement: PlacementView | undefined;
+  /** Those in trouble first; not all of them when there are many. */
+  readonly instances: readonly InstanceFacts[];
+  readonly instancesTotal: number;
+  /** Instances that should run, and those of them that are ONLINE. */
+  readonly wanted: number;
+  readonly online: number;
+}
+
+/** One thing that may be the matter, and what comes of it. */
+export interface Story {
+  /** To be read after the name: `waits 4 s for restart 3: it exited with code 1`. */
+  readonly says: string;
+  /** What happens next by itself, as sentences. */
+  readonly next?: string | undefined;
+  /** What the operator can do, as sentences. */
+  readonly advice?: string | undefined;
+  /** Default false. */
+  readonly isSettled?: boolean;
+}

@@ -1,0 +1,45 @@
+/** Faults of configuration files in words, and which of them concern a configuration. */
+import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
+
+/** Faults of the file that a configuration is from, of files that claim its name, and of the directory as a whole. */
+export function faultsOf(
+  name: string,
+  record: ConfigurationRecord | undefined,
+  errors: readonly ConfigurationFileError[],
+): ConfigurationFileError[] {
+  return errors.filter(
+    (error) => isOfAll(error) || error.file === record?.sourceFile || claimedName(error) === name,
+  );
+}
+
+/** True for a fault of one file, not of all. */
+export function isOfOneFile(error: ConfigurationFileError): boolean {
+  return !isOfAll(error);
+}
+
+/** `lobby.json is broken at line 7 (ramMB): must be …` with what that means. */
+export function describeFault(
+  error: ConfigurationFileError,
+  record: ConfigurationRecord | undefined,
+): string {
+  const { file, message } = error;
+  if (isOfAll(error)) return `Configuration files (${file}): ${stopped(message)}`;
+  const place = error.line === null ? '' : ` at line ${error.line}`;
+  const kept =
+    record?.sourceFile === file ? ' What it said before stays in force.' : ' Nothing in it is in force.';
+  return `${file} is broken${place}: ${stopped(message)}${kept}`;
+}
+
+/** The directory, or the store that it is read into. */
+function isOfAll({ file }: ConfigurationFileError): boolean {
+  return !file.endsWith('.json') || file === '*.json';
+}
+
+/** A file whose name cannot be read is known by its file name. */
+function claimedName({ file, name }: ConfigurationFileError): string {
+  return name ?? file.replace(/\.json$/, '');
+}
+
+function stopped(sentence: string): string {
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+}

@@ -1,0 +1,224 @@
+/** The stories of instances on a node that is there, told from what that node says of them. */
+import type { InstanceDescription } from '../model/instance-description.js';
+import type { InstanceFacts, Story } from './facts.js';
+import { durationText, endText } from './words.js';
+
+type HeldStory = (facts: InstanceFacts, seen: InstanceDescription) => Story | undefined;
+
+/** The first that is so is the matter. */
+const STORIES: readonly HeldStory[] = [
+  unsure,
+  ending,
+  remains,
+  nodeStopping,
+  unheard,
+  stopped,
+  up,
+  starting,
+  noRuntime,
+  problem,
+  crashed,
+  installing,
+];
+
+/** Undefined: the node did not answer, or the instance has none. */
+export function storyOfHeld(facts: InstanceFacts): Story | undefined {
+  const { answer, record } = facts;
+  if (answer.kind !== 'answered') return undefined;
+  const { description } = answer;
+  if (description === undefined)
+    return record.desired.goal === 'stop' && record.status.state === 'STOPPED'
+      ? asked(facts, '')
+      : { says: `is new to its node ${record.placement?.nodeId}, which is about to begin with it` };
+  for (const story of STORIES) {
+    const told = story(facts, description);
+    if (told !== undefined) return told;
+  }
+  return description.retryInMs === null
+    ? { says: 'is about to be started' }
+    : { says: `waits ${durationText(description.retryInMs)} before it is started` };
+}
+
+function unsure(_facts: InstanceFacts, seen: InstanceDescription): Story | undefined {
+  if (seen.goal === 'forget')
+    return { says: 'is on a node that is no longer told to hold it, and that clears it away' };
+  return seen.goal === 'wait'
+    ? { says: 'is left as it is: its node waits for word of the master about it' }
+    : undefined;
+}
+
+function ending(_facts: InstanceFacts, { goal, pid, stop }: InstanceDescription): Story | undefined {
+  if (pid === null) return undefined;
+  if (stop === null)
+    return goal === 'run' ? undefined : { says: 'is about to be sent SIGTERM', next: afterEnd(goal) };
+  const what = goal === 'restart' || goal === 'run' ? 'is being restarted' : 'is being stopped';
+  const says = `${what}: ${stop.signal} was sent ${durationText(stop.sentAgoMs)} ago`;
+  if (stop.killInMs !== null)
+    return { says, next: join(`SIGKILL follows in ${durationText(stop.killInMs)}.`, afterEnd(goal)) };
+  return {
+    says,
+    next: join('SIGKILL is sent again every second.', afterEnd(goal)),
+    advice: `What outlives SIGKILL hangs in the kernel, on a disk or network mount: \`ps -o stat,wchan -p ${pid}\` shows where.`,
+  };
+}
+
+function afterEnd(goal: InstanceDescription['goal']): string | undefined {
+  return goal === 'restart' || goal === 'run' ? 'Then it is started again.' : undefined;
+}
+
+function remains(_facts: InstanceFacts, { goal, hasRemains, stop }: InstanceDescription): Story | undefined {
+  if (!hasRemains) return undefined;
+  const killed = stop === null || stop.killInMs === null;
+  return {
+    says: 'has ended, but processes that it left behind may still live',
+    next: join(
+      killed ? 'They are ended with SIGKILL.' : `They get SIGKILL in ${durationText(stop.killInMs ?? 0)}.`,
+      afterEnd(goal),
+    ),
+  };
+}
+
+function nodeStopping(_facts: InstanceFacts, { goal, pid }: InstanceDescription): Story | undefined {
+  if (goal !== 'pause' || pid !== null) return undefined;
+  return { says: 'was stopped together with its node', next: 'It starts again with the node.' };
+}
+
+/** The node works towards what was asked for before. */
+function unheard({ record }: InstanceFacts, { goal }: InstanceDescription): Story | undefined {
+  if (record.desired.goal === 'stop' && goal === 'run')
+    return { says: 'is to be stopped, which its node hears of now' };
+  if (record.desired.goal === 'run' && goal === 'stop')
+    return { says: 'is to be started, which its node hears of now' };
+  return undefined;
+}
+
+function stopped(facts: InstanceFacts, { goal, exits }: InstanceDescription): Story | undefined {
+  if (goal !== 'stop') return undefined;
+  if (facts.record.status.state !== 'STOPPED')
+    return { says: 'has stopped, and its node is about to report that' };
+  const [last] = exits;
+  return asked(facts, last === undefined ? '' : `: its process ${endText(last)}`);
+}
+
+/** Deliberately stopped, and stopped. */
+export function asked({ record, service }: InstanceFacts, how: string): Story {
+  const isCounted = service?.counted.has(record.id) === true;
+  return {
+    says: `is stopped, as it should be${how}`,
+    next: isCounted
+      ? 'It stays so and keeps its slot: nothing is created in its place.'
+      : 'It stays so until it is started.',
+    advice: `\`instance start ${record.id}\` starts it, \`instance delete ${record.id}\` removes it.`,
+    isSettled: true,
+  };
+}
+
+function up({ record }: InstanceFacts, seen: InstanceDescription): Story | undefined {
+  if (seen.pid === null) return undefined;
+  const { state, reason } = record.status;
+  const since = seen.upForMs === null ? '' : `, up for ${durationText(seen.upForMs)}`;
+  if (state === 'ONLINE') return online(record, seen);
+  return reason === 'reported'
+    ? {
+        says: `runs (pid ${seen.pid}${since}), but was reported ${state} by the instance itself or a tool`,
+        next: 'That stands until the next report, or until its process ends.',
+      }
+    : { says: `runs (pid ${seen.pid}${since}), which its node is about to report` };
+}
+
+function online({ placement }: InstanceFacts['record'], seen: InstanceDescription): Story {
+  const port = placement?.port == null ? '' : `, port ${placement.port}`;
+  const since = seen.upForMs === null ? 'up' : `up for ${durationText(seen.upForMs)}`;
+  const where = `${since} on ${placement?.nodeId}${port}`;
+  if (seen.forgivenInMs === null) return { says: `is ONLINE, as it should be: ${where}`, isSettled: true };
+  return {
+    says: `is ONLINE: ${where}, after ${failures(seen.failuresInARow)}`,
+    next: `When it has been up for another ${durationText(seen.forgivenInMs)}, its failures are forgotten.`,
+    isSettled: true,
+  };
+}
+
+function starting(_facts: InstanceFacts, { isStarting, run }: InstanceDescription): Story | undefined {
+  return isStarting ? { says: `is being started (run ${run})` } : undefined;
+}
+
+function noRuntime({ record }: InstanceFacts, { runtimeProblem }: InstanceDescription): Story | undefined {
+  if (runtimeProblem === null) return undefined;
+  return {
+    says: `cannot be started: ${runtimeProblem}`,
+    next: 'Its node looks for the runtime every 30 s and starts it then.',
+    advice: `Install what the runtime ${record.runtime} needs on ${record.placement?.nodeId}.`,
+  };
+}
+
+function problem(facts: InstanceFacts, seen: InstanceDescription): Story | undefined {
+  if (seen.problem === null) return undefined;
+  const { reason, message } = seen.problem;
+  const { id, configurationName } = facts.record;
+  const again =
+    seen.retryInMs === null
+      ? 'It is tried again now.'
+      : `The next try is in ${durationText(seen.retryInMs)}.`;
+  const mend = `Mend the cause; \`instance restart ${id}\` tries at once.`;
+  switch (reason) {
+    case 'port-busy':
+      return busyPort(facts, message, again);
+    case 'template-missing':
+      return {
+        says: `waits for its templates: ${message}`,
+        next: 'It starts as soon as they are there.',
+        advice: `Put them there (\`template list\` shows those that are), or change templateInstallationConfig of ${configurationName} and delete the instance.`,
+      };
+    case 'install-failed':
+      return { says: `could not be installed: ${message}`, next: again, advice: mend };
+    default:
+      return { says: `could not be started: ${message}`, next: again, advice: mend };
+  }
+}
+
+function busyPort({ record, placement }: InstanceFacts, message: string, again: string): Story {
+  const says = `cannot be started: ${message}`;
+  const hasOther = placement?.nodes.some(({ fits }) => fits) === true;
+  const port = record.placement?.port;
+  const look = `\`ss -tulpn 'sport = :${port}'\` on ${record.placement?.nodeId} shows what holds the port.`;
+  if (hasOther) return { says, next: 'It is given another port now.', advice: look };
+  const { ports } = placement ?? { ports: null };
+  const range = ports === null ? '' : `No other port of ${ports.min}-${ports.max} is free. `;
+  return {
+    says,
+    next: `${range}${again}`,
+    advice: `${look} End it, or widen availablePorts of ${record.configurationName} and delete the instance.`,
+  };
+}
+
+function crashed({ record }: InstanceFacts, seen: InstanceDescription): Story | undefined {
+  const [last] = seen.exits;
+  if (last === undefined || last.wasAsked || seen.failuresInARow === 0) return undefined;
+  const count = seen.failuresInARow === 1 ? '' : `, the ${ordinal(seen.failuresInARow)} failure in a row`;
+  const why = `it ${endText(last)}${count}`;
+  const restart = `restart ${seen.restarts + 1}`;
+  if (seen.retryInMs === null) return { says: `is about to be started again (${restart}): ${why}` };
+  return {
+    says: `waits ${durationText(seen.retryInMs)} for ${restart}: ${why}`,
+    next: 'Each failure doubles the delay, up to 60 s; 60 s of being up end that.',
+    advice: `Its last lines say more (\`instance logs ${record.id}\`). \`instance restart ${record.id}\` starts it at once.`,
+  };
+}
+
+function installing(_facts: InstanceFacts, { isPrepared }: InstanceDescription): Story | undefined {
+  return isPrepared ? undefined : { says: 'is being installed: its working directory is made' };
+}
+
+function failures(count: number): string {
+  return count === 1 ? 'a failure' : `${count} failures in a row`;
+}
+
+function ordinal(count: number): string {
+  const isTeen = count % 100 >= 11 && count % 100 <= 13;
+  const ending = isTeen ? undefined : { 1: 'st', 2: 'nd', 3: 'rd' }[count % 10];
+  return `${count}${ending ?? 'th'}`;
+}
+
+function join(...sentences: readonly (string | undefined)[]): string {
+  return sentences.filter((sentence) => sentence !== undefined).join(' ');
+}

@@ -1,0 +1,126 @@
+/** Why an instance is as it is: one story out of the facts, the numbers beside it, and what else is worth knowing. Pure. */
+
+import type { DescribedExit } from '../model/instance-description.js';
+import type { NodeCondition } from '../model/node.js';
+import { toPlainText } from '../telemetry/plain-text.js';
+import { storyOfAway } from './away.js';
+import { type InstanceExplanation, MOST_LISTED, type PastExit } from './explanation.js';
+import type { InstanceFacts, Story } from './facts.js';
+import { describeFault, isOfOneFile } from './files.js';
+import { asked, storyOfHeld } from './held.js';
+import { storyOfUnplaced } from './unplaced.js';
+
+/** A longer line of an instance's output is cut. */
+const LONGEST_LINE = 500;
+
+/** `now`: wall clock of the master, Unix milliseconds. */
+export function explainInstance(facts: InstanceFacts, now: number): InstanceExplanation {
+  const { record, node, placement, answer } = facts;
+  const { status, desired } = record;
+  const { says, next = null, advice = null, isSettled = false } = storyOfInstance(facts, now);
+  const seen = answer.kind === 'answered' ? answer.description : undefined;
+  return {
+    instanceId: record.id,
+    configurationName: record.configurationName,
+    verdict: `${record.id} (${record.configurationName}) ${says}.`,
+    next,
+    advice,
+    notes: [...notesOf(facts)],
+    isSettled,
+    desired: desired.goal,
+    actual: status.state,
+    reason: status.reason,
+    message: status.message,
+    node: record.placement?.nodeId ?? null,
+    nodeCondition: node?.condition ?? null,
+    nodeAnswer: answer.kind === 'silent' ? answer.why : null,
+    port: record.placement?.port ?? null,
+    processPid: seen === undefined ? status.pid : seen.pid,
+    upForMs: roundOrNull(seen?.upForMs),
+    restarts: seen?.restarts ?? status.restarts,
+    failuresInARow: seen?.failuresInARow ?? 0,
+    retryInMs: roundOrNull(seen?.retryInMs),
+    stopSignal: seen?.stop?.signal ?? null,
+    killInMs: roundOrNull(seen?.stop?.killInMs),
+    configurationRevision: record.revision,
+    isRevisionCurrent:
+      facts.configuration === undefined ? null : facts.configuration.hash === record.revision,
+    nodes: placement?.nodes.slice(0, MOST_LISTED) ?? [],
+    nodesTotal: placement?.nodes.length ?? 0,
+    portRange: placement?.portHolders.length ? placement.ports : null,
+    portHolders: placement?.portHolders.slice(0, MOST_LISTED) ?? [],
+    portHoldersTotal: placement?.portHoldersTotal ?? 0,
+    exits: seen?.exits.map(toPastExit) ?? [],
+  };
+}
+
+/** The matter with an instance. */
+export function storyOfInstance(facts: InstanceFacts, now: number): Story {
+  const { record, answer } = facts;
+  const { desired, status, placement } = record;
+  if (desired.goal === 'stop') {
+    const isOver = status.state === 'STOPPED' && status.pid === null;
+    if (placement === null || (answer.kind !== 'answered' && isOver)) return asked(facts, '');
+  }
+  return (
+    storyOfUnplaced(facts) ??
+    // A node that answers is there, whatever its beats say.
+    storyOfHeld(facts) ??
+    storyOfAway(facts, now) ??
+    storyOfRecord(facts)
+  );
+}
+
+/** The node is there and did not answer: what the master knows. */
+function storyOfRecord({ record }: InstanceFacts): Story {
+  const { state, message } = record.status;
+  return {
+    says: `is ${state} by its last report${message === null ? '' : `: ${message}`}`,
+    isSettled: state === 'ONLINE' && record.desired.goal === 'run',
+  };
+}
+
+function* notesOf({ record, node, configuration, fileErrors, answer }: InstanceFacts): Generator<string> {
+  const { configurationName: name } = record;
+  if (answer.kind === 'silent') yield notAsked(answer.why, record.placement?.nodeId, node?.condition);
+  if (configuration === undefined) {
+    const isBroken = fileErrors.some(isOfOneFile);
+    yield isBroken
+      ? `Nothing is in force under the name ${name}: nothing replaces this instance.`
+      : `Its configuration ${name} was removed: nothing replaces this instance.`;
+  } else if (configuration.hash !== record.revision)
+    yield `It was made from an older content of ${name}; later changes do not reach it (\`config diff ${name}\`). Delete it to have another made.`;
+  for (const error of fileErrors) yield describeFault(error, configuration);
+}
+
+function notAsked(why: string, nodeId: string | undefined, condition: NodeCondition | undefined): string {
+  return condition === 'connected'
+    ? `Node ${nodeId} could not be asked (${why}): this is what the master knows.`
+    : `Node ${nodeId} is away: this is what the master knew last.`;
+}
+
+function toPastExit({ output, lastLines, agoMs, ...exit }: DescribedExit): PastExit {
+  const lines = lastLines.map((line) => cut(toPlainText(line)));
+  return { ...exit, agoMs: Math.round(agoMs), lastLines: lines, linesNote: linesNote(output, lines.length) };
+}
+
+function linesNote(output: DescribedExit['output'], count: number): string | null {
+  switch (output) {
+    case 'known':
+      return count === 0 ? 'it wrote nothing' : null;
+    case 'gone':
+      return 'its lines are no longer kept';
+    case 'unknown':
+      return 'nobody saw what it wrote last';
+    default:
+      return output satisfies never;
+  }
+}
+
+function cut(line: string): string {
+  return line.length <= LONGEST_LINE ? line : `${line.slice(0, LONGEST_LINE)}…`;
+}
+
+function roundOrNull(ms: number | null | undefined): number | null {
+  return ms == null ? null : Math.max(0, Math.round(ms));
+}

@@ -1,0 +1,194 @@
+/**
+ * Explanations as text for `instance why` and `config why`: the verdict, what happens next, what to do, then the
+ * numbers. No colours; no line is longer than 100 columns.
+ */
+import { toPlainText } from '../telemetry/plain-text.js';
+import type {
+  ConfigurationExplanation,
+  InstanceExplanation,
+  NodeVerdict,
+  PastExit,
+  PortHolder,
+} from './explanation.js';
+import { countText, durationText, endText, instantText } from './words.js';
+
+const WIDTH = 100;
+const LABEL = 13;
+/** Lines of the newest past run, and of each older one: all of them are in the data. */
+const LINES_OF_NEWEST = 10;
+const LINES_OF_OLDER = 2;
+/** Port holders shown: a range may have thousands. */
+const PORTS_SHOWN = 20;
+
+/** Several lines, without a newline at the end. */
+export function renderInstanceExplanation(explanation: InstanceExplanation): string {
+  const { port, restarts, failuresInARow, processPid, upForMs } = explanation;
+  const failures = failuresInARow === 0 ? '' : `, ${countText(failuresInARow, 'failure')} in a row`;
+  const up = upForMs === null ? '' : `, up for ${durationText(upForMs)}`;
+  return blocks([
+    head(explanation),
+    [
+      ...field('desired', explanation.desired),
+      ...field(
+        'actual',
+        explanation.actual + (explanation.reason === null ? '' : ` (${explanation.reason})`),
+      ),
+      ...field('node', nodeText(explanation)),
+      ...field('port', port === null ? null : String(port)),
+      ...field('process', processPid === null ? null : `pid ${processPid}${up}`),
+      ...field('restarts', `${restarts}${failures}`),
+      ...field(
+        'next try',
+        explanation.retryInMs === null ? null : `in ${durationText(explanation.retryInMs)}`,
+      ),
+    ],
+    nodeLines('Nodes', explanation.nodes, explanation.nodesTotal),
+    portLines(explanation),
+    exitLines(explanation.exits),
+  ]);
+}
+
+/** Several lines, without a newline at the end. */
+export function renderConfigurationExplanation(explanation: ConfigurationExplanation): string {
+  const { minimum, maximum, actual, online, nextCreationInMs, instances, instancesTotal } = explanation;
+  const most = maximum === null ? '' : `, at most ${maximum}`;
+  return blocks([
+    head(explanation),
+    [
+      ...field('asked for', minimum === null ? null : `${minimum}${most}`),
+      ...field('there', minimum === null ? null : `${actual} that count, ${online} ONLINE`),
+      ...field('creating', nextCreationInMs === null ? null : `in ${durationText(nextCreationInMs)}`),
+      ...explanation.files.flatMap(({ name, error, line, field: name_ }) =>
+        field('file', error === null ? `${name}, in force` : `${name}, broken${place(line, name_)}`),
+      ),
+    ],
+    table(
+      'Instances',
+      instances.map(({ instanceId, state, verdict }) => [instanceId, state, verdict]),
+      instancesTotal,
+    ),
+    nodeLines('One more instance', explanation.nodes, explanation.nodesTotal),
+    portLines(explanation),
+  ]);
+}
+
+type Told = Pick<InstanceExplanation, 'verdict' | 'next' | 'advice' | 'notes'>;
+
+function head({ verdict, next, advice, notes }: Told): string[] {
+  return [
+    ...wrap(verdict, WIDTH),
+    ...field('next', next),
+    ...field('to do', advice),
+    ...notes.flatMap((note) => field('note', note)),
+  ];
+}
+
+function nodeText({ node, nodeCondition, nodeAnswer }: InstanceExplanation): string {
+  if (node === null) return 'none yet';
+  const condition = nodeCondition === null ? 'not known' : nodeCondition;
+  return `${node}, ${condition}${nodeAnswer === null || nodeCondition !== 'connected' ? '' : ', did not answer'}`;
+}
+
+function place(line: number | null, name: string | null): string {
+  const where = line === null ? '' : ` at line ${line}`;
+  return name === null ? where : `${where} (${name})`;
+}
+
+function nodeLines(title: string, nodes: readonly NodeVerdict[], total: number): string[] {
+  const fitting = nodes.filter(({ fits }) => fits).length;
+  const heading = `${title} (${fitting} of ${countText(total, 'node')} ${fitting === 1 ? 'fits' : 'fit'})`;
+  return table(
+    heading,
+    nodes.map(({ nodeId, message }) => [nodeId, message]),
+    total,
+  );
+}
+
+function portLines({
+  portRange,
+  portHolders,
+  portHoldersTotal,
+}: Pick<InstanceExplanation, 'portRange' | 'portHolders' | 'portHoldersTotal'>): string[] {
+  if (portRange === null) return [];
+  const shown = portHolders.slice(0, PORTS_SHOWN);
+  const rows = shown.map((holder) => [holder.nodeId, String(holder.port), holderText(holder)]);
+  return table(`Ports ${portRange.min}-${portRange.max}`, rows, portHoldersTotal);
+}
+
+function holderText(holder: PortHolder): string {
+  const { instanceId, configurationName, instanceNodeId, nodeId, protocol, foundAgoMs } = holder;
+  if (instanceId === null) {
+    const kind = protocol === null ? '' : ` (${protocol})`;
+    const found = foundAgoMs === null ? '' : `, found ${durationText(foundAgoMs)} ago`;
+    return `another program${kind}${found}`;
+  }
+  const elsewhere =
+    instanceNodeId === null || instanceNodeId === nodeId ? '' : ` on ${instanceNodeId}, same host address`;
+  return `instance ${instanceId}${configurationName === null ? '' : ` (${configurationName})`}${elsewhere}`;
+}
+
+function exitLines(exits: readonly PastExit[]): string[] {
+  if (exits.length === 0) return [];
+  const lines = exits.flatMap((exit, index) => [
+    `  ${exitText(exit)}`,
+    ...exit.lastLines
+      .slice(index === 0 ? -LINES_OF_NEWEST : -LINES_OF_OLDER)
+      .map((line) => cut(`    | ${line.replaceAll('\t', '  ')}`)),
+  ]);
+  return ['Last runs, newest first', ...lines];
+}
+
+function exitText(exit: PastExit): string {
+  const asked = exit.wasAsked ? ', as asked' : '';
+  const note = exit.linesNote === null ? '' : `; ${exit.linesNote}`;
+  return `run ${exit.run} ${endText(exit)}${asked} ${durationText(exit.agoMs)} ago (${instantText(exit.at)})${note}`;
+}
+
+/** Indented rows under a title, columns aligned, the last one wrapped; nothing when there are no rows. */
+function table(title: string, rows: readonly (readonly string[])[], total: number): string[] {
+  if (rows.length === 0) return [];
+  const widths = (rows[0] ?? []).map((_cell, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const lines = rows.flatMap((row) => {
+    const lead = row.slice(0, -1).map((cell, column) => `${cell.padEnd(widths[column] ?? 0)}  `);
+    return hang(`  ${lead.join('')}`, row.at(-1) ?? '');
+  });
+  const more = total - rows.length;
+  return [title, ...lines, ...(more > 0 ? [`  and ${more} more`] : [])];
+}
+
+function field(label: string, text: string | null): string[] {
+  return text === null ? [] : hang(`  ${label.padEnd(LABEL - 2)}`, text);
+}
+
+/** `text` after `lead`, its further lines under its first. */
+function hang(lead: string, text: string): string[] {
+  const indent = Math.min(lead.length, WIDTH / 2);
+  const [first = '', ...rest] = wrap(text, WIDTH - lead.length, WIDTH - indent);
+  return [lead + first, ...rest.map((line) => ' '.repeat(indent) + line)];
+}
+
+/** At spaces where there are any, else in the middle of a word. */
+function wrap(text: string, width: number, widthOfRest = width): string[] {
+  const lines: string[] = [];
+  let rest = toPlainText(text.replace(/\s+/g, ' ')).trim();
+  for (let most = Math.max(1, width); rest.length > most; most = widthOfRest) {
+    const space = rest.lastIndexOf(' ', most);
+    const end = space > 0 ? space : most;
+    lines.push(rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  return [...lines, rest];
+}
+
+function cut(line: string): string {
+  return line.length <= WIDTH ? line : `${line.slice(0, WIDTH - 1)}…`;
+}
+
+function blocks(parts: readonly (readonly string[])[]): string {
+  return parts
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
+}

@@ -1,0 +1,41 @@
+/** Times, counts and ends of processes in words for a person. */
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** `0.4 s`, `12 s`, `5 min`, `2 h 10 min`, `3 d 4 h`; never less than nothing. */
+export function durationText(ms: number): string {
+  if (ms < 950) return `${Math.max(0, Math.round(ms / 100)) / 10} s`;
+  if (ms < 100 * SECOND) return `${Math.round(ms / SECOND)} s`;
+  if (ms < HOUR) return `${Math.round(ms / MINUTE)} min`;
+  if (ms < DAY) return pair(ms, HOUR, 'h', MINUTE, 'min');
+  return pair(ms, DAY, 'd', HOUR, 'h');
+}
+
+function pair(ms: number, large: number, largeUnit: string, small: number, smallUnit: string): string {
+  const units = Math.round(ms / small);
+  const perLarge = large / small;
+  const rest = units % perLarge;
+  const whole = `${Math.floor(units / perLarge)} ${largeUnit}`;
+  return rest === 0 ? whole : `${whole} ${rest} ${smallUnit}`;
+}
+
+/** `2026-01-31 12:00:41Z`. */
+export function instantText(at: number): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return 'at an unknown time';
+  return `${date.toISOString().slice(0, 19).replace('T', ' ')}Z`;
+}
+
+/** `1 instance`, `3 instances`. */
+export function countText(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** How a process ended, after its name: `exited with code 1`. */
+export function endText({ code, signal }: { code: number | null; signal: string | null }): string {
+  if (signal !== null) return `was ended by ${signal}`;
+  return code === null ? 'ended while nobody watched' : `exited with code ${code}`;
+}

@@ -1,0 +1,30 @@
+/**
+ * What may be said of an error to people who are not on the machine: in API answers, in an instance's `message`, on a
+ * console. The log gets the error itself.
+ */
+import { getSystemErrorMap } from 'node:util';
+import { DroverError, messageOf } from './errors.js';
+
+/** Two segments and more: a single one may well be a word such as `/api`. */
+const ABSOLUTE_PATH = /(?:file:\/\/|(?<![\w.:/~%-]))(?:\/[\w.@+~%=,-]+){2,}/g;
+
+/** `permission denied (EACCES)` for an error of the operating system, without the path that Node adds; else undefined. */
+export function systemReason(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('errno' in error) || typeof error.errno !== 'number') return undefined;
+  const known = getSystemErrorMap().get(error.errno);
+  return known === undefined ? undefined : `${known[1]} (${known[0]})`;
+}
+
+/**
+ * The message of anything thrown, without paths of this machine. Those of a DroverError are written for clients and
+ * stay as they are. Never throws itself.
+ */
+export function publicMessage(error: unknown): string {
+  if (error instanceof DroverError) return error.message;
+  return systemReason(error) ?? withoutPaths(messageOf(error));
+}
+
+/** `text` with the last segment in place of each absolute path. Linear in its length. */
+export function withoutPaths(text: string): string {
+  return text.replace(ABSOLUTE_PATH, (path) => path.slice(path.lastIndexOf('/') + 1));
+}
