@@ -3,6 +3,7 @@
  * start-daemon.ts.
  */
 import type { ApiServer } from './api/server.js';
+import type { Commands } from './commands/command-runner.js';
 import type { ConfigurationFiles } from './configuration-files/configuration-files.js';
 import type { RunningParts } from './loop/lifecycle.js';
 import type { Master } from './master.js';
@@ -20,6 +21,7 @@ export interface DaemonParts {
   readonly wrapper: Wrapper;
   readonly api: ApiServer;
   readonly files: ConfigurationFiles;
+  readonly commands: Commands;
   readonly running: RunningParts;
 }
 
@@ -28,6 +30,8 @@ export class Daemon {
   readonly configuration: NodeConfiguration;
   readonly logger: Logger;
   readonly master: Master;
+  /** The command tree, for the prompt. */
+  readonly commands: Commands;
   readonly #wrapper: Wrapper;
   readonly #api: ApiServer;
   readonly #files: ConfigurationFiles;
@@ -38,6 +42,7 @@ export class Daemon {
     this.configuration = parts.configuration;
     this.logger = parts.logger;
     this.master = parts.master;
+    this.commands = parts.commands;
     this.#wrapper = parts.wrapper;
     this.#api = parts.api;
     this.#files = parts.files;

@@ -3,7 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Daemon } from './daemon.js';
+import { ExtensionFaults } from './extensions/extension-faults.js';
 import { DroverError, messageOf } from './model/errors.js';
+import { canPrompt, TerminalPrompt } from './terminal.js';
 import { printWelcome } from './welcome.js';
 
 /** How long the start waits for the declared instances before it says what is running. */
@@ -31,14 +33,22 @@ program
   )
   .option('--root <directory>', "the node's directory: config.json, configurations/, templates/, data/", '.')
   .action(async ({ root }: { root: string }) => {
+    const { stdout: output } = process;
+    const prompt = canPrompt(process.env.TERM)
+      ? new TerminalPrompt({ input: process.stdin, output })
+      : undefined;
+    const faults = new ExtensionFaults();
+    const stop = (): void => void process.kill(process.pid, 'SIGTERM');
     // Loaded only here: half a second that --help and --version need not wait for, and that signals may fall into.
     const starting = import('./start-daemon.js').then(({ startDaemon }) =>
-      startDaemon({ root, version, terminal: true }),
+      startDaemon({ root, version, terminal: prompt ?? true, stop, faults }),
     );
-    const signals = handleSignals(starting);
+    const signals = handleSignals(starting, faults, () => prompt?.stop());
     const daemon = await starting;
     await daemon.untilStanding(STANDING_WAIT_MS);
-    if (!signals.isEnding) printWelcome(daemon, (text) => process.stdout.write(text));
+    if (signals.isEnding) return;
+    printWelcome(daemon, { write: (text) => output.write(text), hasPrompt: prompt !== undefined });
+    prompt?.start(daemon.commands);
   });
 
 program.parseAsync().catch((error: unknown) => {
@@ -46,12 +56,17 @@ program.parseAsync().catch((error: unknown) => {
   process.exit(1);
 });
 
-/** Signals that come while the node still starts take effect as soon as it has. */
-function handleSignals(starting: Promise<Daemon>): { readonly isEnding: boolean } {
+/** Signals that come while the node still starts take effect as soon as it has. `onEnding` is called at the first. */
+function handleSignals(
+  starting: Promise<Daemon>,
+  faults: ExtensionFaults,
+  onEnding: () => void,
+): { readonly isEnding: boolean } {
   let interruptedAt: number | undefined;
   let isEnding = false;
   const endWith = (how: (daemon: Daemon) => Promise<void>): void => {
     isEnding = true;
+    onEnding();
     // A start that fails says so itself.
     starting.then((daemon) => endBy(daemon, how), ignore);
   };
@@ -73,6 +88,7 @@ function handleSignals(starting: Promise<Daemon>): { readonly isEnding: boolean 
     endWith(stopInstances);
   });
   process.on('uncaughtException', (error) => {
+    if (faults.takes(error)) return;
     const message = 'a bug in Drover: the daemon ends; instances go on running for the next start';
     starting.then(({ logger }) => logger.error({ err: error }, message), ignore);
     process.stderr.write(`drover: ${error.stack ?? error.message}\n`);

@@ -8,14 +8,17 @@ import { PlacementLedger } from '../controllers/master/placement/ledger.js';
 import { buildMasterControllers, type MasterControllers } from '../controllers/master/register.js';
 import { BeatBook } from './channel/beat-book.js';
 import { Hub } from './channel/hub.js';
+import { askForDescriptions } from './channel/instance-description.js';
 import { LogRelay } from './channel/log-relay.js';
 import type { MessageOf } from './channel/messages.js';
 import { StatusIntake } from './channel/status-intake.js';
-import { templateServices } from './channel/template-relay.js';
+import { requestPrefetch, templateServices } from './channel/template-relay.js';
 import type { Transport } from './channel/transport.js';
+import { FactsExplainer } from './explain/explainer.js';
+import type { Explainer } from './explain/explanation.js';
 import type { Clock } from './loop/clock.js';
 import type { Part } from './loop/lifecycle.js';
-import type { Configuration } from './model/configuration.js';
+import type { Configuration, ConfigurationFileError } from './model/configuration.js';
 import type { NodeRecord } from './model/node.js';
 import { InstanceWriter } from './store/instance-writes.js';
 import { MasterState } from './store/master-state.js';
@@ -24,10 +27,12 @@ import type { Logger } from './telemetry/logger.js';
 import type { MetricSources, Metrics } from './telemetry/metrics.js';
 import { chooseTemplates } from './templates/choose.js';
 
-/** The templates a master gives out: `TemplateLibrary`, or a fake. */
+/** The templates a master gives out: `TemplateSources`, or a fake. */
 export interface TemplateSource {
   groups(): ReadonlyMap<string, readonly string[]>;
-  digest(group: string, name: string): Promise<string | null>;
+  /** Keys of the storages that configurations may name, without `local`. */
+  storages(): readonly string[];
+  digest(group: string, name: string, storage: string): Promise<string | null>;
   openBundle(digest: string): AsyncIterable<Buffer>;
   onChange(listener: (group: string, name: string) => void): () => void;
 }
@@ -52,6 +57,7 @@ export class Master implements Part {
   readonly writer: InstanceWriter;
   readonly services: LogRelay;
   readonly #options: MasterOptions;
+  readonly #ledger: PlacementLedger;
   readonly #hub: Hub;
   readonly #controllers: MasterControllers;
   #unsubscribe: (() => void) | undefined;
@@ -62,6 +68,7 @@ export class Master implements Part {
     this.state = new MasterState(store, logger);
     this.beats = new BeatBook(clock);
     this.writer = new InstanceWriter({ ...this.state, clock });
+    this.#ledger = new PlacementLedger(this.state.instances);
     const busyPorts = new BusyPorts(clock);
     this.#hub = this.#buildHub(busyPorts);
     this.services = new LogRelay((nodeId) => this.#hub.callsOf(nodeId));
@@ -71,10 +78,13 @@ export class Master implements Part {
       beats: this.beats,
       nodeTimeoutMs: options.nodeTimeoutMs,
       placement: {
-        ledger: new PlacementLedger(this.state.instances),
+        ledger: this.#ledger,
         busyPorts,
         chooseTemplates: (configuration, id) =>
-          chooseTemplates(configuration.templateInstallationConfig, id, options.templates.groups()),
+          chooseTemplates(configuration.templateInstallationConfig, id, {
+            groups: options.templates.groups(),
+            storages: options.templates.storages(),
+          }),
         hostAddressOf: options.hostAddressOf,
       },
       metrics,
@@ -125,6 +135,34 @@ export class Master implements Part {
     this.#controllers.resyncNow();
   }
 
+  /** The connected nodes, and how to tell one which trees to fetch ahead of need. */
+  get prefetching(): {
+    connected(): readonly string[];
+    prefetch(nodeId: string, digests: readonly string[], signal: AbortSignal): Promise<number>;
+  } {
+    return {
+      connected: () => this.#hub.connected(),
+      prefetch: async (nodeId, digests, signal) =>
+        requestPrefetch(this.#hub.callsOf(nodeId), digests, signal),
+    };
+  }
+
+  /** RAM and CPU that placement counts as given out on a node. */
+  usedOf(nodeId: string): { readonly ramMB: number; readonly cpu: number } {
+    return this.#ledger.use(nodeId);
+  }
+
+  /** Explains instances and configurations; `fileErrors` are the faults of configuration files as they stand. */
+  explainer(fileErrors: () => readonly ConfigurationFileError[]): Explainer {
+    return new FactsExplainer({
+      ...this.state,
+      fileErrors,
+      decisions: this.#controllers.decisions,
+      askNode: (question) => askForDescriptions((nodeId) => this.#hub.callsOf(nodeId), question),
+      clock: this.#options.clock,
+    });
+  }
+
   /** What `/metrics` shows of instances and services. */
   metricSources(): Pick<MetricSources, 'instances' | 'services'> {
     const { instances, configurations } = this.state;
@@ -162,7 +200,7 @@ export class Master implements Part {
       nodes: state.nodeRecords,
       sources: {
         ...state,
-        templateDigest: (group, name) => templates.digest(group, name),
+        templateDigest: (group, name, storage) => templates.digest(group, name, storage),
         issueInstanceToken,
       },
       intake: new StatusIntake({
@@ -170,7 +208,7 @@ export class Master implements Part {
         metrics,
         logger,
         now: () => clock.now(),
-        onBusyPort: (nodeId, port) => busyPorts.add(nodeId, port),
+        onBusyPort: (nodeId, port, protocol) => busyPorts.add(nodeId, port, protocol),
       }),
       beats: this.beats,
       services: templateServices((digest) => templates.openBundle(digest)),

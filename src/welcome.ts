@@ -2,7 +2,13 @@
 import type { Daemon } from './daemon.js';
 import type { InstanceRecord } from './model/instance.js';
 
-export function printWelcome(daemon: Daemon, write: (text: string) => void): void {
+export interface WelcomeOptions {
+  write(text: string): void;
+  /** True when a prompt follows. */
+  readonly hasPrompt: boolean;
+}
+
+export function printWelcome(daemon: Daemon, { write, hasPrompt }: WelcomeOptions): void {
   const { configuration, paths, apiUrl } = daemon;
   const lines = [
     '',
@@ -15,6 +21,7 @@ export function printWelcome(daemon: Daemon, write: (text: string) => void): voi
     `  key      ${paths.adminKey}`,
     `  log      ${paths.droverLog}`,
     `  stop     Ctrl-C stops the instances too; SIGTERM leaves them running for the next start`,
+    ...(hasPrompt ? ['  console  type help'] : []),
     '',
     'Try:',
     `  curl -H "Authorization: Bearer $(cat ${shellWord(paths.adminKey)})" ${apiUrl}/instances`,

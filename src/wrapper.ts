@@ -6,16 +6,24 @@
 import type { RuntimeSet } from '../controllers/wrapper/process-supervisor/reconciler.js';
 import { buildWrapperControllers, type WrapperControllers } from '../controllers/wrapper/register.js';
 import type { CallPeer } from './channel/calls.js';
+import { descriptionServices } from './channel/instance-description.js';
 import { Link } from './channel/link.js';
 import { instanceServices, type LogLines } from './channel/log-relay.js';
+import { prefetchServices } from './channel/template-relay.js';
 import type { Transport } from './channel/transport.js';
+import type { LogBatch, LogPosition } from './logs/log-batch.js';
+import type { SpanLines } from './logs/span-lines.js';
 import type { Clock, TimerHandle } from './loop/clock.js';
 import type { Part } from './loop/lifecycle.js';
 import { DroverError, messageOf } from './model/errors.js';
+import type { InstanceDescription } from './model/instance-description.js';
 import type { NodeCapacity, RuntimeOffer } from './model/node.js';
+import type { OutputSpan } from './model/past-exit.js';
 import { type Desired, DesiredCopy, type MasterAddress } from './node/desired-copy.js';
 import { type Handle, HandleBook, newHandle } from './node/handle-book.js';
+import { describePastRuns } from './node/past-runs.js';
 import { StatusOutbox } from './node/status-outbox.js';
+import { TemplatePrefetch } from './node/template-prefetch.js';
 import { WriteBehind } from './node/write-behind.js';
 import type { Exit, Held, Runtime, StartSpec } from './runtime/runtime.js';
 import type { Store } from './store/store.js';
@@ -37,6 +45,10 @@ export interface Installation {
   remove(id: string): Promise<void>;
   checkPort(port: number): Promise<{ free: true } | { free: false; protocol: 'tcp' | 'udp' }>;
   readLogs(id: string, lines: number): Promise<LogLines>;
+  /** From `position` on, then live, until `signal` aborts. */
+  followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
+  /** The last lines of one run. */
+  readOutput(id: string, span: OutputSpan, lines: number): Promise<SpanLines>;
 }
 
 export interface WrapperOptions {
@@ -72,6 +84,7 @@ export class Wrapper implements Part {
   readonly #offers = new Map<string, RuntimeOffer>();
   readonly #controllers: WrapperControllers;
   readonly #link: Link;
+  readonly #prefetch: TemplatePrefetch;
   readonly #unsubscribe: (() => void)[] = [];
   #resolveFed: () => void = () => undefined;
   /** The first time that the master says what this node should hold: from then on it counts the node as there. */
@@ -88,6 +101,11 @@ export class Wrapper implements Part {
     this.#desired = new DesiredCopy(this.#disk);
     this.#handles = new HandleBook(this.#disk);
     this.#runtimes = new Map(options.runtimes.map((runtime) => [runtime.key, runtime]));
+    this.#prefetch = new TemplatePrefetch({
+      isCached: (digest) => options.installation.isCached(digest),
+      fetch: (digest, signal) => options.installation.fetch(digest, this.#link.calls, signal),
+      logger: options.logger,
+    });
     this.#link = this.#buildLink();
     this.#controllers = this.#buildControllers();
   }
@@ -111,7 +129,11 @@ export class Wrapper implements Part {
     this.#isStopped = true;
     this.#probeTimer?.cancel();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    await Promise.all([this.#controllers.supervisor.stop(), this.#controllers.installer.stop()]);
+    await Promise.all([
+      this.#controllers.supervisor.stop(),
+      this.#controllers.installer.stop(),
+      this.#prefetch.stop(),
+    ]);
     await this.#controllers.processSupervisor.stop();
     this.#link.stop(true);
     for (const runtime of this.#options.runtimes) await runtime.release();
@@ -180,12 +202,28 @@ export class Wrapper implements Part {
         commit: () => this.#desired.commit(),
       },
       reports: this.#outbox,
-      services: instanceServices({
-        readLogs: (id, lines) => installation.readLogs(id, lines),
-        writeStdin: (id, bytes) => this.#writeStdin(id, bytes),
-      }),
+      services: new Map([
+        ...instanceServices({
+          readLogs: (id, lines) => installation.readLogs(id, lines),
+          followLogs: (id, position, signal) => installation.followLogs(id, position, signal),
+          writeStdin: (id, bytes) => this.#writeStdin(id, bytes),
+        }),
+        ...prefetchServices((digests) => this.#prefetch.take(digests)),
+        ...descriptionServices((id, lines) => this.#describe(id, lines)),
+      ]),
       onWelcome: (master) => this.#desired.setMaster(master),
     });
+  }
+
+  async #describe(id: string, lines: number): Promise<InstanceDescription | undefined> {
+    const { installation, clock } = this.#options;
+    const description = this.#controllers.processSupervisor.describe(id);
+    if (description === undefined) return undefined;
+    const exits = await describePastRuns(this.#handles.get(id)?.exits ?? [], {
+      now: clock.now(),
+      read: (span) => installation.readOutput(id, span, lines),
+    });
+    return { ...description, exits };
   }
 
   #buildControllers(): WrapperControllers {

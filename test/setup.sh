@@ -10,6 +10,7 @@ bash|bash|process runtime: keeps terminals of other instances out of a new proce
 mkfifo|coreutils|configuration files: a pipe among them is reported, not opened
 mount|mount|full disks: a small tmpfs is filled
 setsid|util-linux|process runtime: a grandchild that leaves its session is still ended
+chromium|chromium|reference page of the API: a browser shows it, and opens a console with its key as a subprotocol
 stty|coreutils|process runtime: input arrives byte for byte
 '
 

@@ -4,11 +4,13 @@
  */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Clock } from '../loop/clock.js';
+import { tokenOf } from './credentials.js';
 import type { ApiDependencies } from './dependencies.js';
 import { JSON_TYPE } from './json-reply.js';
 import { type KeyActor, KeyIndex } from './key-index.js';
 import { FailureLimiter, type FailureVerdict, SlidingWindow } from './rate-limit.js';
-import { INSTANCE_TOKEN_LENGTH, KEY_TOKEN_LENGTH } from './tokens.js';
+import { RefusalTrail } from './refusal-trail.js';
+import { KEY_TOKEN_LENGTH } from './tokens.js';
 
 /** `open`: no key. `instance-or-ALL`: an ALL key, or the token of the instance that the path's `id` names. */
 export type Scope = 'open' | 'ALL' | 'PUBLIC' | 'instance-or-ALL';
@@ -26,13 +28,14 @@ declare module 'fastify' {
   }
 }
 
-const SCHEME = 'Bearer ';
-const AUTHORIZATION = 'authorization';
 const RETRY_WHEN_READY_S = '1';
 const UNAUTHORIZED = Buffer.from('{"error":"Unauthorized"}');
 const NOT_READY = Buffer.from('{"error":"the master is still loading its state: try again in a moment"}');
 
-export type GateDependencies = Pick<ApiDependencies, 'keys' | 'isReady' | 'verifyInstanceToken' | 'logger'>;
+export type GateDependencies = Pick<
+  ApiDependencies,
+  'keys' | 'isReady' | 'verifyInstanceToken' | 'audit' | 'logger'
+>;
 
 /** Lets requests in or answers them itself: 503 before the state is loaded, 401, 429. */
 export class Gate {
@@ -41,11 +44,17 @@ export class Gate {
   readonly #keys: KeyIndex;
   readonly #failures = new FailureLimiter();
   readonly #publicCalls = new SlidingWindow();
+  readonly #refusals: RefusalTrail;
 
-  constructor(dependencies: GateDependencies, clock: Clock) {
+  /** `onKeyGone` hears of every key that was deleted, at once. */
+  constructor(dependencies: GateDependencies, clock: Clock, onKeyGone: (label: string) => void = () => {}) {
     this.#dependencies = dependencies;
     this.#clock = clock;
-    this.#keys = new KeyIndex(dependencies.keys, (label) => this.#publicCalls.forget(label));
+    this.#refusals = new RefusalTrail(dependencies.audit);
+    this.#keys = new KeyIndex(dependencies.keys, (label) => {
+      this.#publicCalls.forget(label);
+      onKeyGone(label);
+    });
   }
 
   /** The root hook: with no route matched the scope is undefined, which admits ALL keys only (to a 404). */
@@ -80,7 +89,7 @@ export class Gate {
   }
 
   #authenticate(request: FastifyRequest): Actor | undefined {
-    const token = bearerToken(request);
+    const token = tokenOf(request.raw, request.routeOptions.config.socket === true);
     if (token === undefined) return undefined;
     if (token.length === KEY_TOKEN_LENGTH) return this.#keys.find(token);
     const instanceId = this.#dependencies.verifyInstanceToken(token);
@@ -110,6 +119,7 @@ export class Gate {
     const route = request.routeOptions.url ?? null;
     const status = retryAfterMs === 0 ? 401 : 429;
     const key = actor === null ? null : actorLabel(actor);
+    this.#refusals.record(request, { key, status, at: this.#clock.monotonic() });
     const more = retryAfterMs === 0 ? '' : '; further ones are not logged until it pauses';
     this.#dependencies.logger.warn(
       { key, method, route, address, status },
@@ -130,31 +140,6 @@ export function requireScope(route: { readonly url: string; readonly config?: { 
 /** How a caller is named in the audit log. */
 export function actorLabel(actor: Actor): string {
   return actor.kind === 'key' ? actor.label : `instance ${actor.instanceId}`;
-}
-
-/**
- * What follows `Bearer ` in the one Authorization header, if it is as long as a token. Its checksum is not looked at:
- * a key that is found by its whole hash needs none.
- */
-function bearerToken({ raw }: FastifyRequest): string | undefined {
-  const header = raw.headers.authorization;
-  if (header === undefined) return undefined;
-  const length = header.length - SCHEME.length;
-  if (length !== KEY_TOKEN_LENGTH && length !== INSTANCE_TOKEN_LENGTH) return undefined;
-  // The scheme's case is free (RFC 9110, 11.1); everything after it is not.
-  if (!header.startsWith(SCHEME) && header.slice(0, SCHEME.length).toLowerCase() !== SCHEME.toLowerCase())
-    return undefined;
-  return hasSecondHeader(raw.rawHeaders) ? undefined : header.slice(SCHEME.length);
-}
-
-/** Node keeps the first of two and hides the other, and a proxy in front may have looked at the other. */
-function hasSecondHeader(rawHeaders: readonly string[]): boolean {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index];
-    if (name?.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count++;
-  }
-  return count > 1;
 }
 
 function isAllowed(actor: Actor, scope: Scope | undefined, { params }: FastifyRequest): boolean {

@@ -1,6 +1,9 @@
 /** What the API needs from the rest of the master: interfaces only, so that its tests can hand in small fakes. */
 import type { Readable } from 'node:stream';
+import type { Explainer } from '../explain/explanation.js';
+import type { LogBatch, LogPosition } from '../logs/log-batch.js';
 import type { ApiKeyRecord, KeyScope } from '../model/api-key.js';
+import type { AuditTrail } from '../model/audit.js';
 import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
 import type { InstanceRecord, InstanceState } from '../model/instance.js';
 import type { NodeConfiguration, NodeRecord } from '../model/node.js';
@@ -45,6 +48,11 @@ export interface ConfigurationWrites {
 export interface InstanceServices {
   /** The last `lines` lines, oldest first, raw (ANSI included); totalLines counts every line since the instance was made. */
   readLogs(record: InstanceRecord, lines: number): Promise<{ lines: string[]; totalLines: number }>;
+  /**
+   * The log from `position` on, then live, at the reader's pace; ends when `signal` aborts. Throws
+   * DRV_NODE_DISCONNECTED, also in the middle: follow again from the next line number.
+   */
+  followLogs(record: InstanceRecord, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
   writeStdin(record: InstanceRecord, bytes: Buffer): Promise<void>;
 }
 
@@ -146,7 +154,14 @@ export interface ApiDependencies {
   readonly instanceWrites: InstanceWrites;
   readonly configurationWrites: ConfigurationWrites;
   readonly services: InstanceServices;
+  readonly templates: TemplateAdmin;
+  readonly templateSync: TemplateSync;
   readonly beats: BeatReader;
+  /** RAM in MB and CPU units that placement counts as given out on a node; zero for one that it does not know. */
+  usedOf(nodeId: string): { readonly ramMB: number; readonly cpu: number };
+  readonly audit: AuditTrail;
+  readonly commands: CommandRunner;
+  readonly explainer: Explainer;
   /** Verifies an instance-scoped token; the instance id it belongs to, or undefined. */
   verifyInstanceToken(token: string): string | undefined;
   readonly metrics: Metrics;

@@ -30,8 +30,9 @@ export function replyWithError(
     const fields = { err: error, method: request.method, route: request.routeOptions.url ?? null, status };
     logger.error(fields, `request failed: ${messageOf(error)}`);
   }
-  if (status === 503) reply.header('retry-after', '1');
-  sendError(reply, status, text);
+  if (status === 503 || status === 429) reply.header('retry-after', '1');
+  if (status === 429) reply.code(status).send({ error: text, retryAfterMs: 1000 });
+  else sendError(reply, status, text);
 }
 
 function translate(error: unknown): { status: number; text: string } {
@@ -47,10 +48,13 @@ function isFastifyError(error: unknown): error is FastifyError {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('FST_');
 }
 
+const TIMEOUT = ['408 Request Timeout', 'the request took too long to arrive'] as const;
 const SOCKET_ERRORS: Readonly<Record<string, readonly [status: string, text: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'the headers are larger than 16 KiB'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request took too long to arrive'],
+  ERR_HTTP_REQUEST_TIMEOUT: TIMEOUT,
 };
+/** How long a client may take to fetch such an answer and close. */
+const LINGER_MS = 1000;
 const MALFORMED = ['400 Bad Request', 'this is not a well-formed HTTP request'] as const;
 
 /** Answers what never became a request, and closes the connection. */
@@ -60,6 +64,15 @@ export function answerSocketError(error: Error & { readonly code?: string }, soc
     return;
   }
   const [status, text] = SOCKET_ERRORS[error.code ?? ''] ?? MALFORMED;
+  endWith(socket, status, text);
+}
+
+/** Answers a request whose body did not arrive in time, and closes the connection. */
+export function answerTimeout(socket: Socket): void {
+  endWith(socket, ...TIMEOUT);
+}
+
+function endWith(socket: Socket, status: string, text: string): void {
   const body = JSON.stringify({ error: text });
   const head = [
     `HTTP/1.1 ${status}`,
@@ -68,4 +81,7 @@ export function answerSocketError(error: Error & { readonly code?: string }, soc
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // Its half of the connection is the client's to close, which it may never do.
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(timer));
 }

@@ -1,5 +1,6 @@
 /** `/instances`: reading goes to the encoded view, writing to the desired state, logs and stdin to the node. */
 
+import { requireProcess, stdinCommand } from '../channel/stdin-command.js';
 import { DroverError } from '../model/errors.js';
 import { type InstanceRecord, instanceInfoSchema, toInstanceInfo } from '../model/instance.js';
 import { isInstanceId } from '../model/names.js';
@@ -23,10 +24,6 @@ import { sendBytes } from './json-reply.js';
 import { toPlainText } from './plain-text.js';
 import { defineRoute, nothing, type Route } from './route.js';
 
-/** A terminal in line mode silently cuts what is longer than 4,095 bytes. */
-const MAX_STDIN_LINE_BYTES = 4000;
-const NEWLINE = 0x0a;
-
 export interface InstanceRoutesOptions {
   readonly dependencies: ApiDependencies;
   readonly view: InstanceView;
@@ -41,7 +38,12 @@ export function instanceRoutes({ dependencies, view }: InstanceRoutesOptions): r
     logsRoute(dependencies, view),
     stateRoute(dependencies, view),
     lifecycleRoute(dependencies),
-    executeRoute(dependencies, view),
+    executeRoute({
+      dependencies,
+      view,
+      path: '/instances/:id/execute',
+      summary: 'Writes a command to the standard input of the process.',
+    }),
   ];
 }
 
@@ -66,6 +68,7 @@ function createRoute({ instanceWrites }: ApiDependencies): Route {
     path: '/instances',
     scope: 'ALL',
     summary: 'Makes an instance of a configuration.',
+    errors: ['DRV_STORE_WRITE_FAILED'],
     params: nothing,
     query: nothing,
     body: createBody,
@@ -76,7 +79,7 @@ function createRoute({ instanceWrites }: ApiDependencies): Route {
         if (!DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN')) throw error;
         throw badRequest(unknownConfiguration(body.configurationName));
       });
-      request.subject = record.id;
+      request.subject = `${record.id} of ${record.configurationName}`;
       reply.code(201);
       return toInstanceInfo(record, record.status.lastHeartbeat);
     },
@@ -89,6 +92,7 @@ function getRoute(view: InstanceView): Route {
     path: '/instances/:id',
     scope: 'ALL',
     summary: 'One instance.',
+    errors: ['DRV_INSTANCE_UNKNOWN'],
     params: instanceParams,
     query: nothing,
     body: nothing,
@@ -108,6 +112,7 @@ function removeRoute({ instanceWrites }: ApiDependencies, view: InstanceView): R
     path: '/instances/:id',
     scope: 'ALL',
     summary: 'Removes an instance: its process is ended and its working directory goes, unless it is static.',
+    errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
     query: nothing,
     body: nothing,
@@ -126,6 +131,7 @@ function logsRoute({ services }: ApiDependencies, view: InstanceView): Route {
     path: '/instances/:id/logs',
     scope: 'ALL',
     summary: 'The most recent lines of output.',
+    errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_NODE_DISCONNECTED', 'DRV_CHANNEL_CALL_FAILED'],
     params: instanceParams,
     query: logsQuery,
     body: nothing,
@@ -147,12 +153,13 @@ function stateRoute({ instanceWrites }: ApiDependencies, view: InstanceView): Ro
     path: '/instances/:id/state',
     scope: 'instance-or-ALL',
     summary: 'Records what an app or tool reports of an instance.',
+    errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
     query: nothing,
     body: stateBody,
     answers: { 200: { description: 'the instance as recorded', schema: instanceInfoSchema } },
-    handle: async ({ params, body }) => {
-      const { id } = visible(view, params.id);
+    handle: async ({ params, body, request }) => {
+      const { id, status } = visible(view, params.id);
       const { state, lastHeartbeat, players, maxPlayers, tps } = body;
       const report: StateReport = {
         state,
@@ -162,6 +169,7 @@ function stateRoute({ instanceWrites }: ApiDependencies, view: InstanceView): Ro
         tps,
       };
       const record = await instanceWrites.reportState(id, report);
+      request.isRoutine = state === status.state;
       return toInstanceInfo(record, record.status.lastHeartbeat);
     },
   });
@@ -173,6 +181,7 @@ function lifecycleRoute({ instanceWrites }: ApiDependencies): Route {
     path: '/instances/:id/lifecycle',
     scope: 'ALL',
     summary: 'Starts, stops or restarts an instance; its record is kept.',
+    errors: ['DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
     query: lifecycleQuery,
     body: nothing,
@@ -187,12 +196,25 @@ function lifecycleRoute({ instanceWrites }: ApiDependencies): Route {
   });
 }
 
-function executeRoute({ services }: ApiDependencies, view: InstanceView): Route {
+export interface ExecuteRouteOptions extends InstanceRoutesOptions {
+  readonly path: string;
+  readonly summary: string;
+}
+
+/** What `execute` is, under any path. */
+export function executeRoute({ dependencies, view, path, summary }: ExecuteRouteOptions): Route {
   return defineRoute({
     method: 'POST',
-    path: '/instances/:id/execute',
+    path,
     scope: 'ALL',
-    summary: 'Writes a command to the standard input of the process.',
+    summary,
+    errors: [
+      'DRV_INSTANCE_UNKNOWN',
+      'DRV_INSTANCE_NOT_RUNNING',
+      'DRV_STDIN_FULL',
+      'DRV_NODE_DISCONNECTED',
+      'DRV_CHANNEL_CALL_FAILED',
+    ],
     params: instanceParams,
     query: nothing,
     body: executeBody,
@@ -200,13 +222,14 @@ function executeRoute({ services }: ApiDependencies, view: InstanceView): Route 
     handle: async ({ params, body: { command } }) => {
       const record = visible(view, params.id);
       requireProcess(record);
-      await services.writeStdin(record, toStdin(command));
+      await dependencies.services.writeStdin(record, stdinCommand(command, 'body field command'));
       return { message: `command sent to instance ${record.id}`, instanceId: record.id, command };
     },
   });
 }
 
-function visible(view: InstanceView, id: string): InstanceRecord {
+/** Throws DRV_INSTANCE_UNKNOWN, also for one that is being removed. */
+export function visible(view: InstanceView, id: string): InstanceRecord {
   const record = view.record(id);
   if (record === undefined) throw unknownInstance(id);
   return record;
@@ -222,29 +245,4 @@ function unknownInstance(id: string): DroverError {
 
 function badRequest({ message }: DroverError): DroverError {
   return new DroverError('DRV_REQUEST_INVALID', message);
-}
-
-/** An app may have reported any state, so that only the missing pid says that nothing can read the command. */
-function requireProcess({ id, placement, status }: InstanceRecord): void {
-  if (placement !== null && (status.state === 'ONLINE' || status.pid !== null)) return;
-  throw new DroverError(
-    'DRV_INSTANCE_NOT_RUNNING',
-    `instance ${id} is ${status.state} and takes no commands: start it first, or wait until it is ONLINE`,
-  );
-}
-
-function toStdin(command: string): Buffer {
-  const bytes = Buffer.from(command.endsWith('\n') ? command : `${command}\n`);
-  for (let start = 0; start < bytes.length; ) {
-    const end = bytes.indexOf(NEWLINE, start);
-    if (end - start > MAX_STDIN_LINE_BYTES) {
-      throw new DroverError(
-        'DRV_STDIN_TOO_LONG',
-        `body field command: a line of ${end - start} bytes is longer than a terminal takes ` +
-          `(${MAX_STDIN_LINE_BYTES}): send it in several lines`,
-      );
-    }
-    start = end + 1;
-  }
-  return bytes;
 }

@@ -5,8 +5,19 @@ import { instanceInfoSchema, instanceStateSchema } from '../model/instance.js';
 const MAX_LINES = 1000;
 const LINES_RULE = `must be a whole number from 1 to ${MAX_LINES}`;
 const TARGET_RULE = 'must be one of start, stop, restart';
-/** Numbers that an app reports are extras: one that makes no sense is left out, not refused. */
-const reportedNumber = z.number().optional().catch(undefined);
+/**
+ * Numbers that an app reports are extras: one that makes no sense is left out, not refused; some write them as text.
+ */
+const reportedNumber = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^-?\d{1,15}(?:\.\d{1,15})?$/)
+      .transform(Number),
+  ])
+  .optional()
+  .catch(undefined);
 
 export const instanceParams = z.object({ id: z.string().describe('instance id, 6 characters') });
 

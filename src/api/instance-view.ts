@@ -2,7 +2,7 @@
  * Instances as encoded for clients: the bytes of each and of the whole list are kept, and only what changed is
  * encoded again. `lastHeartbeat` follows the beats of the node while an instance is ONLINE.
  */
-import { type InstanceRecord, toInstanceInfo } from '../model/instance.js';
+import { type InstanceInfo, type InstanceRecord, toInstanceInfo } from '../model/instance.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { BeatReader } from './dependencies.js';
 
@@ -70,6 +70,14 @@ export class InstanceView {
     if (this.#list === null || isChanged) this.#list = joinArray(this.#order);
     this.#listTick = tick;
     return this.#list;
+  }
+
+  /** What is placed on a node, by `createdAt`, then id. */
+  onNode(nodeId: string): InstanceInfo[] {
+    this.#putInOrder();
+    return this.#order
+      .filter(({ record, isGone }) => !isGone && record.placement?.nodeId === nodeId)
+      .map(({ record }) => toInstanceInfo(record, this.#heartbeatOf(record)));
   }
 
   /** Idempotent; the view stands still afterwards. */

@@ -34,14 +34,14 @@ export class KeyIndex {
   readonly #recent = new Map<string, KeyActor>();
   readonly #unsubscribe: () => void;
 
-  /** `onRemoved` hears of every label that is gone. */
+  /** `onRemoved` hears of every key that is gone, also when another one has its label already. */
   constructor(keys: MirrorReader<ApiKeyRecord>, onRemoved: (label: string) => void) {
     for (const [, { value }] of keys.entries()) this.#add(value);
     this.#unsubscribe = keys.onChange((label, after, before) => {
       this.#recent.clear();
       if (before !== undefined) this.#remove(before.value);
       if (after !== undefined) this.#add(after.value);
-      else onRemoved(label);
+      if (before !== undefined && !isSameKey(before.value, after?.value)) onRemoved(label);
     });
   }
 
@@ -82,4 +82,8 @@ export class KeyIndex {
     if (rest.length > 0) this.#groups.set(name, rest);
     else this.#groups.delete(name);
   }
+}
+
+function isSameKey(before: ApiKeyRecord, after: ApiKeyRecord | undefined): boolean {
+  return before.hash === after?.hash && before.scope === after.scope;
 }

@@ -124,6 +124,7 @@ function reloadRoute(): Route {
     path: '/node/reload',
     scope: 'ALL',
     summary: 'Not implemented.',
+    errors: ['DRV_NOT_IMPLEMENTED'],
     params: nothing,
     query: nothing,
     body: nothing,

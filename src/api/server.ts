@@ -2,22 +2,42 @@
  * The HTTP server of the master: limits, the gate at its root, and the routes. It serves what the rest of the
  * master hands it (`ApiDependencies`) and decides nothing itself. Built and started by the master.
  */
+import { createServer } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { describeListenError } from '../channel/listen-error.js';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
-import { DroverError, messageOf } from '../model/errors.js';
 import { auditWrites } from './audit.js';
+import { auditRoutes } from './audit-routes.js';
 import { Gate, requireScope } from './auth.js';
 import { bindAddressOf } from './bind-address.js';
+import { clusterRoutes } from './cluster-routes.js';
+import { commandRoutes } from './command-routes.js';
 import { configurationRoutes } from './configuration-routes.js';
+import { limitConnections } from './connection-limit.js';
+import { consoleSocket } from './console-socket.js';
 import type { ApiDependencies } from './dependencies.js';
+import { docsRoutes, openApiRoute } from './docs-routes.js';
 import { answerSocketError, replyWithError } from './error-reply.js';
 import { instanceRoutes } from './instance-routes.js';
 import { InstanceView } from './instance-view.js';
 import { acceptJsonBodies } from './json-body.js';
 import { sendError } from './json-reply.js';
+import { liveLogSocket } from './live-log-socket.js';
+import { LiveLogs } from './live-logs.js';
 import { nodeRoutes } from './node-routes.js';
+import { describeApi } from './openapi.js';
+import { refuseOtherMethods } from './other-methods.js';
+import { pluginRoutes } from './plugin-routes.js';
+import { guardBodies } from './request-guard.js';
 import type { Route } from './route.js';
+import type { SocketDescription } from './socket.js';
+import { SocketBook, type SocketLimits } from './socket-book.js';
+import { registerSockets } from './socket-plugin.js';
+import { defineSocketRoute, type SocketRoute } from './socket-route.js';
+import { templateRoutes } from './template-routes.js';
+import { Upgrades } from './upgrades.js';
+import { whyRoutes } from './why-routes.js';
 
 const PREFIX = '/api';
 const KIB = 1024;
@@ -32,8 +52,13 @@ const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 export interface ApiLimits {
   /** Time for the headers of a request to arrive. Default 10 s. */
   readonly headersMs: number;
-  /** Time for a whole request to arrive. Default 60 s. */
+  /** Time for the body of a request to arrive, unless its route takes it as a stream. Default 60 s. */
   readonly requestMs: number;
+  /** Time that a body taken as a stream may pause. Default 30 s. */
+  readonly uploadIdleMs: number;
+  /** A connection on which nothing moves for so long, because its client does not read, is closed. Default 180 s. */
+  readonly silenceMs: number;
+  readonly sockets: Partial<SocketLimits>;
 }
 
 export interface ApiServerOptions {
@@ -50,29 +75,61 @@ export interface ListenAddress {
 
 export class ApiServer implements Part {
   readonly #options: ApiServerOptions;
+  readonly #sockets: SocketBook;
+  /** Never listens: hears of upgrades that may become WebSockets, for the plugin. */
+  readonly #handshakes = createServer();
+  readonly #upgrades: Upgrades;
   readonly #gate: Gate;
   readonly #view: InstanceView;
+  readonly #liveLogs: LiveLogs;
   readonly #server: FastifyInstance;
   readonly #routes: readonly Route[];
+  readonly #socketRoutes: readonly SocketRoute[];
   #address: ListenAddress | undefined;
   #stopping: Promise<void> | undefined;
 
   constructor(options: ApiServerOptions) {
-    const { dependencies, clock } = options;
+    const { dependencies, clock, limits } = options;
     this.#options = options;
-    this.#gate = new Gate(dependencies, clock);
+    this.#sockets = new SocketBook(clock, limits?.sockets);
+    dependencies.metrics.addApiSockets(() => this.#sockets.size);
+    this.#gate = new Gate(dependencies, clock, (label) => this.#sockets.revoke(label));
     this.#view = new InstanceView(dependencies);
+    this.#liveLogs = new LiveLogs({ dependencies, clock });
     this.#routes = [
       ...nodeRoutes(dependencies),
       ...instanceRoutes({ dependencies, view: this.#view }),
       ...configurationRoutes(dependencies),
+      ...clusterRoutes({ dependencies, view: this.#view }),
+      ...pluginRoutes({ dependencies, view: this.#view }),
+      ...templateRoutes(dependencies),
+      ...auditRoutes(dependencies),
+      ...commandRoutes(dependencies),
+      ...whyRoutes(dependencies),
+      openApiRoute(() => this.description),
+    ];
+    this.#socketRoutes = [
+      defineSocketRoute(consoleSocket(dependencies)),
+      defineSocketRoute(liveLogSocket({ liveLogs: this.#liveLogs, view: this.#view })),
     ];
     this.#server = this.#build();
+    const patterns = this.#socketRoutes.map(({ path }) => PREFIX + path);
+    this.#upgrades = new Upgrades({ server: this.#server.server, sockets: this.#handshakes, patterns });
   }
 
-  /** What the server offers, for its description (OpenAPI). */
+  /** What the server offers under `/api`. */
   get routes(): readonly Route[] {
     return this.#routes;
+  }
+
+  /** The WebSocket endpoints under `/api`. */
+  get sockets(): readonly SocketDescription[] {
+    return this.#socketRoutes;
+  }
+
+  /** The OpenAPI document, made anew at each call. */
+  get description(): string {
+    return describeApi({ routes: this.#routes, sockets: this.sockets });
   }
 
   /** Set while the server listens. */
@@ -92,7 +149,9 @@ export class ApiServer implements Part {
     try {
       await this.#server.listen({ host, port: configuration.apiPort });
     } catch (error) {
-      throw describeListenError(error, host, configuration.apiPort);
+      const { apiPort: port } = configuration;
+      const fields = { portField: 'apiPort', addressField: 'bindAddress' };
+      throw describeListenError(error, { what: 'the API', host, port, ...fields });
     }
     const address = this.#server.server.address();
     if (address !== null && typeof address === 'object') this.#address = { host, port: address.port };
@@ -109,100 +168,97 @@ export class ApiServer implements Part {
     const deadline = performance.now() + DRAIN_MS;
     // Node closes connections that are idle now; those that fall idle later are ours to close.
     const check = setInterval(() => {
-      if (performance.now() < deadline) http.closeIdleConnections();
-      else http.closeAllConnections();
+      if (performance.now() < deadline) {
+        http.closeIdleConnections();
+        return;
+      }
+      http.closeAllConnections();
+      this.#upgrades.closeAll();
     }, DRAIN_CHECK_MS);
     try {
-      await this.#server.close();
+      await Promise.all([this.#sockets.stop(), this.#server.close()]);
     } finally {
       clearInterval(check);
       this.#address = undefined;
       this.#gate.close();
+      this.#liveLogs.close();
       this.#view.close();
     }
   }
 
   #build(): FastifyInstance {
-    const { dependencies, limits } = this.#options;
-    const { headersMs = 10_000, requestMs = 60_000 } = limits ?? {};
+    const { dependencies, clock, limits } = this.#options;
+    const { headersMs = 10_000, silenceMs = 180_000 } = limits ?? {};
     const server = fastify({
       logger: false,
       bodyLimit: MAX_BODY_BYTES,
-      requestTimeout: requestMs,
+      connectionTimeout: silenceMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // Ids of any length reach the handler, which knows what to say; the headers bound them.
-      routerOptions: { maxParamLength: MAX_HEADER_BYTES },
       http: {
         maxHeaderSize: MAX_HEADER_BYTES,
         headersTimeout: headersMs,
         connectionsCheckingInterval: Math.ceil(headersMs / 5),
       },
+      // Ids of any length reach the handler, which knows what to say; the headers bound them.
+      // Plugins in use are not all sure about the slash at the end.
+      routerOptions: { maxParamLength: MAX_HEADER_BYTES, ignoreTrailingSlash: true },
       clientErrorHandler: answerSocketError,
       frameworkErrors: (error, request, reply) => {
+        this.#upgrades.closeAfterAnswer(request, reply);
         if (this.#gate.admit(request, reply, undefined)) this.#fail(error, request, reply);
       },
     });
-    server.decorateRequest('actor', null);
-    server.decorateRequest('subject', null);
-    server.addHook('onRoute', requireScope);
-    server.addHook('onRoute', (route) => {
-      const isRead = [route.method].flat().every((method) => READ_METHODS.has(method));
-      if (!isRead) route.onResponse = auditWrites(dependencies.logger);
-    });
-    server.addHook('onRequest', this.#gate.onRequest);
+    limitConnections(server.server, { clock, logger: dependencies.logger });
+    this.#addHooks(server);
     server.setErrorHandler((error, request, reply) => this.#fail(error, request, reply));
     server.setNotFoundHandler((_request, reply) => sendError(reply, 404, 'there is no such endpoint'));
     acceptJsonBodies(server);
+    for (const route of docsRoutes()) route.register(server);
+    refuseOtherMethods(server, docsRoutes());
     server.register(async (api) => this.#register(api), { prefix: PREFIX });
     return server;
   }
 
+  #addHooks(server: FastifyInstance): void {
+    const { dependencies, limits } = this.#options;
+    const { requestMs = 60_000, uploadIdleMs = 30_000 } = limits ?? {};
+    server.decorateRequest('actor', null);
+    server.decorateRequest('subject', null);
+    server.decorateRequest('isRoutine', false);
+    server.addHook('onRoute', requireScope);
+    server.addHook('onRoute', (route) => {
+      const isRead = [route.method].flat().every((method) => READ_METHODS.has(method));
+      if (!isRead) route.onSend = auditWrites(dependencies.audit);
+    });
+    server.decorate('uploadLimits', {
+      maxBytes: dependencies.configuration.maxUploadMB * KIB * KIB,
+      idleMs: uploadIdleMs,
+    });
+    server.addHook('onRequest', (request, reply, done) => {
+      this.#upgrades.closeAfterAnswer(request, reply);
+      done();
+    });
+    server.addHook('onRequest', guardBodies(requestMs));
+    server.addHook('onRequest', this.#gate.onRequest);
+  }
+
   #register(api: FastifyInstance): void {
     for (const route of this.#routes) route.register(api);
-    refuseOtherMethods(api, this.#routes);
+    const { logger } = this.#options.dependencies;
+    api.register((child, _options, done) => {
+      registerSockets(child, {
+        upgrades: this.#handshakes,
+        routes: this.#socketRoutes,
+        book: this.#sockets,
+        logger,
+      });
+      done();
+    });
+    const sockets = this.#socketRoutes.map(({ path }) => ({ path, method: 'GET' as const }));
+    refuseOtherMethods(api, [...this.#routes, ...sockets]);
   }
 
   #fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     replyWithError(error, request, reply, this.#options.dependencies.logger);
-  }
-}
-
-/** 405 with `Allow` for what a known path does not do. Behind the gate like everything else. */
-function refuseOtherMethods(api: FastifyInstance, routes: readonly Route[]): void {
-  for (const url of new Set(routes.map(({ path }) => path))) {
-    const offered = new Set<string>(routes.filter(({ path }) => path === url).map(({ method }) => method));
-    if (offered.has('GET')) offered.add('HEAD');
-    const allow = [...offered].join(', ');
-    api.route({
-      method: api.supportedMethods.filter((method) => !offered.has(method)),
-      url,
-      config: { scope: 'ALL' },
-      handler: (_request, reply) => {
-        reply.header('allow', allow);
-        sendError(reply, 405, `this endpoint takes only ${allow}`);
-      },
-    });
-  }
-}
-
-function describeListenError(cause: unknown, host: string, port: number): unknown {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  switch (code) {
-    case 'EADDRINUSE':
-      return new DroverError(
-        'DRV_NODE_PORT_IN_USE',
-        `the API cannot listen: port ${port} on ${host} is in use; stop what holds it or set another apiPort in config.json`,
-        { cause },
-      );
-    case 'EACCES':
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return new DroverError(
-        'DRV_NODE_CONFIG_INVALID',
-        `the API cannot listen on ${host}, port ${port} (${messageOf(cause)}): check bindAddress and apiPort in config.json`,
-        { cause },
-      );
-    default:
-      return cause;
   }
 }

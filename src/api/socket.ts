@@ -5,6 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { MaybePromise } from '../loop/maybe-promise.js';
+import type { ErrorCode } from '../model/errors.js';
 import type { Actor, Scope } from './auth.js';
 
 /** An open socket. Frames are UTF-8 text; nothing here throws once the socket is closed. */
@@ -12,7 +13,7 @@ export interface ApiSocket {
   readonly actor: Actor;
   /** Where it came from. */
   readonly address: string;
-  /** Aborts when the socket has closed, whoever closed it. */
+  /** Aborts when the socket is closed, whoever closes it; nothing is heard or sent from then on. */
   readonly signal: AbortSignal;
   /** Bytes handed over that the kernel has not taken yet. */
   readonly bufferedBytes: number;
@@ -21,7 +22,10 @@ export interface ApiSocket {
   sendFrames(frames: Buffer): void;
   /** Resolves when `bufferedBytes` has fallen to a quarter of a mebibyte or less, or the socket has closed. */
   whenDrained(): Promise<void>;
-  /** Set once; frames that come before are kept (bounded). A binary frame closes the socket with 1003. */
+  /**
+   * Set once; 64 KiB of frames that come before are kept, then the socket is closed with 1008: an endpoint that takes
+   * no frames sets a listener that ignores them. A binary frame closes the socket with 1003.
+   */
   onText(listener: (text: string) => void): void;
   /** Sends a close frame; `reason` is cut to 123 bytes. Idempotent. */
   close(code: number, reason: string): void;
@@ -43,6 +47,8 @@ export interface SocketDescription {
   readonly frames: string;
   readonly params: z.ZodType;
   readonly query: z.ZodType;
+  /** What it may refuse with before the upgrade, beside what every endpoint may. */
+  readonly errors?: readonly ErrorCode[];
 }
 
 export interface SocketSpec<P, Q> extends SocketDescription {

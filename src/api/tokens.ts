@@ -4,7 +4,9 @@
  */
 import { createHash, createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { InstanceRecord } from '../model/instance.js';
 import { isInstanceId } from '../model/names.js';
+import type { MirrorReader } from '../store/mirror.js';
 
 const PREFIX = 'drv_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -48,6 +50,16 @@ export interface InstanceTokensOptions {
   readonly secret: Buffer;
   /** When the instance was made, or undefined when there is none (any more): its token dies with it. */
   readonly createdAtOf: (instanceId: string) => number | undefined;
+}
+
+/** `createdAtOf` over the mirror. A deleted instance may still be on its way out: its token is dead by then. */
+export function creationOfKept(
+  instances: Pick<MirrorReader<InstanceRecord>, 'get'>,
+): InstanceTokensOptions['createdAtOf'] {
+  return (id) => {
+    const record = instances.get(id)?.value;
+    return record?.desired.goal === 'remove' ? undefined : record?.createdAt;
+  };
 }
 
 /** Tokens with which an instance may report its own state: an HMAC over id and time of creation, nothing stored. */

@@ -3,13 +3,15 @@
  * flow control (a reader that does not read stops its own stream, never the connection). Calls change no state;
  * they die with the connection.
  */
-import { DroverError, isErrorCode, messageOf } from '../model/errors.js';
+import { DroverError, isErrorCode } from '../model/errors.js';
+import { publicMessage } from '../model/public-message.js';
 import type { Frame, MessageOf } from './messages.js';
 import type { Transport } from './transport.js';
 
 /** Bytes that may be under way in one stream before the reader has taken them. */
 const WINDOW_BYTES = 512 * 1024;
-const MAX_OPEN_CALLS = 256;
+/** A node may hold hundreds of instances, each with a followed log: one call each. */
+const MAX_OPEN_CALLS = 1024;
 
 export interface CallContext {
   readonly body: Buffer | undefined;
@@ -236,7 +238,7 @@ export class CallPeer {
 
   #fail(id: number, error: unknown): void {
     const code = error instanceof DroverError ? error.code : 'DRV_INTERNAL';
-    this.#transport.send({ type: 'failure', id, code, message: messageOf(error) });
+    this.#transport.send({ type: 'failure', id, code, message: publicMessage(error) });
   }
 }
 

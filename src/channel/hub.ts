@@ -92,6 +92,11 @@ export class Hub {
     });
   }
 
+  /** Ids of the connected nodes, in order. */
+  connected(): string[] {
+    return [...this.#sessions.keys()].sort();
+  }
+
   /** The calls of a connected node. Throws DRV_NODE_DISCONNECTED. */
   callsOf(nodeId: string): CallPeer {
     const session = this.#sessions.get(nodeId);

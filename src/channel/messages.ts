@@ -18,6 +18,8 @@ const resolvedTemplateSchema = z.object({
   priority: z.int(),
   /** The tree to install, or null while the master has no such template. */
   digest: z.string().nullable(),
+  /** Why there is no digest, for a person; absent when there is just no such directory. */
+  problem: z.string().optional(),
 });
 
 /** What one node should hold for one instance. The configuration content is sent once per revision, beside it. */
@@ -35,6 +37,9 @@ export const assignmentSchema = z.object({
 });
 export type Assignment = z.output<typeof assignmentSchema>;
 
+const portProtocolSchema = z.enum(['tcp', 'udp']);
+export type PortProtocol = z.output<typeof portProtocolSchema>;
+
 /** What a wrapper knows of one instance; always the whole of it, so that only the latest matters. */
 export const reportSchema = z.object({
   id: instanceIdSchema,
@@ -49,6 +54,8 @@ export const reportSchema = z.object({
   exitSignal: z.string().nullable(),
   /** With reason `port-busy`: the port that something else on the node holds. */
   busyPort: z.int().nullable(),
+  /** With `busyPort`, from nodes that say it. */
+  busyProtocol: portProtocolSchema.optional(),
   /** With goal `remove`: process and working directory are gone. */
   gone: z.boolean(),
 });

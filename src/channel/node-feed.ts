@@ -3,8 +3,9 @@
  * mirrors at the moment of sending, so several changes of one instance travel as one.
  */
 import type { Configuration } from '../model/configuration.js';
-import { messageOf } from '../model/errors.js';
+import { DroverError, type ErrorCode, messageOf } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
+import { publicMessage } from '../model/public-message.js';
 import type { ResolvedTemplate } from '../model/template.js';
 import type { LookupReader, MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -13,13 +14,15 @@ import type { Transport } from './transport.js';
 
 /** Instances in one message; a frame stays well under a megabyte. */
 const BATCH = 500;
+/** The storage library says these once per attempt, whatever waits for them. */
+const SAID_ELSEWHERE: readonly ErrorCode[] = ['DRV_TEMPLATE_PENDING', 'DRV_STORAGE_FAILED'];
 
 export interface FeedSources {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly instancesByNode: LookupReader<string>;
   readonly revisions: MirrorReader<Configuration>;
-  /** Digest of a template now, or null when there is none. */
-  templateDigest(group: string, name: string): Promise<string | null>;
+  /** Digest of a template now, or null when there is none; throws why there cannot be one (yet). */
+  templateDigest(group: string, name: string, storage: string): Promise<string | null>;
   /** Token with which the instance may PUT its own state. */
   issueInstanceToken(instanceId: string, createdAt: number): string;
 }
@@ -165,23 +168,28 @@ export class NodeFeed {
   async #templates(id: string): Promise<ResolvedTemplate[]> {
     const placed = this.#record(id)?.placement?.templates ?? [];
     const resolved: ResolvedTemplate[] = [];
-    for (const { group, name, priority } of placed) {
-      resolved.push({ group, name, priority, digest: await this.#digest(group, name) });
+    for (const { group, name, priority, storage } of placed) {
+      resolved.push({ group, name, priority, ...(await this.#digest(group, name, storage)) });
     }
     return resolved;
   }
 
-  /** A template that cannot be read is told as missing; the log says why. */
-  async #digest(group: string, name: string): Promise<string | null> {
+  /** A template that cannot be had is told as missing, with the reason; the log says it too. */
+  async #digest(
+    group: string,
+    name: string,
+    storage: string,
+  ): Promise<Pick<ResolvedTemplate, 'digest' | 'problem'>> {
     try {
-      return await this.#options.sources.templateDigest(group, name);
+      return { digest: await this.#options.sources.templateDigest(group, name, storage) };
     } catch (error) {
-      if (!this.#isClosed)
+      const isSaid = SAID_ELSEWHERE.some((code) => DroverError.is(error, code));
+      if (!this.#isClosed && !isSaid)
         this.#options.logger.warn(
           { err: error, template: `${group}/${name}` },
           `template ${group}/${name} cannot be used: ${messageOf(error)}`,
         );
-      return null;
+      return { digest: null, problem: problemOf(`${group}/${name}`, error) };
     }
   }
 
@@ -199,6 +207,13 @@ export class NodeFeed {
     revisions[hash] = content;
     return true;
   }
+}
+
+/** Our own errors name the template themselves. */
+function problemOf(template: string, error: unknown): string {
+  return error instanceof DroverError
+    ? error.message
+    : `template ${template} cannot be used: ${publicMessage(error)}`;
 }
 
 function takeSome(set: Set<string>, most: number): string[] {

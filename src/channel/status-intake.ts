@@ -6,7 +6,7 @@ import type { InstanceRecord, InstanceStatus } from '../model/instance.js';
 import { modify, type RecordSet } from '../store/modify.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
-import type { Report } from './messages.js';
+import type { PortProtocol, Report } from './messages.js';
 
 export interface StatusIntakeOptions {
   readonly records: RecordSet<InstanceRecord>;
@@ -15,7 +15,7 @@ export interface StatusIntakeOptions {
   /** Wall clock, Unix milliseconds. */
   readonly now: () => number;
   /** A port turned out to be held by something that is not ours. */
-  readonly onBusyPort: (nodeId: string, port: number) => void;
+  readonly onBusyPort: (nodeId: string, port: number, protocol: PortProtocol | null) => void;
 }
 
 export class StatusIntake {
@@ -64,7 +64,7 @@ export class StatusIntake {
     let before: InstanceRecord | undefined;
     // Known before the record says so: placement acts on the record.
     if (report.busyPort !== null && records.mirror.get(report.id)?.value.placement?.nodeId === nodeId)
-      onBusyPort(nodeId, report.busyPort);
+      onBusyPort(nodeId, report.busyPort, report.busyProtocol ?? null);
     const after = await modify(records, report.id, (record) => {
       if (record.placement?.nodeId !== nodeId || this.#latest.get(keyOf(nodeId, report)) !== report)
         return undefined;

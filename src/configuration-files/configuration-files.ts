@@ -10,6 +10,7 @@ import type { ConfigurationFileError } from '../model/configuration.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { Store } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
+import { DirectoryReader, type Reading } from './directory.js';
 import { fileReason } from './file-reason.js';
 import { ConfigurationFileWriter, configurationFileText } from './file-writer.js';
 import { LookSchedule } from './look-schedule.js';
@@ -34,7 +35,7 @@ export interface ConfigurationFilesOptions {
   readonly store: Store;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** `put` and `remove` resolve after this does, given their store revision: lets a client read its own write. */
+  /** `put`, `remove` and `reload` resolve after this does, given their store revision: lets a client read its own write. */
   readonly whenReadable?: (revision: number) => Promise<void>;
 }
 
@@ -117,15 +118,22 @@ export class ConfigurationFiles implements Part {
 
   /**
    * Looks at everything anew and takes it as it is: a directory that was replaced by an empty one too, and watching
-   * is tried again where it had failed. Throws what the store throws.
+   * is tried again where it had failed. Resolves when what changed can be read. Throws what the store throws.
    */
   async reload(): Promise<void> {
-    await this.#exclusively(async () => {
+    const revision = await this.#exclusively(async () => {
       this.#isPolling = false;
       await this.#sync.read({ isFinal: true, canBeReplaced: true });
       await this.#sync.commit();
       await this.#listen();
+      return this.#sync.revision;
     });
+    await this.#options.whenReadable?.(revision);
+  }
+
+  /** What one file says now, read anew and not taken; undefined: there is none. */
+  inspect(file: string): Promise<Reading | undefined> {
+    return new DirectoryReader(this.#options).readFile(file);
   }
 
   async #change(write: () => Promise<void>): Promise<void> {

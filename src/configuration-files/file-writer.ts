@@ -84,10 +84,12 @@ export class ConfigurationFileWriter {
   }
 }
 
-/** The content of the file for a valid body: the name first, then the body as it came. */
+/** The content of the file for a valid body: the name of the path first, then the body's other fields as they came. */
 export function configurationFileText(name: string, input: unknown): string {
   const fields = typeof input === 'object' ? input : {};
-  const text = `${JSON.stringify({ name, ...fields }, null, 2)}\n`;
+  const content = { name, ...fields };
+  content.name = name;
+  const text = `${JSON.stringify(content, null, 2)}\n`;
   if (Buffer.byteLength(text) <= MAX_FILE_BYTES) return text;
   const limit = `a configuration must fit into a file of ${MAX_FILE_BYTES / 1024} KiB`;
   throw new DroverError('DRV_CONFIGURATION_INVALID', limit);

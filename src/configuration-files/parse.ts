@@ -10,6 +10,7 @@ import {
   unknownConfigurationFields,
 } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
+import { nameSchema } from '../model/names.js';
 import { JsonTextError, MAX_JSON_DEPTH, readJsonText } from './json-position.js';
 import { fieldName, type Problem, problemsOf, problemsText } from './problems.js';
 
@@ -44,7 +45,17 @@ export function parseConfigurationFile(
     const field = fieldName(placed[0]?.problem.path ?? []);
     const message = problemsText(placed.map(({ problem }) => problem));
     const { line, column } = placed[0]?.position ?? { line: 1, column: 1 };
-    return { error: { file, line, column, field: field === '' ? null : field, message } };
+    const name = nameIn(value);
+    return {
+      error: {
+        file,
+        ...(name !== undefined && { name }),
+        line,
+        column,
+        field: field === '' ? null : field,
+        message,
+      },
+    };
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
     const { line, column, message } = error;
@@ -52,21 +63,25 @@ export function parseConfigurationFile(
   }
 }
 
-/**
- * Judges the body of `PUT /configurations/{name}`. The path's name counts; a body that names another one is
- * refused. Throws DRV_CONFIGURATION_INVALID naming every field that is wrong and what it must be.
- */
-export function validateConfiguration(name: string, input: unknown): ParsedConfiguration {
-  const judged = judge(input, name);
-  const problems = 'problems' in judged ? judged.problems : differingName(name, judged.parsed);
-  if ('parsed' in judged && problems.length === 0) return judged.parsed;
-  throw new DroverError('DRV_CONFIGURATION_INVALID', problemsText(problems));
+function nameIn(value: unknown): string | undefined {
+  const isObject = typeof value === 'object' && value !== null && Object.hasOwn(value, 'name');
+  const { data } = nameSchema.safeParse(isObject ? Reflect.get(value, 'name') : undefined);
+  return data;
 }
 
-function differingName(name: string, { configuration }: ParsedConfiguration): Problem[] {
-  if (configuration.name === name) return [];
-  const message = `must be "${name}" as in the path, is "${configuration.name}"`;
-  return [{ path: ['name'], message, at: 'value' }];
+/**
+ * Judges the body of `PUT /configurations/{name}`. The path's name counts, whatever the body says. Throws
+ * DRV_CONFIGURATION_INVALID naming every field that is wrong and what it must be.
+ */
+export function validateConfiguration(name: string, input: unknown): ParsedConfiguration {
+  const judged = judge(underName(name, input), name);
+  if ('parsed' in judged) return judged.parsed;
+  throw new DroverError('DRV_CONFIGURATION_INVALID', problemsText(judged.problems));
+}
+
+function underName(name: string, input: unknown): unknown {
+  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
+  return isObject && Object.hasOwn(input, 'name') ? { ...input, name } : input;
 }
 
 function judge(input: unknown, defaultName: string): Judged {

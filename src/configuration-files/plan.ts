@@ -102,5 +102,5 @@ function* removals({ held }: PlanFacts, owners: ReadonlyMap<string, string>): Ge
 
 function nameTaken(file: string, name: string, owner: string): ConfigurationFileError {
   const message = `name: "${name}" is already taken by ${owner}; give one of the two another name or delete it`;
-  return { file, line: null, column: null, field: 'name', message };
+  return { file, name, line: null, column: null, field: 'name', message };
 }

@@ -5,7 +5,8 @@
 import { basename } from 'node:path';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError } from '../model/configuration.js';
-import { DroverError, messageOf } from '../model/errors.js';
+import { DroverError } from '../model/errors.js';
+import { publicMessage } from '../model/public-message.js';
 import type { Store } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DirectoryReader, DirectoryUnusable, type Reading } from './directory.js';
@@ -136,7 +137,7 @@ export class ConfigurationSync {
       for (let conflicts = 0; !(await this.#tryCommit(conflicts)); conflicts++) await this.#held.load();
       this.#storeError = undefined;
     } catch (error) {
-      this.#storeError = messageOf(error);
+      this.#storeError = publicMessage(error);
       throw error;
     } finally {
       this.#showErrors();

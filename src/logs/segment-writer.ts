@@ -6,6 +6,7 @@
  * While the disk is full, output is dropped and counted; when there is room again one line says how much.
  */
 import * as fs from 'node:fs';
+import type { LogPosition } from '../model/past-exit.js';
 import { SegmentFile } from './segment-file.js';
 import { NEWLINE, type SegmentLimits, segmentAt, segmentsOf } from './segments.js';
 
@@ -55,6 +56,11 @@ export class SegmentWriter {
   endLine(): void {
     const file = this.#file;
     if (file !== undefined && file.lineStart < file.size) this.write(Uint8Array.of(NEWLINE));
+  }
+
+  /** Where the next byte goes; undefined while the log cannot be opened. */
+  get position(): LogPosition | undefined {
+    return this.#file === undefined ? undefined : { segment: this.#file.firstLine, offset: this.#file.size };
   }
 
   /** Idempotent. A loss that was not said yet is tried once more. */

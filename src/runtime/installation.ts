@@ -7,7 +7,12 @@ import { join } from 'node:path';
 import type { CallPeer } from '../channel/calls.js';
 import type { LogLines } from '../channel/log-relay.js';
 import { requestBundle } from '../channel/template-relay.js';
+import { LogFollower } from '../logs/follow.js';
+import type { LogBatch, LogPosition } from '../logs/log-batch.js';
+import { SegmentCounts } from '../logs/segment-counts.js';
+import { readSpanLines, type SpanLines } from '../logs/span-lines.js';
 import { readLastLines } from '../logs/tail.js';
+import type { OutputSpan } from '../model/past-exit.js';
 import type { Desired, MasterAddress } from '../node/desired-copy.js';
 import type { TemplateCache } from '../templates/cache.js';
 import { substituteCommand } from './command-variables.js';
@@ -28,12 +33,20 @@ export interface LocalInstallationOptions {
   readonly workspaces: Workspaces;
   /** The daemon's environment, of which a short list passes. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
+  /** What extensions add; asked at each install and start, never throws. */
+  readonly addedVariables?: (instance: {
+    readonly instanceId: string;
+    readonly configurationName: string;
+    readonly port: number | null;
+  }) => Variables;
 }
 
 export class LocalInstallation {
   readonly #options: LocalInstallationOptions;
   /** Resolved addresses of masters; a name that cannot be resolved stands for itself. */
   readonly #ips = new Map<string, string>();
+  readonly #counts = new SegmentCounts();
+  readonly #follower = new LogFollower({ counts: this.#counts });
 
   constructor(options: LocalInstallationOptions) {
     this.#options = options;
@@ -109,12 +122,23 @@ export class LocalInstallation {
   }
 
   readLogs(id: string, lines: number): Promise<LogLines> {
-    return readLastLines(join(this.#options.logsDirectory, id), lines);
+    return readLastLines(join(this.#options.logsDirectory, id), lines, this.#counts);
+  }
+
+  followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch> {
+    return this.#follower.follow(join(this.#options.logsDirectory, id), position, signal);
+  }
+
+  readOutput(id: string, span: OutputSpan, lines: number): Promise<SpanLines> {
+    return readSpanLines(join(this.#options.logsDirectory, id), span, lines);
   }
 
   #variables({ assignment, configuration }: Desired, master: MasterAddress | undefined): Variables {
     const address = master?.address ?? '';
+    const { id: instanceId, configurationName, port } = assignment;
+    const added = this.#options.addedVariables?.({ instanceId, configurationName, port });
     return buildVariables({
+      ...(added !== undefined && { added }),
       instance: assignment,
       configuration,
       node: { nodeId: this.#options.nodeId, address: this.#options.address },

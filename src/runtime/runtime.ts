@@ -3,6 +3,7 @@
  * instances alive without the daemon and write instance output through src/logs. One contract suite tests them all.
  */
 import type { RuntimeOffer } from '../model/node.js';
+import type { OutputSpan } from '../model/past-exit.js';
 
 /** One start of one instance: `run` counts starts, so that an old process is never taken for a new one. */
 export interface RunId {
@@ -37,6 +38,8 @@ export interface Exit {
   readonly signal: string | null;
   /** Unix milliseconds. */
   readonly at: number;
+  /** Where its output stands in the instance's log; absent: not known. */
+  readonly output?: OutputSpan | undefined;
 }
 
 /** What a runtime holds: a live process, or an exit that nobody has acknowledged yet. */

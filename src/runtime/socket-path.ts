@@ -7,6 +7,7 @@ import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { DroverError } from '../model/errors.js';
+import { publicMessage } from '../model/public-message.js';
 
 /** `sun_path` of Linux has 108 bytes, one of which is the closing NUL. */
 const LONGEST_PATH_BYTES = 107;
@@ -35,7 +36,7 @@ function makePrivate(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw unusable(directory, `cannot be made: ${error instanceof Error ? error.message : String(error)}`);
+    throw unusable(directory, `cannot be made: ${publicMessage(error)}`);
   }
   // lstat: under a shared temporary directory somebody else may have put a link there first.
   const stat = lstatSync(directory);
@@ -44,6 +45,8 @@ function makePrivate(directory: string): void {
   if ((stat.mode & 0o077) !== 0) throw unusable(directory, 'is open to other users; chmod it to 700');
 }
 
+/** By its last two names: what is said of a runtime reaches clients of the API. */
 function unusable(path: string, why: string): DroverError {
-  return new DroverError('DRV_RUNTIME_UNAVAILABLE', `the socket directory ${path} ${why}`);
+  const name = path.split('/').slice(-2).join('/');
+  return new DroverError('DRV_RUNTIME_UNAVAILABLE', `the socket directory ${name} ${why}`);
 }

@@ -17,6 +17,8 @@ export interface VariableFacts {
     readonly port: number;
     readonly apiPort: number;
   };
+  /** What extensions add; properties win over it. */
+  readonly added?: Variables;
 }
 
 export type Variables = ReadonlyMap<string, string>;
@@ -36,6 +38,11 @@ const BUILT_IN_NAMES: ReadonlySet<string> = new Set([
   'CPU',
 ]);
 
+/** True for the names of Drover's own variables, which nothing else may set. */
+export function isBuiltInVariable(name: string): boolean {
+  return BUILT_IN_NAMES.has(name);
+}
+
 /** `%NAME%`; the same names that the configuration schema allows for properties. */
 const PLACEHOLDER = /%([A-Za-z_][A-Za-z0-9_.-]{0,127})%/g;
 const LONGEST_PLACEHOLDER = 130;
@@ -52,8 +59,8 @@ export interface Placeholder {
  * All variables of one instance. Properties never override a built-in name (see `ignoredProperties`). Without a
  * port there is no PORT: `%PORT%` then stands as it is (see `missingBuiltIns`).
  */
-export function buildVariables({ instance, configuration, node, master }: VariableFacts): Variables {
-  const variables = new Map<string, string>();
+export function buildVariables({ instance, configuration, node, master, added }: VariableFacts): Variables {
+  const variables = new Map(added);
   for (const [name, value] of Object.entries(configuration.properties)) {
     if (!BUILT_IN_NAMES.has(name)) variables.set(name, value);
   }

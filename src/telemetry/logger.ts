@@ -92,12 +92,37 @@ async function openTerminal(target: boolean | Terminal): Promise<OpenTerminal | 
   const plain = prettyFactory({ ...shared, hideObject: true });
   const detailed = prettyFactory(shared);
   const show = (line: string): void => {
-    terminal.write(line.startsWith(ERROR_LINE) && line.includes(STACK) ? detailed(line) : plain(line));
+    const isDetailed = line.startsWith(ERROR_LINE) && line.includes(STACK);
+    terminal.write((isDetailed ? detailed : plain)(harmless(line)));
   };
   if (target !== true) return { show, close: ignore };
   // A terminal that went away (EPIPE, EIO) or a full disk behind a redirection must not end the daemon.
   process.stdout.on('error', ignore);
   return { show, close: () => process.stdout.off('error', ignore) };
+}
+
+/**
+ * Every escape of a JSON text, and C1 as it is. A backslash is read together with what it escapes, or the end of an
+ * escaped one would be taken for the start of another.
+ */
+const ESCAPES = /\\(?:u[0-9a-f]{4}|.)|[\x7f-\x9f]/g;
+const CONTROLS = /^(?:\\u00[01][0-9a-f]|\\[bfr]|[\x7f-\x9f])$/;
+/** How pino begins the message, which stands last; within a text the quotes would be escaped. */
+const MESSAGE = ',"msg":"';
+
+/** A JSON line without what steers a terminal: clients and instances choose names and texts that are logged. */
+function harmless(line: string): string {
+  const from = line.lastIndexOf(MESSAGE);
+  if (from === -1) return withoutControls(line);
+  // A second line of a message could pass for a line of ours; stack traces have theirs.
+  const message = withoutControls(line.slice(from)).replace(ESCAPES, (found) =>
+    found === '\\n' ? ' ' : found,
+  );
+  return withoutControls(line.slice(0, from)) + message;
+}
+
+function withoutControls(json: string): string {
+  return json.replace(ESCAPES, (found) => (CONTROLS.test(found) ? '' : found));
 }
 
 function ignore(): void {}

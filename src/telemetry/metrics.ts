@@ -162,6 +162,18 @@ export class Metrics {
     });
   }
 
+  /** Shows how many WebSockets the API holds. Called once. */
+  addApiSockets(read: () => number): void {
+    new Gauge({
+      name: 'drover_api_sockets',
+      help: 'WebSockets that are open or about to be.',
+      registers: [this.registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
   /** The exposition text for `/metrics`. */
   async text(): Promise<string> {
     return this.registry.metrics();

@@ -2,8 +2,10 @@
  * A log file that never grows past a bound: written synchronously line by line, rotated by renaming
  * (`drover.log`, `.1`, `.2`, ...). A full disk loses lines, counted, and never the daemon.
  */
-import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+
+const NEWLINE = 0x0a;
 
 export interface RotatingFileOptions {
   /** Absolute path of the current file; its directory is made when missing. */
@@ -12,6 +14,8 @@ export interface RotatingFileOptions {
   readonly maxBytes: number;
   /** Files kept, the current one included; at least 1. */
   readonly files: number;
+  /** Of a file that is made. Default 0640. */
+  readonly mode?: number;
   /** The line that is written when lines could be written again, to say how many were lost. */
   readonly lostLine: (lines: number) => string;
 }
@@ -22,7 +26,7 @@ export class RotatingFile {
   #size = 0;
   #isClosed = false;
   #lost = 0;
-  /** A failed write may have left half a line behind. */
+  /** A failed write, or a crash of an earlier run, may have left half a line behind. */
   #isLineOpen = false;
 
   /** Throws when the file cannot be opened at all: at the start that is the operator's business. */
@@ -78,7 +82,7 @@ export class RotatingFile {
       }
     }
     this.#release();
-    this.#open(files === 1 ? 'w' : 'a');
+    this.#open(files === 1 ? 'w+' : 'a+');
   }
 
   #release(): void {
@@ -87,12 +91,17 @@ export class RotatingFile {
     if (descriptor !== undefined) closeSync(descriptor);
   }
 
-  #open(flags: 'a' | 'w' = 'a'): void {
+  #open(flags: 'a+' | 'w+' = 'a+'): void {
     if (this.#isClosed) throw new Error('the log file is closed');
-    this.#descriptor = openSync(this.#options.path, flags, 0o640);
+    this.#descriptor = openSync(this.#options.path, flags, this.#options.mode ?? 0o640);
     this.#size = fstatSync(this.#descriptor).size;
-    this.#isLineOpen = false;
+    this.#isLineOpen = this.#size > 0 && !endsLine(this.#descriptor, this.#size);
   }
+}
+
+function endsLine(descriptor: number, size: number): boolean {
+  const last = Buffer.alloc(1);
+  return readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] === NEWLINE;
 }
 
 function isMissing(error: unknown): boolean {

@@ -1,13 +1,11 @@
 /** What an idle node costs with the two example instances, and how late its event loop gets while 100 start. */
-import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { cpuTicks, ownerOf, residentMB, TICKS_PER_SECOND } from './process-figures.js';
 import type { Row } from './table.js';
 import { BenchDaemon, ms, until } from './world.js';
 
 const IDLE_SECONDS = 30;
 const STARTED_TOGETHER = 100;
-/** Clock ticks of /proc/<pid>/stat per second; the same on every Linux that Node runs on. */
-const TICKS_PER_SECOND = 100;
 
 export async function benchIdle(): Promise<Row[]> {
   return [...(await idleRows()), await lagRow()];
@@ -88,24 +86,4 @@ async function lagRow(): Promise<Row> {
   } finally {
     await daemon.stop();
   }
-}
-
-/** The instance's parent is the owner. */
-async function ownerOf(pid: number): Promise<number> {
-  return Number(statFields(await readFile(`/proc/${pid}/stat`, 'utf8'))[1]);
-}
-
-async function cpuTicks(pid: number): Promise<number> {
-  const fields = statFields(await readFile(`/proc/${pid}/stat`, 'utf8'));
-  return Number(fields[11]) + Number(fields[12]);
-}
-
-/** Fields from the third (state) on: the second may hold spaces. */
-function statFields(stat: string): string[] {
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-}
-
-async function residentMB(pid: number): Promise<number> {
-  if (!(await readdir('/proc')).includes(String(pid))) return Number.NaN;
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }

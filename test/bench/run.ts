@@ -2,13 +2,17 @@
 import { benchApi } from './api.js';
 import { benchControlPlane } from './control-plane.js';
 import { benchIdle } from './idle.js';
+import { benchLiveLog } from './live-log.js';
 import { benchStartAndRestart } from './start-and-restart.js';
 import { printTable, type Row } from './table.js';
+import { benchTemplateUpload } from './template-upload.js';
 
 const BENCHES: Readonly<Record<string, () => Promise<Row[]>>> = {
   'control-plane': benchControlPlane,
   'start-and-restart': benchStartAndRestart,
   api: benchApi,
+  'template-upload': benchTemplateUpload,
+  'live-log': benchLiveLog,
   idle: benchIdle,
 };
 

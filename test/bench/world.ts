@@ -41,11 +41,11 @@ export class BenchDaemon {
     withLoopDelay?: boolean;
   } = {}): Promise<BenchDaemon> {
     const root = await mkdtemp(join(tmpdir(), 'drover-bench-'));
-    const apiPort = await freePort();
+    const [apiPort, port] = [await freePort(), await freePort()];
     await mkdir(join(root, 'configurations'));
     await writeFile(
       join(root, 'config.json'),
-      JSON.stringify({ apiPort, maxRamMB: 1_000_000, maxCpu: 1_000_000, logLevel: 'warn' }),
+      JSON.stringify({ apiPort, port, maxRamMB: 1_000_000, maxCpu: 1_000_000, logLevel: 'warn' }),
     );
     if (withExample)
       for (const directory of ['configurations', 'templates'])

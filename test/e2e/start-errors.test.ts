@@ -141,6 +141,22 @@ it('makes what is missing in an empty directory', async () => {
   expect(statSync(join(root, 'data')).mode & 0o777).toBe(0o700);
 });
 
+it('refuses a cluster port that is bound, and tells HTTP clients there where the API is', async () => {
+  const port = world.apiPort + 1;
+  const other = createServer().listen(port, '127.0.0.1');
+  await once(other, 'listening');
+  expect(await refusalOf()).toMatch(
+    new RegExp(`the cluster port cannot listen: port ${port} on 127.0.0.1 is in use.*another port`),
+  );
+  other.close();
+  await world.start();
+  const response = await fetch(`http://127.0.0.1:${port}/`);
+  expect([response.status, await response.text()]).toEqual([
+    400,
+    expect.stringContaining(`http://127.0.0.1:${world.apiPort}/api`),
+  ]);
+});
+
 it('has a help and a version', () => {
   const say = (...words: string[]) => spawnSync(process.execPath, [PROGRAM, ...words], { encoding: 'utf8' });
   expect(say('--help')).toMatchObject({ status: 0, stdout: expect.stringMatching(/drover.*start/s) });

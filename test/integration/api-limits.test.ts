@@ -166,6 +166,7 @@ describe('bodies', () => {
 
 describe('errors', () => {
   it('of ours are a 500 without stack, path or message, and logged with them', async () => {
+    world.answers.tolerates = (problem) => problem.includes(': 500: ');
     world.instances.get = () => {
       throw new Error('ENOENT: /var/lib/secret-path');
     };
@@ -291,7 +292,7 @@ describe('starting and stopping', () => {
     const stopping = world.server.stop();
     const late = openSocket(oldPort);
     const [error] = await once(late, 'error');
-    expect(error).toMatchObject({ code: 'ECONNREFUSED' });
+    expect(error).toMatchObject({ code: expect.stringMatching(/^ECONN(REFUSED|RESET)$/) });
     gate.emit('release');
     expect((await request).status).toBe(200);
     const before = performance.now();

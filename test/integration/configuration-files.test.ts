@@ -437,13 +437,17 @@ describe('put and remove', () => {
     expect(world.errors()).toEqual([]);
   });
 
+  test('go under the name that they are for, whatever name the body has', async () => {
+    const files = await world.start();
+    await files.put('web', { name: 'api', command: 'x' });
+    expect(JSON.parse(await world.read('web.json'))).toEqual({ name: 'web', command: 'x' });
+    expect(await world.stored()).toEqual(['web x web.json']);
+  });
+
   test('refuse what is unknown or invalid and change nothing', async () => {
     const files = await world.start();
     await expect(files.remove('web')).rejects.toMatchObject({ code: 'DRV_CONFIGURATION_UNKNOWN' });
     await expect(files.put('web', { command: 'x', cpu: -1 })).rejects.toMatchObject({
-      code: 'DRV_CONFIGURATION_INVALID',
-    });
-    await expect(files.put('web', { name: 'api', command: 'x' })).rejects.toMatchObject({
       code: 'DRV_CONFIGURATION_INVALID',
     });
     await expect(files.put('../web', { command: 'x' })).rejects.toMatchObject({

@@ -1,6 +1,7 @@
 /**
  * A small REST client of a daemon, a new connection per request, so that a daemon may die at any moment. It notes
- * every acknowledged write: AcknowledgedWrites compares them with what can be read later.
+ * every acknowledged write: AcknowledgedWrites compares them with what can be read later. Every answer is held to the
+ * API's description.
  */
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -10,6 +11,7 @@ import type { LifecycleTarget } from '../../src/api/dependencies.js';
 import { logsAnswer } from '../../src/api/instance-schemas.js';
 import { type InstanceInfo, instanceInfoSchema } from '../../src/model/instance.js';
 import { AcknowledgedWrites } from './acknowledged-writes.js';
+import { OpenApiCheck } from './openapi-check.js';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
@@ -27,6 +29,7 @@ export interface ApiClientOptions {
 export class ApiClient {
   readonly writes = new AcknowledgedWrites();
   readonly #options: ApiClientOptions;
+  readonly #check = OpenApiCheck.load();
 
   constructor(options: ApiClientOptions) {
     this.#options = options;
@@ -48,7 +51,19 @@ export class ApiClient {
         response.setEncoding('utf8').on('data', (chunk: string) => {
           text += chunk;
         });
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+        response.on('end', () => {
+          const status = response.statusCode ?? 0;
+          const contentType = response.headers['content-type'];
+          const problem = this.#check.problemOf({
+            method,
+            url: options.path,
+            status,
+            contentType,
+            body: text,
+          });
+          if (problem === undefined) resolve({ status, text });
+          else reject(new Error(problem));
+        });
         response.on('error', reject);
       });
       call.on('timeout', () => call.destroy(new Error(`${method} ${path}: no answer`)));

@@ -1,9 +1,19 @@
 /** An API server over real mirrors on a memory store, with writers and node services that only record. */
+import { once } from 'node:events';
 import { pino } from 'pino';
-import type { ApiDependencies, StateReport } from '../../src/api/dependencies.js';
+import type {
+  ApiDependencies,
+  CommandRunner,
+  InstanceServices,
+  StateReport,
+} from '../../src/api/dependencies.js';
 import { ApiServer, type ApiServerOptions } from '../../src/api/server.js';
-import { generateToken, hashToken, InstanceTokens, maskToken } from '../../src/api/tokens.js';
+import { creationOfKept, generateToken, hashToken, InstanceTokens, maskToken } from '../../src/api/tokens.js';
+import type { PlacementView } from '../../src/explain/decisions.js';
+import { FactsExplainer } from '../../src/explain/explainer.js';
+import type { LogBatch } from '../../src/logs/log-batch.js';
 import { type ApiKeyRecord, apiKeyRecordSchema, type KeyScope } from '../../src/model/api-key.js';
+import type { AuditEntry, AuditTrail } from '../../src/model/audit.js';
 import {
   type ConfigurationRecord,
   configurationRecordSchema,
@@ -12,12 +22,19 @@ import {
 } from '../../src/model/configuration.js';
 import { DroverError } from '../../src/model/errors.js';
 import { type InstanceRecord, instanceRecordSchema } from '../../src/model/instance.js';
-import { type NodeConfiguration, nodeConfigurationSchema, nodeRecordSchema } from '../../src/model/node.js';
-import { apiKeyKey, configurationKey, instanceKey, PREFIX } from '../../src/store/keys.js';
+import {
+  type NodeConfiguration,
+  type NodeRecord,
+  nodeConfigurationSchema,
+  nodeRecordSchema,
+} from '../../src/model/node.js';
+import { apiKeyKey, configurationKey, instanceKey, nodeKey, PREFIX } from '../../src/store/keys.js';
 import { MemoryStore } from '../../src/store/memory-store.js';
 import { Mirror } from '../../src/store/mirror.js';
 import { Metrics } from '../../src/telemetry/metrics.js';
+import { AnswerWatch } from './answer-watch.js';
 import { FakeClock } from './fake-clock.js';
+import { TemplateWorld } from './template-world.js';
 
 export interface WrittenConfiguration {
   readonly name: string;
@@ -38,6 +55,35 @@ export class FakeBeats {
     this.tick++;
   }
 }
+
+/** The audit trail in memory. */
+export class RecordedAudit implements AuditTrail {
+  readonly entries: AuditEntry[] = [];
+  readonly #clock: FakeClock;
+
+  constructor(clock: FakeClock) {
+    this.#clock = clock;
+  }
+
+  record(entry: Omit<AuditEntry, 'at'>): void {
+    this.entries.push({ at: this.#clock.now(), ...entry });
+  }
+
+  last(count: number): readonly AuditEntry[] {
+    return this.entries.slice(-count);
+  }
+}
+
+const NO_PLACE: PlacementView = {
+  task: 'place',
+  nodes: [],
+  summary: '',
+  isTooLarge: false,
+  templateProblems: [],
+  ports: null,
+  portHolders: [],
+  portHoldersTotal: 0,
+};
 
 export class ApiWorld {
   readonly store = new MemoryStore();
@@ -65,8 +111,32 @@ export class ApiWorld {
   });
   readonly tokens = new InstanceTokens({
     secret: Buffer.alloc(32, 7),
-    createdAtOf: (id) => this.instances.get(id)?.value.createdAt,
+    createdAtOf: (id) => creationOfKept(this.instances)(id),
   });
+  readonly audit = new RecordedAudit(this.clock);
+  /** The real one, over controllers that decide nothing and nodes that do not answer. */
+  readonly explainer = new FactsExplainer({
+    instances: this.instances,
+    configurations: this.configurations,
+    nodes: this.#nodes,
+    instancesByConfiguration: this.instances.lookup(({ configurationName }) => [configurationName]),
+    fileErrors: () => [],
+    decisions: {
+      placementOf: () => undefined,
+      placementOfNext: () => NO_PLACE,
+      serviceOf: () => undefined,
+      contactOf: () => undefined,
+    },
+    askNode: async ({ nodeId }) => {
+      throw new DroverError('DRV_NODE_DISCONNECTED', `node ${nodeId} is not connected`);
+    },
+    clock: this.clock,
+  });
+  /** Says which line it would run; a test may put another in its place. */
+  runCommand: CommandRunner['run'] = async (line, { write }) => {
+    write(`would run: ${line}\n`);
+    return { isOk: true };
+  };
   /** Parsed lines of the log. */
   readonly log: Record<string, unknown>[] = [];
   readonly reports: { id: string; report: StateReport }[] = [];
@@ -74,11 +144,19 @@ export class ApiWorld {
   readonly written: WrittenConfiguration[] = [];
   readonly stdin: { id: string; bytes: Buffer }[] = [];
   logs = { lines: ['one', 'two'], totalLines: 2 };
+  /** What the nodes say of logs: `logs`, and nothing live, unless a test puts its own in their place. */
+  logServices: Pick<InstanceServices, 'readLogs' | 'followLogs'> = {
+    readLogs: async (_record, lines) => ({ ...this.logs, lines: this.logs.lines.slice(-lines) }),
+    followLogs: (_record, _position, signal) => this.#followKept(signal),
+  };
   /** Awaited by every lifecycle write, so that a test can hold one in the middle. */
   hold: () => Promise<void> = async () => {};
   isReady = true;
   admin = '';
   readonly server: ApiServer;
+  readonly templates: TemplateWorld;
+  /** Holds every answer to the API's description; `stop` throws what it found. */
+  readonly answers = new AnswerWatch(() => this.server.address?.port);
 
   constructor(
     options: { limits?: ApiServerOptions['limits']; configuration?: Partial<NodeConfiguration> } = {},
@@ -88,6 +166,7 @@ export class ApiWorld {
       apiPort: 0,
       ...options.configuration,
     };
+    this.templates = new TemplateWorld({ clock: this.clock, maxUploadMB: configuration.maxUploadMB });
     this.server = new ApiServer({
       dependencies: this.#dependencies(configuration),
       clock: this.clock,
@@ -98,14 +177,18 @@ export class ApiWorld {
   /** Loads the mirrors and makes an ALL key; does not listen. */
   async start(): Promise<this> {
     await Promise.all([this.instances, this.configurations, this.keys, this.#nodes].map((m) => m.start()));
+    await this.templates.start();
     this.admin = await this.addKey('boss', 'ALL');
+    this.answers.start();
     return this;
   }
 
   async stop(): Promise<void> {
     await this.server.stop();
+    await this.templates.stop();
     await Promise.all([this.instances, this.configurations, this.keys, this.#nodes].map((m) => m.stop()));
     await this.store.close();
+    this.answers.stop();
   }
 
   /** Base URL of the listening server. */
@@ -137,6 +220,23 @@ export class ApiWorld {
 
   async removeKey(label: string): Promise<void> {
     await this.keys.until(await this.store.transact([{ do: 'remove', key: apiKeyKey(label) }]));
+  }
+
+  /** A connected wrapper; fields as given. */
+  async addNode(nodeId: string, fields: Partial<NodeRecord> = {}): Promise<void> {
+    const value: NodeRecord = {
+      nodeId,
+      address: '10.0.0.9',
+      master: false,
+      capacity: { maxRamMB: 4096, maxCpu: 400 },
+      runtimes: [{ key: 'process', available: true, version: '1', reason: null }],
+      cordoned: false,
+      condition: 'connected',
+      conditionSince: 0,
+      version: '0.0.0-test',
+      ...fields,
+    };
+    await this.#nodes.until(await this.store.transact([{ do: 'put', key: nodeKey(nodeId), value }]));
   }
 
   async addConfiguration(name: string): Promise<void> {
@@ -183,15 +283,37 @@ export class ApiWorld {
         errors: () => [],
       },
       services: {
-        readLogs: async (_record, lines) => ({ ...this.logs, lines: this.logs.lines.slice(-lines) }),
+        readLogs: (record, lines) => this.logServices.readLogs(record, lines),
+        followLogs: (record, position, signal) => this.logServices.followLogs(record, position, signal),
         writeStdin: async ({ id }, bytes) => {
           this.stdin.push({ id, bytes });
         },
       },
+      templates: this.templates.local,
+      templateSync: this.templates.sync,
       beats: this.beats,
+      usedOf: (nodeId) => this.#usedOf(nodeId),
+      audit: this.audit,
+      explainer: this.explainer,
+      commands: { run: (line, session) => this.runCommand(line, session) },
       verifyInstanceToken: (token) => this.tokens.verify(token),
       metrics: new Metrics(),
       logger: pino({ level: 'debug' }, { write: (line) => this.log.push(JSON.parse(line)) }),
+    };
+  }
+
+  async *#followKept(signal: AbortSignal): AsyncGenerator<LogBatch> {
+    yield { kind: 'lines', firstLine: 1, lines: this.logs.lines };
+    if (!signal.aborted) await once(signal, 'abort');
+  }
+
+  #usedOf(nodeId: string): ReturnType<ApiDependencies['usedOf']> {
+    const held = [...this.instances.entries()]
+      .map(([, { value }]) => value)
+      .filter(({ placement }) => placement?.nodeId === nodeId);
+    return {
+      ramMB: held.reduce((sum, { ramMB }) => sum + ramMB, 0),
+      cpu: held.reduce((sum, { cpu }) => sum + cpu, 0),
     };
   }
 

@@ -13,6 +13,7 @@ import {
 } from '../../src/model/configuration.js';
 import type { InstanceRecord } from '../../src/model/instance.js';
 import type { NodeCapacity } from '../../src/model/node.js';
+import type { Runtime } from '../../src/runtime/runtime.js';
 import { configurationKey, revisionKey } from '../../src/store/keys.js';
 import { MemoryStore } from '../../src/store/memory-store.js';
 import type { Store } from '../../src/store/store.js';
@@ -28,6 +29,8 @@ export interface ControlPlaneOptions {
   readonly masterStore?: Store;
   readonly logger?: Logger;
   readonly groups?: ReadonlyMap<string, readonly string[]>;
+  /** What extensions bring, on every node. */
+  readonly moreRuntimes?: readonly Runtime[];
   /** Makes the nodes' installations slow, or fail. */
   readonly adaptInstallation?: (installation: Installation, nodeId: string) => Installation;
   /** Puts a node's connections behind something. */
@@ -155,6 +158,7 @@ export class ControlPlane {
       store: this.store,
       templates: {
         groups: () => groups ?? new Map(),
+        storages: () => [],
         digest: async (group, name) => (groups?.get(group)?.includes(name) === true ? 'a'.repeat(64) : null),
         openBundle: () => {
           throw new Error('no bundles in this test');
@@ -177,7 +181,7 @@ export class ControlPlane {
       address: '127.0.0.1',
       version: '0.0.0',
       capacity,
-      runtimes: [node.runtime],
+      runtimes: [node.runtime, ...(this.#options.moreRuntimes ?? [])],
       installation:
         this.#options.adaptInstallation?.(fakeInstallation(node), node.nodeId) ?? fakeInstallation(node),
       connect: async () => {
@@ -217,5 +221,7 @@ function fakeInstallation(node: Omit<TestNode, 'wrapper'>): Installation {
     checkPort: async (port) =>
       node.foreignPorts.has(port) ? { free: false, protocol: 'tcp' } : { free: true },
     readLogs: async () => ({ lines: [], totalLines: 0 }),
+    followLogs: async function* () {},
+    readOutput: async () => ({ lines: [], isKept: true }),
   };
 }

@@ -110,10 +110,10 @@ export class FakeRuntime implements Runtime {
   }
 
   /** The process of an instance ends by itself. */
-  end(instanceId: string, how: Pick<Exit, 'code' | 'signal'>): void {
+  end(instanceId: string, how: Pick<Exit, 'code' | 'signal'> & Partial<Exit>): void {
     const current = this.#processes.get(instanceId);
     if (current === undefined || current.exit !== null) return;
-    current.exit = { ...how, at: 0 };
+    current.exit = { at: 0, ...how };
     const run = { instanceId, run: current.spec.run };
     for (const listener of this.#exitListeners) listener(run, current.exit);
   }

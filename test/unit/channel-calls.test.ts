@@ -171,17 +171,17 @@ describe('a call', () => {
     expect(await failure(caller.call('hang', {}))).toMatchObject({ code: 'DRV_CHANNEL_CLOSED' });
   });
 
-  it('is refused beyond 256 at once, and taken again when one is over', async () => {
+  it('is refused beyond 1024 at once, and taken again when one is over', async () => {
     const { service, signals } = hanging();
     const { caller } = connect({ hang: service, ping: async () => 'pong' });
     const first = new AbortController();
-    const open = Array.from({ length: 256 }, (_, index) =>
+    const open = Array.from({ length: 1024 }, (_, index) =>
       caller.call('hang', {}, index === 0 ? { signal: first.signal } : {}).catch(() => undefined),
     );
-    await vi.waitFor(() => expect(signals).toHaveLength(256));
+    await vi.waitFor(() => expect(signals).toHaveLength(1024));
     expect(await failure(caller.call('ping', {}))).toEqual({
       code: 'DRV_CHANNEL_CALL_FAILED',
-      message: 'more than 256 calls at once',
+      message: 'more than 1024 calls at once',
     });
     first.abort();
     await open[0];

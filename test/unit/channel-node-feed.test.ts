@@ -128,7 +128,7 @@ describe('the feed of a node', () => {
       new Promise((resolve) => {
         release = () => resolve('f'.repeat(64));
       });
-    const templates = [{ group: 'games', name: 'lobby', priority: 0 }];
+    const templates = [{ group: 'games', name: 'lobby', storage: 'local', priority: 0 }];
     await put({
       [instanceKey('zzzzzz')]: on('zzzzzz', 'alpha', { placement: { ...placedOn('alpha'), templates } }),
     });
@@ -192,16 +192,26 @@ describe('the feed of a node', () => {
       if (name === 'games/broken') throw new Error('a link points out of it');
       return digests.get(name) ?? null;
     };
-    const templates = ['good', 'broken', 'absent'].map((name) => ({ group: 'games', name, priority: 0 }));
+    const templates = ['good', 'broken', 'absent'].map((name) => ({
+      group: 'games',
+      name,
+      storage: 'cloud',
+      priority: 0,
+    }));
     await put({
       [instanceKey('aaaaaa')]: on('aaaaaa', 'alpha', { placement: { ...placedOn('alpha'), templates } }),
     });
     feed.start();
     await told('snapshot 1: +aaaaaa run 0 (f00)');
     const [snapshot] = received;
-    expect(
-      snapshot?.type === 'snapshot' && snapshot.assignments[0]?.templates.map(({ digest }) => digest),
-    ).toEqual(['f'.repeat(64), null, null]);
+    const toldOf =
+      snapshot?.type === 'snapshot' &&
+      snapshot.assignments[0]?.templates.map(({ digest, problem }) => [digest, problem]);
+    expect(toldOf).toEqual([
+      ['f'.repeat(64), undefined],
+      [null, 'template games/broken cannot be used: a link points out of it'],
+      [null, undefined],
+    ]);
   });
 
   it('splits what is much into messages of 500', async () => {

@@ -230,10 +230,9 @@ describe('an API body', () => {
     expect(unknownFields).toEqual(['extra']);
   });
 
-  test('with another name than the path is refused', () => {
-    expect(refusalOf('web', { name: 'api', command: 'x' })).toBe(
-      'name: must be "web" as in the path, is "api"',
-    );
+  test('goes under the name of the path, whatever name it has', () => {
+    const { configuration } = validateConfiguration('web', { name: 'api', command: 'x' });
+    expect(configuration.name).toBe('web');
   });
 
   test('names every field that is wrong', () => {

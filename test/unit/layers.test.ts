@@ -32,8 +32,12 @@ const LEVELS: Readonly<Record<string, number>> = {
   'src/housekeeping.ts': 6,
   'src/daemon.ts': 7,
   'src/welcome.ts': 8,
-  'src/start-daemon.ts': 8,
-  'src/main.ts': 9,
+  'src/terminal.ts': 8,
+  'src/assembly.ts': 7,
+  'src/start-master.ts': 8,
+  'src/start-wrapper.ts': 8,
+  'src/start-daemon.ts': 9,
+  'src/main.ts': 10,
 };
 
 interface Exception {
@@ -53,6 +57,11 @@ const EXCEPTIONS: readonly Exception[] = [
     isTypesOnly: true,
   },
   {
+    from: 'src/telemetry/',
+    to: 'src/model/',
+    reason: 'an audit entry is a noun of the model, and read back from its file',
+  },
+  {
     from: 'src/store/',
     to: 'src/loop/clock',
     reason: 'time is handed in everywhere, to the writers of instances too',
@@ -68,10 +77,24 @@ const EXCEPTIONS: readonly Exception[] = [
     to: 'src/configuration-files/',
     reason: 'config.json is read, judged and written like the files of configurations/',
   },
+  {
+    from: 'src/channel/',
+    to: 'src/logs/log-batch',
+    reason: 'a followed log travels as batches; both halves of the service speak of them',
+    isTypesOnly: true,
+  },
   { from: 'src/runtime/', to: 'src/channel/', reason: 'an installation fetches templates from the master' },
   { from: 'src/runtime/', to: 'src/node/desired-copy', reason: 'an installation is of what is desired' },
   { from: 'src/runtime/', to: 'src/templates/', reason: 'working directories are made from templates' },
   { from: 'src/runtime/', to: 'src/logs/', reason: 'every runtime writes and reads the one log store' },
+  { from: 'src/extensions/', to: 'src/runtime/', reason: 'an extension may bring a runtime and variables' },
+  { from: 'src/extensions/', to: 'src/templates/', reason: 'an extension may bring a storage of templates' },
+  { from: 'src/extensions/', to: 'src/logs/', reason: "an extension's runtime writes the one log store too" },
+  {
+    from: 'src/extensions/',
+    to: 'src/configuration-files/',
+    reason: 'settings of extensions are read and judged like the other JSON files',
+  },
 ];
 
 /** The composition roots: nothing else in `src/` imports `controllers/`, and each imports one half. */

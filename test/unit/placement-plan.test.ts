@@ -1,17 +1,25 @@
 /** Placement's decisions: nodes in, the chosen one or the reasons in words and numbers out. */
 import { describe, expect, it } from 'vitest';
-import { type Candidate, type PlacementFacts, plan } from '../../controllers/master/placement/plan.js';
+import {
+  type Candidate,
+  describeVerdict,
+  judge,
+  type Needs,
+} from '../../controllers/master/placement/conditions.js';
+import { type PlacementFacts, plan } from '../../controllers/master/placement/plan.js';
 
 function node(nodeId: string, fields: Partial<Candidate> = {}): Candidate {
   return {
     nodeId,
-    isConnected: true,
+    condition: 'connected',
+    conditionSince: 0,
     isCordoned: false,
     isAllowed: true,
-    offersRuntime: true,
+    runtimeProblem: null,
     freeRamMB: 8192,
     maxRamMB: 8192,
     freeCpu: 400,
+    maxCpu: 400,
     siblings: 0,
     hostAddress: '10.0.0.1',
     port: 30000,
@@ -29,6 +37,7 @@ function decide(candidates: readonly Candidate[], fields: Partial<PlacementFacts
     ramMB: 2048,
     cpu: 100,
     ports: { min: 30000, max: 30009 },
+    allowedNodes: [],
     home: null,
     candidates,
     templates: [],
@@ -46,9 +55,9 @@ function decide(candidates: readonly Candidate[], fields: Partial<PlacementFacts
 describe('the plan of placement', () => {
   it.each<[string, Partial<Candidate>, string]>([
     ['not-allowed', { isAllowed: false }, "1 not in the configuration's nodes"],
-    ['not-connected', { isConnected: false }, '1 not connected (alpha)'],
+    ['not-connected', { condition: 'lost' }, '1 not connected (alpha)'],
     ['cordoned', { isCordoned: true }, '1 cordoned (alpha)'],
-    ['runtime', { offersRuntime: false }, '1 does not offer runtime tmux'],
+    ['runtime', { runtimeProblem: 'tmux is not installed' }, '1 does not offer runtime tmux'],
     ['ram', { freeRamMB: 512 }, '1 short of RAM (need 2048 MB, free 512 MB)'],
     ['cpu', { freeCpu: 50 }, '1 short of CPU (need 100, free 50; 100 = one core)'],
     ['port', { port: undefined }, '1 without a free port in 30000-30009'],
@@ -67,9 +76,9 @@ describe('the plan of placement', () => {
     const nodes = [
       node('a', { freeRamMB: 100 }),
       node('b', { freeRamMB: 512, freeCpu: 0 }),
-      node('c', { offersRuntime: false, freeRamMB: 0 }),
-      node('d', { offersRuntime: false }),
-      node('e', { isConnected: false, isCordoned: true }),
+      node('c', { runtimeProblem: 'tmux is not installed', freeRamMB: 0 }),
+      node('d', { runtimeProblem: 'tmux is not installed' }),
+      node('e', { condition: 'returning', isCordoned: true }),
     ];
     expect(decide(nodes)).toEqual([
       'explain no-node-fits [not-connected runtime ram] 0/5 nodes fit: 1 not connected (e), ' +
@@ -142,5 +151,59 @@ describe('the plan of placement', () => {
 
   it('has nothing to do for one that has its place', () => {
     expect(decide([node('alpha')], { task: null })).toEqual([]);
+  });
+});
+
+describe('the verdict on one node', () => {
+  const NOW = 10_000_000;
+  const needs: Needs = {
+    runtime: 'tmux',
+    ramMB: 2048,
+    cpu: 100,
+    ports: { min: 30000, max: 30009 },
+    allowedNodes: ['beta', 'gamma', 'delta', 'epsilon'],
+    home: { nodeId: 'beta', isBinding: true },
+  };
+  const tell = (fields: Partial<Candidate>, more: Partial<Needs> = {}): string => {
+    const own = { ...needs, home: null, ...more };
+    const [verdict] = judge(own, [node('alpha', fields)]);
+    if (verdict === undefined) throw new Error('no verdict');
+    const { fits, failed, message } = describeVerdict(own, verdict, NOW);
+    return `${fits ? 'fits' : failed}: ${message}`;
+  };
+
+  it.each<[string, string]>([
+    [
+      tell({ isAllowed: false }),
+      "not-allowed: is not in the configuration's nodes (beta, gamma, delta and 1 more)",
+    ],
+    [
+      tell({}, { home: { nodeId: 'beta', isBinding: true } }),
+      'not-home: does not have the files of this static instance: beta has',
+    ],
+    [
+      tell({ condition: 'lost', conditionSince: NOW - 125_000 }),
+      'not-connected: has been lost for 2 min: no beats arrive',
+    ],
+    [
+      tell({ condition: 'returning', conditionSince: NOW - 12_000 }),
+      'not-connected: was stopped 12 s ago and said that it will be back',
+    ],
+    [tell({ isCordoned: true }), 'cordoned: is cordoned: it takes no new instances'],
+    [
+      tell({ runtimeProblem: 'tmux is not installed' }),
+      'runtime: does not offer runtime tmux: tmux is not installed',
+    ],
+    [tell({ freeRamMB: 512, maxRamMB: 4096 }), 'ram: needs 2048 MB of RAM, 512 MB of 4096 MB free'],
+    [tell({ freeRamMB: -5, maxRamMB: 4096 }), 'ram: needs 2048 MB of RAM, 0 MB of 4096 MB free'],
+    [tell({ freeCpu: 50 }), 'cpu: needs 100 units of CPU, 50 of 400 free (100 = one core)'],
+    [
+      tell({ port: undefined, busyPorts: 4 }),
+      'port: has no free port in 30000-30009 (4 of them held by other programs)',
+    ],
+    [tell({}), 'fits: fits: needs 2048 MB of RAM, 8192 MB of 8192 MB free, port 30000'],
+    [tell({ port: null }), 'fits: fits: needs 2048 MB of RAM, 8192 MB of 8192 MB free'],
+  ])('says %s', (said, expected) => {
+    expect(said).toBe(expected);
   });
 });

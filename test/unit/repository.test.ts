@@ -124,11 +124,10 @@ describe('the example configurations', async () => {
 
   it.each(files)('%s finds its templates, and in them the files that it modifies', (file) => {
     const configuration = configurationSchema.parse(JSON.parse(read(`configurations/${file}`)));
-    const { templates, problems } = chooseTemplates(
-      configuration.templateInstallationConfig,
-      'abc123',
+    const { templates, problems } = chooseTemplates(configuration.templateInstallationConfig, 'abc123', {
       groups,
-    );
+      storages: [],
+    });
     expect(problems).toEqual([]);
     for (const path of configuration.fileModifications) {
       const holders = templates.filter(({ group, name }) =>
@@ -163,9 +162,12 @@ describe('the documents', () => {
   });
 
   it('README.md lists every route', () => {
-    const { routes } = new ApiWorld().server;
-    const missing = routes
-      .map(({ method, path }) => `| ${method} | \`/api${path.replace(/:(\w+)/g, '{$1}')}\` |`)
+    const { routes, sockets } = new ApiWorld().server;
+    const missing = [...routes, ...sockets.map(({ path }) => ({ method: 'GET', path }))]
+      .map(
+        ({ method, path }) =>
+          `| ${method} | \`/api${path.replace(/:(\w+)/g, '{$1}').replace('*', '{path}')}\` |`,
+      )
       .filter((row) => !readme.includes(row));
     expect(routes.length).toBeGreaterThan(10);
     expect(missing).toEqual([]);

@@ -79,6 +79,24 @@ describe('the plan of the template installer', () => {
       ]);
     });
 
+    it("says the master's own reason where there is one, and again when it changes", () => {
+      const told = (problem: string) =>
+        desired({ templates: [template('a', null), { ...template('b', null), problem }] });
+      const messageOf = (wanted: ReturnType<typeof told>) =>
+        plan(
+          { id: ID, desired: wanted, handle: handle(), isNodeStopping: false, missingDigests: [] },
+          NOW,
+        ).steps.map((step) => (step.do === 'note-missing' ? step.message : step.do));
+      const first = messageOf(told('storage main has no template games/b'));
+      expect(first).toEqual([`storage main has no template games/b; ${missingMessage(['games/a'])}`]);
+      const message = first[0] ?? '';
+      const known = handle({ problem: { reason: 'template-missing', message, busyPort: null } });
+      expect(decide({ desired: told('storage main has no template games/b'), handle: known })).toEqual([]);
+      expect(decide({ desired: told('it is being downloaded'), handle: known })).toEqual([
+        'note missing games/a games/b',
+      ]);
+    });
+
     it('fetches nothing before all are there, and then does not wait', () => {
       expect(decide({ desired: wanted, missingDigests: ['digest-b'] })).toEqual([
         'note missing games/a games/c',

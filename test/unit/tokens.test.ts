@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureAdminKey } from '../../src/api/admin-key.js';
 import {
@@ -78,13 +79,24 @@ describe('the first admin key', () => {
   let directory: string;
   let path: string;
   let store: MemoryStore;
-  const ensure = (): Promise<{ created: boolean }> => ensureAdminKey({ store, path, now: 5 });
+  const told: string[] = [];
+  const recorded: unknown[] = [];
+  const ensure = (): ReturnType<typeof ensureAdminKey> =>
+    ensureAdminKey({
+      store,
+      path,
+      now: 5,
+      audit: { record: (entry) => recorded.push(entry) },
+      logger: pino({ level: 'debug' }, { write: (line: string) => told.push(line) }),
+    });
   const readKey = async () => apiKeyRecordSchema.parse((await store.get(apiKeyKey('admin')))?.value);
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'drover-admin-'));
     path = join(directory, 'admin.key');
     store = new MemoryStore();
+    told.length = 0;
+    recorded.length = 0;
   });
   afterEach(async () => {
     await store.close();
@@ -92,7 +104,7 @@ describe('the first admin key', () => {
   });
 
   it('is made once, readable by the owner only, and stored as hash and mask', async () => {
-    expect(await ensure()).toEqual({ created: true });
+    expect(await ensure()).toBe('made');
     const token = (await readFile(path, 'utf8')).trim();
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(await readdir(directory)).toEqual(['admin.key']);
@@ -104,7 +116,7 @@ describe('the first admin key', () => {
       mask: maskToken(token),
       createdAt: 5,
     });
-    expect(await ensure()).toEqual({ created: false });
+    expect(await ensure()).toBe('kept');
     expect((await readFile(path, 'utf8')).trim()).toBe(token);
   });
 
@@ -113,7 +125,7 @@ describe('the first admin key', () => {
     const token = (await readFile(path, 'utf8')).trim();
     await store.close();
     store = new MemoryStore();
-    expect(await ensure()).toEqual({ created: true });
+    expect(await ensure()).toBe('made');
     expect((await readKey()).hash).toBe(hashToken(token));
   });
 
@@ -128,8 +140,54 @@ describe('the first admin key', () => {
   it('is left alone when the operator took the file away or has other keys', async () => {
     await ensure();
     await rm(path);
-    expect(await ensure()).toEqual({ created: false });
+    expect(await ensure()).toBe('kept');
     expect(await readdir(directory)).toEqual([]);
+    expect(told).toEqual([]);
+  });
+
+  it('is made anew when the operator empties the file: loudly, audited, the old token is worth nothing', async () => {
+    await ensure();
+    const old = (await readFile(path, 'utf8')).trim();
+    await writeFile(path, '');
+    expect(await ensure()).toBe('replaced');
+    const token = (await readFile(path, 'utf8')).trim();
+    expect(token).not.toBe(old);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(await readKey()).toMatchObject({ scope: 'ALL', hash: hashToken(token), mask: maskToken(token) });
+    expect(recorded).toEqual([
+      { key: null, action: 'admin key made anew', subject: 'admin', address: null, result: 'ok' },
+    ]);
+    expect(told).toEqual([expect.stringContaining('its old token is revoked')]);
+    expect(told.join()).not.toContain(token);
+    expect(await ensure()).toBe('kept');
+  });
+
+  it('is made anew from an empty file also when it was deleted, beside the other keys', async () => {
+    await ensure();
+    const other = { label: 'ci', scope: 'ALL', hash: 'a'.repeat(64), mask: 'drv_...', createdAt: 1 };
+    await store.transact([
+      { do: 'remove', key: apiKeyKey('admin') },
+      { do: 'create', key: apiKeyKey('ci'), value: other },
+    ]);
+    await writeFile(path, '\n');
+    expect(await ensure()).toBe('replaced');
+    expect((await readKey()).hash).toBe(hashToken((await readFile(path, 'utf8')).trim()));
+    expect((await store.get(apiKeyKey('ci')))?.value).toEqual(other);
+  });
+
+  it.each([
+    ['a token of no key', `${generateToken()}\n`, 'holds the token of no key'],
+    ['something that is no token', 'drv_half', 'does not hold a token'],
+    ['a megabyte', 'x'.repeat(1024 * 1024), 'does not hold a token'],
+  ])('is left alone when the file holds %s, and the log says what to do', async (_what, content, text) => {
+    await ensure();
+    const before = await readKey();
+    await writeFile(path, content);
+    expect(await ensure()).toBe('kept');
+    expect(await readKey()).toEqual(before);
+    expect(await readFile(path, 'utf8')).toBe(content);
+    expect(told).toEqual([expect.stringContaining(text)]);
+    expect(told[0]).toContain('empty the file');
   });
 
   it('refuses a file that other users can read', async () => {

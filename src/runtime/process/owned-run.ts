@@ -2,6 +2,8 @@
 import { accessSync, constants as fsConstants, statSync } from 'node:fs';
 import { constants, uptime } from 'node:os';
 import { SegmentWriter } from '../../logs/segment-writer.js';
+import type { LogPosition, OutputSpan } from '../../model/past-exit.js';
+import { publicMessage } from '../../model/public-message.js';
 import { readProcess } from '../process-table.js';
 import type { NativePty } from './native-pty.js';
 import type { OwnerExit, OwnerHeld, StartRequest } from './protocol.js';
@@ -29,6 +31,7 @@ export class OwnedRun {
   readonly run: number;
   readonly #terminal: Terminal;
   readonly #log: SegmentWriter;
+  readonly #logStart: LogPosition | undefined;
   readonly #startTime: number;
   #exit: OwnerExit | null = null;
 
@@ -38,6 +41,7 @@ export class OwnedRun {
     this.run = request.run;
     checkDirectory(request.workingDirectory);
     this.#log = openLog(request);
+    this.#logStart = this.#log.position;
     try {
       this.#terminal = this.#startTerminal(request, services);
     } catch (error) {
@@ -77,7 +81,14 @@ export class OwnedRun {
   /** Closes terminal and log of a run that has ended: what still holds the terminal is hung up. Idempotent. */
   close(): void {
     this.#terminal.close();
+    // Its followers get whole lines only: the last words of a run often have no newline.
+    this.#log.endLine();
     this.#log.close();
+  }
+
+  #output(): OutputSpan | undefined {
+    const to = this.#log.position;
+    return this.#logStart === undefined || to === undefined ? undefined : { from: this.#logStart, to };
   }
 
   #startTerminal(request: StartRequest, services: RunServices): Terminal {
@@ -97,7 +108,7 @@ export class OwnedRun {
       onOutput: (bytes) => this.#log.write(bytes),
       onReady: () => services.onReady(this),
       onExit: (code, signal) => {
-        this.#exit = toExit(code, signal);
+        this.#exit = { ...toExit(code, signal), output: this.#output() };
         services.onExit(this);
       },
     });
@@ -113,7 +124,7 @@ function openLog({ log }: StartRequest): SegmentWriter {
   } catch (error) {
     // A full disk is no reason not to run: the writer drops, counts, and goes on when there is room.
     if (!(error instanceof Error && 'code' in error && DISK_FULL.has(error.code)))
-      throw new Error(`cannot open its log: ${error instanceof Error ? error.message : String(error)}`);
+      throw new Error(`cannot open its log: ${publicMessage(error)}`);
   }
   return writer;
 }
@@ -121,8 +132,19 @@ function openLog({ log }: StartRequest): SegmentWriter {
 /** node-pty would start a process that only fails afterwards, and says so in its output. */
 function checkDirectory(directory: string): void {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new Error(`the working directory ${directory} does not exist`);
-  accessSync(directory, fsConstants.X_OK);
+    throw new Error(`the working directory ${shortName(directory)} does not exist`);
+  try {
+    accessSync(directory, fsConstants.X_OK);
+  } catch (error) {
+    throw new Error(
+      `the working directory ${shortName(directory)} cannot be entered: ${publicMessage(error)}`,
+    );
+  }
+}
+
+/** `running/abc123`: what is said of a start reaches clients of the API. */
+function shortName(directory: string): string {
+  return directory.split('/').slice(-2).join('/');
 }
 
 function toExit(code: number, signal: number): OwnerExit {

@@ -3,7 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, ftruncateSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { DroverError } from '../../model/errors.js';
+import { publicMessage } from '../../model/public-message.js';
 import { identityOf } from '../socket-path.js';
 
 const START_TIMEOUT_MS = 10_000;
@@ -72,7 +73,7 @@ async function firstLine(child: ChildProcess, clock: Clock): Promise<void> {
       said += text;
       if (/^(ready|taken)\n/.test(said)) resolve();
     });
-    child.once('error', (error) => fail(messageOf(error)));
+    child.once('error', (error) => fail(publicMessage(error)));
     child.once('close', (code) => fail(said.replace(/^failed /, '').trim() || `exit code ${code}`));
   });
   await answer.finally(() => timeout?.cancel());

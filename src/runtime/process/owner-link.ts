@@ -5,6 +5,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '../../loop/clock.js';
 import { DroverError, isErrorCode, messageOf } from '../../model/errors.js';
+import { publicMessage } from '../../model/public-message.js';
 import { type CheckedMessage, parseOwnerMessage } from './owner-messages.js';
 import {
   encodeFrame,
@@ -170,7 +171,7 @@ function open(socketPath: string): Promise<Socket | undefined> {
     socket.once('error', (error) => {
       const code = 'code' in error ? error.code : undefined;
       if (code === 'ENOENT' || code === 'ECONNREFUSED') resolve(undefined);
-      else reject(unavailable(`cannot reach the owner process: ${error.message}`));
+      else reject(unavailable(`cannot reach the owner process: ${publicMessage(error)}`));
     });
     socket.once('connect', () => resolve(socket));
   });

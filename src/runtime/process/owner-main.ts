@@ -4,6 +4,7 @@
  * memory as long as anything runs.
  */
 import { parseArgs } from 'node:util';
+import { publicMessage } from '../../model/public-message.js';
 import { loadNativePty } from './native-pty.js';
 import { Owner } from './owner.js';
 import { type Seat, takeSeat } from './owner-seat.js';
@@ -51,6 +52,7 @@ function ignoreFaults(): void {
 }
 
 main().catch((error: unknown) => {
-  process.stdout.write(`failed ${error instanceof Error ? error.message : error}\n`);
+  process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+  process.stdout.write(`failed ${publicMessage(error)}\n`);
   process.exit(1);
 });

@@ -1,5 +1,6 @@
 /** Checks what an owner sends (`OwnerMessage` of protocol.ts) before the daemon acts on it. */
 import { z } from 'zod';
+import { outputSpanSchema } from '../../model/past-exit.js';
 
 const runSchema = z.object({ instanceId: z.string(), run: z.int() });
 
@@ -8,6 +9,7 @@ const exitSchema = z.object({
   signal: z.string().nullable(),
   at: z.number(),
   ticks: z.number(),
+  output: outputSpanSchema.optional(),
 });
 
 const heldSchema = runSchema.extend({

@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../model/errors.js';
+import { publicMessage } from '../../model/public-message.js';
 import { DaemonConnection } from './daemon-connection.js';
 import { inheritableDescriptors } from './inheritable.js';
 import type { NativePty } from './native-pty.js';
@@ -136,7 +137,7 @@ export class Owner {
       this.#runs.set(keyOf(run), run);
       return { type: 'done', id: request.id, process: { pid: run.pid, startTime: run.startTime } };
     } catch (error) {
-      return failed(error instanceof Error ? error.message : String(error));
+      return failed(publicMessage(error));
     }
   }
 

@@ -3,7 +3,7 @@
  * daemon. Starts, input and exits go through the owner; signals are sent by the daemon itself.
  */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Clock } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { isInstanceId } from '../../model/names.js';
@@ -55,7 +55,7 @@ export class ProcessRuntime implements Runtime {
   async probe(): Promise<RuntimeOffer> {
     const reason = existsSync(this.#options.ownerProgram)
       ? null
-      : `the owner program ${this.#options.ownerProgram} is missing; build Drover again`;
+      : `its owner program ${basename(this.#options.ownerProgram)} is missing; build or install Drover again`;
     return { key: this.key, available: reason === null, version: null, reason };
   }
 

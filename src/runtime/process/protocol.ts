@@ -1,10 +1,12 @@
 /**
  * What daemon and owner say to each other over the Unix socket: length-prefixed JSON frames with an optional
- * binary body. Imported by both sides; the owner's memory counts, so nothing is imported here.
+ * binary body. Imported by both sides; the owner's memory counts, so nothing but types is imported here.
  *
  * daemon -> owner: hello, then requests with an id. Owner -> daemon: welcome (with all it holds) or refused, then
  * one done/failed per request, and exits as they happen. A new daemon's hello replaces the old daemon.
  */
+
+import type { OutputSpan } from '../../model/past-exit.js';
 
 /** Raised when a message changes its meaning; owner and daemon of one number may be of different versions. */
 export const OWNER_PROTOCOL = 1;
@@ -26,6 +28,8 @@ export interface OwnerExit {
   readonly at: number;
   /** Clock ticks since boot, the unit of process start times. */
   readonly ticks: number;
+  /** Where its output stands in the log. Absent from earlier owners, and where no log could be opened. */
+  readonly output?: OutputSpan | undefined;
 }
 
 export interface OwnerHeld extends OwnerRun {

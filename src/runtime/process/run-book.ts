@@ -49,8 +49,8 @@ export class RunBook {
     return identity;
   }
 
-  exited(run: OwnerRun, { code, signal, at, ticks }: OwnerExit): Exit {
-    const exit = { code, signal, at };
+  exited(run: OwnerRun, { ticks, output, ...how }: OwnerExit): Exit {
+    const exit: Exit = { ...how, ...(output !== undefined && { output }) };
     const identity = this.#held.get(keyOf(run))?.identity ?? null;
     this.#held.set(keyOf(run), { run: runOf(run), identity, exit, exitedAtTicks: ticks });
     return exit;

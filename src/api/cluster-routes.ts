@@ -1,0 +1,132 @@
+/** `/cluster/nodes`: the nodes that the master knows, connected or not, and what they hold. */
+import { z } from 'zod';
+import { DroverError } from '../model/errors.js';
+import { instanceInfoSchema } from '../model/instance.js';
+import { nameSchema } from '../model/names.js';
+import {
+  type NodeRecord,
+  nodeCapacitySchema,
+  nodeConditionSchema,
+  runtimeOfferSchema,
+} from '../model/node.js';
+import type { ApiDependencies } from './dependencies.js';
+import type { InstanceRoutesOptions } from './instance-routes.js';
+import { sendError } from './json-reply.js';
+import { defineRoute, nothing, type Route } from './route.js';
+
+const nodeParams = z.object({ id: z.string().describe('node id') });
+const commandBody = z.object({ command: z.string().describe('a console command') });
+
+export const summarySchema = z.object({
+  nodeId: z.string(),
+  address: z.string(),
+  master: z.boolean(),
+  resources: z
+    .object({ usedRamMB: z.int(), usedCpu: z.int().describe('100 = one core') })
+    .describe('what placement has given out'),
+});
+
+export const detailSchema = summarySchema.extend({
+  instances: z.array(instanceInfoSchema).describe('what is placed there, oldest first'),
+  capacity: nodeCapacitySchema,
+  condition: nodeConditionSchema.describe(
+    '`returning`: it said that it will be back; `lost`: its beats are missing',
+  ),
+  conditionSince: z.number().describe('Unix milliseconds'),
+  cordoned: z.boolean(),
+  runtimes: z.array(runtimeOfferSchema),
+  version: z.string(),
+});
+
+export function clusterRoutes(options: InstanceRoutesOptions): readonly Route[] {
+  return [listRoute(options.dependencies), getRoute(options), executeRoute(options.dependencies)];
+}
+
+function listRoute(dependencies: ApiDependencies): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/cluster/nodes',
+    scope: 'ALL',
+    summary: 'All nodes that the master knows, by id.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'nodes', schema: z.array(summarySchema) } },
+    handle: () =>
+      [...dependencies.nodes.entries()]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([, { value }]) => summaryOf(dependencies, value)),
+  });
+}
+
+function getRoute({ dependencies, view }: InstanceRoutesOptions): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/cluster/nodes/:id',
+    scope: 'ALL',
+    summary: 'One node, with its instances, its capacity and what it offers.',
+    errors: ['DRV_NODE_UNKNOWN'],
+    params: nodeParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'the node', schema: detailSchema } },
+    handle: ({ params: { id } }): z.output<typeof detailSchema> => {
+      const node = dependencies.nodes.get(id)?.value;
+      if (node === undefined) throw unknownNode(id);
+      const { capacity, condition, conditionSince, cordoned, runtimes, version } = node;
+      return {
+        ...summaryOf(dependencies, node),
+        instances: view.onNode(id),
+        capacity,
+        condition,
+        conditionSince,
+        cordoned,
+        runtimes,
+        version,
+      };
+    },
+  });
+}
+
+/** Commands run on the serving node alone, through `POST /commands/execute`. */
+function executeRoute({ configuration, nodes }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/cluster/nodes/:id',
+    scope: 'ALL',
+    summary:
+      'Not implemented for other nodes; refused for the serving one, which has POST /commands/execute.',
+    errors: ['DRV_NODE_UNKNOWN', 'DRV_NOT_IMPLEMENTED'],
+    params: nodeParams,
+    query: nothing,
+    body: commandBody,
+    answers: {},
+    handle: ({ params: { id } }, reply) => {
+      if (id === configuration.nodeId)
+        return sendError(
+          reply,
+          400,
+          'cannot execute command on local node via API: use POST /api/commands/execute',
+        );
+      if (nodes.get(id) === undefined) throw unknownNode(id);
+      throw new DroverError(
+        'DRV_NOT_IMPLEMENTED',
+        'executing commands on other nodes is not implemented: POST /api/commands/execute runs them on the master',
+      );
+    },
+  });
+}
+
+function summaryOf(
+  dependencies: Pick<ApiDependencies, 'usedOf'>,
+  { nodeId, address, master }: NodeRecord,
+): z.output<typeof summarySchema> {
+  const { ramMB, cpu } = dependencies.usedOf(nodeId);
+  return { nodeId, address, master, resources: { usedRamMB: ramMB, usedCpu: cpu } };
+}
+
+/** Only a well-formed id is repeated to the client. */
+function unknownNode(id: string): DroverError {
+  const what = nameSchema.safeParse(id).success ? `node "${id}"` : 'such node';
+  return new DroverError('DRV_NODE_UNKNOWN', `there is no ${what}: GET /api/cluster/nodes lists them`);
+}

@@ -1,0 +1,73 @@
+/** The error answers in the API's description: one named response for each status. */
+import { z } from 'zod';
+import type { ZodOpenApiResponseObject } from 'zod-openapi';
+
+const RESPONSE_REF = '#/components/responses/';
+
+export const errorAnswer = z.object({ error: z.string().describe('what is wrong, and what would be right') });
+export const rateLimitAnswer = errorAnswer.extend({
+  retryAfterMs: z.int().min(0).describe('wait so long before the next call'),
+  message: z.string().optional(),
+});
+
+interface ErrorKind {
+  readonly name: string;
+  readonly description: string;
+}
+
+const ERRORS: Readonly<Record<number | 'default', ErrorKind>> = {
+  400: {
+    name: 'BadRequest',
+    description: 'The request is not as this endpoint wants it; the error says where.',
+  },
+  401: { name: 'Unauthorized', description: 'No valid key, or one that may not call this endpoint.' },
+  404: { name: 'NotFound', description: 'What the path names is not there.' },
+  408: { name: 'RequestTimeout', description: 'The body did not come in time.' },
+  409: { name: 'Conflict', description: 'It is not in a state that allows this.' },
+  413: { name: 'TooLarge', description: 'The body is larger than the server takes.' },
+  415: { name: 'UnsupportedMediaType', description: 'The body is of a content type that is not taken here.' },
+  426: { name: 'UpgradeRequired', description: 'This endpoint is a WebSocket: send an upgrade request.' },
+  429: {
+    name: 'RateLimited',
+    description: 'Too many calls; `Retry-After` and `retryAfterMs` say when to go on.',
+  },
+  500: {
+    name: 'Failed',
+    description: 'The server could not do it; the error says what its operator has to mend.',
+  },
+  501: { name: 'NotImplemented', description: 'Defined, but not offered.' },
+  502: {
+    name: 'BadGateway',
+    description: 'A node or a storage provider that was asked did not do its part.',
+  },
+  503: { name: 'Unavailable', description: 'Not now: the master still loads its state, or a node is away.' },
+  507: {
+    name: 'InsufficientStorage',
+    description: 'The disk of the server took no more; nothing was changed.',
+  },
+  default: { name: 'Fault', description: 'A fault of the server that should not happen; its log says more.' },
+};
+
+/** For `components.responses`. */
+export const ERROR_RESPONSES: Readonly<Record<string, ZodOpenApiResponseObject>> = Object.fromEntries(
+  Object.entries(ERRORS).map(([status, { name, description }]) => [name, describeError(status, description)]),
+);
+
+function describeError(status: string, description: string): ZodOpenApiResponseObject {
+  const isLimit = status === '429';
+  return {
+    description,
+    content: { 'application/json': { schema: isLimit ? rateLimitAnswer : errorAnswer } },
+    ...(isLimit && {
+      headers: { 'Retry-After': { description: 'seconds', schema: { type: 'integer' as const } } },
+    }),
+  };
+}
+
+/** Throws for a status that has no description here. */
+export function errorResponse(status: number | 'default'): { $ref: string } {
+  const kind = ERRORS[status];
+  if (kind === undefined)
+    throw new Error(`errors with status ${status} are not described in openapi-errors.ts`);
+  return { $ref: RESPONSE_REF + kind.name };
+}

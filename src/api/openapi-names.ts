@@ -1,0 +1,93 @@
+/** What the operations of the API are called in its description: client generators make method names of them. */
+
+/** By method and path as the router has it. A new route gets its name here. */
+const OPERATION_IDS: Readonly<Record<string, string>> = {
+  'GET /ping': 'ping',
+  'GET /metrics': 'getMetrics',
+  'GET /openapi.json': 'getDescription',
+  'GET /node': 'getNode',
+  'GET /node/config': 'getNodeConfiguration',
+  'POST /node/reload': 'reloadNode',
+  'GET /cluster/nodes': 'listClusterNodes',
+  'GET /cluster/nodes/:id': 'getClusterNode',
+  'POST /cluster/nodes/:id': 'executeOnClusterNode',
+  'GET /instances': 'listInstances',
+  'POST /instances': 'createInstance',
+  'GET /instances/:id': 'getInstance',
+  'DELETE /instances/:id': 'deleteInstance',
+  'GET /instances/:id/logs': 'getInstanceLogs',
+  'GET /instances/:id/live-log': 'followInstanceLog',
+  'GET /instances/:id/why': 'explainInstance',
+  'PUT /instances/:id/state': 'reportInstanceState',
+  'PATCH /instances/:id/lifecycle': 'changeInstanceLifecycle',
+  'POST /instances/:id/execute': 'executeOnInstance',
+  'POST /instances/:id/stop': 'stopInstance',
+  'POST /instances/:id/command': 'sendInstanceCommand',
+  'GET /configurations': 'listConfigurations',
+  'GET /configurations/:name': 'getConfiguration',
+  'PUT /configurations/:name': 'putConfiguration',
+  'DELETE /configurations/:name': 'deleteConfiguration',
+  'GET /configurations/:name/why': 'explainConfiguration',
+  'GET /templates': 'listTemplates',
+  'GET /templates/:group/:name': 'getTemplate',
+  'GET /templates/:group/:name/files': 'listTemplateFiles',
+  'GET /templates/:group/:name/files/*': 'readTemplateFile',
+  'POST /templates/:group/:name/files/*': 'createTemplateFile',
+  'PATCH /templates/:group/:name/files/*': 'replaceTemplateFile',
+  'DELETE /templates/:group/:name/files/*': 'deleteTemplateFile',
+  'POST /templates/:group/:name/export': 'exportTemplate',
+  'POST /templates/:group/:name/import': 'importTemplate',
+  'POST /templates/:group/:name/sync': 'syncTemplate',
+  'POST /templates/sync': 'syncTemplates',
+  'POST /commands/execute': 'executeCommand',
+  'GET /console': 'openConsole',
+  'GET /audit': 'listAuditEntries',
+};
+
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+  /** First segments of the paths that belong here. */
+  readonly segments: readonly string[];
+}
+
+export const TAGS: readonly Tag[] = [
+  {
+    name: 'Node',
+    description: 'The node that serves this API, and the API itself.',
+    segments: ['ping', 'metrics', 'node', 'openapi.json'],
+  },
+  { name: 'Cluster', description: 'The nodes that hold instances.', segments: ['cluster'] },
+  { name: 'Instances', description: 'Processes made from configurations.', segments: ['instances'] },
+  {
+    name: 'Configurations',
+    description: 'What instances are made from, and how many should run.',
+    segments: ['configurations'],
+  },
+  {
+    name: 'Templates',
+    description: 'File trees that are copied into an instance before it starts.',
+    segments: ['templates'],
+  },
+  {
+    name: 'Commands',
+    description: 'The command tree of the console, by request and by WebSocket.',
+    segments: ['commands', 'console'],
+  },
+  { name: 'Audit', description: 'Who did what, from where, and how it ended.', segments: ['audit'] },
+];
+
+/** Throws for an operation without a name. */
+export function operationId(method: string, path: string): string {
+  const id = OPERATION_IDS[`${method} ${path}`];
+  if (id === undefined) throw new Error(`${method} ${path} has no operation id: name it in openapi-names.ts`);
+  return id;
+}
+
+/** Throws for a path that belongs nowhere. */
+export function tagOf(path: string): string {
+  const [, segment = ''] = path.split('/');
+  const tag = TAGS.find(({ segments }) => segments.includes(segment));
+  if (tag === undefined) throw new Error(`${path} belongs to no tag: add one in openapi-names.ts`);
+  return tag.name;
+}

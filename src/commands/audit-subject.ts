@@ -1,0 +1,29 @@
+/** What the audit trail says of a command: enough to know what was done, and no secret. */
+import type { Command } from 'commander';
+import { toPlainText } from '../telemetry/plain-text.js';
+import { hideTokens } from '../telemetry/secret-fields.js';
+import { pathOf } from './usage.js';
+
+const MAX_CHARS = 200;
+const HIDDEN = '***';
+/** `instance execute`: what is typed into an instance may be a password. */
+const EXECUTE = 'instance execute';
+
+/** Of a command that runs. */
+export function subjectOfCommand(command: Command): string {
+  const path = pathOf(command);
+  const words = path === EXECUTE ? [...command.args.slice(0, 1), HIDDEN] : command.args;
+  return clean([path, ...words].join(' '));
+}
+
+/** Of a line that is no command: only its beginning, for who knows what the rest was meant for. */
+export function subjectOfUnknown(words: readonly string[], groups: ReadonlySet<string>): string {
+  const [first = '', second] = words;
+  const known = groups.has(first) && second !== undefined ? `${first} ${second}` : first;
+  return clean(words.length > known.split(' ').length ? `${known} ${HIDDEN}` : known);
+}
+
+function clean(text: string): string {
+  const plain = hideTokens(toPlainText(text.replace(/\s+/g, ' ')));
+  return plain.length > MAX_CHARS ? `${plain.slice(0, MAX_CHARS)}...` : plain;
+}

@@ -1,0 +1,68 @@
+/** What could come next on a line that is being typed: words of the tree, ids and names. */
+import type { Command } from 'commander';
+import type { CommandDependencies } from './dependencies.js';
+import { visibleInstances } from './find.js';
+
+/** More than these help nobody. */
+const MAX_CANDIDATES = 50;
+
+/** Candidates for the last word of the line, and that word, as node:readline wants them. */
+export function completionsOf(
+  program: Command,
+  dependencies: CommandDependencies,
+  line: string,
+): [string[], string] {
+  const words = line.trimStart().split(/\s+/);
+  const typed = words.pop() ?? '';
+  const candidates = typed.startsWith('-')
+    ? options(program, words)
+    : wordsAfter(program, dependencies, words);
+  const fitting = candidates.filter((candidate) => candidate.startsWith(typed)).slice(0, MAX_CANDIDATES);
+  return [fitting.length === 1 ? [`${fitting[0]} `] : fitting, typed];
+}
+
+function wordsAfter(program: Command, dependencies: CommandDependencies, words: readonly string[]): string[] {
+  const { command, rest } = descend(program, words);
+  if (command.name() === 'help') return descend(program, rest).command.commands.map((child) => child.name());
+  if (command.commands.length > 0)
+    return rest.length > 0 ? [] : command.commands.map((child) => child.name());
+  const argument = command.registeredArguments[rest.length];
+  return argument === undefined ? [] : [...(argument.argChoices ?? valuesOf(argument.name(), dependencies))];
+}
+
+function options(program: Command, words: readonly string[]): string[] {
+  return descend(program, words).command.options.flatMap(({ long }) => (long === undefined ? [] : [long]));
+}
+
+/** The command that the words lead to, and the words after it. */
+function descend(program: Command, words: readonly string[]): { command: Command; rest: readonly string[] } {
+  let command = program;
+  let depth = 0;
+  for (const word of words) {
+    const next = command.commands.find((child) => child.name() === word);
+    if (next === undefined) break;
+    command = next;
+    depth++;
+  }
+  return { command, rest: words.slice(depth) };
+}
+
+/** By the names that the commands give their arguments. */
+function valuesOf(argument: string, dependencies: CommandDependencies): string[] {
+  switch (argument) {
+    case 'id':
+      return [...visibleInstances(dependencies)].map(({ id }) => id).sort();
+    case 'configuration':
+    case 'name':
+      return [...dependencies.configurations.entries()].map(([name]) => name).sort();
+    case 'label':
+      return [...dependencies.keys.entries()].map(([label]) => label).sort();
+    case 'pattern':
+      return [...dependencies.templates.groups()].flatMap(([group, names]) => [
+        `${group}/*`,
+        ...names.map((name) => `${group}/${name}`),
+      ]);
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,43 @@
+/** What a person reads when a command fails. */
+import { CommanderError } from 'commander';
+import { DroverError, messageOf } from '../model/errors.js';
+import type { Logger } from '../telemetry/logger.js';
+
+/** Longer messages repeat what was typed. */
+const MAX_CHARS = 2000;
+const SHOWN_AS_HELP: ReadonlySet<string> = new Set([
+  'commander.helpDisplayed',
+  'commander.help',
+  'commander.version',
+]);
+
+/** One line; '' when the help that was printed says enough. */
+export function describeFailure(error: unknown, logger: Logger): string {
+  if (error instanceof CommanderError)
+    return SHOWN_AS_HELP.has(error.code) ? '' : plainParserMessage(error.message);
+  if (error instanceof DroverError) {
+    // What an extension threw is for its author.
+    if (error.code === 'DRV_EXTENSION_FAILED')
+      logger.warn({ err: error }, `an extension's command failed: ${error.message}`);
+    return cut(error.message);
+  }
+  logger.error({ err: error }, `a command failed: ${messageOf(error)}`);
+  return 'the command failed inside Drover; its log has the details';
+}
+
+/** True when the help was asked for and shown. */
+export function isHelp(error: unknown): boolean {
+  return error instanceof CommanderError && error.exitCode === 0;
+}
+
+/** `unknown command 'instnace'. Did you mean instance?` */
+function plainParserMessage(message: string): string {
+  const [first = '', ...more] = message.replace(/^error: /, '').split('\n');
+  const hints = more.map((hint) => hint.replace(/^\((.*)\)$/, '$1'));
+  if (hints.length === 0 && first.startsWith('unknown command')) return cut(`${first}: "help" lists all`);
+  return cut([first, ...hints].join('. '));
+}
+
+function cut(message: string): string {
+  return message.length > MAX_CHARS ? `${message.slice(0, MAX_CHARS)}...` : message;
+}

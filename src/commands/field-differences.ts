@@ -1,0 +1,36 @@
+/** Which fields of two contents of a configuration differ, for people. Pure. */
+import type { Configuration } from '../model/configuration.js';
+import { canonicalJson } from '../model/configuration.js';
+
+export interface FieldDifference {
+  /** Path such as `availablePorts.min`. */
+  readonly field: string;
+  /** As JSON; null: not there. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** Every field that differs, by name; a list is compared as one value. */
+export function differencesOf(before: Configuration, after: Configuration): FieldDifference[] {
+  const old = leavesOf(before);
+  const now = leavesOf(after);
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .filter((field) => old.get(field) !== now.get(field))
+    .sort()
+    .map((field) => ({ field, before: old.get(field) ?? null, after: now.get(field) ?? null }));
+}
+
+/** `ramMB: 512 -> 1024`; what is not there is `-`. */
+export function describeDifference({ field, before, after }: FieldDifference): string {
+  return `${field}: ${before ?? '-'} -> ${after ?? '-'}`;
+}
+
+function leavesOf(value: unknown, path = '', leaves = new Map<string, string>()): Map<string, string> {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    if (value !== undefined) leaves.set(path, canonicalJson(value));
+    return leaves;
+  }
+  for (const [key, child] of Object.entries(value))
+    leavesOf(child, path === '' ? key : `${path}.${key}`, leaves);
+  return leaves;
+}

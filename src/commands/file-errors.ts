@@ -1,0 +1,17 @@
+/** Configuration files that are not in force as they stand, in words. */
+import type { ConfigurationFileError } from '../model/configuration.js';
+
+/** One line, such as `lobby.json:7:26: ramMB: must be ...`. */
+export function describeFileError({ file, line, column, field, message }: ConfigurationFileError): string {
+  const place = line === null ? file : `${file}:${line}${column === null ? '' : `:${column}`}`;
+  return `${place}: ${field === null || message.startsWith(field) ? '' : `${field}: `}${message}`;
+}
+
+/** Lines to put below something else; none when no file is broken. */
+export function describeFileErrors(errors: readonly ConfigurationFileError[]): string[] {
+  if (errors.length === 0) return [];
+  return [
+    'broken files (what was in force before stays in force):',
+    ...errors.map((error) => `  ${describeFileError(error)}`),
+  ];
+}

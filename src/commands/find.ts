@@ -1,0 +1,69 @@
+/** Finds what a command names, and says what was probably meant when there is none. */
+import { nearestName } from '../configuration-files/nearest-name.js';
+import type { ConfigurationRecord } from '../model/configuration.js';
+import { DroverError } from '../model/errors.js';
+import type { InstanceRecord } from '../model/instance.js';
+import type { CommandDependencies } from './dependencies.js';
+
+/** Longer than any name or id that is valid. */
+const SHOWN_CHARS = 64;
+
+/** Instances that clients may see, in no order. */
+export function* visibleInstances({
+  instances,
+}: Pick<CommandDependencies, 'instances'>): Generator<InstanceRecord> {
+  for (const [, { value }] of instances.entries()) if (value.desired.goal !== 'remove') yield value;
+}
+
+/** Throws DRV_INSTANCE_UNKNOWN. */
+export function findInstance(
+  { instances }: Pick<CommandDependencies, 'instances'>,
+  id: string,
+): InstanceRecord {
+  const record = instances.get(id)?.value;
+  if (record !== undefined && record.desired.goal !== 'remove') return record;
+  const ids = [...visibleInstances({ instances })].map((known) => known.id);
+  throw new DroverError(
+    'DRV_INSTANCE_UNKNOWN',
+    `there is no instance ${quote(id)}${suggest(id, ids, 'instance list')}`,
+  );
+}
+
+/** Throws DRV_CONFIGURATION_UNKNOWN. */
+export function findConfiguration(
+  { configurations }: Pick<CommandDependencies, 'configurations'>,
+  name: string,
+): ConfigurationRecord {
+  const record = configurations.get(name)?.value;
+  if (record === undefined) throw unknownConfiguration({ configurations }, name);
+  return record;
+}
+
+export function unknownConfiguration(
+  { configurations }: Pick<CommandDependencies, 'configurations'>,
+  name: string,
+): DroverError {
+  const names = [...configurations.entries()].map(([known]) => known);
+  return new DroverError(
+    'DRV_CONFIGURATION_UNKNOWN',
+    `there is no configuration ${quote(name)}${suggest(name, names, 'config list')}`,
+  );
+}
+
+/** What was typed, in quotes and not too long. */
+export function quote(typed: string): string {
+  return JSON.stringify(typed.length > SHOWN_CHARS ? `${typed.slice(0, SHOWN_CHARS)}...` : typed);
+}
+
+/** How a message about something unknown ends: the nearest name, or the command that lists all. */
+export function suggest(typed: string, names: readonly string[], listCommand: string): string {
+  const nearest = startingWith(typed, names) ?? nearestName(typed, names);
+  return nearest === undefined ? `: "${listCommand}" shows all` : `. Did you mean ${nearest}?`;
+}
+
+/** The one name of which the first part was typed. */
+function startingWith(typed: string, names: readonly string[]): string | undefined {
+  if (typed.length < 2) return undefined;
+  const starting = names.filter((name) => name.startsWith(typed));
+  return starting.length === 1 ? starting[0] : undefined;
+}

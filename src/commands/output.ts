@@ -1,0 +1,76 @@
+/**
+ * What one command prints, on its way to a reader: bounded, and without control characters, whoever wrote the text.
+ * Nothing gets out any more once it is closed.
+ */
+import { toPlainText } from '../telemetry/plain-text.js';
+
+export const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
+const LIMIT_MIB = MAX_OUTPUT_BYTES / 1024 / 1024;
+/** JSON.stringify lets these through, and a terminal may act on them. */
+const RAW_CONTROL = /[\x7f-\x9f]/g;
+
+export class CommandOutput {
+  readonly #write: (text: string) => void;
+  #left = MAX_OUTPUT_BYTES;
+  #isClosed = false;
+
+  constructor(write: (text: string) => void) {
+    this.#write = write;
+  }
+
+  /** Prints whole lines; '' prints nothing. What is beyond 4 MiB is cut, and one line says so. */
+  print(text: string): void {
+    if (text === '' || this.#isClosed) return;
+    const plain = toPlainLines(text);
+    const bytes = Buffer.byteLength(plain);
+    if (bytes <= this.#left) {
+      this.#left -= bytes;
+      this.#write(plain);
+      return;
+    }
+    this.#isClosed = true;
+    this.#write(
+      `${wholeLines(plain, this.#left)}[the rest is cut: a command prints ${LIMIT_MIB} MiB at most]\n`,
+    );
+  }
+
+  /** Prints one JSON value, an array one element a line; one that is too long is replaced by `{"error"}`. */
+  printJson(value: unknown): void {
+    if (this.#isClosed) return;
+    const text = encode(value);
+    if (this.#fits(text)) this.#write(text);
+    else this.print(encode({ error: `the output is longer than ${LIMIT_MIB} MiB: ask for less` }));
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #fits(text: string): boolean {
+    const bytes = Buffer.byteLength(text);
+    if (bytes > this.#left) return false;
+    this.#left -= bytes;
+    return true;
+  }
+}
+
+/** JSON that ends with a newline and is plain text already. */
+function encode(value: unknown): string {
+  const text =
+    Array.isArray(value) && value.length > 0
+      ? `[\n${value.map((element) => JSON.stringify(element)).join(',\n')}\n]`
+      : JSON.stringify(value, null, 2);
+  return `${text.replace(RAW_CONTROL, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)}\n`;
+}
+
+function toPlainLines(text: string): string {
+  const lines = text.endsWith('\n') ? text.slice(0, -1) : text;
+  return `${lines.split('\n').map(toPlainText).join('\n')}\n`;
+}
+
+/** As many whole lines from the start as fit into `bytes`. */
+function wholeLines(text: string, bytes: number): string {
+  const part = Buffer.from(text).subarray(0, bytes);
+  return part.subarray(0, part.lastIndexOf('\n') + 1).toString();
+}

@@ -1,0 +1,19 @@
+/** Splits a typed line into words. */
+import { parseArgsStringToArgv } from 'string-argv';
+
+/** `instance execute <id> <everything else>`, with its options before the id. */
+const EXECUTE = /^\s*(instance\s+execute\s+(?:(?:-o\s*|--output[\s=])\S+\s+)?[^\s-]\S*)\s+(\S[\s\S]*)$/;
+const WHOLLY_QUOTED = /^"([^"]*)"\s*$|^'([^']*)'\s*$/;
+
+/**
+ * Words as a shell splits them, without its escapes: quotes hold a word together. What `instance execute` sends is
+ * one word, taken as it was typed, because the instance has its own idea of quotes and blanks; a command that is
+ * quoted as a whole loses these quotes.
+ */
+export function splitLine(line: string): string[] {
+  const execute = EXECUTE.exec(line);
+  if (execute === null) return parseArgsStringToArgv(line.trim());
+  const [, head = '', command = ''] = execute;
+  const quoted = WHOLLY_QUOTED.exec(command);
+  return [...parseArgsStringToArgv(head), '--', quoted?.[1] ?? quoted?.[2] ?? command];
+}

@@ -1,0 +1,46 @@
+/** The command tree: built anew for every line, so that lines that run at once share nothing. */
+import { Command } from 'commander';
+import { addClusterCommands } from './cluster-commands.js';
+import { addConfigCommands } from './config-commands.js';
+import type { CommandContext } from './context.js';
+import { addExtensionCommands, addExtensionList } from './extension-commands.js';
+import { addHelpCommand } from './help-command.js';
+import { addInstanceCommands } from './instance-commands.js';
+import { addKeyCommands } from './key-commands.js';
+import { addNodeCommands, addStopCommand } from './node-commands.js';
+import { addTemplateCommands } from './template-commands.js';
+import { fullUsageOf } from './usage.js';
+
+const HELP_COLUMNS = 100;
+
+/** Nothing in it ends the process or writes anywhere but to the context's output: errors come as CommanderErrors. */
+export function buildTree(context: CommandContext): Command {
+  const program = new Command('drover')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => context.output.print(text),
+      writeErr: (text) => context.output.print(text),
+      // The runner says it.
+      outputError: () => undefined,
+      getOutHelpWidth: () => context.columns ?? HELP_COLUMNS,
+      getErrHelpWidth: () => context.columns ?? HELP_COLUMNS,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .configureHelp({ commandUsage: fullUsageOf })
+    .helpOption('-h, --help', 'show help')
+    .helpCommand(false)
+    .enablePositionalOptions();
+  addInstanceCommands(program, context);
+  addConfigCommands(program, context);
+  addTemplateCommands(program, context);
+  addClusterCommands(program, context);
+  addNodeCommands(program, context);
+  addKeyCommands(program, context);
+  addExtensionList(program, context);
+  addStopCommand(program, context);
+  addHelpCommand(program, context);
+  addExtensionCommands(program, context);
+  for (const group of program.commands) if (group.commands.length > 0) group.helpCommand('help', 'show this');
+  return program;
+}

@@ -1,0 +1,68 @@
+/**
+ * Follows the kept logs of a node's instances, from the files: a slow reader is served at its own pace and nothing is
+ * lost between the end of the file and the live part.
+ *
+ * Only whole lines are given, each once and under its number. A prompt without a newline shows when its line is
+ * finished, at the latest when the run has ended (`GET /logs` shows it before).
+ */
+import type { LogBatch, LogPosition } from './log-batch.js';
+import { LogCursor } from './log-cursor.js';
+import { LogWatches } from './log-watches.js';
+import type { SegmentCounts } from './segment-counts.js';
+import { listSegments, openSegment } from './segment-reader.js';
+
+export interface LogFollowerOptions {
+  readonly counts: SegmentCounts;
+  readonly watches?: LogWatches;
+}
+
+export class LogFollower {
+  readonly #counts: SegmentCounts;
+  readonly #watches: LogWatches;
+
+  constructor({ counts, watches = new LogWatches() }: LogFollowerOptions) {
+    this.#counts = counts;
+    this.#watches = watches;
+  }
+
+  /**
+   * The log in `directory` (which may not be there yet) from `position` on, then live; ends when `signal` aborts. A
+   * position ahead of the log waits for its line. Batches hold 1,000 lines or 64 Ki characters at most (or one line
+   * that is longer); nothing is read while the reader has not asked. Throws the system's read errors.
+   */
+  async *follow(directory: string, position: LogPosition, signal: AbortSignal): AsyncGenerator<LogBatch> {
+    // Watched before the first look, so that nothing falls between.
+    const watch = this.#watches.open(directory);
+    let cursor: LogCursor | undefined;
+    try {
+      while (!signal.aborted) {
+        const { isListChanged } = await watch.changed(signal);
+        cursor ??= new LogCursor(directory, await this.#lineAt(directory, position), signal);
+        for await (const batch of cursor.read(isListChanged)) {
+          if (signal.aborted) return;
+          yield batch;
+        }
+      }
+    } finally {
+      watch.close();
+      await cursor?.close();
+    }
+  }
+
+  /** Number of the line to begin with; of the last lines only whole ones count. */
+  async #lineAt(directory: string, position: LogPosition): Promise<number> {
+    if ('since' in position) return Math.max(1, position.since);
+    const segments = await listSegments(directory);
+    for (const segment of segments.toReversed()) {
+      const opened = await openSegment(segment);
+      if (opened === undefined) continue;
+      try {
+        const lines = segment.firstLine - 1 + (await this.#counts.newlines(segment.path, opened));
+        return Math.max(segments[0]?.firstLine ?? 1, lines - position.tail + 1);
+      } finally {
+        await opened.handle.close();
+      }
+    }
+    return 1;
+  }
+}

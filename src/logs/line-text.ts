@@ -1,0 +1,65 @@
+/**
+ * Turns the bytes of a log into lines of text: invalid UTF-8 replaced, very long lines cut. Bytes are split before
+ * they are decoded, so a character that is cut by a block's edge comes out whole.
+ */
+import { NEWLINE } from './segments.js';
+
+/** A longer line is shown cut: one answer of 1,000 lines must stay of a size that a client can take. */
+const LONGEST_LINE_BYTES = 64 * 1024;
+
+/** `head` is the whole line, or at least so much of it as is shown. */
+export function lineText(head: Buffer, bytes = head.length): string {
+  if (bytes <= LONGEST_LINE_BYTES) return head.toString('utf8');
+  return `${head.toString('utf8', 0, LONGEST_LINE_BYTES)} [drover] line cut here, it has ${bytes} bytes`;
+}
+
+/** Cuts a stream of blocks into whole lines. Holds no more of an unfinished line than is shown of it. */
+export class LineSplitter {
+  #head: Buffer[] = [];
+  #headBytes = 0;
+  /** Of the unfinished line, whether held or not. */
+  #bytes = 0;
+
+  /** The lines that end in `block`, which may be used again afterwards. */
+  push(block: Buffer): string[] {
+    const end = block.lastIndexOf(NEWLINE);
+    if (end < 0) {
+      this.#hold(block);
+      return [];
+    }
+    let start = 0;
+    const lines: string[] = [];
+    if (this.#bytes > 0) {
+      const first = block.indexOf(NEWLINE);
+      this.#hold(block.subarray(0, first));
+      lines.push(this.#release());
+      start = first + 1;
+    }
+    // A block is not longer than the longest line that is shown whole, so none of these is cut.
+    if (start <= end) for (const line of block.toString('utf8', start, end).split('\n')) lines.push(line);
+    this.#hold(block.subarray(end + 1));
+    return lines;
+  }
+
+  /** The unfinished line, or undefined when there is none. Starts anew. */
+  end(): string | undefined {
+    return this.#bytes === 0 ? undefined : this.#release();
+  }
+
+  #hold(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.#bytes += bytes.length;
+    const part = bytes.subarray(0, LONGEST_LINE_BYTES - this.#headBytes);
+    if (part.length === 0) return;
+    this.#head.push(Buffer.from(part));
+    this.#headBytes += part.length;
+  }
+
+  #release(): string {
+    const text = lineText(Buffer.concat(this.#head), this.#bytes);
+    this.#head = [];
+    this.#headBytes = 0;
+    this.#bytes = 0;
+    return text;
+  }
+}

@@ -1,0 +1,12 @@
+/** What a follower of an instance's log gets, on the node and over the channel. */
+
+/** Where to begin: with the last `tail` lines, or with line number `since` (counted from 1 since the instance was made). */
+export type LogPosition = { readonly tail: number } | { readonly since: number };
+
+/**
+ * Consecutive whole lines, oldest first, as written (escape sequences included), without their newlines; or a gap:
+ * lines that were rotated away before this follower read them. Numbers never go back within one stream.
+ */
+export type LogBatch =
+  | { readonly kind: 'lines'; readonly firstLine: number; readonly lines: readonly string[] }
+  | { readonly kind: 'gap'; readonly from: number; readonly to: number };

@@ -1,0 +1,192 @@
+/**
+ * Tells the followers of a log when its directory changed: one watch for all followers of an instance. It uses the
+ * system's notices; where those are used up it looks every `pollMs` instead. While the directory is not there it
+ * watches the one above.
+ */
+import { type FSWatcher, watch } from 'node:fs';
+import { basename, dirname } from 'node:path';
+
+/** Wakes of a busy log come no closer: a wake reads all that came meanwhile, so more of them only cost. */
+const REST_MS = 20;
+/** Without notices; with the rest it keeps a line under 100 ms. */
+const POLL_MS = 60;
+/** With notices: the system drops some of them when too many are waiting. */
+const SAFETY_POLL_MS = 2000;
+
+export interface LogWatchOptions {
+  /** `fs.watch`, or a stand-in for a system that has no notices left. */
+  readonly watch?: (path: string, onEvent: (event: string, name: string | null) => void) => FSWatcher;
+  readonly pollMs?: number;
+}
+
+export interface LogWatch {
+  /**
+   * Resolves with the first change since the call before, at once when there was one already, and when `signal`
+   * aborts. `isListChanged`: segments may have come or gone. One call at a time.
+   */
+  changed(signal: AbortSignal): Promise<{ readonly isListChanged: boolean }>;
+  /** Idempotent. */
+  close(): void;
+}
+
+export class LogWatches {
+  readonly #options: Required<LogWatchOptions>;
+  readonly #directories = new Map<string, DirectoryWatch>();
+
+  constructor(options: LogWatchOptions = {}) {
+    this.#options = { watch: watchDirectory, pollMs: POLL_MS, ...options };
+  }
+
+  /** How many directories are watched. */
+  get size(): number {
+    return this.#directories.size;
+  }
+
+  /** The first `changed` of the new watch resolves at once. */
+  open(directory: string): LogWatch {
+    const known = this.#directories.get(directory);
+    const shared = known ?? new DirectoryWatch(directory, this.#options);
+    this.#directories.set(directory, shared);
+    const watch = new Subscription(() => {
+      shared.subscriptions.delete(watch);
+      if (shared.subscriptions.size > 0) return;
+      shared.close();
+      this.#directories.delete(directory);
+    });
+    shared.subscriptions.add(watch);
+    return watch;
+  }
+}
+
+class Subscription implements LogWatch {
+  readonly #onClose: () => void;
+  #isClosed = false;
+  #isChanged = true;
+  #isListChanged = true;
+  #wake: () => void = () => undefined;
+
+  constructor(onClose: () => void) {
+    this.#onClose = onClose;
+  }
+
+  notify(isListChanged: boolean): void {
+    this.#isChanged = true;
+    this.#isListChanged ||= isListChanged;
+    this.#wake();
+  }
+
+  async changed(signal: AbortSignal): Promise<{ isListChanged: boolean }> {
+    if (!this.#isChanged && !signal.aborted) await this.#untilWoken(signal);
+    const isListChanged = this.#isListChanged;
+    this.#isChanged = false;
+    this.#isListChanged = false;
+    return { isListChanged };
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#onClose();
+  }
+
+  async #untilWoken(signal: AbortSignal): Promise<void> {
+    let onAbort = (): void => undefined;
+    await new Promise<void>((resolve) => {
+      onAbort = resolve;
+      this.#wake = resolve;
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+class DirectoryWatch {
+  readonly subscriptions = new Set<Subscription>();
+  readonly #directory: string;
+  readonly #options: Required<LogWatchOptions>;
+  readonly #safetyTimer: NodeJS.Timeout;
+  #own: FSWatcher | undefined;
+  /** Of the directory above, while this one is not there. */
+  #above: FSWatcher | undefined;
+  #pollTimer: NodeJS.Timeout | undefined;
+  #restTimer: NodeJS.Timeout | undefined;
+  #cameInRest = false;
+  #isListChanged = false;
+
+  constructor(directory: string, options: Required<LogWatchOptions>) {
+    this.#directory = directory;
+    this.#options = options;
+    this.#arm();
+    this.#safetyTimer = setInterval(() => {
+      if (this.#own === undefined) this.#arm();
+      this.#notify(true);
+    }, SAFETY_POLL_MS).unref();
+  }
+
+  close(): void {
+    this.#disarm();
+    clearInterval(this.#safetyTimer);
+    clearTimeout(this.#restTimer);
+  }
+
+  #arm(): void {
+    this.#disarm();
+    this.#own = this.#watchOwn();
+    if (this.#own !== undefined) return;
+    this.#above = this.#tryWatch(dirname(this.#directory), (_event, name) => {
+      if (name !== null && name !== basename(this.#directory)) return;
+      this.#arm();
+      this.#notify(true);
+    });
+    // Again: it may have been made before the one above was watched.
+    this.#own = this.#watchOwn();
+    if (this.#own === undefined && this.#above === undefined)
+      this.#pollTimer = setInterval(() => this.#notify(true), this.#options.pollMs).unref();
+  }
+
+  #disarm(): void {
+    this.#own?.close();
+    this.#above?.close();
+    this.#own = undefined;
+    this.#above = undefined;
+    clearInterval(this.#pollTimer);
+  }
+
+  #watchOwn(): FSWatcher | undefined {
+    return this.#tryWatch(this.#directory, (event, name) => {
+      // Its own name stands for the directory itself: it was removed or moved away.
+      if (name === basename(this.#directory)) this.#arm();
+      this.#notify(event === 'rename');
+    });
+  }
+
+  #tryWatch(path: string, onEvent: (event: string, name: string | null) => void): FSWatcher | undefined {
+    try {
+      const watcher = this.#options.watch(path, onEvent);
+      watcher.on('error', () => this.#arm());
+      return watcher;
+    } catch {
+      // Not there, or the system's watches are used up: the poll does it.
+      return undefined;
+    }
+  }
+
+  #notify(isListChanged: boolean): void {
+    this.#isListChanged ||= isListChanged;
+    if (this.#restTimer !== undefined) {
+      this.#cameInRest = true;
+      return;
+    }
+    for (const subscription of this.subscriptions) subscription.notify(this.#isListChanged);
+    this.#isListChanged = false;
+    this.#cameInRest = false;
+    this.#restTimer = setTimeout(() => {
+      this.#restTimer = undefined;
+      if (this.#cameInRest) this.#notify(false);
+    }, REST_MS).unref();
+  }
+}
+
+function watchDirectory(path: string, onEvent: (event: string, name: string | null) => void): FSWatcher {
+  return watch(path, { persistent: false }, onEvent);
+}

@@ -1,0 +1,68 @@
+/**
+ * Remembers how many newlines a segment held when it was last looked at, so that only what was written since is read.
+ * Forgets what does not fit the file any more: another inode, a shorter file, other bytes before the place.
+ */
+import type { FileHandle } from 'node:fs/promises';
+import type { OpenSegment } from './segment-reader.js';
+import { countNewlines } from './segments.js';
+
+const BLOCK_BYTES = 256 * 1024;
+/** The last bytes before the place: a file that was cut and grew again shows others there. */
+const SEAL_BYTES = 64;
+/** More logs than are looked at side by side; a forgotten one is only counted again. */
+const MOST_SEGMENTS = 1000;
+
+interface Count {
+  readonly inode: number;
+  readonly bytes: number;
+  readonly newlines: number;
+  readonly seal: Buffer;
+}
+
+export class SegmentCounts {
+  /** By path, the one used last at the end. */
+  readonly #counts = new Map<string, Count>();
+
+  /** Newlines in the first `stat.size` bytes. May run concurrently. Throws the system's read errors. */
+  async newlines(path: string, { handle, stat }: OpenSegment): Promise<number> {
+    const known = await this.#known(path, handle, stat.ino, stat.size);
+    const newlines = (known?.newlines ?? 0) + (await countIn(handle, known?.bytes ?? 0, stat.size));
+    const seal = await readSeal(handle, stat.size);
+    this.#counts.delete(path);
+    this.#counts.set(path, { inode: stat.ino, bytes: stat.size, newlines, seal });
+    if (this.#counts.size > MOST_SEGMENTS) this.#forgetOldest();
+    return newlines;
+  }
+
+  async #known(path: string, handle: FileHandle, inode: number, size: number): Promise<Count | undefined> {
+    const count = this.#counts.get(path);
+    if (count === undefined || count.inode !== inode || count.bytes > size) return undefined;
+    return count.seal.equals(await readSeal(handle, count.bytes)) ? count : undefined;
+  }
+
+  #forgetOldest(): void {
+    for (const path of this.#counts.keys()) {
+      this.#counts.delete(path);
+      return;
+    }
+  }
+}
+
+async function readSeal(handle: FileHandle, end: number): Promise<Buffer> {
+  const start = Math.max(0, end - SEAL_BYTES);
+  const buffer = Buffer.alloc(end - start);
+  const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
+  return buffer.subarray(0, bytesRead);
+}
+
+async function countIn(handle: FileHandle, start: number, end: number): Promise<number> {
+  const buffer = Buffer.allocUnsafe(Math.min(BLOCK_BYTES, end - start));
+  let newlines = 0;
+  for (let at = start; at < end; ) {
+    const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, end - at), at);
+    if (bytesRead === 0) break;
+    newlines += countNewlines(buffer.subarray(0, bytesRead));
+    at += bytesRead;
+  }
+  return newlines;
+}

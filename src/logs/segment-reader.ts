@@ -1,0 +1,52 @@
+/**
+ * Finds and opens the segments of a log for every reader. The instance could tamper with its own log: links are not
+ * followed, and what is no regular file is no segment.
+ */
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
+import { type Segment, segmentsOf } from './segments.js';
+
+// O_NONBLOCK: a FIFO planted under the name must not block the open.
+const OPEN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** ELOOP: a link stands where the segment should be; it is not ours and is not read. */
+const GONE = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ELOOP']);
+
+export interface OpenSegment {
+  readonly handle: FileHandle;
+  readonly stat: Stats;
+}
+
+/** Oldest first; none where there is no directory, or a link instead of one. Throws the system's other errors. */
+export async function listSegments(directory: string): Promise<Segment[]> {
+  try {
+    if (!(await lstat(directory)).isDirectory()) return [];
+    return segmentsOf(directory, await readdir(directory));
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+}
+
+/** Undefined: removed meanwhile, or something that is no log. The caller closes the handle. */
+export async function openSegment(segment: Segment): Promise<OpenSegment | undefined> {
+  let handle: FileHandle;
+  try {
+    handle = await open(segment.path, OPEN);
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+  try {
+    const stat = await handle.stat();
+    if (stat.isFile()) return { handle, stat };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  await handle.close();
+  return undefined;
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && GONE.has(error.code);
+}

@@ -1,0 +1,181 @@
+/**
+ * The prompt of a node that was started from a terminal: commands with history and completion, and log lines that
+ * appear above the line that is being typed. Knows nothing of what the commands do.
+ */
+import { readFileSync } from 'node:fs';
+import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline';
+import { isatty, type ReadStream, type WriteStream } from 'node:tty';
+
+const PROMPT = 'drover> ';
+const HISTORY = 200;
+/** More lines at once are pasted by mistake. */
+const MAX_WAITING = 100;
+const STAYING =
+  'Drover goes on. "stop" ends Drover and leaves the instances running; Ctrl-C ends both; "help" shows all commands.\n';
+
+/** What the prompt asks of the commands. */
+export interface PromptCommands {
+  run(
+    line: string,
+    session: {
+      readonly actor: string;
+      readonly address: null;
+      readonly signal: AbortSignal;
+      readonly columns: number | undefined;
+      write(text: string): void;
+    },
+  ): Promise<unknown>;
+  complete(line: string): [string[], string];
+}
+
+export interface PromptOptions {
+  readonly input: ReadStream;
+  readonly output: WriteStream;
+}
+
+export class TerminalPrompt {
+  readonly isTTY = true;
+  readonly #input: ReadStream;
+  readonly #output: WriteStream;
+  readonly #stopping = new AbortController();
+  readonly #waiting: string[] = [];
+  #commands: PromptCommands | undefined;
+  #history: string[] = [];
+  #readline: Interface | undefined;
+  #isRunning = false;
+
+  constructor({ input, output }: PromptOptions) {
+    this.#input = input;
+    this.#output = output;
+    // A terminal that went away (EPIPE, EIO) must not end the daemon.
+    input.on('error', ignore);
+    output.on('error', ignore);
+  }
+
+  /** Prints whole lines; while the prompt is there, above it. Works before `start` and after `stop`, too. */
+  write(text: string): void {
+    const readline = this.#readline;
+    if (readline === undefined) {
+      this.#output.write(text);
+      return;
+    }
+    const rows = this.#clear(readline);
+    this.#output.write(text.endsWith('\n') ? text : `${text}\n`);
+    // The next drawing goes up by as many rows as the last one took.
+    this.#output.write('\n'.repeat(rows));
+    readline.prompt(true);
+  }
+
+  /** Shows the prompt. */
+  start(commands: PromptCommands): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#commands = commands;
+    this.#open();
+  }
+
+  /** Takes the prompt away; keys have their usual meaning again. Idempotent. */
+  stop(): void {
+    this.#stopping.abort();
+    this.#close();
+    this.#input.unref();
+  }
+
+  #open(): void {
+    const readline = createInterface({
+      input: this.#input,
+      output: this.#output,
+      prompt: PROMPT,
+      history: this.#history,
+      historySize: HISTORY,
+      removeHistoryDuplicates: true,
+      completer: (line: string) => this.#commands?.complete(line) ?? [[], line],
+    });
+    this.#readline = readline;
+    readline.on('history', (history) => {
+      this.#history = history;
+    });
+    readline.on('line', (line) => this.#take(line));
+    // In raw mode keys are no signals: Ctrl-C and Ctrl-Z are handed on as what they are elsewhere.
+    readline.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    readline.on('SIGTSTP', () => this.#suspend());
+    readline.on('close', () => this.#closed(readline));
+    readline.prompt();
+  }
+
+  #close(): void {
+    const readline = this.#readline;
+    if (readline === undefined) return;
+    this.#readline = undefined;
+    this.#clear(readline);
+    readline.close();
+  }
+
+  /** Ctrl-D closes the interface of readline, not ours; a terminal that is gone closes it for good. */
+  #closed(readline: Interface): void {
+    if (this.#readline !== readline) return;
+    this.#close();
+    if (this.#input.readableEnded || this.#input.destroyed) return;
+    this.write(STAYING);
+    this.#open();
+  }
+
+  #take(line: string): void {
+    const typed = line.trim();
+    if (typed === 'exit' || typed === 'quit') this.write(STAYING);
+    else if (typed !== '' && this.#waiting.length < MAX_WAITING) this.#waiting.push(typed);
+    else if (typed !== '')
+      this.write(`error: refused, ${MAX_WAITING} commands are waiting already: ${typed}\n`);
+    this.#readline?.prompt();
+    if (!this.#isRunning) void this.#runAll();
+  }
+
+  async #runAll(): Promise<void> {
+    this.#isRunning = true;
+    for (let line = this.#waiting.shift(); line !== undefined; line = this.#waiting.shift())
+      await this.#commands?.run(line, {
+        actor: 'terminal',
+        address: null,
+        signal: this.#stopping.signal,
+        // Some terminals do not know their width and say 0.
+        columns: this.#output.columns || undefined,
+        write: (text) => this.write(text),
+      });
+    this.#isRunning = false;
+  }
+
+  /** The whole job stops, npm and its shell too, or the shell that started them would not notice. */
+  #suspend(): void {
+    this.#close();
+    process.once('SIGCONT', () => {
+      if (!this.#stopping.signal.aborted && isForeground()) this.#open();
+    });
+    process.kill(0, 'SIGTSTP');
+  }
+
+  /** Removes prompt and typed text from the screen; returns how many rows above its last one they began. */
+  #clear(readline: Interface): number {
+    const { rows } = readline.getCursorPos();
+    moveCursor(this.#output, 0, -rows);
+    cursorTo(this.#output, 0);
+    clearScreenDown(this.#output);
+    return rows;
+  }
+}
+
+/** True when somebody can type here: a terminal both ways that this process may read from. `term` is $TERM. */
+export function canPrompt(term: string | undefined): boolean {
+  return isatty(0) && isatty(1) && term !== 'dumb' && isForeground();
+}
+
+/** A job in the background would be stopped by the system as soon as it read a key. */
+function isForeground(): boolean {
+  try {
+    // pid (name) state ppid pgrp session tty tpgid ...; the name may hold anything.
+    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return fields[2] === fields[5];
+  } catch {
+    return false;
+  }
+}
+
+function ignore(): void {}
