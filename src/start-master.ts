@@ -1,6 +1,7 @@
 /** The master's half of a node as a process: its state, files, templates, keys, commands and API, in order. */
 import { join } from 'node:path';
 import { ensureAdminKey } from './api/admin-key.js';
+import type { ApiDependencies } from './api/dependencies.js';
 import { KeyWriter } from './api/key-writer.js';
 import { ApiServer } from './api/server.js';
 import { ensureTokenSecret } from './api/token-secret.js';
@@ -13,26 +14,63 @@ import { Master } from './master.js';
 import type { Configuration } from './model/configuration.js';
 import type { NodeRecord } from './model/node.js';
 import { substitute } from './runtime/variables.js';
+import type { Store } from './store/store.js';
 import { AuditLog } from './telemetry/audit-log.js';
 import { MasterTemplates } from './templates/master-templates.js';
 
-/** The API serves 503 until `setReady` is called. */
-export async function startMaster(assembly: Assembly): Promise<{
-  master: Master;
-  api: ApiServer;
-  files: ConfigurationFiles;
-  commands: Commands;
-  setReady: () => void;
-}> {
-  const { paths, configuration, version, shared, extensions, running } = assembly;
-  const { clock, logger, metrics } = shared;
+export interface StartedMaster {
+  readonly master: Master;
+  readonly api: ApiServer;
+  readonly files: ConfigurationFiles;
+  readonly commands: Commands;
+  /** The API answers 503 until this is called. */
+  readonly setReady: () => void;
+}
+
+/** The state and what stands beside it, built and not yet started. */
+interface Foundation {
+  readonly store: Store;
+  readonly audit: AuditLog;
+  readonly tokens: InstanceTokens;
+  readonly templates: MasterTemplates;
+  readonly master: Master;
+  readonly files: ConfigurationFiles;
+}
+
+export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
+  const { configuration, shared, extensions, running } = assembly;
+  const { clock, metrics } = shared;
+  const foundation = await lay(assembly);
+  const { master, templates, files } = foundation;
+  let isReady = false;
+  const dependencies = apiDependencies(assembly, foundation, () => isReady);
+  const commands = buildCommands(assembly, foundation, dependencies);
+  const api = new ApiServer({ clock, dependencies: { ...dependencies, commands } });
+  // First of all, so that a taken port is known before anything is touched; it answers 503 until the state is there.
+  await running.start(api);
+  const { port, address, apiPort } = configuration;
+  await running.start(new ClusterPort({ port, api: { address, port: apiPort } }));
+  await running.start(extensions);
+  extensions.follow(master.state);
+  await running.start(master);
+  await running.start(templates);
+  await running.start(files);
+  metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.errors().length });
+  const setReady = (): void => {
+    isReady = true;
+  };
+  return { master, api, files, commands, setReady };
+}
+
+async function lay(assembly: Assembly): Promise<Foundation> {
+  const { paths, configuration, shared, extensions, running } = assembly;
+  const { clock, logger } = shared;
   const store = await openNodeStore(assembly, 'master');
   const audit = new AuditLog({ path: paths.auditLog, now: () => clock.now(), logger });
   running.onStop(() => audit.close());
   await ensureAdminKey({ store, path: paths.adminKey, now: clock.now(), audit, logger });
-  const secret = await ensureTokenSecret(join(paths.data, 'instance-tokens.secret'));
   const tokens = new InstanceTokens({
-    secret,
+    secret: await ensureTokenSecret(join(paths.data, 'instance-tokens.secret')),
     createdAtOf: (id) => creationOfKept(master.state.instances)(id),
   });
   const templates = new MasterTemplates({
@@ -56,23 +94,30 @@ export async function startMaster(assembly: Assembly): Promise<{
     issueInstanceToken: (id, createdAt) => tokens.issue(id, createdAt),
     hostAddressOf,
   });
-  const { instances, configurations, nodes, keys } = master.state;
   const files = new ConfigurationFiles({
     directory: paths.configurations,
     store,
     logger,
     clock,
-    whenReadable: (revision) => configurations.until(revision),
+    whenReadable: (revision) => master.state.configurations.until(revision),
   });
-  let isReady = false;
-  const dependencies = {
+  return { store, audit, tokens, templates, master, files };
+}
+
+function apiDependencies(
+  { configuration, version, shared }: Assembly,
+  { audit, tokens, templates, master, files }: Foundation,
+  isReady: () => boolean,
+): Omit<ApiDependencies, 'commands'> {
+  const { instances, configurations, nodes, keys } = master.state;
+  return {
     configuration,
     version,
     instances,
     configurations,
     nodes,
     keys,
-    isReady: () => isReady,
+    isReady,
     instanceWrites: master.writer,
     configurationWrites: files,
     services: master.services,
@@ -83,33 +128,33 @@ export async function startMaster(assembly: Assembly): Promise<{
     explainer: master.explainer(() => files.errors()),
     audit,
     verifyInstanceToken: (token: string) => tokens.verify(token),
-    metrics,
-    logger,
+    metrics: shared.metrics,
+    logger: shared.logger,
   };
-  const commands = new Commands({
+}
+
+function buildCommands(
+  { paths, shared, extensions, stop }: Assembly,
+  { store, templates, master, files }: Foundation,
+  dependencies: Omit<ApiDependencies, 'commands'>,
+): Commands {
+  const { clock, logger } = shared;
+  return new Commands({
     ...dependencies,
     clock,
     revisions: master.state.revisions,
     configurationFiles: files,
     templates,
-    keyWrites: new KeyWriter({ store, keys, clock, adminKeyPath: paths.adminKey, logger }),
+    keyWrites: new KeyWriter({
+      store,
+      keys: master.state.keys,
+      clock,
+      adminKeyPath: paths.adminKey,
+      logger,
+    }),
     extensions,
-    stopDaemon: assembly.stop,
+    stopDaemon: stop,
   });
-  const api = new ApiServer({ clock, dependencies: { ...dependencies, commands } });
-  // First of all, so that a taken port is known before anything is touched; it answers 503 until the state is there.
-  await running.start(api);
-  await running.start(new ClusterPort({ port, api: { address, port: apiPort } }));
-  await running.start(extensions);
-  extensions.follow(master.state);
-  await running.start(master);
-  await running.start(templates);
-  await running.start(files);
-  metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.errors().length });
-  const setReady = (): void => {
-    isReady = true;
-  };
-  return { master, api, files, commands, setReady };
 }
 
 /** `hostAddress` may use what is known before an instance runs: properties, and the node's id and address. */

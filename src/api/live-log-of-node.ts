@@ -16,8 +16,3 @@ export interface LogOfNode {
   /** The one after it. */
   successor: LogOfNode | undefined;
 }
-
-/** The node that holds the log; undefined before the first placement. */
-export function nodeOf({ placement, home }: InstanceRecord): string | undefined {
-  return placement?.nodeId ?? home?.nodeId;
-}

@@ -3,12 +3,13 @@
  * again where it broke off, and begun anew where the instance moves. It waits for no client; clients read what it
  * holds (`LogReader`).
  */
+import { logNodeOf } from '../channel/log-relay.js';
 import type { Clock } from '../loop/clock.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { ApiDependencies } from './dependencies.js';
 import { Bell } from './live-log-bell.js';
-import { type LogOfNode, nodeOf } from './live-log-of-node.js';
+import type { LogOfNode } from './live-log-of-node.js';
 import { RecentLines } from './live-log-recent.js';
 
 /** Lines that are read ahead where the log begins anew. */
@@ -68,7 +69,7 @@ export class LiveLog {
   async run(): Promise<void> {
     const { signal } = this.#closing;
     for (let record = this.#record(); record !== undefined && !signal.aborted; record = this.#record()) {
-      const nodeId = nodeOf(record);
+      const nodeId = logNodeOf(record);
       if (nodeId === undefined) await this.#poked.wait(signal);
       else await this.#attempt(record, nodeId);
     }
@@ -105,7 +106,7 @@ export class LiveLog {
   #hasLeft(log: LogOfNode): boolean {
     const record = this.#record();
     if (record === undefined) return true;
-    const nodeId = nodeOf(record);
+    const nodeId = logNodeOf(record);
     return nodeId !== undefined && nodeId !== log.nodeId;
   }
 
@@ -119,7 +120,7 @@ export class LiveLog {
       this.#announce(this.#describe(error, nodeId));
     }
     const now = this.#record();
-    if (signal.aborted || now === undefined || nodeOf(now) !== nodeId) return;
+    if (signal.aborted || now === undefined || logNodeOf(now) !== nodeId) return;
     const ms = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** this.#failures++);
     await this.#poked.wait(signal, { clock: this.#options.clock, ms });
   }

@@ -1,12 +1,12 @@
 /** The live logs that somebody follows, one for each instance however many clients it has. Made by the API server. */
 import PQueue from 'p-queue';
+import { logNodeOf } from '../channel/log-relay.js';
 import type { Clock } from '../loop/clock.js';
 import { messageOf } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { ApiDependencies } from './dependencies.js';
 import { LiveLog } from './live-log.js';
 import type { LineForm } from './live-log-chunk.js';
-import { nodeOf } from './live-log-of-node.js';
 import { LogReader, type LogStart } from './live-log-reader.js';
 import type { ApiSocket } from './socket.js';
 
@@ -44,7 +44,7 @@ export class LiveLogs {
     this.#unsubscribe = [
       instances.onChange((id, after, before) => {
         const isSame =
-          after !== undefined && before !== undefined && nodeOf(after.value) === nodeOf(before.value);
+          after !== undefined && before !== undefined && logNodeOf(after.value) === logNodeOf(before.value);
         if (!isSame) this.#poke(id);
       }),
       nodes.onChange((_id, after, before) => {

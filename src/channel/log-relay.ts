@@ -117,6 +117,6 @@ export class LogRelay {
 }
 
 /** The node that holds an instance's log; it stays there when the instance has ended. */
-function logNodeOf({ placement, home }: InstanceRecord): string | undefined {
+export function logNodeOf({ placement, home }: InstanceRecord): string | undefined {
   return placement?.nodeId ?? home?.nodeId;
 }

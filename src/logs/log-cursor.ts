@@ -5,7 +5,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { LineSplitter } from './line-text.js';
 import type { LogBatch } from './log-batch.js';
-import { listSegments, type OpenSegment, openSegment } from './segment-reader.js';
+import { inodeOf, listSegments, type OpenSegment, openSegment } from './segment-reader.js';
 import { NEWLINE, type Segment } from './segments.js';
 
 const BLOCK_BYTES = 64 * 1024;
@@ -160,9 +160,8 @@ function segmentsFrom(segments: readonly Segment[], next: number): Segment[] {
   return segments.slice(Math.max(0, first));
 }
 
+/** False also when it is gone or something else by now: it is looked for again then. */
 async function isSame(newest: Segment | undefined, place: Place): Promise<boolean> {
   if (newest?.firstLine !== place.firstLine) return false;
-  const opened = await openSegment(newest);
-  await opened?.handle.close();
-  return opened === undefined || opened.stat.ino === place.inode;
+  return (await inodeOf(newest)) === place.inode;
 }

@@ -3,7 +3,7 @@
  * system's notices; where those are used up it looks every `pollMs` instead. While the directory is not there it
  * watches the one above.
  */
-import { type FSWatcher, watch } from 'node:fs';
+import { type FSWatcher, lstatSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
 /** Wakes of a busy log come no closer: a wake reads all that came meanwhile, so more of them only cost. */
@@ -11,7 +11,7 @@ const REST_MS = 20;
 /** Without notices; with the rest it keeps a line under 100 ms. */
 const POLL_MS = 60;
 /** With notices: the system drops some of them when too many are waiting. */
-const SAFETY_POLL_MS = 2000;
+const SAFETY_POLL_MS = 5000;
 
 export interface LogWatchOptions {
   /** `fs.watch`, or a stand-in for a system that has no notices left. */
@@ -153,6 +153,8 @@ class DirectoryWatch {
   }
 
   #watchOwn(): FSWatcher | undefined {
+    // A link in its place is nothing to follow; the one above tells when it is gone.
+    if (lstatSync(this.#directory, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
     return this.#tryWatch(this.#directory, (event, name) => {
       // Its own name stands for the directory itself: it was removed or moved away.
       if (name === basename(this.#directory)) this.#arm();

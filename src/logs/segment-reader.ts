@@ -47,6 +47,16 @@ export async function openSegment(segment: Segment): Promise<OpenSegment | undef
   return undefined;
 }
 
+/** Of the file or whatever else stands there; undefined: nothing does. */
+export async function inodeOf(segment: Segment): Promise<number | undefined> {
+  try {
+    return (await lstat(segment.path)).ino;
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+}
+
 function isGone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && GONE.has(error.code);
 }

@@ -11,7 +11,7 @@ import { extract, type Header, type Pack, pack } from 'tar-stream';
 import { DroverError, messageOf } from '../model/errors.js';
 import { readContent } from './digest.js';
 import { isSystemError } from './system-error.js';
-import { MAX_TREE_ENTRIES, type TreeEntry, type TreePlace } from './tree.js';
+import { MAX_TREE_DEPTH, MAX_TREE_ENTRIES, type TreeEntry, type TreePlace } from './tree.js';
 
 /** Tar writes in pieces of 512 bytes; a frame of the channel should be larger than that. */
 const PIECE_BYTES = 64 * 1024;
@@ -174,6 +174,7 @@ class Origin {
 class Budget {
   #entries: number;
   #bytes: number;
+  readonly #parents = new Set<string>();
 
   constructor({ maxEntries, maxBytes }: BundleLimits) {
     this.#entries = maxEntries;
@@ -185,6 +186,14 @@ class Budget {
     this.#bytes -= size;
     if (this.#bytes < 0) throw corrupt('it holds too many bytes');
   }
+
+  /** Directories that only stand in the names of others are made too. */
+  takeDirectory(path: string): void {
+    for (let parent = path; parent !== '.' && !this.#parents.has(parent); parent = dirname(parent)) {
+      this.#parents.add(parent);
+      this.takeEntry(0);
+    }
+  }
 }
 
 async function unpackForeignEntry(entry: ArchiveEntry, directory: string, budget: Budget): Promise<void> {
@@ -193,10 +202,10 @@ async function unpackForeignEntry(entry: ArchiveEntry, directory: string, budget
   if (type === 'file' || type === 'directory') {
     const path = name === '' || name === '.' ? '.' : safePath(name);
     const wanted = type === 'directory' ? path : dirname(path);
+    budget.takeDirectory(wanted);
     await mkdir(`${directory}/${wanted}`, { recursive: true, mode: 0o755 }).catch(namingEntry(name));
   }
   if (type !== 'directory') return unpackEntry(entry, name, directory, budget);
-  budget.takeEntry(0);
   entry.resume();
 }
 
@@ -216,7 +225,7 @@ async function unpackEntry(
     const file = await open(path, 'wx', modeOf((mode & 0o100) !== 0)).catch(namingEntry(name));
     await writeAll(file, entry);
   } else {
-    throw corrupt(`entry ${name} is a ${type}, not a file or directory`);
+    throw corrupt(`entry ${quote(name)} is a ${type}, not a file or directory`);
   }
 }
 
@@ -231,9 +240,11 @@ async function writeAll(file: FileHandle, chunks: AsyncIterable<unknown>): Promi
 /** The name without the slash that tar puts behind directories. */
 function safePath(name: string): string {
   const path = name.replace(/\/$/, '');
-  const isSafe =
-    !path.includes('\0') && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
-  if (!isSafe) throw corrupt(`entry ${JSON.stringify(name)} would leave the directory`);
+  const parts = path.split('/');
+  const isSafe = !path.includes('\0') && parts.every((part) => part !== '' && part !== '.' && part !== '..');
+  if (!isSafe) throw corrupt(`entry ${quote(name)} would leave the directory`);
+  if (parts.length > MAX_TREE_DEPTH)
+    throw corrupt(`entry ${quote(name)} lies deeper than ${MAX_TREE_DEPTH} levels`);
   return path;
 }
 
@@ -241,8 +252,13 @@ function safePath(name: string): string {
 function namingEntry(name: string): (error: NodeJS.ErrnoException) => never {
   return (error) => {
     const isFaultOfArchive = ['EEXIST', 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(error.code ?? '');
-    throw isFaultOfArchive ? corrupt(`entry ${name} does not fit the others (${error.code})`) : error;
+    throw isFaultOfArchive ? corrupt(`entry ${quote(name)} does not fit the others (${error.code})`) : error;
   };
+}
+
+/** Short and on one line, whatever the name holds. */
+function quote(name: string): string {
+  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name);
 }
 
 function modeOf(executable: boolean): number {

@@ -110,14 +110,14 @@ async function tailRows(daemon: BenchDaemon, id: string): Promise<Row[]> {
   await daemon.request('POST', `/instances/${id}/execute`, { command: `fill ${LOG_MIB + 4}` });
   await until(async () => (await lastLines(daemon, id, 5)).includes('filled'), 120_000);
   const [long, short] = [await times(daemon, id, 1000), await times(daemon, id, 1)];
-  const [p50, p99] = [percentile(long, 0.5), percentile(long, 0.99)];
+  const [p50, max] = [percentile(long, 0.5), Math.max(...long)];
   return [
     {
       figure: `GET /logs?lines=1000 of a log of ${LOG_MIB} MiB, p50 / max of ${READS}`,
-      value: `${ms(p50)} / ${ms(p99)}`,
+      value: `${ms(p50)} / ${ms(max)}`,
       baseline: `lines=1 ${ms(percentile(short, 0.5))}`,
       target: '< 20 ms',
-      ok: p99 < 20,
+      ok: max < 20,
     },
   ];
 }
