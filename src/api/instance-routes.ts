@@ -138,8 +138,6 @@ function logsRoute({ services }: ApiDependencies, view: InstanceView): Route {
     answers: { 200: { description: 'lines, oldest first', schema: logsAnswer } },
     handle: async ({ params, query }) => {
       const record = visible(view, params.id);
-      // Not placed: no node has a log of it yet.
-      if (record.placement === null) return { lines: [], totalLines: 0, instanceId: record.id };
       const { lines, totalLines } = await services.readLogs(record, query.lines);
       const shown = query.ansi === 'true' ? lines : lines.map(toPlainText);
       return { lines: shown, totalLines, instanceId: record.id };

@@ -6,7 +6,7 @@
  */
 import type { MaybePromise } from '../loop/maybe-promise.js';
 import type { InstanceState } from '../model/instance.js';
-import type { LogPosition } from '../model/past-exit.js';
+import type { LogPlace } from '../model/past-exit.js';
 import type { Runtime } from '../runtime/runtime.js';
 import type { StorageProvider } from '../templates/storage-provider.js';
 
@@ -68,7 +68,7 @@ export interface ExtensionLog {
 /** Appends to the kept log of one instance: bounded, rotated, never throwing. */
 export interface InstanceLog {
   /** Where the next byte goes, for `Exit.output`; undefined before the first write. */
-  readonly position: LogPosition | undefined;
+  readonly position: LogPlace | undefined;
   write(bytes: Uint8Array): void;
   close(): void;
 }

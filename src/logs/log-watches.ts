@@ -154,7 +154,7 @@ class DirectoryWatch {
 
   #watchOwn(): FSWatcher | undefined {
     // A link in its place is nothing to follow; the one above tells when it is gone.
-    if (lstatSync(this.#directory, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
+    if (!isDirectory(this.#directory)) return undefined;
     return this.#tryWatch(this.#directory, (event, name) => {
       // Its own name stands for the directory itself: it was removed or moved away.
       if (name === basename(this.#directory)) this.#arm();
@@ -191,4 +191,12 @@ class DirectoryWatch {
 
 function watchDirectory(path: string, onEvent: (event: string, name: string | null) => void): FSWatcher {
   return watch(path, { persistent: false }, onEvent);
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return lstatSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }

@@ -6,7 +6,7 @@
  * While the disk is full, output is dropped and counted; when there is room again one line says how much.
  */
 import * as fs from 'node:fs';
-import type { LogPosition } from '../model/past-exit.js';
+import type { LogPlace } from '../model/past-exit.js';
 import { SegmentFile } from './segment-file.js';
 import { NEWLINE, type SegmentLimits, segmentAt, segmentsOf } from './segments.js';
 
@@ -59,7 +59,7 @@ export class SegmentWriter {
   }
 
   /** Where the next byte goes; undefined while the log cannot be opened. */
-  get position(): LogPosition | undefined {
+  get position(): LogPlace | undefined {
     return this.#file === undefined ? undefined : { segment: this.#file.firstLine, offset: this.#file.size };
   }
 

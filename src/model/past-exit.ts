@@ -5,11 +5,11 @@ import { z } from 'zod';
 export const KEPT_EXITS = 5;
 
 /** A place in an instance's log: the segment by the number of its first line, and the byte in it. */
-const logPositionSchema = z.object({ segment: z.int().min(1), offset: z.int().min(0) });
-export type LogPosition = z.output<typeof logPositionSchema>;
+const logPlaceSchema = z.object({ segment: z.int().min(1), offset: z.int().min(0) });
+export type LogPlace = z.output<typeof logPlaceSchema>;
 
 /** What one run wrote: from its first byte to the last one before it ended. */
-export const outputSpanSchema = z.object({ from: logPositionSchema, to: logPositionSchema });
+export const outputSpanSchema = z.object({ from: logPlaceSchema, to: logPlaceSchema });
 export type OutputSpan = z.output<typeof outputSpanSchema>;
 
 export const pastRunSchema = z.object({

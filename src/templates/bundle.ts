@@ -187,25 +187,29 @@ class Budget {
     if (this.#bytes < 0) throw corrupt('it holds too many bytes');
   }
 
-  /** Directories that only stand in the names of others are made too. */
-  takeDirectory(path: string): void {
+  /** Directories that only stand in the names of others are made too. Returns how many were not known yet. */
+  takeDirectory(path: string): number {
+    const before = this.#parents.size;
     for (let parent = path; parent !== '.' && !this.#parents.has(parent); parent = dirname(parent)) {
       this.#parents.add(parent);
       this.takeEntry(0);
     }
+    return this.#parents.size - before;
   }
 }
 
 async function unpackForeignEntry(entry: ArchiveEntry, directory: string, budget: Budget): Promise<void> {
   const { type, name: given } = entry.header;
   const name = given.replace(/^(?:\.\/)+/, '');
+  let made = 0;
   if (type === 'file' || type === 'directory') {
     const path = name === '' || name === '.' ? '.' : safePath(name);
     const wanted = type === 'directory' ? path : dirname(path);
-    budget.takeDirectory(wanted);
+    made = budget.takeDirectory(wanted);
     await mkdir(`${directory}/${wanted}`, { recursive: true, mode: 0o755 }).catch(namingEntry(name));
   }
   if (type !== 'directory') return unpackEntry(entry, name, directory, budget);
+  if (made === 0) budget.takeEntry(0);
   entry.resume();
 }
 

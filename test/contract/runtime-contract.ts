@@ -88,11 +88,11 @@ export function testRuntime(name: string, open: () => RuntimeWorld): void {
         expect((await world.lines('aaaaaa')).join('\n')).toContain('no-such-program');
       });
 
-      it('refuses a working directory that does not exist, and names it', async () => {
+      it('refuses a working directory that does not exist, and names it without where the root lies', async () => {
         const spec = world.spec('aaaaaa', 'exit 0', { workingDirectory: '/no/such/directory' });
         await expect(runtime.start(spec)).rejects.toMatchObject({
           code: 'DRV_RUNTIME_START_FAILED',
-          message: expect.stringContaining('/no/such/directory'),
+          message: expect.stringMatching(/ such\/directory /),
         });
         expect(await runtime.list()).toEqual([]);
       });

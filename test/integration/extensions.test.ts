@@ -335,6 +335,26 @@ describe('the files of extensions', () => {
         expect(text).not.toContain(secret);
     expect(world.status('b')?.error).toContain('***');
   });
+
+  it('never say where things lie on the machine: what they throw reaches clients of the API', async () => {
+    world.extension(
+      'a',
+      `const { readFile } = await import('node:fs/promises');
+      const read = () => readFile(context.dataDirectory + '/none.txt');
+      context.registerCommand({ name: 'c', description: '', run: read });
+      context.registerRuntime({ key: 'r', probe: read, ...Object.fromEntries(
+        'start adopt list signal isAlive isGroupGone write acknowledge onExit onLost release'
+          .split(' ').map((name) => [name, read])) });`,
+    );
+    world.extension('b', "await (await import('node:fs/promises')).stat('/etc/b.conf.d/none.conf');");
+    const registry = await world.start();
+    expect(world.status('b')?.error).toBe("ENOENT: no such file or directory, stat 'none.conf'");
+    const io = { print: () => {}, signal: forever };
+    await expect(registry.commands()[0]?.run([], io)).rejects.toThrow(/open 'none\.txt'$/);
+    const [runtime] = registry.runtimes();
+    expect(await runtime?.probe()).toMatchObject({ reason: expect.stringMatching(/open 'none\.txt'$/) });
+    await expect(runtime?.adopt()).rejects.toThrow(/open 'none\.txt'$/);
+  });
 });
 
 describe('what extensions add', () => {

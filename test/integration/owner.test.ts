@@ -6,6 +6,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { LogFollower } from '../../src/logs/follow.js';
+import { SegmentCounts } from '../../src/logs/segment-counts.js';
 import { launchOwner } from '../../src/runtime/process/owner-launch.js';
 import type { ProcessRuntime } from '../../src/runtime/process/process-runtime.js';
 import { encodeFrame } from '../../src/runtime/process/protocol.js';
@@ -94,6 +96,25 @@ describe('death of the owner', () => {
     expect(world.marked()).toEqual([]);
     await next.acknowledge({ instanceId: 'aaaaaa', run: 1 });
     expect(await next.list()).toEqual([]);
+  });
+});
+
+describe('the last words of a run', () => {
+  it('are a whole line for its followers once the end is acknowledged', async () => {
+    const stop = new AbortController();
+    const log = new LogFollower({ counts: new SegmentCounts() }).follow(
+      join(world.root, 'logs', 'aaaaaa'),
+      { since: 1 },
+      stop.signal,
+    );
+    const spec = world.spec('aaaaaa', 'printf "out of memory"; exit 1');
+    const exits = new ExitWatch(runtime);
+    await runtime.start(spec);
+    await exits.until(spec);
+    await runtime.acknowledge(spec);
+    expect((await log.next()).value).toEqual({ kind: 'lines', firstLine: 1, lines: ['out of memory'] });
+    await log.return(undefined);
+    expect(await world.lines('aaaaaa')).toEqual(['out of memory']);
   });
 });
 

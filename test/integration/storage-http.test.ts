@@ -142,6 +142,16 @@ describe('an archive by URL', () => {
     ['a cut-off zip', async () => (await zipOf(TREE)).subarray(0, 100), /refused/],
     ['gzip of something else', () => gzipSync('hello'), /refused/],
     [
+      'a tar of directories within directories',
+      () => craftedTar({ name: `${'d/'.repeat(64)}x`, content: 'x' }),
+      /lies deeper than 64 levels/,
+    ],
+    [
+      'a tar with a name that is a book',
+      () => craftedTar({ name: `${'a\n'.repeat(40_000)}/../x`, content: 'x' }),
+      /^the template archive was refused: entry .{1,250} would leave the directory$/,
+    ],
+    [
       'a tar that leaves the directory',
       () => craftedTar({ name: '../evil', content: 'x' }),
       /would leave the directory/,
@@ -159,7 +169,7 @@ describe('an archive by URL', () => {
     [
       'a tar with a symbolic link',
       () => craftedTar({ name: 'a', type: 'symlink', linkname: '/etc/passwd' }),
-      /a is a symlink/,
+      /"a" is a symlink/,
     ],
     [
       'a tar with a hard link',

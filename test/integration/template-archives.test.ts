@@ -241,6 +241,12 @@ const REFUSED: readonly (readonly [title: string, zip: () => Buffer, code: strin
   ['no zip at all', () => Buffer.from('hello'), 'INVALID', ''],
   ['nothing at all', () => Buffer.alloc(0), 'INVALID', ''],
   [
+    'too many directories in the name of one entry',
+    () => zipOf([{ name: `${'d/'.repeat(50)}x` }]),
+    'TOO_LARGE',
+    'entries, directories included',
+  ],
+  [
     'too many entries',
     () => zipOf(Array.from({ length: 51 }, (_, i) => ({ name: `${i}` }))),
     'TOO_LARGE',

@@ -204,7 +204,7 @@ describe('archives that are refused', () => {
         tar.entry({ name: 'd', type: 'directory' });
         tar.entry({ name: 'd/evil', type, linkname: '/etc/passwd', size: 0 }).end(null);
       });
-      await expectRefused(await startCache(), source, /d\/evil is a .*, not a file or directory/);
+      await expectRefused(await startCache(), source, /d\/evil" is a .*, not a file or directory/);
     },
   );
 

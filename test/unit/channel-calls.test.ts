@@ -1,4 +1,5 @@
 /** Calls over one connection: answers, failures, streams under flow control, and what becomes of them at its end. */
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { CallPeer, type Service } from '../../src/channel/calls.js';
 import { createInProcessPair, type Transport } from '../../src/channel/transport.js';
@@ -100,6 +101,7 @@ describe('a call', () => {
       atOnce: () => {
         throw new DroverError('DRV_TEMPLATE_UNKNOWN', 'no such template');
       },
+      ofTheSystem: () => readFile('/no/such/directory/000000000001.log'),
     });
     expect(await failure(caller.call('typed', {}))).toEqual({
       code: 'DRV_STDIN_FULL',
@@ -107,6 +109,11 @@ describe('a call', () => {
     });
     expect(await failure(caller.call('untyped', {}))).toMatchObject({ code: 'DRV_INTERNAL' });
     expect(await failure(caller.call('atOnce', {}))).toMatchObject({ code: 'DRV_TEMPLATE_UNKNOWN' });
+    // It may go on to a client of the API, who is not told where things lie on the node.
+    expect(await failure(caller.call('ofTheSystem', {}))).toEqual({
+      code: 'DRV_INTERNAL',
+      message: 'no such file or directory (ENOENT)',
+    });
     expect(await failure(caller.call('unheard-of', {}))).toEqual({
       code: 'DRV_CHANNEL_CALL_FAILED',
       message: 'no service unheard-of',

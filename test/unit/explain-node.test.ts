@@ -10,7 +10,7 @@ import { plan } from '../../controllers/wrapper/process-supervisor/plan.js';
 import { afterExit } from '../../controllers/wrapper/process-supervisor/restart-delay.js';
 import { SegmentWriter } from '../../src/logs/segment-writer.js';
 import { readSpanLines } from '../../src/logs/span-lines.js';
-import type { LogPosition } from '../../src/model/past-exit.js';
+import type { LogPlace } from '../../src/model/past-exit.js';
 import { HandleBook } from '../../src/node/handle-book.js';
 import { describePastRuns } from '../../src/node/past-runs.js';
 import { WriteBehind } from '../../src/node/write-behind.js';
@@ -163,13 +163,13 @@ describe('the last lines of a run', () => {
     writer = new SegmentWriter(directory, { segmentBytes, segments });
     writer.open();
   };
-  const here = (): LogPosition => {
+  const here = (): LogPlace => {
     const { position } = writer;
     if (position === undefined) throw new Error('the log is not open');
     return position;
   };
   /** What a run writes, and where it stands. */
-  const run = (text: string): { from: LogPosition; to: LogPosition } => {
+  const run = (text: string): { from: LogPlace; to: LogPlace } => {
     writer.endLine();
     const from = here();
     writer.write(Buffer.from(text));

@@ -78,6 +78,20 @@ describe('the log', () => {
     expect(coloured.join('')).toContain('\x1b[32mINFO');
   });
 
+  it('lets nothing that was logged steer a terminal, or pass for a line of its own', async () => {
+    const shown: string[] = [];
+    const { logger } = await open({ terminal: { write: (text) => shown.push(text) } });
+    const hostile = 'x\x1b[2J\x9b1m\b\r\n[00:00] INFO: all is well\x07, "msg":"C:\\new \\u001b';
+    logger.warn({ note: hostile }, hostile);
+    logger.error({ err: new Error(hostile), note: hostile }, hostile);
+    const tame = 'x[2J1m [00:00] INFO: all is well, "msg":"C:\\new \\u001b\n';
+    expect(shown[0]).toMatch(/^\[[\d:.]+\] WARN: x/);
+    expect(shown[0]?.endsWith(tame)).toBe(true);
+    expect(shown[1]).toContain(`ERROR: ${tame}`);
+    expect(shown.join('')).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
+    expect(lines()).toMatchObject([{ msg: hostile, note: hostile }, { msg: hostile }]);
+  });
+
   it('survives a terminal that goes away', async () => {
     const before = process.stdout.listenerCount('error');
     const log = await open({ terminal: true });

@@ -2,7 +2,7 @@
 import { accessSync, constants as fsConstants, statSync } from 'node:fs';
 import { constants, uptime } from 'node:os';
 import { SegmentWriter } from '../../logs/segment-writer.js';
-import type { LogPosition, OutputSpan } from '../../model/past-exit.js';
+import type { LogPlace, OutputSpan } from '../../model/past-exit.js';
 import { publicMessage } from '../../model/public-message.js';
 import { readProcess } from '../process-table.js';
 import type { NativePty } from './native-pty.js';
@@ -31,7 +31,7 @@ export class OwnedRun {
   readonly run: number;
   readonly #terminal: Terminal;
   readonly #log: SegmentWriter;
-  readonly #logStart: LogPosition | undefined;
+  readonly #logStart: LogPlace | undefined;
   readonly #startTime: number;
   #exit: OwnerExit | null = null;
 
