@@ -4,7 +4,7 @@
  * holds (`LogReader`).
  */
 import { logNodeOf } from '../channel/log-relay.js';
-import type { Clock } from '../loop/clock.js';
+import type { Clock, TimerHandle } from '../loop/clock.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { ApiDependencies } from './dependencies.js';
@@ -18,6 +18,8 @@ const RETRY_MS = 250;
 const MAX_RETRY_MS = 5000;
 /** How long the last lines of an instance that is gone may take to come. */
 const SETTLE_MS = 1000;
+/** How long the output of an instance that is being removed is followed: a usual stop, and a little more. */
+const REMOVAL_MS = 15_000;
 
 export interface LiveLogOptions {
   readonly dependencies: Pick<ApiDependencies, 'instances' | 'nodes' | 'services' | 'logger'>;
@@ -44,6 +46,8 @@ export class LiveLog {
   #notice: Notice | undefined;
   #isRemoved = false;
   #isSettling = false;
+  #removal: TimerHandle | undefined;
+  #isRemovalLate = false;
   #failures = 0;
 
   constructor(options: LiveLogOptions) {
@@ -80,6 +84,7 @@ export class LiveLog {
 
   /** The instance has another node or is gone, or the condition of a node changed. */
   poke(): void {
+    this.#boundRemoval();
     const log = this.#current;
     if (log !== undefined && this.#stream !== undefined) {
       if (this.#hasLeft(log)) void this.#settle(log, this.#stream);
@@ -94,13 +99,31 @@ export class LiveLog {
   close(): void {
     this.#closing.abort();
     this.#stream?.abort();
+    this.#removal?.cancel();
   }
 
-  /** Undefined: gone, also where another has its id now. */
+  /** Undefined: gone, also where another has its id now; or being removed by a node that is away or takes too long. */
   #record(): InstanceRecord | undefined {
+    const now = this.#kept();
+    if (now?.desired.goal !== 'remove') return now;
+    const nodeId = logNodeOf(now);
+    const node = nodeId === undefined ? undefined : this.#options.dependencies.nodes.get(nodeId);
+    return this.#isRemovalLate || node?.value.condition !== 'connected' ? undefined : now;
+  }
+
+  #kept(): InstanceRecord | undefined {
     const { dependencies, record } = this.#options;
     const now = dependencies.instances.get(record.id)?.value;
     return now?.createdAt === record.createdAt ? now : undefined;
+  }
+
+  /** To clients a removed instance is gone at once; only what it still says is worth waiting for. */
+  #boundRemoval(): void {
+    if (this.#removal !== undefined || this.#kept()?.desired.goal !== 'remove') return;
+    this.#removal = this.#options.clock.setTimer(REMOVAL_MS, () => {
+      this.#isRemovalLate = true;
+      this.poke();
+    });
   }
 
   #hasLeft(log: LogOfNode): boolean {

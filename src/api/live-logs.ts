@@ -44,7 +44,10 @@ export class LiveLogs {
     this.#unsubscribe = [
       instances.onChange((id, after, before) => {
         const isSame =
-          after !== undefined && before !== undefined && logNodeOf(after.value) === logNodeOf(before.value);
+          after !== undefined &&
+          before !== undefined &&
+          logNodeOf(after.value) === logNodeOf(before.value) &&
+          after.value.desired.goal === before.value.desired.goal;
         if (!isSame) this.#poke(id);
       }),
       nodes.onChange((_id, after, before) => {

@@ -2,9 +2,7 @@
  * The lines of RELIABILITY.md's "Bad input" that concern every endpoint alike, held to all endpoints that there are:
  * disguised addresses, names that reach for prototypes or out of a directory, and what of a request ends up in logs.
  */
-import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { ApiWorld, instanceRecord } from '../support/api-world.js';
 import { CommandWorld } from '../support/command-world.js';
 import { exchange, statusOf } from '../support/raw-http.js';
@@ -31,6 +29,7 @@ const KNOWN: Readonly<Record<string, string>> = {
 };
 
 interface Endpoint {
+  /** `SOCKET`: the handshake of a WebSocket. */
   readonly method: string;
   /** With `/api`, parameters as the route has them. */
   readonly path: string;
@@ -39,7 +38,7 @@ interface Endpoint {
 /** All that need a key. */
 function endpoints(): Endpoint[] {
   const routes = world.server.routes.filter(({ scope }) => scope !== 'open');
-  const sockets = world.server.sockets.map(({ path }) => ({ method: 'GET', path }));
+  const sockets = world.server.sockets.map(({ path }) => ({ method: 'SOCKET', path }));
   return [...routes, ...sockets].map(({ method, path }) => ({ method, path: `/api${path}` }));
 }
 
@@ -61,13 +60,21 @@ const BODY = JSON.stringify({
   pattern: '*',
 });
 
+const HANDSHAKE = [
+  'Connection: Upgrade, close',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+];
+
 function raw(method: string, target: string, headers: readonly string[] = []): Promise<string> {
-  const hasBody = !['GET', 'HEAD', 'DELETE'].includes(method);
+  const hasBody = ['POST', 'PUT', 'PATCH'].includes(method);
+  const isSocket = method === 'SOCKET';
   const head = [
-    `${method} ${target} HTTP/1.1`,
+    `${isSocket ? 'GET' : method} ${target} HTTP/1.1`,
     'Host: x',
-    'Connection: close',
     ...headers,
+    ...(isSocket ? HANDSHAKE : ['Connection: close']),
     ...(hasBody ? ['Content-Type: application/json', `Content-Length: ${BODY.length}`] : []),
   ];
   return exchange(port(), `${head.join('\r\n')}\r\n\r\n${hasBody ? BODY : ''}`);
@@ -81,6 +88,12 @@ async function traces(): Promise<string> {
   const records = [...world.instances.entries()].map(([, { value }]) => value);
   return JSON.stringify([done, records, await readTree(world.templates.root)]);
 }
+
+/** What else an endpoint may be asked by. */
+const VERBS: Readonly<Record<string, readonly string[]>> = {
+  GET: ['GET', 'HEAD'],
+  SOCKET: ['SOCKET', 'GET', 'HEAD'],
+};
 
 const DISGUISES: readonly ((path: string) => string)[] = [
   (path) => path,
@@ -116,7 +129,7 @@ describe('a disguised address (Fastify CVE-2026-2880)', () => {
     const before = await traces();
     for (const { method, path } of endpoints()) {
       for (const disguise of DISGUISES) {
-        for (const verb of method === 'GET' ? ['GET', 'HEAD'] : [method]) {
+        for (const verb of VERBS[method] ?? [method]) {
           // Time enough that the limit of failures does not answer instead.
           await world.clock.advance(60_000);
           const target = disguise(filled(path));
@@ -168,69 +181,40 @@ function withParameter(value: string): { readonly method: string; readonly targe
   );
 }
 
-const answerSchema = z.object({ error: z.string() }).or(z.unknown());
-
 describe('a parameter of a path', () => {
   it.each([
-    ...[
-      '..',
-      '../..',
-      '%2e%2e',
-      '%2e%2e%2f%2e%2e',
-      '..%2f..%2fdata',
-      '%252e%252e%252fdata',
-      '..%5c..%5cdata',
-    ],
-    ...[
-      '%2fetc%2fpasswd',
-      '/etc/passwd',
-      '%00',
-      'a%00b',
-      'aaaaaa%00',
-      '.',
-      '%2e',
-      '',
-      '%2f',
-      '%20',
-      'x'.repeat(5000),
-    ],
+    ...['..', '../..', '.', '%2e', '%2e%2e', '%2e%2e%2f%2e%2e', '..%2f..%2fdata', '%252e%252e%252fdata'],
+    ...['..%5c..%5cdata', '%2fetc%2fpasswd', '/etc/passwd', '%00', 'a%00b', 'aaaaaa%00', '%2f'],
+    `${'x'.repeat(300)}%20`,
   ])('that leads out of a directory does nothing, whatever the endpoint: %s', async (value) => {
     const before = await traces();
     for (const { method, target } of withParameter(value)) {
       const answer = await raw(method, target, [bearer(world.admin)]);
       const status = statusOf(answer);
-      // A dot that is taken out, or a parameter that is empty, makes another endpoint of it.
-      const isOther = ['', '.', '/etc/passwd', '..', '../..'].includes(value) && method === 'GET';
-      expect([method, target, status, isOther || [400, 404, 405].includes(status)]).toEqual([
+      expect([method, target, status, [400, 404, 405].includes(status)]).toEqual([
         method,
         target,
         status,
         true,
       ]);
       expect(answer).not.toContain(world.templates.root);
-      expect(answer).not.toContain('root:');
     }
     expect(await traces()).toBe(before);
-    expect(existsSync(`${world.templates.root}/data`)).toBe(false);
   });
 
   it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'])(
-    'that every object has is unknown like any other: %s',
+    'that every object has is a name like any other: %s',
     async (value) => {
       for (const { method, target } of withParameter(value)) {
-        const answer = await raw(method, target, [bearer(world.admin)]);
-        const status = statusOf(answer);
-        const isWrite = method === 'PUT' || method === 'POST';
-        const isDetails =
-          target === `/api/templates/${value}/lobby` || target === `/api/templates/games/${value}`;
-        expect([method, target, status, isWrite || isDetails || [400, 404].includes(status)]).toEqual([
+        const status = statusOf(await raw(method, target, [bearer(world.admin)]));
+        // A template or a configuration may be called so.
+        const mayBe = target.startsWith('/api/templates') || method === 'PUT';
+        expect([method, target, status, mayBe ? status < 500 : [400, 404].includes(status)]).toEqual([
           method,
           target,
           status,
           true,
         ]);
-        expect(status).toBeLessThan(500);
-        answerSchema.parse(answer);
       }
       expect(Object.keys(Object.prototype)).toEqual([]);
     },

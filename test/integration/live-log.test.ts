@@ -186,7 +186,7 @@ describe('a log whose instance or node comes and goes', () => {
   it('closes with 1000 and a reason when the instance is gone, after its last line', async () => {
     world.logs.write('n1', ...lines(1, 50));
     const client = await world.open('?since=1');
-    await world.api.putInstance(instanceRecord({ id: ID, desired: { goal: 'remove', restartToken: 0 } }));
+    await world.remove();
     world.logs.write('n1', ...lines(51, 5000));
     world.logs.on('n1').unfinished = 'Segmentation fau';
     await world.api.dropInstance(ID);
@@ -196,6 +196,32 @@ describe('a log whose instance or node comes and goes', () => {
     });
     await world.until(() => expect(closed).toEqual({ code: 1000, reason: `instance ${ID} was removed` }));
     expect(client.texts).toEqual([...lines(1, 5000), 'Segmentation fau']);
+  });
+
+  it('closes when the node of an instance that is being removed is away, for its record may stay for days', async () => {
+    world.logs.write('n1', 'one');
+    const client = await world.open();
+    await shows(client, ['one']);
+    world.logs.disconnect('n1');
+    await world.api.addNode('n1', { condition: 'lost' });
+    await shows(client, ['one', AWAY]);
+    await world.remove();
+    expect(await client.closed).toMatchObject({ code: 1000 });
+  });
+
+  it('closes after 15 s when an instance that is being removed does not end, after what it wrote until then', async () => {
+    world.logs.write('n1', 'one');
+    const client = await world.open();
+    await shows(client, ['one']);
+    await world.remove();
+    world.logs.write('n1', 'I stay');
+    await shows(client, ['one', 'I stay']);
+    await world.api.clock.advance(15_000);
+    let closed: unknown;
+    void client.closed.then((how) => {
+      closed = how;
+    });
+    await world.until(() => expect(closed).toMatchObject({ code: 1000 }));
   });
 
   it('closes also when the node of a removed instance is away, or when it never had one', async () => {

@@ -34,9 +34,13 @@ export class LiveLogWorld {
 
   /** Puts the instance on a node, or on none. */
   place(nodeId: string | null): Promise<InstanceRecord> {
-    const placement =
-      nodeId === null ? null : { nodeId, port: null, hostAddress: '127.0.0.1', templates: [] };
-    return this.api.putInstance(instanceRecord({ id: ID, placement }));
+    return this.api.putInstance(instanceRecord({ id: ID, placement: placementOn(nodeId) }));
+  }
+
+  /** DELETE of the instance on n1: its record stays until the node has cleaned up. */
+  remove(): Promise<InstanceRecord> {
+    const desired = { goal: 'remove', restartToken: 0 } as const;
+    return this.api.putInstance(instanceRecord({ id: ID, placement: placementOn('n1'), desired }));
   }
 
   async open(query = '', token = this.api.admin): Promise<SocketClient> {
@@ -60,4 +64,8 @@ export class LiveLogWorld {
   #url(query: string, id = ID): string {
     return `${this.api.url}/instances/${id}/live-log${query}`;
   }
+}
+
+function placementOn(nodeId: string | null): InstanceRecord['placement'] {
+  return nodeId === null ? null : { nodeId, port: null, hostAddress: '127.0.0.1', templates: [] };
 }
