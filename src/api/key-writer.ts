@@ -13,7 +13,7 @@ import { create, type Operation, type Store } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
 import { ADMIN_FILE, removeAdminKey } from './admin-key-file.js';
 import type { KeyWrites } from './dependencies.js';
-import { generateToken, hashToken, maskToken } from './tokens.js';
+import { generateToken, hashToken, isWellFormedToken, maskToken } from './tokens.js';
 
 /** Each is held in memory and looked at by nobody: more of them are a mistake of a script. */
 const MAX_KEYS = 1000;
@@ -102,6 +102,8 @@ export class KeyWriter implements KeyWrites {
 function checkLabel(label: string): void {
   const { success, error } = nameSchema.safeParse(label);
   if (!success) throw refused(`the label of a key ${error.issues[0]?.message ?? 'is not valid'}`);
+  // Pasted by mistake: it would stand in lists and logs for ever.
+  if (isWellFormedToken(label)) throw refused('the label of a key must not be a token: choose a name for it');
   if (label === RESERVED_LABEL)
     throw refused(`no key may be called "${label}": the audit trail calls the node's own terminal so`);
 }

@@ -5,12 +5,11 @@
  */
 const BEARER = 'base64url.bearer.authorization.';
 const OURS = `${BEARER}drover.`;
-const SEPARATOR = /[ \t]*,[ \t]*/;
 
 /** The subprotocols that a client offers, in its order. */
 export function offeredProtocols(header: string | undefined): string[] {
   const text = header?.trim() ?? '';
-  return text === '' ? [] : text.split(SEPARATOR);
+  return text === '' ? [] : text.split(',').map((part) => part.trim());
 }
 
 /** What may be selected and sent back. */

@@ -1,10 +1,11 @@
 /** The audit trail as the API fills and shows it. */
 import { fastify } from 'fastify';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { auditWrites } from '../../src/api/audit.js';
 import type { Actor } from '../../src/api/auth.js';
 import { auditEntrySchema } from '../../src/model/audit.js';
 import { ApiWorld, instanceRecord } from '../support/api-world.js';
+import { until } from '../support/until.js';
 
 let world: ApiWorld;
 
@@ -83,11 +84,11 @@ describe('the audit trail', () => {
     const url = `${world.url}/instances/aaaaaa/lifecycle?target=restart`;
     const headers = { authorization: `Bearer ${world.admin}` };
     const call = fetch(url, { method: 'PATCH', headers, signal: abort.signal });
-    await vi.waitFor(() => expect(isHeld).toBe(true));
+    await until(() => expect(isHeld).toBe(true));
     abort.abort();
     await expect(call).rejects.toThrow();
     release();
-    await vi.waitFor(() =>
+    await until(() =>
       expect(recorded()).toEqual(['boss | PATCH /instances/:id/lifecycle | aaaaaa target=restart | 200']),
     );
   });

@@ -82,6 +82,14 @@ describe('a key that is made', () => {
     },
   );
 
+  it('is refused under a token that was pasted for a label, which is not repeated', async () => {
+    const pasted = generateToken();
+    const failure = await writer.create(pasted, 'ALL').catch(String);
+    expect(failure).toContain('must not be a token');
+    expect(failure).not.toContain(pasted);
+    expect(labels()).toEqual(['boss']);
+  });
+
   it('is one of 1,000 at most', async () => {
     const operations = Array.from({ length: 999 }, (_, index) => ({
       do: 'create' as const,

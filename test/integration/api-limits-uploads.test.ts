@@ -1,9 +1,10 @@
 /** Bodies taken as streams: of any type, bounded in size and idle time but not in time; what is left unread goes away. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld } from '../support/api-world.js';
 import { bodyOf, exchange, openSocket, statusOf } from '../support/raw-http.js';
+import { until } from '../support/until.js';
 
 const MIB = 1024 * 1024;
 let world: ApiWorld;
@@ -123,7 +124,7 @@ describe('a body taken as a stream', () => {
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 100 /);
     socket.write('half');
     socket.resetAndDestroy();
-    await vi.waitFor(async () => expect((await upload('gone', 'whole')).status).toBe(201));
+    await until(async () => expect((await upload('gone', 'whole')).status).toBe(201));
     expect(String(await contentOf('gone'))).toBe('whole');
   });
 

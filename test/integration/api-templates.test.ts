@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiWorld } from '../support/api-world.js';
 import { bodyOf, exchange, openSocket, statusOf } from '../support/raw-http.js';
 import { readTree, writeTree } from '../support/template-trees.js';
+import { until } from '../support/until.js';
 import { zipOf } from '../support/zip-bytes.js';
 
 const MIB = 1024 * 1024;
@@ -225,7 +226,7 @@ describe('an upload that is too large', () => {
     const { status, json } = await send(method, `/games/lobby/files/${path}`, Buffer.alloc(MIB + 1));
     expect([status, JSON.stringify(json)]).toEqual([413, expect.stringContaining('larger')]);
     expect(await readTree(place('games/lobby'))).toEqual({ b: 'old' });
-    await vi.waitFor(() => expect(remains()).toEqual([]));
+    await until(() => expect(remains()).toEqual([]));
     expect((await send(method, `/games/lobby/files/${path}`, Buffer.alloc(MIB))).status).toBeLessThan(300);
   });
 

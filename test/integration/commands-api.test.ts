@@ -1,7 +1,8 @@
 /** `POST /commands/execute` as HTTP: what it takes and answers, whatever the command does. */
 import { request } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld } from '../support/api-world.js';
+import { until } from '../support/until.js';
 
 describe('POST /commands/execute', () => {
   let world: ApiWorld;
@@ -80,8 +81,8 @@ describe('POST /commands/execute', () => {
     });
     call.on('error', () => undefined);
     call.end(JSON.stringify({ command: 'x' }));
-    await vi.waitFor(() => expect(signal).toBeDefined());
+    await until(() => expect(signal).toBeDefined());
     call.destroy();
-    await vi.waitFor(() => expect(signal?.aborted).toBe(true));
+    await until(() => expect(signal?.aborted).toBe(true));
   });
 });

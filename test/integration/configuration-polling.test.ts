@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import { rename } from 'node:fs/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { ConfigurationWorld } from '../support/configuration-world.js';
+import { until } from '../support/until.js';
 
 vi.mock('chokidar', () => ({
   watch: () => {
@@ -26,7 +27,7 @@ test('looks every second, and warns, when the directory cannot be watched', asyn
   world = new ConfigurationWorld();
   const current = world;
   await current.start({ 'a.json': { command: 'one' } });
-  await vi.waitFor(() =>
+  await until(() =>
     expect(current.lines('cannot be watched (no space left on device (ENOSPC))')).toHaveLength(1),
   );
   await current.write('b.json', { command: 'two' });

@@ -1,4 +1,5 @@
 /** Master and wrapper together, with fake runtimes on a virtual clock: what the loop makes of declared counts. */
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ControlPlane, type TestNode } from '../support/control-plane.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -297,6 +298,16 @@ describe('the control plane', () => {
     node.runtime.failWith = undefined;
     await clock.advance(2000);
     expect(plane.describe()).toEqual(['lobby ONLINE - alpha:-']);
+  });
+
+  it('says it without where things lie on the node, for the message reaches clients', async () => {
+    Object.assign(node.runtime, { start: async () => readFileSync('/no/such/root/running/abc123') });
+    await plane.putConfiguration(SERVICE);
+    await settle();
+    expect(plane.records()[0]?.status).toMatchObject({
+      reason: 'start-failed',
+      message: expect.stringMatching(/^no such file or directory \(ENOENT\); next try in /),
+    });
   });
 
   it('ignores jumps of the wall clock', async () => {

@@ -9,6 +9,7 @@ import { FakeClock } from '../support/fake-clock.js';
 import { Gate, GatedTransport } from '../support/gated-transport.js';
 import { LogFiles, LogReader, textOf } from '../support/log-files.js';
 import { instanceRecord, placedOn } from '../support/records.js';
+import { until } from '../support/until.js';
 
 const RECONNECT_MS = 60_000;
 
@@ -43,7 +44,7 @@ describe('a log followed from the master', () => {
   afterEach(async () => {
     for (const reader of readers) await reader.stop();
     await plane.stop();
-    await vi.waitFor(() => expect(watches.size).toBe(0));
+    await until(() => expect(watches.size).toBe(0));
     log.remove();
   });
 
@@ -93,7 +94,7 @@ describe('a log followed from the master', () => {
     await reader.until('1 a');
     expect(watches.size).toBe(1);
     await reader.stop();
-    await vi.waitFor(() => expect(watches.size).toBe(0));
+    await until(() => expect(watches.size).toBe(0));
   });
 
   it('says that the node went away, and goes on from any line when it is back', async () => {

@@ -174,12 +174,12 @@ describe('an archive by URL', () => {
     [
       'a tar with a hard link',
       () => craftedTar({ name: 'a', type: 'link', linkname: '/etc/passwd' }),
-      /a is a link/,
+      /"a" is a link/,
     ],
     [
       'a tar with a device',
       () => craftedTar({ name: 'a', type: 'character-device' }),
-      /a is a character-device/,
+      /"a" is a character-device/,
     ],
     [
       'a tar with one name twice',

@@ -20,6 +20,7 @@ import { FakeClock } from '../support/fake-clock.js';
 import { LinkSwapper } from '../support/link-swapper.js';
 import { forever, readTree, temporaryDirectory, writeTree } from '../support/template-trees.js';
 import { TemplateWorld } from '../support/template-world.js';
+import { until } from '../support/until.js';
 import { type ZipEntry, zipOf } from '../support/zip-bytes.js';
 
 const MIB = 1024 * 1024;
@@ -427,6 +428,20 @@ describe('a crash in the middle of an import', () => {
     expect(leftovers()).toEqual([]);
   });
 
+  it('that somebody made up moves nothing from elsewhere, and stops no start', async () => {
+    const outside = temporaryDirectory();
+    writeTree(outside, { 'old/a': 'outside' });
+    mkdirSync(place('games'), { recursive: true });
+    mkdirSync(place('.drover'));
+    symlinkSync(outside, place('.drover/swap~games~lobby~abc'));
+    writeTree(place('.drover/swap~..~...~abc/old'), { a: 'x' });
+    await restart();
+    expect(await readTree(outside)).toEqual({ 'old/': '', 'old/a': 'outside' });
+    expect(await readTree(place('games'))).toEqual({});
+    expect(leftovers()).toEqual([]);
+    rmSync(outside, { recursive: true });
+  });
+
   it('after the exchange leaves the new template', async () => {
     writeTree(place('games/lobby'), { a: 'new' });
     writeTree(place('.drover/swap~games~lobby~abc/old'), { a: 'old' });
@@ -495,6 +510,6 @@ for i in z.infolist(): print(i.filename, oct(i.external_attr >> 16))`;
       execFileSync('ls', ['-l', `/proc/${process.pid}/fd`])
         .toString()
         .includes(world.root);
-    await vi.waitFor(() => expect(isOpen()).toBe(false));
+    await until(() => expect(isOpen()).toBe(false));
   });
 });

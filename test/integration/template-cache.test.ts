@@ -213,7 +213,7 @@ describe('archives that are refused', () => {
       tar.entry({ name: 'f' }, 'one');
       tar.entry({ name: 'f' }, 'two');
     });
-    await expectRefused(await startCache(), source, /entry f does not fit the others/);
+    await expectRefused(await startCache(), source, /entry "f" does not fit the others/);
   });
 
   it('refuses a file as the parent of another', async () => {
@@ -221,7 +221,7 @@ describe('archives that are refused', () => {
       tar.entry({ name: 'f' }, 'one');
       tar.entry({ name: 'f/g' }, 'two');
     });
-    await expectRefused(await startCache(), source, /entry f\/g does not fit the others/);
+    await expectRefused(await startCache(), source, /entry "f\/g" does not fit the others/);
   });
 
   it('refuses too many entries and too many bytes, going by what the headers claim', async () => {

@@ -32,6 +32,7 @@ import {
   writeTree,
 } from '../support/template-trees.js';
 import { TemplateWorld } from '../support/template-world.js';
+import { until } from '../support/until.js';
 
 let clock: FakeClock;
 let world: TemplateWorld;
@@ -205,7 +206,7 @@ describe('a file of a template', () => {
     writeTree(place('games/lobby'), { a: 'x' });
     const { content } = await world.local.openFile('games', 'lobby', 'a');
     content.destroy();
-    await vi.waitFor(() => expect(openFiles()).toEqual([]));
+    await until(() => expect(openFiles()).toEqual([]));
   });
 });
 

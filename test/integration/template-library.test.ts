@@ -10,11 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DroverError } from '../../src/model/errors.js';
 import { TemplateLibrary } from '../../src/templates/library.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { quietLogger, type Tree, temporaryDirectory, writeTree } from '../support/template-trees.js';
+import { until } from '../support/until.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -85,12 +86,12 @@ describe('the names', () => {
     await startLibrary();
     changes = [];
     write('new/deep', { 'sub/f': 'x' });
-    await vi.waitFor(() => expect(changes).toEqual(['new/deep']));
+    await until(() => expect(changes).toEqual(['new/deep']));
     renameSync(join(directory, 'a/x'), join(directory, 'a/y'));
-    await vi.waitFor(() => expect(library.groups().get('a')).toEqual(['y']));
-    await vi.waitFor(() => expect(changes.toSorted()).toEqual(['a/x', 'a/y', 'new/deep']));
+    await until(() => expect(library.groups().get('a')).toEqual(['y']));
+    await until(() => expect(changes.toSorted()).toEqual(['a/x', 'a/y', 'new/deep']));
     rmSync(join(directory, 'new'), { recursive: true });
-    await vi.waitFor(() => expect([...library.groups().keys()]).toEqual(['a']));
+    await until(() => expect([...library.groups().keys()]).toEqual(['a']));
   });
 
   it('finds names again after the whole directory was replaced, which no watch survives', async () => {
@@ -98,7 +99,7 @@ describe('the names', () => {
     await startLibrary();
     rmSync(directory, { recursive: true });
     write('b/y', {});
-    await vi.waitFor(async () => {
+    await until(async () => {
       await clock.advance(10_000);
       expect([...library.groups().keys()]).toEqual(['b']);
     });

@@ -1,6 +1,6 @@
 /** `template sync`: master and wrappers over the real channel, and the parts of it by themselves. */
 import { pino } from 'pino';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { DroverError } from '../../src/model/errors.js';
 import { TemplatePrefetch } from '../../src/node/template-prefetch.js';
 import { ClusterSync, type ClusterSyncOptions } from '../../src/templates/cluster-sync.js';
@@ -8,6 +8,7 @@ import type { StoredTemplate } from '../../src/templates/storage-provider.js';
 import { ControlPlane } from '../support/control-plane.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { quietLogger } from '../support/template-trees.js';
+import { until } from '../support/until.js';
 
 const GROUPS = new Map([
   ['base', ['core']],
@@ -58,7 +59,7 @@ describe('a template sync', () => {
       nodes: ['a', 'b'],
     });
     await cluster.whenIdle();
-    await vi.waitFor(() => expect(fetched).toHaveLength(3));
+    await until(() => expect(fetched).toHaveLength(3));
     expect(fetched.toSorted()).toEqual([
       `a ${digestOf('games', 'arena')} by the channel`,
       `b ${digestOf('games', 'arena')} by the channel`,

@@ -9,6 +9,7 @@ import type {
 } from '../../src/api/dependencies.js';
 import { ApiServer, type ApiServerOptions } from '../../src/api/server.js';
 import { creationOfKept, generateToken, hashToken, InstanceTokens, maskToken } from '../../src/api/tokens.js';
+import { logNodeOf } from '../../src/channel/log-relay.js';
 import type { PlacementView } from '../../src/explain/decisions.js';
 import { FactsExplainer } from '../../src/explain/explainer.js';
 import type { LogBatch } from '../../src/logs/log-batch.js';
@@ -146,7 +147,10 @@ export class ApiWorld {
   logs = { lines: ['one', 'two'], totalLines: 2 };
   /** What the nodes say of logs: `logs`, and nothing live, unless a test puts its own in their place. */
   logServices: Pick<InstanceServices, 'readLogs' | 'followLogs'> = {
-    readLogs: async (_record, lines) => ({ ...this.logs, lines: this.logs.lines.slice(-lines) }),
+    readLogs: async (record, lines) =>
+      logNodeOf(record) === undefined
+        ? { lines: [], totalLines: 0 }
+        : { ...this.logs, lines: this.logs.lines.slice(-lines) },
     followLogs: (_record, _position, signal) => this.#followKept(signal),
   };
   /** Awaited by every lifecycle write, so that a test can hold one in the middle. */

@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { CallPeer, type Service } from '../../src/channel/calls.js';
 import { createInProcessPair, type Transport } from '../../src/channel/transport.js';
 import { DroverError, type ErrorCode } from '../../src/model/errors.js';
+import { until } from '../support/until.js';
 
 const WINDOW = 512 * 1024;
 const CHUNK = 64 * 1024;
@@ -139,10 +140,10 @@ describe('a call', () => {
     const { caller } = connect({ hang: service });
     const controller = new AbortController();
     const answer = failure(caller.call('hang', {}, { signal: controller.signal }));
-    await vi.waitFor(() => expect(signals).toHaveLength(1));
+    await until(() => expect(signals).toHaveLength(1));
     controller.abort();
     expect(await answer).toMatchObject({ code: 'DRV_CHANNEL_CALL_FAILED', message: 'hang was cancelled' });
-    await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true));
+    await until(() => expect(signals[0]?.aborted).toBe(true));
   });
 
   it('is not begun when its signal was aborted before', async () => {
@@ -167,7 +168,7 @@ describe('a call', () => {
     const { service, signals } = hanging();
     const { caller, cut } = connect({ hang: service });
     const answers = [caller.call('hang', {}), caller.call('hang', {})].map(failure);
-    await vi.waitFor(() => expect(signals).toHaveLength(2));
+    await until(() => expect(signals).toHaveLength(2));
     cut('the plug was pulled');
     for (const answer of answers)
       expect(await answer).toEqual({
@@ -185,14 +186,14 @@ describe('a call', () => {
     const open = Array.from({ length: 1024 }, (_, index) =>
       caller.call('hang', {}, index === 0 ? { signal: first.signal } : {}).catch(() => undefined),
     );
-    await vi.waitFor(() => expect(signals).toHaveLength(1024));
+    await until(() => expect(signals).toHaveLength(1024));
     expect(await failure(caller.call('ping', {}))).toEqual({
       code: 'DRV_CHANNEL_CALL_FAILED',
       message: 'more than 1024 calls at once',
     });
     first.abort();
     await open[0];
-    await vi.waitFor(async () => expect(await caller.call('ping', {})).toBe('pong'));
+    await until(async () => expect(await caller.call('ping', {})).toBe('pong'));
   });
 });
 
@@ -234,14 +235,14 @@ describe('a stream', () => {
     // One piece was taken, so one more came.
     expect(state.given).toBe(before + CHUNK);
     await stream.return(undefined);
-    await vi.waitFor(() => expect(state.isOver).toBe(true));
+    await until(() => expect(state.isOver).toBe(true));
   });
 
   it('ends its source when the reader leaves, or is told to', async () => {
     const { service, state } = endless();
     const { caller } = connect({ endless: service });
     for await (const bytes of caller.stream('endless', {})) if (bytes.length > 0) break;
-    await vi.waitFor(() => expect(state.isOver).toBe(true));
+    await until(() => expect(state.isOver).toBe(true));
 
     const other = endless();
     const second = connect({ endless: other.service });
@@ -252,7 +253,7 @@ describe('a stream', () => {
       })(),
     );
     expect(await reading).toMatchObject({ code: 'DRV_CHANNEL_CALL_FAILED' });
-    await vi.waitFor(() => expect(other.state.isOver).toBe(true));
+    await until(() => expect(other.state.isOver).toBe(true));
   });
 
   it('gives what had come, then fails, when its source breaks or the connection ends', async () => {
@@ -272,7 +273,7 @@ describe('a stream', () => {
     const pieces: string[] = [];
     expect(await failure(read('broken', pieces))).toMatchObject({ code: 'DRV_TEMPLATE_CORRUPT' });
     const stuck = failure(read('stuck', pieces));
-    await vi.waitFor(() => expect(pieces).toEqual(['half', 'half']));
+    await until(() => expect(pieces).toEqual(['half', 'half']));
     cut('gone');
     expect(await stuck).toMatchObject({ code: 'DRV_CHANNEL_CLOSED' });
   });
@@ -283,7 +284,7 @@ describe('a stream', () => {
     expect(await failure(caller.call('endless', {}))).toMatchObject({
       message: 'endless answered with a stream',
     });
-    await vi.waitFor(() => expect(state.isOver).toBe(true));
+    await until(() => expect(state.isOver).toBe(true));
     expect(await failure(caller.stream('ping', {}).next())).toMatchObject({
       message: 'ping answered without a stream',
     });

@@ -1,12 +1,13 @@
 /** The wrapper's end of the channel: it beats, takes the feed, says everything anew after a break, and keeps trying. */
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Link } from '../../src/channel/link.js';
 import type { Message, Report } from '../../src/channel/messages.js';
 import { PROTOCOL_VERSION } from '../../src/channel/messages.js';
 import { createInProcessPair, type Transport } from '../../src/channel/transport.js';
 import { StatusOutbox } from '../../src/node/status-outbox.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { until } from '../support/until.js';
 
 const MASTER = { nodeId: 'master', address: '10.0.0.1', port: 6000, apiPort: 7000 };
 
@@ -303,7 +304,7 @@ describe('the link of a wrapper', () => {
   it('lets go of a connection that is made after it was stopped', async () => {
     link.start();
     link.stop(true);
-    await vi.waitFor(() => expect(last().closed).toEqual(['the node stops']));
+    await until(() => expect(last().closed).toEqual(['the node stops']));
     expect(last().heard).toEqual([]);
   });
 });

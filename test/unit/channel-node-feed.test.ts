@@ -9,6 +9,7 @@ import { instanceKey, revisionKey } from '../../src/store/keys.js';
 import { MasterState } from '../../src/store/master-state.js';
 import { MemoryStore } from '../../src/store/memory-store.js';
 import { configurationOf, instanceRecord, placedOn } from '../support/records.js';
+import { until } from '../support/until.js';
 
 const silent = pino({ level: 'silent' });
 
@@ -79,7 +80,7 @@ describe('the feed of a node', () => {
     instanceRecord(id, { placement: placedOn(nodeId), ...fields });
 
   const told = (...expected: string[]): Promise<void> =>
-    vi.waitFor(() => expect(received.map(text)).toEqual(expected));
+    until(() => expect(received.map(text)).toEqual(expected));
 
   it('begins with everything that the node should hold, and nothing of other nodes', async () => {
     await put({
@@ -132,7 +133,7 @@ describe('the feed of a node', () => {
     await put({
       [instanceKey('zzzzzz')]: on('zzzzzz', 'alpha', { placement: { ...placedOn('alpha'), templates } }),
     });
-    await vi.waitFor(() => expect(release).toBeDefined());
+    await until(() => expect(release).toBeDefined());
     // While the feed is busy with another one:
     for (let restartToken = 1; restartToken <= 3; restartToken++)
       await put({
@@ -219,7 +220,7 @@ describe('the feed of a node', () => {
     await told('snapshot 1:');
     const ids = Array.from({ length: 1200 }, (_, index) => `i${String(index).padStart(5, '0')}`);
     await put(Object.fromEntries(ids.map((id) => [instanceKey(id), on(id, 'alpha')])));
-    await vi.waitFor(() => expect(received).toHaveLength(4));
+    await until(() => expect(received).toHaveLength(4));
     expect(received.map((message) => (message.type === 'delta' ? message.put.length : 0))).toEqual([
       0, 500, 500, 200,
     ]);
@@ -232,7 +233,7 @@ describe('the feed of a node', () => {
       throw new Error('cannot encode');
     });
     feed.start();
-    await vi.waitFor(() => expect(closed).toEqual(['the feed broke']));
+    await until(() => expect(closed).toEqual(['the feed broke']));
   });
 
   it('is silent once closed, and never starts afterwards', async () => {

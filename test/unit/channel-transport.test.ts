@@ -1,7 +1,8 @@
 /** The in-process transport: a pipe of frames that checks what passes, as the network's does. */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Frame } from '../../src/channel/messages.js';
 import { createInProcessPair, type Transport } from '../../src/channel/transport.js';
+import { until } from '../support/until.js';
 
 function listen(transport: Transport): { frames: Frame[]; closed: string[] } {
   const frames: Frame[] = [];
@@ -17,7 +18,7 @@ describe('the in-process transport', () => {
     const { frames } = listen(its);
     for (let id = 1; id <= 5; id++) mine.send({ type: 'chunk', id }, Buffer.from([id]));
     expect(frames).toEqual([]);
-    await vi.waitFor(() => expect(frames).toHaveLength(5));
+    await until(() => expect(frames).toHaveLength(5));
     expect(frames.map(({ message, body }) => [message, body?.[0]])).toEqual(
       [1, 2, 3, 4, 5].map((id) => [{ type: 'chunk', id }, id]),
     );
@@ -29,7 +30,7 @@ describe('the in-process transport', () => {
     await Promise.resolve();
     const { frames } = listen(its);
     mine.send({ type: 'bye' });
-    await vi.waitFor(() => expect(frames.map(({ message }) => message.type)).toEqual(['beat', 'bye']));
+    await until(() => expect(frames.map(({ message }) => message.type)).toEqual(['beat', 'bye']));
   });
 
   it('delivers what a listener sends back, after what was there already', async () => {
@@ -40,7 +41,7 @@ describe('the in-process transport', () => {
     });
     mine.send({ type: 'fed', sequence: 1 });
     mine.send({ type: 'fed', sequence: 2 });
-    await vi.waitFor(() =>
+    await until(() =>
       expect(frames.map(({ message }) => message)).toEqual([
         { type: 'status-acknowledged', sequence: 1 },
         { type: 'status-acknowledged', sequence: 2 },
@@ -54,7 +55,7 @@ describe('the in-process transport', () => {
     const parameters = { list: [1] };
     mine.send({ type: 'call', id: 1, service: 's', parameters });
     parameters.list.push(2);
-    await vi.waitFor(() => expect(frames).toHaveLength(1));
+    await until(() => expect(frames).toHaveLength(1));
     expect(frames[0]?.message).toMatchObject({ parameters: { list: [1] } });
   });
 
@@ -65,7 +66,7 @@ describe('the in-process transport', () => {
     mine.send({ type: 'beat' });
     mine.send({ type: 'delta', sequence: 1.5, put: [], drop: ['../../etc'], revisions: {} });
     mine.send({ type: 'bye' });
-    await vi.waitFor(() => expect(sender.closed).toHaveLength(1));
+    await until(() => expect(sender.closed).toHaveLength(1));
     expect(receiver.frames.map(({ message }) => message.type)).toEqual(['beat']);
     expect(receiver.closed).toEqual([expect.stringMatching(/^malformed message: /)]);
     expect(sender.closed).toEqual(receiver.closed);
@@ -81,7 +82,7 @@ describe('the in-process transport', () => {
     mine.send({ type: 'beat' });
     mine.close('again');
     expect(mine.isOpen).toBe(false);
-    await vi.waitFor(() => expect(receiver.closed).toEqual(['enough']));
+    await until(() => expect(receiver.closed).toEqual(['enough']));
     expect(receiver.frames.map(({ message }) => message.type)).toEqual(['bye']);
     expect(sender.closed).toEqual(['enough']);
     expect(its.isOpen).toBe(false);

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { consoleSocket } from '../../src/api/console-socket.js';
 import type { CommandRunner } from '../../src/api/dependencies.js';
 import type { ApiSocket } from '../../src/api/socket.js';
+import { until } from '../support/until.js';
 
 class FakeSocket implements ApiSocket {
   readonly actor = { kind: 'key', label: 'boss', scope: 'ALL' } as const;
@@ -64,7 +65,7 @@ class SlowRunner implements CommandRunner {
   }
 
   async finishOne(): Promise<void> {
-    await vi.waitFor(() => expect(this.#running).not.toEqual([]), { interval: 1 });
+    await vi.waitFor(() => expect(this.#running).not.toEqual([]), { interval: 1, timeout: 15_000 });
     this.#running.shift()?.();
   }
 }
@@ -88,7 +89,7 @@ describe('a console', () => {
   it('runs the lines of a frame one after the other, and answers each', async () => {
     const socket = await openConsole(echo);
     socket.receive('one\r\n\n  two  \nsilent\nthree');
-    await vi.waitFor(() => expect(socket.frames).toEqual(['did one', 'did two', '', 'did three']));
+    await until(() => expect(socket.frames).toEqual(['did one', 'did two', '', 'did three']));
   });
 
   it('says who runs the command and from where', async () => {
@@ -96,7 +97,7 @@ describe('a console', () => {
     const socket = await openConsole(runner);
     socket.receive('one');
     await runner.finishOne();
-    await vi.waitFor(() => expect(socket.frames).toEqual(['one by boss from 10.0.0.9']));
+    await until(() => expect(socket.frames).toEqual(['one by boss from 10.0.0.9']));
   });
 
   it('does not begin a line before the one before it has ended', async () => {
@@ -106,7 +107,7 @@ describe('a console', () => {
     socket.receive('two');
     expect(runner.started).toEqual(['one']);
     await runner.finishOne();
-    await vi.waitFor(() => expect(runner.started).toEqual(['one', 'two']));
+    await until(() => expect(runner.started).toEqual(['one', 'two']));
     expect(socket.frames).toHaveLength(1);
   });
 
@@ -114,9 +115,9 @@ describe('a console', () => {
     const socket = await openConsole(echo);
     socket.bufferedBytes = 300_000;
     socket.receive('one\ntwo');
-    await vi.waitFor(() => expect(socket.frames).toEqual(['did one']));
+    await until(() => expect(socket.frames).toEqual(['did one']));
     socket.drain();
-    await vi.waitFor(() => expect(socket.frames).toEqual(['did one', 'did two']));
+    await until(() => expect(socket.frames).toEqual(['did one', 'did two']));
   });
 
   it('keeps 100 lines waiting and refuses more in one clear line', async () => {
@@ -128,7 +129,7 @@ describe('a console', () => {
     socket.receive('line');
     expect(socket.frames.at(-1)).toBe('error: 1 command refused: 100 are waiting already');
     for (let count = 0; count < 101; count++) await runner.finishOne();
-    await vi.waitFor(() => expect(socket.frames).toHaveLength(103));
+    await until(() => expect(socket.frames).toHaveLength(103));
     expect(runner.started).toHaveLength(101);
     expect(socket.closed).toBeUndefined();
   });
@@ -146,7 +147,7 @@ describe('a console', () => {
     async (word) => {
       const socket = await openConsole(echo);
       socket.receive(`one\n${word}\ntwo`);
-      await vi.waitFor(() => expect(socket.closed).toBe('1000 bye'));
+      await until(() => expect(socket.closed).toBe('1000 bye'));
       expect(socket.frames).toEqual(['did one']);
     },
   );
@@ -166,7 +167,7 @@ describe('a console', () => {
     const [a, b] = [await openConsole(runner), await openConsole(echo)];
     a?.receive('slow');
     b?.receive('quick');
-    await vi.waitFor(() => expect(b?.frames).toEqual(['did quick']));
+    await until(() => expect(b?.frames).toEqual(['did quick']));
     expect(a?.frames).toEqual([]);
   });
 });

@@ -1,9 +1,10 @@
 /** Signals reach what belongs to a run and nothing else, whatever number it has. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { InstanceProcesses, type Leader } from '../../src/runtime/instance-processes.js';
 import { ProcessTable, readProcess } from '../../src/runtime/process-table.js';
+import { until } from '../support/until.js';
 
 const RUN = { instanceId: 'aaaaaa', run: 1 };
 const table = new ProcessTable();
@@ -43,7 +44,7 @@ function leaderWith(pid: number, change: { startTime?: number; bootId?: string }
 }
 
 const untilDead = (pid: number): Promise<void> =>
-  vi.waitFor(() => expect(readProcess(pid)?.isZombie ?? true).toBe(true));
+  until(() => expect(readProcess(pid)?.isZombie ?? true).toBe(true));
 
 it('spares a process that has the number of an earlier one', async () => {
   const { pid } = await start();
@@ -79,7 +80,7 @@ it('reaches a member of the session that has no mark in its environment', async 
   process.kill(pid, 'SIGKILL');
   expect(await processes.isAlive(RUN, { ...leader, exitedAtTicks: Number.MAX_SAFE_INTEGER })).toBe(true);
   await processes.signal(RUN, { ...leader, exitedAtTicks: Number.MAX_SAFE_INTEGER }, 'SIGKILL');
-  await vi.waitFor(async () => {
+  await until(async () => {
     const left = (await table.scan()).filter((entry) => entry.session === pid && !entry.isZombie);
     expect(left).toEqual([]);
   });
@@ -97,7 +98,7 @@ it('tells runs, instances and roots apart by the whole mark', async () => {
 it('calls a zombie dead', async () => {
   // The subshell ends at once; its parent became sleep, which never waits for it.
   const { pid } = await start(undefined, '(exit 0) & echo $!; exec sleep 60');
-  const zombie = await vi.waitFor(async () => {
+  const zombie = await until(async () => {
     const found = (await table.scan()).find((entry) => entry.session === pid && entry.pid !== pid);
     if (found?.isZombie !== true) throw new Error('no zombie yet');
     return found;
