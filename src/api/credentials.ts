@@ -13,7 +13,6 @@ const AUTHORIZATION = 'authorization';
  */
 export function tokenOf(request: IncomingMessage, isSocket: boolean): string | undefined {
   const { authorization, 'sec-websocket-protocol': protocols } = request.headers;
-  // Anybody may send it: long runs of blanks would take the split the square of their length.
   const offered = isSocket ? protocolToken(offeredProtocols(protocols)) : undefined;
   if (offered === undefined) return ofTokenLength(headerToken(request));
   if (authorization !== undefined && headerToken(request) !== offered) return undefined;

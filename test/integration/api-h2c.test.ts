@@ -5,11 +5,14 @@
 
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AcceptedSockets } from '../support/accepted-sockets.js';
 import { ApiWorld, instanceRecord } from '../support/api-world.js';
 import { openSocket } from '../support/raw-http.js';
 import { until } from '../support/until.js';
+
+/** For answers on a connection that is open already. */
+const SOON = { timeout: 15_000, interval: 1 };
 
 const H2C = [
   'Connection: Upgrade, HTTP2-Settings',
@@ -169,7 +172,7 @@ describe('a request that offers h2c', () => {
   it('keeps its connection for hundreds of requests, and leaves nothing behind', async () => {
     for (let round = 0; round < 20; round++) {
       socket.write(request(execute('x')));
-      await until(() => expect(statuses()).toHaveLength(round + 1));
+      await vi.waitFor(() => expect(statuses()).toHaveLength(round + 1), SOON);
     }
     const before = listenersOfAll();
     const warnings: Error[] = [];
@@ -179,7 +182,7 @@ describe('a request that offers h2c', () => {
     process.on('warning', onWarning);
     for (let round = 20; round < 320; round++) {
       socket.write(request(round % 2 === 0 ? {} : execute('x')));
-      await until(() => expect(statuses()).toHaveLength(round + 1));
+      await vi.waitFor(() => expect(statuses()).toHaveLength(round + 1), SOON);
     }
     process.off('warning', onWarning);
     expect(warnings).toEqual([]);

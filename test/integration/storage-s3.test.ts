@@ -4,6 +4,7 @@ import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { S3Storage } from '../../src/extensions/built-in/s3-storage.js';
 import type { StorageProvider } from '../../src/extensions/extension.js';
 import { messageOf } from '../../src/model/errors.js';
 import { ExtensionWorld } from '../support/extension-world.js';
@@ -12,9 +13,6 @@ import { forever, readTree } from '../support/template-trees.js';
 import { PATIENCE } from '../support/until.js';
 
 vi.setConfig(PATIENCE);
-
-/** Two thousand requests to a server that is not fast, on a machine that has other work. */
-const MANY_REQUESTS_MS = 240_000;
 
 const server = new S3Server();
 let world: ExtensionWorld;
@@ -87,11 +85,15 @@ describe('a storage in a bucket', () => {
     expect(await version()).toBe(second);
   });
 
-  it('may hold more objects than one page of a listing', { timeout: MANY_REQUESTS_MS }, async () => {
-    const names = Array.from({ length: 1001 }, (_, index) => `n${String(index).padStart(4, '0')}`);
+  it('may hold more objects than one page of a listing', async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `n${index}`);
     await server.put(Object.fromEntries(names.map((name) => [`paged/x/${name}`, name])));
-    const main = await storage();
-    await main.download('paged', 'x', directory, forever);
+    const paged = new S3Storage(server.settings, { pageKeys: 3 });
+    try {
+      await paged.download('paged', 'x', directory, forever);
+    } finally {
+      paged.close();
+    }
     const tree = await readTree(directory);
     expect(Object.keys(tree)).toEqual(names);
     expect(Object.values(tree)).toEqual(names);

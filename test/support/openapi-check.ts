@@ -18,7 +18,7 @@ export const DOCUMENT_FILE = fileURLToPath(new URL('../../manifests/openapi.json
 const PREFIX = '/api';
 const JSON_TYPE = 'application/json';
 /** What the server may say of a path or a method that it does not have. */
-const NOT_OURS: ReadonlySet<number> = new Set([400, 401, 404, 405, 413, 415, 429, 503]);
+const NOT_OURS: ReadonlySet<number> = new Set([400, 401, 404, 405, 413, 415, 426, 429, 503]);
 /** A route or schema that has just changed is the usual reason. */
 const HINT = ' (is manifests/openapi.json stale? npx vitest run test/integration/openapi.test.ts -u)';
 const DEFINITIONS = 'drover-components';

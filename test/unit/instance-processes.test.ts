@@ -96,8 +96,9 @@ it('tells runs, instances and roots apart by the whole mark', async () => {
 });
 
 it('calls a zombie dead', async () => {
-  // The subshell ends at once; its parent became sleep, which never waits for it.
-  const { pid } = await start(undefined, '(exit 0) & echo $!; exec sleep 60');
+  // The subshell ends when its parent has become sleep, which never waits for it.
+  const untilSleep = 'until read -r name < /proc/$$/comm && [ "$name" = sleep ]; do :; done';
+  const { pid } = await start(undefined, `(${untilSleep}) & echo $!; exec sleep 60`);
   const zombie = await until(async () => {
     const found = (await table.scan()).find((entry) => entry.session === pid && entry.pid !== pid);
     if (found?.isZombie !== true) throw new Error('no zombie yet');

@@ -40,13 +40,20 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   CredentialsProviderError: 'there are no credentials: give accessKeyId and secretAccessKey',
 };
 
+export interface S3StorageOptions {
+  /** Objects asked for in one page of a listing. Default: 1000, the most that S3 gives. */
+  readonly pageKeys?: number;
+}
+
 export class S3Storage implements StorageProvider {
   readonly #settings: BucketSettings;
+  readonly #pageKeys: number;
   #client: Promise<Sdk> | undefined;
   #isClosed = false;
 
-  constructor(settings: BucketSettings) {
+  constructor(settings: BucketSettings, { pageKeys = 1000 }: S3StorageOptions = {}) {
     this.#settings = settings;
+    this.#pageKeys = pageKeys;
   }
 
   async version(group: string, name: string, signal: AbortSignal): Promise<string | null> {
@@ -87,6 +94,7 @@ export class S3Storage implements StorageProvider {
       const command = new sdk.ListObjectsV2Command({
         Bucket: this.#settings.bucket,
         Prefix: this.#prefixOf(group, name),
+        MaxKeys: this.#pageKeys,
         ...(ContinuationToken !== undefined && { ContinuationToken }),
       });
       const page = await client.send(command, { abortSignal: signal }).catch(explain);
