@@ -45,7 +45,11 @@ export class DirectoryWatch {
     watcher.on('raw', (_event, name, details) => {
       const { data } = rawDetailsSchema.safeParse(details);
       const file = data === undefined ? null : fileOf(data.watchedPath, name, points.get(data.watchedPath));
-      if (file !== undefined) this.#options.onHint(file);
+      if (file === undefined || watcher !== this.#watcher) return;
+      // A directory on the way was moved: chokidar lets go of it, and does not come back with it when it is back
+      // before the next look.
+      if (file === null) this.#following = '';
+      this.#options.onHint(file);
     });
     watcher.on('error', (error) => {
       if (watcher === this.#watcher) this.#options.onFailure(error);
