@@ -20,6 +20,23 @@ export interface StartSpec extends RunId {
   readonly environment: Readonly<Record<string, string>>;
   readonly ramMB: number;
   readonly cpu: number;
+  /**
+   * Directories of control groups that the process joins before its command runs, so that their limits hold for all
+   * that it starts. Absent or empty: limits are advisory. Runtimes that limit by themselves (docker) ignore it.
+   */
+  readonly controlGroups?: readonly string[];
+  /** `properties` of the configuration, for runtimes that take settings of their own from there (docker: `image`). */
+  readonly properties?: Readonly<Record<string, string>>;
+  /** The instance's port on the node, or null; docker publishes it. */
+  readonly port?: number | null;
+}
+
+/** What one instance uses now: its whole process group, control group or container. */
+export interface Usage {
+  /** Processor time since the run began, in seconds. */
+  readonly cpuSeconds: number;
+  readonly memoryBytes: number;
+  readonly processes: number;
 }
 
 /** A process is known by pid and start time, never by pid alone. */
@@ -40,6 +57,8 @@ export interface Exit {
   readonly at: number;
   /** Where its output stands in the instance's log; absent: not known. */
   readonly output?: OutputSpan | undefined;
+  /** The memory limit ended it, where the runtime itself knows (docker); else the node's limits tell. */
+  readonly isOutOfMemory?: boolean | undefined;
 }
 
 /** What a runtime holds: a live process, or an exit that nobody has acknowledged yet. */
@@ -87,6 +106,12 @@ export interface Runtime {
    * need not wait for the whole of /proc; strays outside of the group may still live. False says nothing.
    */
   isGroupGone(run: RunId): boolean;
+
+  /**
+   * What runs use now, by `<instanceId>/<run>`; runs of which nothing is known are left out. Absent: the node reads
+   * it from the runs' control groups or processes.
+   */
+  usage?(runs: readonly RunId[]): Promise<ReadonlyMap<string, Usage>>;
 
   /** Writes bytes to standard input as they are. Throws DRV_INSTANCE_NOT_RUNNING, DRV_STDIN_TOO_LONG, DRV_STDIN_FULL. */
   write(run: RunId, bytes: Buffer): Promise<void>;
