@@ -10,20 +10,30 @@ import type { ProcessIdentity, RunId } from './runtime.js';
 /** SIGKILL looks again for what was forked meanwhile, but not for ever: the caller's next round goes on. */
 const MOST_KILL_PASSES = 5;
 
-/** What is known of the process that leads a run's session. */
+/** What is known of the process that a run is known by. */
 export interface Leader {
   readonly identity: ProcessIdentity;
+  /** The process that leads its session and group, of the same boot, where that is another one that stays beside it. */
+  readonly session?: SessionLeader | undefined;
   /** When it was seen to have ended, clock ticks since boot; null while it runs. */
   readonly exitedAtTicks: number | null;
+}
+
+export interface SessionLeader {
+  readonly pid: number;
+  readonly startTime: number;
 }
 
 export class InstanceProcesses {
   readonly #table: ProcessTable;
   readonly #rootId: string;
+  readonly #runtime: string;
 
-  constructor(table: ProcessTable, rootId: string) {
+  /** `runtime`: what has another one's mark is none of ours. */
+  constructor(table: ProcessTable, rootId: string, runtime: string) {
     this.#table = table;
     this.#rootId = rootId;
+    this.#runtime = runtime;
   }
 
   /** True while anything of the run lives. Reads one file while the leader does, the age of every process afterwards. */
@@ -37,7 +47,7 @@ export class InstanceProcesses {
   isGroupGone(leader: Leader | undefined): boolean {
     if (leader === undefined || leader.identity.bootId !== this.#table.bootId) return false;
     try {
-      process.kill(-leader.identity.pid, 0);
+      process.kill(-sessionOf(leader).pid, 0);
       return false;
     } catch (error) {
       return error instanceof Error && 'code' in error && error.code === 'ESRCH';
@@ -48,8 +58,8 @@ export class InstanceProcesses {
   async signal(run: RunId, leader: Leader | undefined, signal: NodeJS.Signals): Promise<void> {
     const reached = new Set<number>();
     let group: number | undefined;
-    // Before the scan, which takes milliseconds: while the leader lives, the group is surely its own.
-    if (leader !== undefined && this.#table.isAlive(leader.identity))
+    // Before the scan, which takes milliseconds: while who leads it lives, the group is surely its own.
+    if (leader !== undefined && this.#table.isAlive({ ...leader.identity, ...leader.session }))
       group = this.#signalGroup(leader, signal);
     for (let pass = 0; pass < (signal === 'SIGKILL' ? MOST_KILL_PASSES : 1); pass++) {
       const { members, isOwnSession } = this.#select(await this.#table.scan(), run, leader);
@@ -64,24 +74,25 @@ export class InstanceProcesses {
     }
   }
 
-  /** The runs of this root that still have a live process with their mark. */
+  /** The runs of this root and runtime that still have a live process with their mark. */
   async marked(): Promise<RunId[]> {
     const runs = new Map<string, RunId>();
     for (const entry of await this.#table.scan()) {
       if (entry.mark === null || entry.isZombie) continue;
       const run = parseMark(this.#rootId, entry.mark);
-      if (run !== undefined) runs.set(entry.mark, run);
+      if (run?.runtime !== this.#runtime) continue;
+      runs.set(entry.mark, { instanceId: run.instanceId, run: run.run });
     }
     return [...runs.values()];
   }
 
   #select(entries: readonly MarkedEntry[], run: RunId, leader: Leader | undefined) {
-    const mark = formatMark(this.#rootId, run);
+    const mark = formatMark(this.#rootId, run, this.#runtime);
     const isOwnSession = leader !== undefined && this.#holdsSession(entries, leader);
     const members = entries.filter((entry) => {
       if (entry.isZombie) return false;
       // Nothing of a run is older than the process that leads it.
-      if (leader !== undefined && entry.startTime < leader.identity.startTime) return false;
+      if (leader !== undefined && entry.startTime < sessionOf(leader).startTime) return false;
       // A program may overwrite its environment, as nginx and redis do to show a title: then the session tells.
       return entry.mark === mark || (entry.mark === null && isOwnSession && isIn(entry, leader));
     });
@@ -95,20 +106,27 @@ export class InstanceProcesses {
    */
   #holdsSession(entries: readonly MarkedEntry[], leader: Leader): boolean {
     if (leader.identity.bootId !== this.#table.bootId) return false;
-    const holder = entries.find((entry) => entry.pid === leader.identity.pid);
-    if (holder !== undefined) return holder.startTime === leader.identity.startTime;
+    const session = sessionOf(leader);
+    const holder = entries.find((entry) => entry.pid === session.pid);
+    if (holder !== undefined) return holder.startTime === session.startTime;
     const latest = leader.exitedAtTicks ?? Number.POSITIVE_INFINITY;
     return entries.some((entry) => isIn(entry, leader) && entry.startTime <= latest);
   }
 
   #signalGroup(leader: Leader, signal: NodeJS.Signals): number {
-    send(-leader.identity.pid, signal);
-    return leader.identity.pid;
+    const group = sessionOf(leader).pid;
+    send(-group, signal);
+    return group;
   }
 }
 
+function sessionOf(leader: Leader): SessionLeader {
+  return leader.session ?? leader.identity;
+}
+
 function isIn(entry: MarkedEntry, leader: Leader): boolean {
-  return entry.session === leader.identity.pid || entry.group === leader.identity.pid;
+  const { pid } = sessionOf(leader);
+  return entry.session === pid || entry.group === pid;
 }
 
 function signalProcess(entry: MarkedEntry, signal: NodeJS.Signals): void {

@@ -21,6 +21,9 @@ export interface ProcessEntry {
   /** Clock ticks since boot. */
   readonly startTime: number;
   readonly isZombie: boolean;
+  /** Processor time of it and of its children that it has waited for, in clock ticks. */
+  readonly cpuTicks: number;
+  readonly residentPages: number;
 }
 
 export interface MarkedEntry extends ProcessEntry {
@@ -44,6 +47,8 @@ export function readProcess(pid: number): ProcessEntry | undefined {
     session: Number(fields[3]),
     startTime: Number(fields[19]),
     isZombie: state === 'Z' || state === 'X',
+    cpuTicks: Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14]),
+    residentPages: Number(fields[21]),
   };
 }
 
@@ -65,8 +70,13 @@ function readStat(pid: number): string | undefined {
   }
 }
 
+/** Names the time since the machine began to run: pids and start times mean something within it only. */
+export function readBootId(): string {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+}
+
 export class ProcessTable {
-  readonly bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+  readonly bootId = readBootId();
   readonly #buffer = Buffer.allocUnsafeSlow(ENVIRON_BLOCK_BYTES);
   #waiting: Promise<readonly MarkedEntry[]> | undefined;
   #current: Promise<unknown> = Promise.resolve();

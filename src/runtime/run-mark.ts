@@ -1,18 +1,29 @@
-/** The mark in a process's environment that says which run it belongs to, whatever it forked, detached or renamed. */
+/**
+ * The mark in a process's environment that says which run it belongs to, whatever it forked, detached or renamed:
+ * `<root>/<instance>/<run>`, and `/<runtime>` where that is not `process`. Each runtime ends only what has its own.
+ */
 import type { RunId } from './runtime.js';
 
 export const MARK_VARIABLE = 'DROVER_RUN';
 
-/** `<root>/<instance>/<run>`; the instance id and the number hold no slash. */
-export function formatMark(rootId: string, run: RunId): string {
-  return `${rootId}/${run.instanceId}/${run.run}`;
+/** Its marks name no runtime: there were none of others when it was the only one. */
+const UNNAMED = 'process';
+
+export interface MarkedRun extends RunId {
+  readonly runtime: string;
+}
+
+/** Instance id and runtime hold no slash. */
+export function formatMark(rootId: string, run: RunId, runtime: string = UNNAMED): string {
+  const mark = `${rootId}/${run.instanceId}/${run.run}`;
+  return runtime === UNNAMED ? mark : `${mark}/${runtime}`;
 }
 
 /** The run that a mark of this root names; undefined for marks of other roots and for anything else. */
-export function parseMark(rootId: string, mark: string): RunId | undefined {
+export function parseMark(rootId: string, mark: string): MarkedRun | undefined {
   if (!mark.startsWith(`${rootId}/`)) return undefined;
-  const [instanceId, number, ...rest] = mark.slice(rootId.length + 1).split('/');
+  const [instanceId, number, runtime = UNNAMED, ...rest] = mark.slice(rootId.length + 1).split('/');
   const run = Number(number);
   if (instanceId === undefined || !Number.isInteger(run) || rest.length > 0) return undefined;
-  return { instanceId, run };
+  return { instanceId, run, runtime };
 }

@@ -1,5 +1,6 @@
 /** What every runtime promises, as one suite: run it for each implementation of src/runtime/runtime.ts. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { RunIdentity } from '../../src/model/run-identity.js';
 import { readProcess } from '../../src/runtime/process-table.js';
 import type { Runtime, StartSpec } from '../../src/runtime/runtime.js';
 import { ExitWatch } from '../support/exit-watch.js';
@@ -11,13 +12,31 @@ export interface RuntimeWorld {
   spec(instanceId: string, command: string, more?: Partial<StartSpec>): StartSpec;
   /** The instance's log. */
   lines(instanceId: string): Promise<string[]>;
+  /** For runs that /proc does not show: true once it has ended, whether a daemon is there or not. */
+  hasEnded?(run: RunIdentity): Promise<boolean>;
   /** Ends whatever is left and removes the root. */
   close(): Promise<void>;
 }
 
+/** Where a runtime is honestly other than a group of processes on a terminal of this host. */
+export interface RuntimeAbilities {
+  /** False: no process of this host stands for a run (docker). */
+  readonly hasPids?: boolean;
+  /** False: signals reach the main process only, which takes everything else of the run along when it ends (docker). */
+  readonly signalsGroup?: boolean;
+  /** False: what stands between cannot tell that a program does not read its input (screen, tmux). */
+  readonly noticesUnread?: boolean;
+  /** Variables that the runtime itself adds to an environment. */
+  readonly addedVariables?: readonly string[];
+}
+
 const PATIENT = { timeout: 10_000, interval: 10 };
 
-export function testRuntime(name: string, open: () => RuntimeWorld): void {
+export function testRuntime(
+  name: string,
+  open: () => RuntimeWorld | Promise<RuntimeWorld>,
+  { hasPids = true, signalsGroup = true, noticesUnread = true, addedVariables = [] }: RuntimeAbilities = {},
+): void {
   describe(`runtime ${name}`, () => {
     let world: RuntimeWorld;
     let runtime: Runtime;
@@ -27,8 +46,8 @@ export function testRuntime(name: string, open: () => RuntimeWorld): void {
       runtime = world.runtime();
       exits = new ExitWatch(runtime);
     };
-    beforeEach(() => {
-      world = open();
+    beforeEach(async () => {
+      world = await open();
       useRuntime();
     });
     afterEach(() => world.close());
@@ -38,15 +57,26 @@ export function testRuntime(name: string, open: () => RuntimeWorld): void {
     const untilGone = (spec: StartSpec): Promise<void> =>
       vi.waitFor(async () => expect(await runtime.isAlive(spec)).toBe(false), PATIENT);
 
+    const untilEnded = (run: RunIdentity): Promise<void> =>
+      vi.waitFor(async () => {
+        const isThere = 'pid' in run ? readProcess(run.pid) !== undefined : !(await world.hasEnded?.(run));
+        expect(isThere).toBe(false);
+      }, PATIENT);
+
     describe('start and exit', () => {
       it('offers itself on this machine', async () => {
         expect(await runtime.probe()).toMatchObject({ key: name, available: true, reason: null });
       });
 
-      it('starts a process that is known by pid and start time', async () => {
+      it.runIf(hasPids)('starts a process that is known by pid and start time', async () => {
+        const identity = await runtime.start(world.spec('aaaaaa', 'exec sleep 60'));
+        if (!('pid' in identity)) throw new Error('it has no pid');
+        expect(readProcess(identity.pid)?.startTime).toBe(identity.startTime);
+      });
+
+      it('lists what it started', async () => {
         const spec = world.spec('aaaaaa', 'exec sleep 60');
         const identity = await runtime.start(spec);
-        expect(readProcess(identity.pid)?.startTime).toBe(identity.startTime);
         expect(await runtime.isAlive(spec)).toBe(true);
         expect(await runtime.list()).toEqual([
           { instanceId: 'aaaaaa', run: 1, process: identity, exit: null },
@@ -64,8 +94,9 @@ export function testRuntime(name: string, open: () => RuntimeWorld): void {
 
       it('reports the signal that ended a process', async () => {
         const spec = world.spec('aaaaaa', 'exec sleep 60');
-        const { pid } = await runtime.start(spec);
-        process.kill(pid, 'SIGKILL');
+        const identity = await runtime.start(spec);
+        if ('pid' in identity) process.kill(identity.pid, 'SIGKILL');
+        else await runtime.signal(spec, 'SIGKILL');
         expect(await exits.until(spec)).toMatchObject({ code: null, signal: 'SIGKILL' });
       });
 
@@ -98,11 +129,11 @@ export function testRuntime(name: string, open: () => RuntimeWorld): void {
       });
 
       it('refuses a second live process for one instance', async () => {
-        const { pid } = await runtime.start(world.spec('aaaaaa', 'exec sleep 60'));
+        const identity = await runtime.start(world.spec('aaaaaa', 'exec sleep 60'));
         await expect(runtime.start(world.spec('aaaaaa', 'exec sleep 60', { run: 2 }))).rejects.toMatchObject({
           code: 'DRV_RUNTIME_START_FAILED',
         });
-        expect((await runtime.list()).map((held) => held.process?.pid)).toEqual([pid]);
+        expect((await runtime.list()).map((held) => held.process)).toEqual([identity]);
       });
 
       it('gives the process its environment and nothing of the daemon', async () => {
@@ -117,7 +148,7 @@ export function testRuntime(name: string, open: () => RuntimeWorld): void {
           expect.arrayContaining(['PATH=/usr/bin:/bin', `GREETING=it's "$HOME" 100%~second line`, 'EMPTY=']),
         );
         const names = lines.map((line) => line.slice(0, line.indexOf('=')));
-        const allowed = new Set(['PATH', 'GREETING', 'EMPTY', 'TERM', 'PWD', 'DROVER_RUN']);
+        const allowed = new Set([...'PATH GREETING EMPTY TERM PWD DROVER_RUN'.split(' '), ...addedVariables]);
         expect(names.filter((given) => !allowed.has(given))).toEqual([]);
       });
 
@@ -152,6 +183,16 @@ export function testRuntime(name: string, open: () => RuntimeWorld): void {
         expect((await world.lines('aaaaaa')).join('').replace(/ /g, '')).toBe(all.toString('hex'));
       });
 
+      it('takes a text for nothing but text, whatever it means to shells and multiplexers', async () => {
+        const piece = `--help -X quit "$HOME" '$(id)' \`id\` ^C ^A \\003 \\; ; & | > %PATH% #{pane_id} ~ ! äöü 日本 🐑 `;
+        const text = Buffer.from(`${[...piece.repeat(40)].slice(0, 3000).join('')}\n`);
+        const spec = world.spec('aaaaaa', `exec od -An -v -tx1 -w256 -N ${text.length}`);
+        await runtime.start(spec);
+        await runtime.write(spec, text);
+        expect(await exits.until(spec)).toMatchObject({ code: 0 });
+        expect((await world.lines('aaaaaa')).join('').replace(/ /g, '')).toBe(text.toString('hex'));
+      });
+
       it('keeps the order of many writes', async () => {
         const spec = world.spec('aaaaaa', 'while read -r line; do echo "got $line"; done');
         await runtime.start(spec);
@@ -180,7 +221,7 @@ export function testRuntime(name: string, open: () => RuntimeWorld): void {
         expect(await world.lines('aaaaaa')).toEqual(['4001']);
       });
 
-      it('refuses more when the process does not read', async () => {
+      it.runIf(noticesUnread)('refuses more when the process does not read', async () => {
         const spec = world.spec('aaaaaa', 'exec sleep 60');
         await runtime.start(spec);
         const line = Buffer.from(`${'x'.repeat(3999)}\n`);
@@ -204,7 +245,7 @@ export function testRuntime(name: string, open: () => RuntimeWorld): void {
     });
 
     describe('signals', () => {
-      it('sends a signal once to the whole group', async () => {
+      it.runIf(signalsGroup)('sends a signal once to the whole group', async () => {
         const script = 'trap "echo $1 got it" TERM; echo $1 ready; while :; do sleep 0.05; done';
         const command = `(set -- child; ${script}) & set -- parent; ${script}`;
         const spec = world.spec('aaaaaa', command);
@@ -220,19 +261,22 @@ export function testRuntime(name: string, open: () => RuntimeWorld): void {
         expect(got.sort()).toEqual(['child got it', 'parent got it']);
       });
 
-      it('ends what ignores SIGTERM and what left its session, and calls it alive until then', async () => {
-        const stubborn = 'trap "" TERM HUP INT; while :; do sleep 0.1; done';
-        const command = `setsid sh -c '${stubborn}' & (${stubborn}) & echo forked; exec sleep 60`;
-        const spec = world.spec('aaaaaa', command);
-        await runtime.start(spec);
-        await untilLogged('aaaaaa', 'forked');
-        await runtime.signal(spec, 'SIGTERM');
-        await exits.until(spec);
-        await runtime.acknowledge(spec);
-        expect(await runtime.isAlive(spec)).toBe(true);
-        await runtime.signal(spec, 'SIGKILL');
-        await untilGone(spec);
-      });
+      it.runIf(signalsGroup)(
+        'ends what ignores SIGTERM and what left its session, and calls it alive until then',
+        async () => {
+          const stubborn = 'trap "" TERM HUP INT; while :; do sleep 0.1; done';
+          const command = `setsid sh -c '${stubborn}' & (${stubborn}) & echo forked; exec sleep 60`;
+          const spec = world.spec('aaaaaa', command);
+          await runtime.start(spec);
+          await untilLogged('aaaaaa', 'forked');
+          await runtime.signal(spec, 'SIGTERM');
+          await exits.until(spec);
+          await runtime.acknowledge(spec);
+          expect(await runtime.isAlive(spec)).toBe(true);
+          await runtime.signal(spec, 'SIGKILL');
+          await untilGone(spec);
+        },
+      );
 
       it('knows an empty process group at once, and never calls one empty that has members', async () => {
         const alone = world.spec('aaaaaa', 'exec sleep 60');
@@ -242,6 +286,7 @@ export function testRuntime(name: string, open: () => RuntimeWorld): void {
         await runtime.signal(alone, 'SIGKILL');
         await exits.until(alone);
         await vi.waitFor(() => expect(runtime.isGroupGone(alone)).toBe(true), PATIENT);
+        if (!signalsGroup) return;
         const withChild = world.spec('bbbbbb', 'trap "" HUP; (exec sleep 60) & echo forked; exit 0');
         await runtime.start(withChild);
         await exits.until(withChild);
@@ -287,10 +332,10 @@ export function testRuntime(name: string, open: () => RuntimeWorld): void {
 
       it('remembers an exit that came while no daemon was there until it is acknowledged', async () => {
         const spec = world.spec('aaaaaa', 'read -r line; exit 5');
-        const { pid } = await runtime.start(spec);
+        const identity = await runtime.start(spec);
         await runtime.write(spec, Buffer.from('go\n'));
         await runtime.release();
-        await vi.waitFor(() => expect(readProcess(pid)).toBeUndefined(), PATIENT);
+        await untilEnded(identity);
         useRuntime();
         expect(await runtime.adopt()).toMatchObject([
           { instanceId: 'aaaaaa', run: 1, exit: { code: 5, signal: null } },

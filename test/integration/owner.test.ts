@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LogFollower } from '../../src/logs/follow.js';
 import { SegmentCounts } from '../../src/logs/segment-counts.js';
 import { launchOwner } from '../../src/runtime/process/owner-launch.js';
-import type { ProcessRuntime } from '../../src/runtime/process/process-runtime.js';
+import { ownerKind, type ProcessRuntime } from '../../src/runtime/process/process-runtime.js';
 import { encodeFrame } from '../../src/runtime/process/protocol.js';
 import { readProcess } from '../../src/runtime/process-table.js';
 import { resolveSocketPath } from '../../src/runtime/socket-path.js';
@@ -159,7 +159,8 @@ describe('one owner for one root', () => {
   it('is what is left of many that are started at once', async () => {
     const { socketDirectory } = world.options;
     const socketPath = resolveSocketPath(socketDirectory, 'owner.sock');
-    await Promise.all(Array.from({ length: 6 }, () => launchOwner({ ...world.options, socketPath })));
+    const kind = ownerKind(world.options.ownerProgram);
+    await Promise.all(Array.from({ length: 6 }, () => launchOwner({ ...world.options, kind, socketPath })));
     await runtime.start(world.spec('aaaaaa', 'exec sleep 60'));
     await vi.waitFor(() => expect(world.owners()).toHaveLength(1), PATIENT);
     expect(await runtime.list()).toMatchObject([{ instanceId: 'aaaaaa', exit: null }]);

@@ -1,18 +1,13 @@
 /** One run inside the owner: its terminal, its log, and, once it has ended, its exit until that is acknowledged. */
-import { accessSync, constants as fsConstants, statSync } from 'node:fs';
-import { constants, uptime } from 'node:os';
-import { SegmentWriter } from '../../logs/segment-writer.js';
+import type { SegmentWriter } from '../../logs/segment-writer.js';
 import type { LogPlace, OutputSpan } from '../../model/past-exit.js';
-import { publicMessage } from '../../model/public-message.js';
 import { readProcess } from '../process-table.js';
+import type { HeldRun } from './held-run.js';
 import type { NativePty } from './native-pty.js';
 import type { OwnerExit, OwnerHeld, StartRequest } from './protocol.js';
+import { checkDirectory, openLog, toOwnerExit } from './run-start.js';
 import { shellCall } from './shell-prelude.js';
 import { Terminal } from './terminal.js';
-
-/** Unit of process start times on every Linux, whatever the kernel's own tick. */
-const TICKS_PER_SECOND = 100;
-const DISK_FULL = new Set<unknown>(['ENOSPC', 'EDQUOT']);
 
 export interface RunServices {
   readonly native: NativePty;
@@ -20,13 +15,13 @@ export interface RunServices {
   readonly hasBash: boolean;
   /** Descriptors that the new process would inherit and must not. */
   readonly inheritable: readonly number[];
-  /** Called once, after the last output was written. */
   /** The command itself is about to run. */
   readonly onReady: (run: OwnedRun) => void;
+  /** Called once, after the last output was written. */
   readonly onExit: (run: OwnedRun) => void;
 }
 
-export class OwnedRun {
+export class OwnedRun implements HeldRun {
   readonly instanceId: string;
   readonly run: number;
   readonly #terminal: Terminal;
@@ -34,13 +29,14 @@ export class OwnedRun {
   readonly #logStart: LogPlace | undefined;
   readonly #startTime: number;
   #exit: OwnerExit | null = null;
+  #isClosed = false;
 
   /** Starts the process. Throws an Error with the reason, for the operator. */
   constructor(request: StartRequest, services: RunServices) {
     this.instanceId = request.instanceId;
     this.run = request.run;
     checkDirectory(request.workingDirectory);
-    this.#log = openLog(request);
+    this.#log = openLog(request.log);
     this.#logStart = this.#log.position;
     try {
       this.#terminal = this.#startTerminal(request, services);
@@ -68,6 +64,10 @@ export class OwnedRun {
     return this.#terminal.inheritable;
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   get held(): OwnerHeld {
     const { instanceId, run, pid, startTime, exit } = this;
     return { instanceId, run, pid, startTime, exit };
@@ -80,10 +80,15 @@ export class OwnedRun {
 
   /** Closes terminal and log of a run that has ended: what still holds the terminal is hung up. Idempotent. */
   close(): void {
+    this.#isClosed = true;
     this.#terminal.close();
     // Its followers get whole lines only: the last words of a run often have no newline.
     this.#log.endLine();
     this.#log.close();
+  }
+
+  forget(): void {
+    this.close();
   }
 
   #output(): OutputSpan | undefined {
@@ -92,7 +97,7 @@ export class OwnedRun {
   }
 
   #startTerminal(request: StartRequest, services: RunServices): Terminal {
-    const { command, workingDirectory } = request;
+    const { command, workingDirectory, controlGroups = [] } = request;
     const environment = { TERM: 'xterm-256color', ...request.environment };
     return Terminal.start({
       native: services.native,
@@ -101,6 +106,7 @@ export class OwnedRun {
         environment,
         inheritable: services.inheritable,
         hasBash: services.hasBash,
+        controlGroups,
       }),
       workingDirectory,
       environment,
@@ -108,51 +114,9 @@ export class OwnedRun {
       onOutput: (bytes) => this.#log.write(bytes),
       onReady: () => services.onReady(this),
       onExit: (code, signal) => {
-        this.#exit = { ...toExit(code, signal), output: this.#output() };
+        this.#exit = { ...toOwnerExit(code, signal), output: this.#output() };
         services.onExit(this);
       },
     });
   }
-}
-
-function openLog({ log }: StartRequest): SegmentWriter {
-  const writer = new SegmentWriter(log.directory, log);
-  try {
-    writer.open();
-    // A run that ended in the middle of a line must not swallow the first line of this one.
-    writer.endLine();
-  } catch (error) {
-    // A full disk is no reason not to run: the writer drops, counts, and goes on when there is room.
-    if (!(error instanceof Error && 'code' in error && DISK_FULL.has(error.code)))
-      throw new Error(`cannot open its log: ${publicMessage(error)}`);
-  }
-  return writer;
-}
-
-/** node-pty would start a process that only fails afterwards, and says so in its output. */
-function checkDirectory(directory: string): void {
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new Error(`the working directory ${shortName(directory)} does not exist`);
-  try {
-    accessSync(directory, fsConstants.X_OK);
-  } catch (error) {
-    throw new Error(
-      `the working directory ${shortName(directory)} cannot be entered: ${publicMessage(error)}`,
-    );
-  }
-}
-
-/** `running/abc123`: what is said of a start reaches clients of the API. */
-function shortName(directory: string): string {
-  return directory.split('/').slice(-2).join('/');
-}
-
-function toExit(code: number, signal: number): OwnerExit {
-  const name = Object.entries(constants.signals).find(([, value]) => value === signal)?.[0];
-  return {
-    code: signal === 0 ? code : null,
-    signal: signal === 0 ? null : (name ?? `SIG${signal}`),
-    at: Date.now(),
-    ticks: Math.floor(uptime() * TICKS_PER_SECOND),
-  };
 }

@@ -18,8 +18,11 @@ export interface OwnerAccessOptions extends LaunchOptions, Pick<LinkOptions, 'on
   readonly logger: Logger;
   /** What the owner holds, at every new connection, before anything else is asked of it. */
   readonly onConnected: (held: readonly OwnerHeld[]) => void;
-  /** The owner is dead. Until this resolves nothing new is started. */
-  readonly onDead: () => Promise<void>;
+  /**
+   * The owner is dead. Until this resolves nothing new is started. Absent: nothing is lost with it, and a new one that
+   * takes up what it held is started at once.
+   */
+  readonly onDead?: () => Promise<void>;
 }
 
 export class OwnerAccess {
@@ -46,7 +49,7 @@ export class OwnerAccess {
       if (link !== undefined) return link;
       await launchOwner(this.#options);
     }
-    throw unavailable('the owner process starts but does not serve; see owner.log beside its socket');
+    throw unavailable(`${this.#title} starts but does not serve; see ${this.#log}`);
   }
 
   /** Lets go of the owner, which goes on. Idempotent. */
@@ -68,7 +71,7 @@ export class OwnerAccess {
 
   /** Undefined only when surely no owner lives: what is done then would end its instances. */
   async #connect(): Promise<OwnerLink | undefined> {
-    const { clock, socketDirectory } = this.#options;
+    const { clock } = this.#options;
     const onBroken = (replaced: boolean): void => this.#onBroken(replaced);
     for (const giveUpAt = clock.monotonic() + PATIENCE_MS; clock.monotonic() < giveUpAt; ) {
       const found = await OwnerLink.connect({ ...this.#options, onBroken });
@@ -77,29 +80,54 @@ export class OwnerAccess {
         this.#options.onConnected(found.held);
         return found.link;
       }
-      if (found === 'nobody' && !(await isSeatTaken(ownerLockName(socketDirectory)))) return undefined;
+      if (found === 'nobody' && !(await isSeatTaken(ownerLockName(this.#options)))) return undefined;
       // It is just starting, just leaving, or makes its socket again.
       await new Promise<void>((resolve) => clock.setTimer(RETRY_MS, resolve));
     }
-    throw unavailable(
-      'an owner process of this root lives but cannot be reached; see owner.log beside its socket',
-    );
+    throw unavailable(`${this.#title} of this root lives but cannot be reached; see ${this.#log}`);
   }
 
   #onBroken(replaced: boolean): void {
     this.#link = undefined;
-    if (replaced) this.#ended ??= 'another daemon took over its owner process';
+    if (replaced) this.#ended ??= `another daemon took over ${this.#title}`;
     if (this.#ended !== undefined) return;
     const { logger } = this.#options;
     this.#once(() => this.#recover()).catch((error: unknown) =>
-      logger.error({ reason: messageOf(error) }, 'the owner process cannot be reached'),
+      logger.error({ reason: messageOf(error) }, `${this.#title} cannot be reached`),
     );
   }
 
   async #recover(): Promise<OwnerLink | undefined> {
     const link = await this.#connect();
-    if (link === undefined) await this.#options.onDead();
-    return link;
+    if (link !== undefined) return link;
+    const { onDead, logger } = this.#options;
+    if (onDead !== undefined) {
+      await onDead();
+      return undefined;
+    }
+    logger.warn(`${this.#title} died; starting it again, its instances go on`);
+    return await this.#relaunch();
+  }
+
+  /** More than once: what ended the one before may end the next as well. */
+  async #relaunch(): Promise<OwnerLink | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await launchOwner(this.#options);
+        const link = await this.#connect();
+        if (link !== undefined || attempt === MOST_ATTEMPTS) return link;
+      } catch (error) {
+        if (attempt === MOST_ATTEMPTS || this.#ended !== undefined) throw error;
+      }
+    }
+  }
+
+  get #title(): string {
+    return this.#options.kind.title;
+  }
+
+  get #log(): string {
+    return `${this.#options.kind.name}.log beside its socket`;
   }
 }
 

@@ -1,4 +1,7 @@
-/** Starts the owner process, detached, and waits until one serves: this one, or another that was faster. */
+/**
+ * Starts a process that holds runs (an owner), detached, and waits until one serves: this one, or another that was
+ * faster.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, ftruncateSync, openSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,23 +15,36 @@ const LONGEST_LOG_BYTES = 64 * 1024;
 /** It serves for weeks and makes little garbage: a small young generation keeps it small. */
 const NODE_FLAGS = ['--max-semi-space-size=1', '--v8-pool-size=1'];
 
+/** Which of a root's detached processes. */
+export interface OwnerKind {
+  /** Names its socket, lock and log: `owner`, `screen`, `tmux`. */
+  readonly name: string;
+  /** In messages: `the owner process`, `the keeper of screen sessions`. */
+  readonly title: string;
+  /** The built program, and what it is given beside --root, --socket and --lock. */
+  readonly program: string;
+  readonly parameters: readonly string[];
+  /** How long a start may take, those that it has to wait for included. */
+  readonly startTimeoutMs: number;
+}
+
 export interface LaunchOptions {
   readonly rootId: string;
+  readonly kind: OwnerKind;
   readonly socketPath: string;
   /** Its identity is what two owners of one root would share, whatever the socket's path. */
   readonly socketDirectory: string;
-  readonly ownerProgram: string;
   readonly clock: Clock;
 }
 
-/** The lock that the owner of a root holds as long as it lives. The directory exists. */
-export function ownerLockName(socketDirectory: string): string {
-  return `drover-owner-${identityOf(socketDirectory)}`;
+/** The lock that a root's process of this kind holds as long as it lives. The directory exists. */
+export function ownerLockName({ kind, socketDirectory }: LaunchOptions): string {
+  return `drover-${kind.name}-${identityOf(socketDirectory)}`;
 }
 
 /** Throws DRV_RUNTIME_UNAVAILABLE with the owner's reason. May be called when an owner runs already. */
 export async function launchOwner(options: LaunchOptions): Promise<void> {
-  const log = openLog(join(options.socketDirectory, 'owner.log'));
+  const log = openLog(join(options.socketDirectory, `${options.kind.name}.log`));
   let child: ChildProcess;
   try {
     child = spawnOwner(options, log);
@@ -36,7 +52,7 @@ export async function launchOwner(options: LaunchOptions): Promise<void> {
     closeSync(log);
   }
   try {
-    await firstLine(child, options.clock);
+    await firstLine(child, options);
   } finally {
     child.stdout?.destroy();
     child.unref();
@@ -44,9 +60,9 @@ export async function launchOwner(options: LaunchOptions): Promise<void> {
 }
 
 function spawnOwner(options: LaunchOptions, log: number): ChildProcess {
-  const lock = ownerLockName(options.socketDirectory);
-  const parameters = ['--root', options.rootId, '--socket', options.socketPath, '--lock', lock];
-  return spawn(process.execPath, [...NODE_FLAGS, options.ownerProgram, ...parameters], {
+  const { kind, rootId, socketPath } = options;
+  const seat = ['--root', rootId, '--socket', socketPath, '--lock', ownerLockName(options)];
+  return spawn(process.execPath, [...NODE_FLAGS, kind.program, ...seat, ...kind.parameters], {
     detached: true,
     cwd: '/',
     // Nothing of the daemon's environment: NODE_OPTIONS alone could change what runs.
@@ -62,11 +78,11 @@ function openLog(path: string): number {
   return fd;
 }
 
-async function firstLine(child: ChildProcess, clock: Clock): Promise<void> {
+async function firstLine(child: ChildProcess, { clock, kind }: LaunchOptions): Promise<void> {
   let timeout: TimerHandle | undefined;
   const answer = new Promise<void>((resolve, reject) => {
     const fail = (why: string): void =>
-      reject(new DroverError('DRV_RUNTIME_UNAVAILABLE', `the owner process did not start: ${why}`));
+      reject(new DroverError('DRV_RUNTIME_UNAVAILABLE', `${kind.title} did not start: ${why}`));
     timeout = clock.setTimer(START_TIMEOUT_MS, () => fail(`silent for ${START_TIMEOUT_MS / 1000} s`));
     let said = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -74,7 +90,9 @@ async function firstLine(child: ChildProcess, clock: Clock): Promise<void> {
       if (/^(ready|taken)\n/.test(said)) resolve();
     });
     child.once('error', (error) => fail(publicMessage(error)));
-    child.once('close', (code) => fail(said.replace(/^failed /, '').trim() || `exit code ${code}`));
+    child.once('close', (code, signal) =>
+      fail(said.replace(/^failed /, '').trim() || (signal ?? `exit code ${code}; see ${kind.name}.log`)),
+    );
   });
   await answer.finally(() => timeout?.cancel());
 }

@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net';
 import type { Clock } from '../../loop/clock.js';
 import { DroverError, isErrorCode, messageOf } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
+import type { OwnerKind } from './owner-launch.js';
 import { type CheckedMessage, parseOwnerMessage } from './owner-messages.js';
 import {
   encodeFrame,
@@ -24,6 +25,7 @@ const MOST_UNSENT_BYTES = 16 * 1024 * 1024;
 export interface LinkOptions {
   readonly socketPath: string;
   readonly rootId: string;
+  readonly kind: Pick<OwnerKind, 'title' | 'startTimeoutMs'>;
   readonly clock: Clock;
   readonly onExit: (run: OwnerRun, exit: OwnerExit) => void;
   /** Called once after a successful handshake; `replaced`: another daemon took over. Not called after `close`. */
@@ -55,7 +57,7 @@ export class OwnerLink {
   static async connect(
     options: LinkOptions,
   ): Promise<{ link: OwnerLink; held: readonly OwnerHeld[] } | 'nobody' | 'hung-up'> {
-    const socket = await open(options.socketPath);
+    const socket = await open(options);
     if (socket === undefined) return 'nobody';
     const link = new OwnerLink(socket, options);
     const held = await link.#shakeHands();
@@ -83,11 +85,12 @@ export class OwnerLink {
    * connection ends or the owner does not answer.
    */
   request(request: LinkRequest, body?: Buffer): Promise<Done> {
-    if (this.#isClosed) return Promise.reject(lost());
+    if (this.#isClosed) return Promise.reject(this.#lost());
     if (this.#socket.writableLength > MOST_UNSENT_BYTES)
-      return Promise.reject(unavailable('the owner process does not take any more requests; try again'));
+      return Promise.reject(unavailable(`${this.#title} does not take any more requests; try again`));
     const id = this.#nextId++;
-    const timeout = this.#options.clock.setTimer(ANSWER_TIMEOUT_MS, () => this.#socket.destroy());
+    const patienceMs = request.type === 'start' ? this.#options.kind.startTimeoutMs : ANSWER_TIMEOUT_MS;
+    const timeout = this.#options.clock.setTimer(patienceMs, () => this.#socket.destroy());
     const answer = new Promise<Done>((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
       this.#socket.write(encodeFrame({ ...request, id }, body));
@@ -108,9 +111,7 @@ export class OwnerLink {
   #shakeHands(): Promise<readonly OwnerHeld[] | undefined> {
     const { clock, rootId } = this.#options;
     const timeout = clock.setTimer(ANSWER_TIMEOUT_MS, () => {
-      this.#welcome?.reject(
-        unavailable('the owner process does not answer; is it stopped? (SIGCONT wakes it)'),
-      );
+      this.#welcome?.reject(unavailable(`${this.#title} does not answer; is it stopped? (SIGCONT wakes it)`));
       this.#socket.destroy();
     });
     const answer = new Promise<readonly OwnerHeld[] | undefined>((resolve, reject) => {
@@ -130,7 +131,7 @@ export class OwnerLink {
         this.#welcome = undefined;
         return;
       case 'refused':
-        this.#welcome?.reject(refusal(message));
+        this.#welcome?.reject(refusal(this.#title, message));
         return;
       case 'replaced':
         this.#isReplaced = true;
@@ -148,6 +149,14 @@ export class OwnerLink {
     }
   }
 
+  get #title(): string {
+    return this.#options.kind.title;
+  }
+
+  #lost(): DroverError {
+    return unavailable(`the connection to ${this.#title} ended`);
+  }
+
   #take(id: number): Pending | undefined {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
@@ -157,7 +166,7 @@ export class OwnerLink {
   #onClose(): void {
     const isOurs = this.#isClosed;
     this.#isClosed = true;
-    for (const { reject } of this.#pending.values()) reject(lost());
+    for (const { reject } of this.#pending.values()) reject(this.#lost());
     this.#pending.clear();
     // Still waiting for the welcome: then it never was a link, and `connect` says so.
     if (!isOurs && this.#welcome === undefined) this.#options.onBroken(this.#isReplaced);
@@ -165,27 +174,23 @@ export class OwnerLink {
 }
 
 /** Undefined: nobody listens. */
-function open(socketPath: string): Promise<Socket | undefined> {
+function open({ socketPath, kind }: LinkOptions): Promise<Socket | undefined> {
   return new Promise((resolve, reject) => {
     const socket = connect(socketPath);
     socket.once('error', (error) => {
       const code = 'code' in error ? error.code : undefined;
       if (code === 'ENOENT' || code === 'ECONNREFUSED') resolve(undefined);
-      else reject(unavailable(`cannot reach the owner process: ${publicMessage(error)}`));
+      else reject(unavailable(`cannot reach ${kind.title}: ${publicMessage(error)}`));
     });
     socket.once('connect', () => resolve(socket));
   });
 }
 
-function refusal({ pid, reason }: { pid: number; reason: string }): DroverError {
+function refusal(title: string, { pid, reason }: { pid: number; reason: string }): DroverError {
   return unavailable(
-    `the owner process (pid ${pid}) cannot be used: ${reason}, this Drover speaks protocol ${OWNER_PROTOCOL}; ` +
+    `${title} (pid ${pid}) cannot be used: ${reason}, this Drover speaks protocol ${OWNER_PROTOCOL}; ` +
       'use the version that started it, or stop its instances with that version first',
   );
-}
-
-function lost(): DroverError {
-  return unavailable('the connection to the owner process ended');
 }
 
 function unavailable(message: string): DroverError {

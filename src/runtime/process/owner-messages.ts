@@ -12,9 +12,14 @@ const exitSchema = z.object({
   output: outputSpanSchema.optional(),
 });
 
-const heldSchema = runSchema.extend({
-  pid: z.int().positive(),
+const processSchema = z.object({
+  pid: z.int().nonnegative(),
   startTime: z.number(),
+  session: z.object({ pid: z.int().positive(), startTime: z.number() }).optional(),
+});
+
+const heldSchema = runSchema.extend({
+  ...processSchema.shape,
   exit: exitSchema.nullable(),
 });
 
@@ -26,7 +31,7 @@ const messageSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('done'),
     id: z.int(),
-    process: z.object({ pid: z.int().positive(), startTime: z.number() }).optional(),
+    process: processSchema.optional(),
   }),
   z.object({ type: z.literal('failed'), id: z.int(), code: z.string(), message: z.string() }),
   runSchema.extend({ type: z.literal('exit'), exit: exitSchema }),

@@ -25,13 +25,15 @@ function isHello(value: Fields): value is Fields & Extract<OwnerRequest, { type:
 }
 
 function isStart(value: Fields): value is Fields & StartRequest {
-  const { log, environment } = value;
+  const { log, environment, controlGroups = [] } = value;
   return (
     hasIdAndRun(value) &&
     typeof value.command === 'string' &&
     typeof value.workingDirectory === 'string' &&
     isObject(environment) &&
     Object.values(environment).every((entry) => typeof entry === 'string') &&
+    Array.isArray(controlGroups) &&
+    controlGroups.every((entry) => typeof entry === 'string') &&
     isObject(log) &&
     typeof log.directory === 'string' &&
     typeof log.segmentBytes === 'number' &&

@@ -1,16 +1,13 @@
 /**
- * The owner: holds the terminals of all instances of one root, writes their logs and remembers their exits until
- * a daemon acknowledges them. Decides nothing: it never starts, stops or restarts anything on its own, and goes on
- * whether a daemon is there or not.
+ * The owner: holds the runs of one runtime of a root, has their logs written and remembers their exits until a daemon
+ * acknowledges them. Decides nothing: it never starts, stops or restarts anything on its own, and goes on whether a
+ * daemon is there or not. What a run is made of is its source's business.
  */
-import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import { DaemonConnection } from './daemon-connection.js';
-import { inheritableDescriptors } from './inheritable.js';
-import type { NativePty } from './native-pty.js';
-import { OwnedRun } from './owned-run.js';
+import type { HeldRun, RunSource } from './held-run.js';
 import {
   OWNER_PROTOCOL,
   type OwnerMessage,
@@ -19,7 +16,6 @@ import {
   type StartRequest,
 } from './protocol.js';
 
-const READ_BUFFER_BYTES = 64 * 1024;
 /**
  * Shells that may be on their way to their command at once: a hundred together would take the processors from the
  * daemon for a third of a second.
@@ -30,7 +26,7 @@ const MOST_EXITS = 10_000;
 
 export interface OwnerOptions {
   readonly rootId: string;
-  readonly native: NativePty;
+  readonly source: RunSource;
   /** Called whenever it holds nothing: no process, no exit, no daemon. */
   readonly onIdle: () => void;
 }
@@ -39,13 +35,13 @@ type RunRequest = Exclude<OwnerRequest, { type: 'hello' }>;
 
 export class Owner {
   readonly #options: OwnerOptions;
-  readonly #runs = new Map<string, OwnedRun>();
-  readonly #buffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
-  readonly #hasBash = existsSync('/bin/bash');
-  /** Left open by whoever started the daemon. */
-  readonly #inherited = inheritableDescriptors();
-  /** Runs whose command does not run yet. */
-  readonly #starting = new Set<OwnedRun>();
+  readonly #runs = new Map<string, HeldRun>();
+  /** Keys of the runs whose command does not run yet. */
+  readonly #starting = new Set<string>();
+  /** Starts that are not through, by instance id. */
+  readonly #pending = new Map<string, Promise<unknown>>();
+  /** Runs that are being removed. */
+  readonly #leaving = new Set<Promise<void>>();
   /** Starts that wait for their turn. */
   readonly #queue: { readonly connection: DaemonConnection; readonly request: StartRequest }[] = [];
   #daemon: DaemonConnection | undefined;
@@ -55,7 +51,26 @@ export class Owner {
   }
 
   get isIdle(): boolean {
-    return this.#runs.size === 0 && this.#daemon === undefined;
+    return (
+      this.#runs.size + this.#pending.size + this.#leaving.size === 0 &&
+      this.#queue.length === 0 &&
+      this.#daemon === undefined
+    );
+  }
+
+  /** Takes up a run that an earlier owner left. To be called before the first connection is accepted. */
+  hold(run: HeldRun): void {
+    this.#runs.set(keyOf(run), run);
+  }
+
+  /** A run has ended that is held: tells the daemon. Told by the run's source. */
+  noteExit(run: HeldRun): void {
+    this.#onStarted(run);
+    const { instanceId, exit } = run;
+    if (exit === null) return;
+    this.#daemon?.send({ type: 'exit', instanceId, run: run.run, exit });
+    const ended = [...this.#runs.values()].filter((other) => other.exit !== null);
+    for (const old of ended.slice(0, Math.max(0, ended.length - MOST_EXITS))) this.#forget(old);
   }
 
   /** Takes a connection; it counts as the daemon's only after a hello that fits. */
@@ -75,16 +90,16 @@ export class Owner {
     else if (connection !== this.#daemon) return;
     else if (request.type === 'start' && this.#starting.size >= MOST_STARTING)
       this.#queue.push({ connection, request });
-    else connection.send(this.#answer(request, body));
+    else this.#answer(connection, request, body);
   }
 
   /** A shell of ours is done: the next one may begin. What a daemon asked for that is gone is nobody's wish. */
-  #onStarted(run: OwnedRun): void {
-    if (!this.#starting.delete(run)) return;
+  #onStarted(run: OwnerRun): void {
+    if (!this.#starting.delete(keyOf(run))) return;
     while (this.#starting.size < MOST_STARTING) {
       const next = this.#queue.shift();
       if (next === undefined) return;
-      if (next.connection === this.#daemon) next.connection.send(this.#start(next.request));
+      if (next.connection === this.#daemon) this.#answerStart(next.connection, next.request);
     }
   }
 
@@ -98,7 +113,13 @@ export class Owner {
     const before = this.#daemon;
     this.#daemon = connection;
     before?.end({ type: 'replaced' });
-    connection.send({ type: 'welcome', ...self, held: [...this.#runs.values()].map((run) => run.held) });
+    const welcome = (): void => {
+      const held = [...this.#runs.values()].map((run) => run.held);
+      connection.send({ type: 'welcome', ...self, held });
+    };
+    // A start that an earlier daemon asked for is among what this one finds.
+    if (this.#pending.size === 0) welcome();
+    else void Promise.allSettled(this.#pending.values()).then(welcome);
   }
 
   #refusal(protocol: number, rootId: string): string | undefined {
@@ -106,48 +127,77 @@ export class Owner {
     return rootId === this.#options.rootId ? undefined : 'it belongs to another root';
   }
 
-  #answer(request: RunRequest, body: Buffer): OwnerMessage {
+  #answer(connection: DaemonConnection, request: RunRequest, body: Buffer): void {
     switch (request.type) {
       case 'start':
-        return this.#start(request);
+        this.#answerStart(connection, request);
+        return;
       case 'write':
-        return this.#write(request, body);
+        // A copy: the frame's bytes are part of a larger buffer that must not be held.
+        void this.#write(request, Buffer.from(body)).then((answer) => connection.send(answer));
+        return;
       case 'acknowledge':
-        return this.#acknowledge(request);
+        connection.send(this.#acknowledge(request));
     }
   }
 
-  #start(request: StartRequest): OwnerMessage {
-    const failed = (message: string) => failure(request.id, 'DRV_RUNTIME_START_FAILED', message);
-    const other = this.#liveRunOf(request.instanceId);
-    if (other !== undefined)
-      return failed(`instance ${request.instanceId} already runs, as pid ${other.pid}`);
-    if (this.#runs.has(keyOf(request))) return failed(`run ${request.run} has already been`);
+  #answerStart(connection: DaemonConnection, request: StartRequest): void {
+    const problem = this.#problemOf(request);
+    if (problem !== undefined) {
+      connection.send(failure(request.id, 'DRV_RUNTIME_START_FAILED', problem));
+      return;
+    }
     this.#hangUpEarlierRuns(request.instanceId);
+    this.#starting.add(keyOf(request));
+    const pending = this.#start(request).then((answer) => {
+      this.#pending.delete(request.instanceId);
+      connection.send(answer);
+      this.#checkIdle();
+    });
+    this.#pending.set(request.instanceId, pending);
+  }
+
+  #problemOf(request: StartRequest): string | undefined {
+    const { instanceId } = request;
+    if (this.#pending.has(instanceId)) return `instance ${instanceId} is being started`;
+    const other = this.#liveRunOf(instanceId);
+    if (other !== undefined) return `instance ${instanceId} already runs, as pid ${other.held.pid}`;
+    return this.#runs.has(keyOf(request)) ? `run ${request.run} has already been` : undefined;
+  }
+
+  async #start(request: StartRequest): Promise<OwnerMessage> {
     try {
-      const run = new OwnedRun(request, {
-        native: this.#options.native,
-        buffer: this.#buffer,
-        hasBash: this.#hasBash,
-        inheritable: this.#inheritable(),
+      const run = await this.#options.source.start(request, {
         onReady: (started) => this.#onStarted(started),
-        onExit: (ended) => this.#onExit(ended),
+        onExit: (ended) => this.noteExit(ended),
       });
-      this.#starting.add(run);
       this.#runs.set(keyOf(run), run);
-      return { type: 'done', id: request.id, process: { pid: run.pid, startTime: run.startTime } };
+      const { pid, startTime, session } = run.held;
+      return {
+        type: 'done',
+        id: request.id,
+        process: { pid, startTime, ...(session !== undefined && { session }) },
+      };
     } catch (error) {
-      return failed(publicMessage(error));
+      this.#onStarted(request);
+      return failure(request.id, 'DRV_RUNTIME_START_FAILED', publicMessage(error));
     }
   }
 
-  #write(request: OwnerRun & { id: number }, body: Buffer): OwnerMessage {
+  async #write(request: OwnerRun & { id: number }, bytes: Buffer): Promise<OwnerMessage> {
     const run = this.#runs.get(keyOf(request));
     if (run === undefined || run.exit !== null)
       return failure(request.id, 'DRV_INSTANCE_NOT_RUNNING', `instance ${request.instanceId} is not running`);
-    // A copy: the frame's bytes are part of a larger buffer that must not be held.
-    if (run.write(Buffer.from(body))) return { type: 'done', id: request.id };
-    return failure(request.id, 'DRV_STDIN_FULL', 'the process is not reading its standard input');
+    try {
+      if (await run.write(bytes)) return { type: 'done', id: request.id };
+      return failure(request.id, 'DRV_STDIN_FULL', 'the process is not reading its standard input');
+    } catch (error) {
+      return failure(
+        request.id,
+        'DRV_RUNTIME_UNAVAILABLE',
+        `instance ${request.instanceId} takes no input: ${publicMessage(error)}`,
+      );
+    }
   }
 
   #acknowledge(request: OwnerRun & { id: number }): OwnerMessage {
@@ -156,22 +206,18 @@ export class Owner {
     return { type: 'done', id: request.id };
   }
 
-  #onExit(run: OwnedRun): void {
-    this.#onStarted(run);
-    const { instanceId, exit } = run;
-    if (exit === null) return;
-    this.#daemon?.send({ type: 'exit', instanceId, run: run.run, exit });
-    const ended = [...this.#runs.values()].filter((other) => other.exit !== null);
-    for (const old of ended.slice(0, Math.max(0, ended.length - MOST_EXITS))) this.#forget(old);
-  }
-
-  #forget(run: OwnedRun): void {
-    run.close();
+  #forget(run: HeldRun): void {
     this.#runs.delete(keyOf(run));
-    this.#checkIdle();
+    const removal = Promise.resolve(run.forget())
+      .catch((error: unknown) => process.stderr.write(`${keyOf(run)} is not quite gone: ${error}\n`))
+      .then(() => {
+        this.#leaving.delete(removal);
+        this.#checkIdle();
+      });
+    this.#leaving.add(removal);
   }
 
-  #liveRunOf(instanceId: string): OwnedRun | undefined {
+  #liveRunOf(instanceId: string): HeldRun | undefined {
     for (const run of this.#runs.values()) if (run.instanceId === instanceId && run.exit === null) return run;
     return undefined;
   }
@@ -179,10 +225,6 @@ export class Owner {
   /** Two writers on one log would tear its lines. */
   #hangUpEarlierRuns(instanceId: string): void {
     for (const run of this.#runs.values()) if (run.instanceId === instanceId) run.close();
-  }
-
-  #inheritable(): number[] {
-    return [...this.#inherited, ...[...this.#runs.values()].flatMap((run) => run.inheritable ?? [])];
   }
 
   #checkIdle(): void {

@@ -26,16 +26,22 @@ export interface OwnerExit {
   readonly signal: string | null;
   /** Unix milliseconds. */
   readonly at: number;
-  /** Clock ticks since boot, the unit of process start times. */
+  /** Clock ticks since boot, the unit of process start times; 0: it ended with an earlier boot. */
   readonly ticks: number;
   /** Where its output stands in the log. Absent from earlier owners, and where no log could be opened. */
   readonly output?: OutputSpan | undefined;
 }
 
-export interface OwnerHeld extends OwnerRun {
+export interface OwnerProcess {
+  /** 0: never known (a session that was lost while it began; only with an exit). */
   readonly pid: number;
-  /** Field 22 of /proc/<pid>/stat; 0 when it had ended before it could be read. */
+  /** Field 22 of /proc/<pid>/stat; 0 when it had ended before it could be read, or with another boot. */
   readonly startTime: number;
+  /** The process that leads its session and group, where it is not that itself. */
+  readonly session?: { readonly pid: number; readonly startTime: number } | undefined;
+}
+
+export interface OwnerHeld extends OwnerRun, OwnerProcess {
   readonly exit: OwnerExit | null;
 }
 
@@ -45,6 +51,8 @@ export interface StartRequest extends OwnerRun {
   readonly command: string;
   readonly workingDirectory: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** Directories of control groups to join; an owner of before there were any ignores them. */
+  readonly controlGroups?: readonly string[];
   readonly log: { readonly directory: string; readonly segmentBytes: number; readonly segments: number };
 }
 
@@ -66,7 +74,7 @@ export type OwnerMessage =
   /** Another daemon took over; this connection ends. */
   | { readonly type: 'replaced' }
   /** `process` answers a start. */
-  | { readonly type: 'done'; readonly id: number; readonly process?: { pid: number; startTime: number } }
+  | { readonly type: 'done'; readonly id: number; readonly process?: OwnerProcess }
   | { readonly type: 'failed'; readonly id: number; readonly code: string; readonly message: string }
   | ({ readonly type: 'exit'; readonly exit: OwnerExit } & OwnerRun);
 

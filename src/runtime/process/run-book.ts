@@ -1,14 +1,14 @@
 /** The daemon's copy of what the owner holds, kept by its welcome and events, so that nothing has to be asked. */
 import type { Leader } from '../instance-processes.js';
 import type { Exit, Held, ProcessIdentity, RunId } from '../runtime.js';
-import type { OwnerExit, OwnerHeld, OwnerRun } from './protocol.js';
+import type { OwnerExit, OwnerHeld, OwnerProcess, OwnerRun } from './protocol.js';
 
 /** Runs whose exit was acknowledged: their processes may outlive the leader and still be asked for. */
 const REMEMBERED_RUNS = 1000;
 
 interface Entry {
   readonly run: RunId;
-  readonly identity: ProcessIdentity | null;
+  readonly leader: Omit<Leader, 'exitedAtTicks'> | null;
   readonly exit: Exit | null;
   readonly exitedAtTicks: number | null;
 }
@@ -29,7 +29,7 @@ export class RunBook {
   replace(held: readonly OwnerHeld[], at: number): { run: RunId; exit: Exit }[] {
     const alive = this.liveRuns();
     for (const one of held) {
-      this.started(one, one);
+      if (one.pid !== 0) this.started(one, one);
       if (one.exit !== null) this.exited(one, one.exit);
     }
     const present = new Set(held.map(keyOf));
@@ -41,18 +41,19 @@ export class RunBook {
     });
   }
 
-  started(run: OwnerRun, process: { readonly pid: number; readonly startTime: number }): ProcessIdentity {
-    const identity = { pid: process.pid, startTime: process.startTime, bootId: this.#bootId };
+  started(run: OwnerRun, { pid, startTime, session }: OwnerProcess): ProcessIdentity {
+    const identity = { pid, startTime, bootId: this.#bootId };
+    const leader = { identity, session };
     const known = this.#held.get(keyOf(run));
     // The exit of a command that ends at once may have been noted already.
-    this.#held.set(keyOf(run), { exit: null, exitedAtTicks: null, ...known, run: runOf(run), identity });
+    this.#held.set(keyOf(run), { exit: null, exitedAtTicks: null, ...known, run: runOf(run), leader });
     return identity;
   }
 
   exited(run: OwnerRun, { ticks, output, ...how }: OwnerExit): Exit {
     const exit: Exit = { ...how, ...(output !== undefined && { output }) };
-    const identity = this.#held.get(keyOf(run))?.identity ?? null;
-    this.#held.set(keyOf(run), { run: runOf(run), identity, exit, exitedAtTicks: ticks });
+    const leader = this.#held.get(keyOf(run))?.leader ?? null;
+    this.#held.set(keyOf(run), { run: runOf(run), leader, exit, exitedAtTicks: ticks });
     return exit;
   }
 
@@ -64,18 +65,22 @@ export class RunBook {
   }
 
   #end(run: RunId, exit: Exit): void {
-    const identity = this.#held.get(keyOf(run))?.identity ?? null;
-    this.#held.set(keyOf(run), { run: runOf(run), identity, exit, exitedAtTicks: null });
+    const leader = this.#held.get(keyOf(run))?.leader ?? null;
+    this.#held.set(keyOf(run), { run: runOf(run), leader, exit, exitedAtTicks: null });
   }
 
   acknowledge(run: RunId): void {
     const entry = this.#held.get(keyOf(run));
     if (entry === undefined || entry.exit === null) return;
     this.#held.delete(keyOf(run));
-    const { identity, exitedAtTicks } = entry;
-    if (identity !== null) this.#acknowledged.set(keyOf(run), { identity, exitedAtTicks });
+    const { leader, exitedAtTicks } = entry;
+    if (leader !== null) this.#acknowledged.set(keyOf(run), { ...leader, exitedAtTicks });
     const [oldest] = this.#acknowledged.keys();
     if (this.#acknowledged.size > REMEMBERED_RUNS && oldest !== undefined) this.#acknowledged.delete(oldest);
+  }
+
+  wasAcknowledged(run: RunId): boolean {
+    return this.#acknowledged.has(keyOf(run));
   }
 
   isLive(run: RunId): boolean {
@@ -85,8 +90,8 @@ export class RunBook {
   /** What is known of the process that leads the run, also after its exit was acknowledged. */
   leaderOf(run: RunId): Leader | undefined {
     const entry = this.#held.get(keyOf(run));
-    if (entry === undefined || entry.identity === null) return this.#acknowledged.get(keyOf(run));
-    return { identity: entry.identity, exitedAtTicks: entry.exitedAtTicks };
+    if (entry === undefined || entry.leader === null) return this.#acknowledged.get(keyOf(run));
+    return { ...entry.leader, exitedAtTicks: entry.exitedAtTicks };
   }
 
   liveRuns(): RunId[] {
@@ -98,7 +103,8 @@ export class RunBook {
   }
 }
 
-function toHeld({ run, identity, exit }: Entry): Held[] {
+function toHeld({ run, leader, exit }: Entry): Held[] {
+  const identity = leader?.identity ?? null;
   if (exit !== null) return [{ ...run, process: identity, exit }];
   return identity === null ? [] : [{ ...run, process: identity, exit: null }];
 }

@@ -7,27 +7,40 @@
  *
  * ```
  * <sessions>/<instance id>.<run>/
- *   pid               written by the prelude inside the session before the command runs: the program's pid
+ *   run.json          the keeper's own record, with place.json and exit.json; no business of the tool
+ *   pid, said, status written by the shell inside the session (session-prelude.ts): processes, and how the command ended
  *   spool.000000 ...  raw output, appended by the tool, numbered; the keeper reads in order and deletes what it has read
  *   died              exit status as the tool says it, written once, after all output is in the spool (tools that can)
+ *   <tool>.log        what the tool's programs said, told when a session does not begin
+ *   <tool>.*          whatever else the tool needs (`screen.stdin.3`, `tmux.conf`); goes with the directory
  * ```
  */
+
+/** What keeper-main.ts makes a tool with: `new ScreenTool(place)`, `new TmuxTool(place)`. */
+export interface ToolPlace {
+  /** 0700, exists, of this root and tool alone; a socket in it may have a name of up to 32 bytes. */
+  readonly socketDirectory: string;
+  /** 0700, exists; the directories of the runs are in it, and files that all sessions of the tool share. */
+  readonly directory: string;
+  /** Where programs are looked for, at every call: `PATH` of the daemon (see find-program.ts). */
+  readonly path: string;
+}
 
 export interface SessionRun {
   readonly instanceId: string;
   readonly run: number;
-  /** Name of the session for the tool and for an operator who attaches, unique under the root: `<instance id>.<run>` made safe. */
+  /** Name of the session for the tool and for an operator who attaches, unique under the root: `<instance id>-<run>`. */
   readonly name: string;
   /** The run's directory; exists, 0700. */
   readonly directory: string;
 }
 
 export interface SessionStart extends SessionRun {
-  /** Program and parameters that the session runs: the prelude, which becomes the command in the same process. */
+  /** Program and parameters that the session runs: a shell that stays beside the command and says the end itself. */
   readonly file: string;
   readonly parameters: readonly string[];
   readonly workingDirectory: string;
-  /** Complete; the tool may add what a terminal needs, and the prelude takes it out again. */
+  /** Complete; what the tool adds (its `variables`), the prelude takes out again. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -44,8 +57,20 @@ export interface SpoolEnd {
   readonly exit: SessionExit | undefined;
 }
 
+/** The program does not read: the bytes were not taken. */
+export class InputFull extends Error {}
+
 export interface SessionTool {
   readonly key: 'screen' | 'tmux';
+
+  /** Variables that the tool sets for what it runs; the prelude takes them out or gives them their own value back. */
+  readonly variables: readonly string[];
+
+  /**
+   * Lines of shell that the session's shell runs after its last words, for tools that may overlook output which is
+   * written right before the session's first process ends (tmux). Absent: it ends at once.
+   */
+  readonly beforeEnd?: string;
 
   /** Starts the session, whose output goes to the spool from its first byte. Throws an Error for the operator. */
   start(start: SessionStart): Promise<void>;
@@ -53,7 +78,17 @@ export interface SessionTool {
   /** Names of the sessions that exist, dead ones that are kept for their exit status included. No session: none. */
   list(): Promise<ReadonlySet<string>>;
 
-  /** Bytes to the program's standard input as they are. Throws when there is no such session. */
+  /**
+   * False when the server that holds the session is surely gone. Cheap, spawns nothing: the keeper asks for every
+   * session every 2 s, and often in between. True while a start is under way.
+   */
+  isServed(run: SessionRun): boolean;
+
+  /**
+   * Bytes to the program's standard input as they are. Throws when there is no such session, and InputFull when its
+   * program has not read what came before. The keeper makes one call at a time for a run and has merged what waited (up
+   * to 64 KB).
+   */
   write(run: SessionRun, bytes: Buffer): Promise<void>;
 
   /** From now on output goes to the spool with the next number; none is lost. Tools that number by themselves do nothing. */
@@ -65,9 +100,15 @@ export interface SessionTool {
    */
   readEnd(bytes: Buffer): SpoolEnd;
 
-  /** What the `died` file says, for tools that write it (tmux); undefined: nothing yet. */
+  /**
+   * What the `died` file says, for tools that write it (tmux); undefined: nothing yet. Asked only when the process that
+   * the session was started with is dead.
+   */
   readDied(run: SessionRun): SessionExit | undefined;
 
   /** Ends the session once its exit is recorded. Nothing there is no error. Never touches another session. */
   remove(run: SessionRun): Promise<void>;
+
+  /** For tools that hear at once when the server of a session ends: calls `listener` with the session's name. */
+  onGone?(listener: (name: string) => void): void;
 }

@@ -1,0 +1,244 @@
+/**
+ * The daemon's side of every runtime whose runs a detached process holds (process, screen, tmux), so that they outlive
+ * the daemon. Starts, input and exits go through that process; signals are sent by the daemon itself.
+ */
+import { join } from 'node:path';
+import type { Clock } from '../../loop/clock.js';
+import { DroverError, messageOf } from '../../model/errors.js';
+import type { RuntimeOffer } from '../../model/node.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { InstanceProcesses } from '../instance-processes.js';
+import { ProcessTable } from '../process-table.js';
+import { formatMark, MARK_VARIABLE } from '../run-mark.js';
+import type { Exit, ExitListener, Held, ProcessIdentity, RunId, Runtime, StartSpec } from '../runtime.js';
+import { resolveSocketPath } from '../socket-path.js';
+import { endLeftovers } from './leftovers.js';
+import { OwnerAccess } from './owner-access.js';
+import type { OwnerKind } from './owner-launch.js';
+import type { OwnerHeld } from './protocol.js';
+import { keyOf, RunBook } from './run-book.js';
+import { checkSpec } from './start-spec.js';
+import { checkInput } from './stdin-limits.js';
+
+export interface KeptRuntimeOptions {
+  /** Identity of the node's root, part of every process's mark. */
+  readonly rootId: string;
+  /** Made with mode 0700 when missing. */
+  readonly socketDirectory: string;
+  /** Logs go to a directory per instance id in it. */
+  readonly logsDirectory: string;
+  readonly segmentBytes: number;
+  readonly segments: number;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+/** What makes one such runtime different from another. */
+export interface KeptKind extends OwnerKind {
+  /**
+   * True: what runs ends with the process that holds it, and what survives is ended before anything is started again.
+   * False: a new one takes up everything, and nothing is lost.
+   */
+  readonly diesWithOwner: boolean;
+  probe(): Promise<RuntimeOffer>;
+  /** Whether an earlier process of this kind may have left runs that only a new one can take up. */
+  hasLeftRuns(): boolean;
+}
+
+export class KeptRuntime implements Runtime {
+  readonly key: string;
+  readonly #kind: KeptKind;
+  readonly #options: KeptRuntimeOptions;
+  readonly #table = new ProcessTable();
+  readonly #processes: InstanceProcesses;
+  readonly #book = new RunBook(this.#table.bootId);
+  readonly #exitListeners = new Set<ExitListener>();
+  readonly #lostListeners = new Set<() => void>();
+  /** Runs whose start has not returned yet: their exit is told afterwards. */
+  readonly #starting = new Map<string, Exit | undefined>();
+  #access: OwnerAccess | undefined;
+  #hasConnected = false;
+  #isReleased = false;
+
+  constructor(key: string, kind: KeptKind, options: KeptRuntimeOptions) {
+    this.key = key;
+    this.#kind = kind;
+    this.#options = options;
+    this.#processes = new InstanceProcesses(this.#table, options.rootId, key);
+  }
+
+  async probe(): Promise<RuntimeOffer> {
+    const offer = await this.#kind.probe();
+    await this.#takeUpAgain();
+    return offer;
+  }
+
+  async start(spec: StartSpec): Promise<ProcessIdentity> {
+    checkSpec(spec);
+    const key = keyOf(spec);
+    this.#starting.set(key, undefined);
+    try {
+      return await this.#start(spec);
+    } finally {
+      // After the caller has the answer, so that it knows the run when it hears of its exit.
+      setImmediate(() => this.#onStarted(spec));
+    }
+  }
+
+  async adopt(): Promise<readonly Held[]> {
+    const access = this.#reachable();
+    if ((await access.find()) === undefined) {
+      if (this.#kind.diesWithOwner) await this.#endLeftovers();
+      else if (this.#kind.hasLeftRuns()) await access.reach();
+    }
+    return this.#book.all();
+  }
+
+  async list(): Promise<readonly Held[]> {
+    return this.#book.all();
+  }
+
+  async signal(run: RunId, signal: NodeJS.Signals): Promise<void> {
+    await this.#processes.signal(run, this.#book.leaderOf(run), signal);
+  }
+
+  async isAlive(run: RunId): Promise<boolean> {
+    return await this.#processes.isAlive(run, this.#book.leaderOf(run));
+  }
+
+  isGroupGone(run: RunId): boolean {
+    return this.#processes.isGroupGone(this.#book.leaderOf(run));
+  }
+
+  async write(run: RunId, bytes: Buffer): Promise<void> {
+    checkInput(bytes);
+    if (!this.#book.isLive(run))
+      throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${run.instanceId} is not running`);
+    const link = await this.#reachable().reach();
+    await link.request({ type: 'write', instanceId: run.instanceId, run: run.run }, bytes);
+  }
+
+  async acknowledge(run: RunId): Promise<void> {
+    this.#book.acknowledge(run);
+    const link = await this.#reachable().find();
+    await link?.request({ type: 'acknowledge', instanceId: run.instanceId, run: run.run });
+  }
+
+  onExit(listener: ExitListener): () => void {
+    this.#exitListeners.add(listener);
+    return () => this.#exitListeners.delete(listener);
+  }
+
+  onLost(listener: () => void): () => void {
+    this.#lostListeners.add(listener);
+    return () => this.#lostListeners.delete(listener);
+  }
+
+  async release(): Promise<void> {
+    this.#isReleased = true;
+    await this.#access?.release();
+  }
+
+  async #start(spec: StartSpec): Promise<ProcessIdentity> {
+    const { instanceId, run, command, workingDirectory, controlGroups } = spec;
+    const { logsDirectory, segmentBytes, segments } = this.#options;
+    const link = await this.#reachable().reach();
+    const { process: started } = await link.request({
+      type: 'start',
+      instanceId,
+      run,
+      command,
+      workingDirectory,
+      environment: { ...spec.environment, [MARK_VARIABLE]: formatMark(this.#options.rootId, spec, this.key) },
+      ...(controlGroups !== undefined && { controlGroups }),
+      log: { directory: join(logsDirectory, instanceId), segmentBytes, segments },
+    });
+    if (started === undefined)
+      throw new DroverError('DRV_RUNTIME_UNAVAILABLE', `${this.#kind.title} did not say what it started`);
+    return this.#book.started(spec, started);
+  }
+
+  /** Built when first needed: the constructor must not touch the disk. */
+  #reachable(): OwnerAccess {
+    if (this.#isReleased) throw new DroverError('DRV_RUNTIME_UNAVAILABLE', 'this runtime was released');
+    this.#access ??= new OwnerAccess({
+      ...this.#options,
+      kind: this.#kind,
+      socketPath: resolveSocketPath(this.#options.socketDirectory, `${this.#kind.name}.sock`),
+      onExit: (run, exit) => this.#tellExit(run, this.#book.exited(run, exit)),
+      onConnected: (held) => this.#onConnected(held),
+      ...(this.#kind.diesWithOwner && { onDead: () => this.#onDead() }),
+    });
+    return this.#access;
+  }
+
+  #onConnected(held: readonly OwnerHeld[]): void {
+    const { clock, logger } = this.#options;
+    const acknowledged = held.filter((one) => one.exit !== null && this.#book.wasAcknowledged(one));
+    const fresh = held.filter((one) => !acknowledged.includes(one));
+    // Begun for a start whose answer was lost with the connection: whoever asked thinks that it failed.
+    const isNews = this.#hasConnected && fresh.some((one) => one.exit === null && !this.#book.isLive(one));
+    this.#hasConnected = true;
+    for (const { run, exit } of this.#book.replace(fresh, clock.now())) this.#tellExit(run, exit);
+    if (isNews) setImmediate(() => this.#tellLost());
+    // Not at once: whoever connects has the link only after this.
+    for (const run of acknowledged)
+      setImmediate(() => {
+        if (this.#isReleased) return;
+        this.acknowledge(run).catch((error: unknown) =>
+          logger.warn({ reason: messageOf(error) }, `${this.#kind.title} remembers what is done with`),
+        );
+      });
+  }
+
+  /** Where nobody looks after runs that go on (a start of their keeper failed): tries again. */
+  async #takeUpAgain(): Promise<void> {
+    if (this.#kind.diesWithOwner || this.#isReleased || this.#book.liveRuns().length === 0) return;
+    await this.#reachable()
+      .reach()
+      .catch((error: unknown) =>
+        this.#options.logger.error({ reason: messageOf(error) }, `${this.#kind.title} cannot be reached`),
+      );
+  }
+
+  #onStarted(run: RunId): void {
+    const exit = this.#starting.get(keyOf(run));
+    this.#starting.delete(keyOf(run));
+    if (exit !== undefined) this.#tellExit(run, exit);
+  }
+
+  #tellExit(run: RunId, exit: Exit): void {
+    if (this.#starting.has(keyOf(run))) this.#starting.set(keyOf(run), exit);
+    else for (const listener of this.#exitListeners) this.#call(() => listener(run, exit));
+  }
+
+  async #onDead(): Promise<void> {
+    this.#options.logger.error(`${this.#kind.title} died; its instances are ended and reported as lost`);
+    await this.#endLeftovers();
+    this.#tellLost();
+  }
+
+  #tellLost(): void {
+    for (const listener of this.#lostListeners) this.#call(listener);
+  }
+
+  async #endLeftovers(): Promise<void> {
+    const { clock, logger } = this.#options;
+    const found = await endLeftovers({
+      processes: this.#processes,
+      clock,
+      logger,
+      known: this.#book.liveRuns(),
+      leaderOf: (run) => this.#book.leaderOf(run),
+    });
+    this.#book.loseAll(found, clock.now());
+  }
+
+  #call(listener: () => void): void {
+    try {
+      listener();
+    } catch (error) {
+      this.#options.logger.error({ reason: messageOf(error) }, `a listener of runtime ${this.key} failed`);
+    }
+  }
+}

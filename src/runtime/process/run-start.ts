@@ -1,0 +1,71 @@
+/** What starts and ends are made of in every process that holds runs: the log, the working directory, the exit. */
+import { accessSync, constants as fsConstants, statSync } from 'node:fs';
+import { constants, uptime } from 'node:os';
+import { SegmentWriter } from '../../logs/segment-writer.js';
+import { publicMessage } from '../../model/public-message.js';
+import type { OwnerExit, StartRequest } from './protocol.js';
+
+/** Unit of process start times on every Linux, whatever the kernel's own tick. */
+const TICKS_PER_SECOND = 100;
+const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
+const DISK_FULL = new Set<unknown>(['ENOSPC', 'EDQUOT']);
+
+/** Opens the log for a new run, on a line of its own. Throws an Error for the operator. */
+export function openLog(log: StartRequest['log']): SegmentWriter {
+  const writer = new SegmentWriter(log.directory, log);
+  try {
+    writer.open();
+    // A run that ended in the middle of a line must not swallow the first line of this one.
+    writer.endLine();
+  } catch (error) {
+    // A full disk is no reason not to run: the writer drops, counts, and goes on when there is room.
+    if (!(error instanceof Error && 'code' in error && DISK_FULL.has(error.code)))
+      throw new Error(`cannot open its log: ${publicMessage(error)}`);
+  }
+  return writer;
+}
+
+/** Opens the log of a run that goes on, where it was left. What cannot be opened now is tried again at every write. */
+export function openLogAgain(log: StartRequest['log']): SegmentWriter {
+  const writer = new SegmentWriter(log.directory, log);
+  try {
+    writer.open();
+  } catch (error) {
+    process.stderr.write(`a log cannot be opened: ${error}\n`);
+  }
+  return writer;
+}
+
+/** Asked before a start, because a process that only fails afterwards says so in its output. */
+export function checkDirectory(directory: string): void {
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new Error(`the working directory ${shortName(directory)} does not exist`);
+  try {
+    accessSync(directory, fsConstants.X_OK);
+  } catch (error) {
+    throw new Error(
+      `the working directory ${shortName(directory)} cannot be entered: ${publicMessage(error)}`,
+    );
+  }
+}
+
+/** `running/abc123`: what is said of a start reaches clients of the API. */
+function shortName(directory: string): string {
+  return directory.split('/').slice(-2).join('/');
+}
+
+/** An exit as it is told; `signal` is a number, or 0. `at`: Unix milliseconds, now unless it was a while ago. */
+export function toOwnerExit(code: number | null, signal: number, at = Date.now()): OwnerExit {
+  const agoTicks = Math.max(0, Date.now() - at) / MS_PER_TICK;
+  return {
+    code: signal === 0 ? code : null,
+    signal: signal === 0 ? null : signalName(signal),
+    at,
+    ticks: Math.max(0, Math.floor(uptime() * TICKS_PER_SECOND - agoTicks)),
+  };
+}
+
+function signalName(signal: number): string {
+  const name = Object.entries(constants.signals).find(([, value]) => value === signal)?.[0];
+  return name ?? `SIG${signal}`;
+}

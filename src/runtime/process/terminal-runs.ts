@@ -1,0 +1,44 @@
+/** Runs on terminals that the owner process itself holds: what the `process` runtime starts. */
+import { existsSync } from 'node:fs';
+import type { RunEvents, RunSource } from './held-run.js';
+import { inheritableDescriptors } from './inheritable.js';
+import type { NativePty } from './native-pty.js';
+import { OwnedRun } from './owned-run.js';
+import type { StartRequest } from './protocol.js';
+
+const READ_BUFFER_BYTES = 64 * 1024;
+
+export class TerminalRuns implements RunSource {
+  readonly #native: NativePty;
+  readonly #buffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
+  readonly #hasBash = existsSync('/bin/bash');
+  /** Left open by whoever started the daemon. */
+  readonly #inherited = inheritableDescriptors();
+  readonly #open = new Set<OwnedRun>();
+
+  constructor(native: NativePty) {
+    this.#native = native;
+  }
+
+  start(request: StartRequest, events: RunEvents): OwnedRun {
+    const run = new OwnedRun(request, {
+      native: this.#native,
+      buffer: this.#buffer,
+      hasBash: this.#hasBash,
+      inheritable: this.#inheritable(),
+      onReady: (started) => events.onReady(started),
+      onExit: (ended) => events.onExit(ended),
+    });
+    this.#open.add(run);
+    return run;
+  }
+
+  #inheritable(): number[] {
+    const found = [...this.#inherited];
+    for (const run of this.#open) {
+      if (run.inheritable !== undefined) found.push(run.inheritable);
+      else if (run.isClosed) this.#open.delete(run);
+    }
+    return found;
+  }
+}

@@ -1,0 +1,35 @@
+/** Tells when anything in a run's directory changed. Where the system has no watch to give, nothing is told. */
+import { type FSWatcher, watch } from 'node:fs';
+
+export class DirectoryWatch {
+  readonly #watcher: FSWatcher | undefined;
+  #waiting: (() => void)[] = [];
+
+  constructor(directory: string, onChange: () => void) {
+    try {
+      this.#watcher = watch(directory, () => {
+        for (const resolve of this.#waiting.splice(0)) resolve();
+        onChange();
+      });
+      this.#watcher.on('error', () => undefined);
+    } catch (error) {
+      process.stderr.write(`${error}; output comes with a delay of up to 2 s\n`);
+    }
+  }
+
+  /** The next change, or `timeoutMs` without one. */
+  next(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs);
+      this.#waiting.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#watcher?.close();
+  }
+}

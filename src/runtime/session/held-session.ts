@@ -1,0 +1,299 @@
+/**
+ * One session inside the keeper: it began when its shell said so, its output goes into the log as it comes, and its exit
+ * is kept on disk until a daemon acknowledges it. All that a new keeper needs stands in the run's directory.
+ */
+import { randomBytes } from 'node:crypto';
+import type { SegmentWriter } from '../../logs/segment-writer.js';
+import type { HeldRun } from '../process/held-run.js';
+import type { OwnerExit, OwnerHeld, StartRequest } from '../process/protocol.js';
+import { checkDirectory, openLog, openLogAgain, toOwnerExit } from '../process/run-start.js';
+import { DirectoryWatch } from './directory-watch.js';
+import { InputQueue } from './input-queue.js';
+import { OutputPump } from './output-pump.js';
+import type { OutputPlace, RunDirectory, RunRecord } from './run-directory.js';
+import { findEnd } from './session-end.js';
+import { endMark } from './session-prelude.js';
+import { SessionProcesses } from './session-processes.js';
+import { launchSession, untilBegun } from './session-start.js';
+import type { SessionExit, SessionTool, SpoolEnd } from './session-tool.js';
+import { SpoolRotation } from './spool-rotation.js';
+
+/** A session begins within milliseconds; on a machine that is very busy it takes longer. */
+const START_PATIENCE_MS = 10_000;
+const TAKE_UP_PATIENCE_MS = 5000;
+/** Longer than any closing words of a tool. */
+const LONGEST_WORDS_BYTES = 512;
+/** Looks (every 2 s) that find the program dead and no word of its end. */
+const PATIENT_LOOKS = 2;
+
+export interface SessionServices {
+  readonly tool: SessionTool;
+  readonly bootId: string;
+  /** Scratch memory, shared by all sessions. */
+  readonly buffer: Buffer;
+  readonly onExit: (session: HeldSession) => void;
+}
+
+export class HeldSession implements HeldRun {
+  readonly instanceId: string;
+  readonly run: number;
+  readonly #directory: RunDirectory;
+  readonly #record: RunRecord;
+  readonly #services: SessionServices;
+  readonly #input: InputQueue;
+  readonly #watch: DirectoryWatch;
+  readonly #endMark: Buffer;
+  readonly #rotation: SpoolRotation;
+  #processes: SessionProcesses;
+  #pump: OutputPump | undefined;
+  #exit: OwnerExit | null = null;
+  #isEnding = false;
+  #isPumpDue = false;
+  /** What is found at first happened while no keeper was there. */
+  #isPast = false;
+  #suspiciousLooks = 0;
+  #removal: Promise<void> | undefined;
+
+  /** Starts the session and resolves when its command is about to run. Throws an Error for the operator. */
+  static async start(
+    request: StartRequest,
+    directory: RunDirectory,
+    services: SessionServices,
+  ): Promise<HeldSession> {
+    checkDirectory(request.workingDirectory);
+    const nonce = randomBytes(8).toString('hex');
+    const record = { bootId: services.bootId, nonce, log: request.log };
+    await directory.create(record);
+    const session = new HeldSession(directory, record, services);
+    try {
+      await launchSession(services.tool, request, directory, nonce);
+      await session.#untilBegun(START_PATIENCE_MS);
+    } catch (error) {
+      await session.#discard();
+      throw error;
+    }
+    return session;
+  }
+
+  /**
+   * Takes up what an earlier keeper left. Undefined: a session that never began; nothing is left of it. Throws what the
+   * disk says; then nothing was changed.
+   */
+  static async takeUp(directory: RunDirectory, services: SessionServices): Promise<HeldSession | undefined> {
+    const { record, place, exit } = directory;
+    if (record === undefined) {
+      await directory.remove();
+      return undefined;
+    }
+    const session = new HeldSession(directory, record, services);
+    if (exit !== undefined) session.#takeUpEnded(exit);
+    else if (place !== undefined) session.#goOn(place);
+    else if (!(await session.#hasBegunAfterAll())) {
+      await session.#discard();
+      return undefined;
+    }
+    return session;
+  }
+
+  private constructor(directory: RunDirectory, record: RunRecord, services: SessionServices) {
+    this.instanceId = directory.instanceId;
+    this.run = directory.run;
+    this.#directory = directory;
+    this.#record = record;
+    this.#services = services;
+    this.#input = new InputQueue((bytes) => services.tool.write(directory, bytes));
+    this.#rotation = new SpoolRotation(services.tool, directory);
+    this.#processes = this.#readProcesses();
+    this.#endMark = Buffer.from(endMark(record.nonce));
+    this.#watch = new DirectoryWatch(directory.directory, () => this.#wake());
+  }
+
+  get name(): string {
+    return this.#directory.name;
+  }
+
+  get exit(): OwnerExit | null {
+    return this.#exit;
+  }
+
+  get held(): OwnerHeld {
+    const { instanceId, run, exit } = this;
+    return { instanceId, run, ...this.#processes.identity, exit };
+  }
+
+  write(bytes: Buffer): Promise<boolean> {
+    return this.#input.push(bytes);
+  }
+
+  /** What ends closes itself. */
+  close(): void {}
+
+  async forget(): Promise<void> {
+    await this.#removal;
+    await this.#directory.remove();
+  }
+
+  /**
+   * To be called every 2 s, and when the tool says that the session's server is gone: finds the ends that nobody tells,
+   * and what a watch missed.
+   */
+  look(): void {
+    if (this.#pump === undefined || this.#isEnding) return;
+    if (this.#pump.isBehind) this.#wake();
+    this.#rotation.look();
+    const { tool } = this.#services;
+    if (!tool.isServed(this.#directory)) {
+      this.#drain();
+      this.#finish(HUNG_UP);
+    } else if (this.#processes.isProgramAlive) this.#suspiciousLooks = 0;
+    else if (++this.#suspiciousLooks >= PATIENT_LOOKS && this.#isEndKnown) {
+      this.#drain();
+      this.#finish(KILLED);
+    }
+  }
+
+  async #untilBegun(patienceMs: number): Promise<void> {
+    const { tool, buffer } = this.#services;
+    const offset = await untilBegun({
+      tool,
+      run: this.#directory,
+      watch: this.#watch,
+      buffer,
+      patienceMs,
+    });
+    this.#processes = this.#readProcesses();
+    const place = { spool: { file: 0, offset }, log: null, from: null };
+    this.#pump = OutputPump.begin(this.#pumpOptions(openLog(this.#record.log), place));
+    this.#wake();
+  }
+
+  #takeUpEnded(exit: OwnerExit): void {
+    this.#exit = exit;
+    this.#watch.close();
+    this.#removal = this.#removeSession();
+  }
+
+  /** An end that came while no keeper was there is known before the first daemon asks. */
+  #goOn(place: OutputPlace): void {
+    this.#pump = OutputPump.resume(this.#pumpOptions(openLogAgain(this.#record.log), place));
+    const isLost = this.#isOfEarlierBoot || !this.#services.tool.isServed(this.#directory);
+    this.#isPast = true;
+    if (isLost || !this.#processes.isShellAlive) this.#drain();
+    else this.#wake();
+    if (isLost) this.#finish(this.#isOfEarlierBoot ? UNKNOWN_END : HUNG_UP);
+    this.#isPast = false;
+  }
+
+  /** The keeper before was killed while it waited for the beginning. */
+  async #hasBegunAfterAll(): Promise<boolean> {
+    if (this.#isOfEarlierBoot || !this.#services.tool.isServed(this.#directory)) return false;
+    try {
+      await this.#untilBegun(TAKE_UP_PATIENCE_MS);
+      return true;
+    } catch (error) {
+      process.stderr.write(`${this.#directory.name}: ${error}\n`);
+      return false;
+    }
+  }
+
+  #pumpOptions(log: SegmentWriter, place: OutputPlace) {
+    const logDirectory = this.#record.log.directory;
+    return { directory: this.#directory, log, logDirectory, place, buffer: this.#services.buffer };
+  }
+
+  #wake(): void {
+    if (this.#isPumpDue || this.#pump === undefined || this.#isEnding) return;
+    this.#isPumpDue = true;
+    setImmediate(() => {
+      this.#isPumpDue = false;
+      if (!this.#pumpOnce()) this.#wake();
+    });
+  }
+
+  #drain(): void {
+    while (!this.#pumpOnce());
+  }
+
+  /** Moves some output. True: there is no more now, or the session has ended. */
+  #pumpOnce(): boolean {
+    if (this.#pump === undefined || this.#isEnding) return true;
+    const { tool } = this.#services;
+    const died = this.#processes.isShellAlive ? undefined : tool.readDied(this.#directory);
+    const { exit, isDone } = this.#pump.run((bytes, isLast) => this.#findEnd(bytes, isLast));
+    if (exit !== undefined) this.#finish(exit);
+    else if (isDone && died !== undefined) this.#finish(died.signal === null ? KILLED : died);
+    else this.#rotation.check(this.#pump);
+    return isDone;
+  }
+
+  #findEnd(bytes: Buffer, isLast: boolean): SpoolEnd {
+    const end = findEnd(bytes, this.#endMark);
+    // A tool's own words can only stand in what is read after the session's shell died. The shell outlives all but
+    // SIGKILL to say the end itself, so their status counts only where it is a signal's.
+    if (end.exit !== undefined || this.#processes.isShellAlive) return end;
+    if (!isLast) return { outputBytes: bytes.length - LONGEST_WORDS_BYTES, exit: undefined };
+    const { outputBytes, exit } = this.#services.tool.readEnd(bytes);
+    return { outputBytes, exit: exit === undefined || exit.signal !== null ? exit : KILLED };
+  }
+
+  /** `otherwise`: unless the session's shell left word of the end. */
+  #finish(otherwise: SessionExit): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    this.#watch.close();
+    const { code, signal } = this.#directory.status ?? otherwise;
+    const at = this.#isPast ? this.#directory.lastOutputAt : undefined;
+    const exit = { ...toOwnerExit(code, signal ?? 0, at), output: this.#pump?.output };
+    if (this.#isOfEarlierBoot) exit.ticks = 0;
+    if (this.#isPast) this.#settle(exit);
+    else void this.#processes.untilReaped().then(() => this.#settle(exit));
+  }
+
+  #settle(exit: OwnerExit): void {
+    try {
+      this.#directory.saveExit(exit);
+    } catch (error) {
+      process.stderr.write(`${this.#directory.name}: its exit is not on disk: ${error}\n`);
+    }
+    this.#pump?.close();
+    this.#exit = exit;
+    this.#removal = this.#removeSession();
+    this.#services.onExit(this);
+  }
+
+  async #removeSession(): Promise<void> {
+    try {
+      await this.#services.tool.remove(this.#directory);
+    } catch (error) {
+      process.stderr.write(`${this.#directory.name} cannot be removed: ${error}\n`);
+    }
+  }
+
+  async #discard(): Promise<void> {
+    this.#isEnding = true;
+    this.#watch.close();
+    this.#pump?.close();
+    await this.#removeSession();
+    await this.#directory.remove();
+  }
+
+  get #isOfEarlierBoot(): boolean {
+    return this.#record.bootId !== this.#services.bootId;
+  }
+
+  /** Its shell is gone too, or has left word and is only held up by its terminal. */
+  get #isEndKnown(): boolean {
+    return !this.#processes.isShellAlive || this.#directory.status !== undefined;
+  }
+
+  #readProcesses(): SessionProcesses {
+    return new SessionProcesses(this.#directory.processes, !this.#isOfEarlierBoot);
+  }
+}
+
+const SIGHUP = 1;
+const SIGKILL = 9;
+const KILLED: SessionExit = { code: null, signal: SIGKILL };
+/** The server is gone: its terminals hung up. */
+const HUNG_UP: SessionExit = { code: null, signal: SIGHUP };
+const UNKNOWN_END: SessionExit = { code: null, signal: null };

@@ -1,0 +1,47 @@
+/** Bytes on their way to a session's program: bounded, in order, one write at a time; what waits is sent together. */
+import { STDIN_QUEUE_BYTES } from '../process/stdin-queue.js';
+import { InputFull } from './session-tool.js';
+
+interface Waiting {
+  readonly bytes: Buffer;
+  readonly resolve: (isTaken: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class InputQueue {
+  readonly #send: (bytes: Buffer) => Promise<void>;
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #isSending = false;
+
+  constructor(send: (bytes: Buffer) => Promise<void>) {
+    this.#send = send;
+  }
+
+  /** Resolves when the bytes are sent: true. False: too many wait already, here or at the tool. Throws why not. */
+  async push(bytes: Buffer): Promise<boolean> {
+    if (this.#waitingBytes + bytes.length > STDIN_QUEUE_BYTES) return false;
+    this.#waitingBytes += bytes.length;
+    const sent = new Promise<boolean>((resolve, reject) => {
+      this.#waiting.push({ bytes, resolve, reject });
+    });
+    if (!this.#isSending) void this.#sendAll();
+    return sent;
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      try {
+        await this.#send(Buffer.concat(batch.map(({ bytes }) => bytes)));
+        for (const { resolve } of batch) resolve(true);
+      } catch (error) {
+        for (const { resolve, reject } of batch) error instanceof InputFull ? resolve(false) : reject(error);
+      }
+      for (const { bytes } of batch) this.#waitingBytes -= bytes.length;
+    }
+    this.#isSending = false;
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Entry of the keeper of a tool's sessions, started detached by owner-launch.ts. When it dies nothing is lost: the
+ * sessions live in the tool's own servers, and the next keeper goes on where this one was.
+ */
+import { mkdirSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { runOwnerProcess } from '../process/owner-process.js';
+import { readBootId } from '../process-table.js';
+import { ScreenTool } from './screen-tool.js';
+import type { SessionTool, ToolPlace } from './session-tool.js';
+import { Sessions } from './sessions.js';
+import { TmuxTool } from './tmux-tool.js';
+
+await runOwnerProcess(() => {
+  const text = { type: 'string' } as const;
+  const { values } = parseArgs({
+    options: { root: text, socket: text, lock: text, sessions: text, tool: text, servers: text, path: text },
+  });
+  const { root, socket, lock, sessions, tool, servers, path } = values;
+  if (!root || !socket || !lock || !sessions || !tool || !servers || path === undefined)
+    throw new Error(
+      '--root, --socket, --lock, --sessions, --tool, --servers and --path are needed; Drover starts this program itself',
+    );
+  process.title = `drover ${tool} keeper ${root}`;
+  mkdirSync(sessions, { recursive: true, mode: 0o700 });
+  const source = new Sessions({
+    tool: openTool(tool, { directory: sessions, socketDirectory: servers, path }),
+    directory: sessions,
+    bootId: readBootId(),
+  });
+  return {
+    rootId: root,
+    socketPath: socket,
+    lockName: lock,
+    source,
+    takeUp: (owner) => source.takeUp(owner),
+  };
+});
+
+function openTool(key: string, place: ToolPlace): SessionTool {
+  if (key === 'screen') return new ScreenTool(place);
+  if (key === 'tmux') return new TmuxTool(place);
+  throw new Error(`there is no tool ${key}`);
+}

@@ -1,0 +1,38 @@
+/**
+ * A session's terminal adds a carriage return before each newline, so that an operator who attaches sees lines and not
+ * stairs. In the log stands what the program wrote, without it. Of a program that sets its terminal up otherwise, one
+ * return before a newline is taken too.
+ */
+const RETURN = 0x0d;
+const LINE_END = '\r\n';
+
+/** How many of `bytes` can be judged: a return at their end may belong to a newline that is still to come. */
+export function judgeable(bytes: Buffer): number {
+  return bytes.at(-1) === RETURN ? bytes.length - 1 : bytes.length;
+}
+
+/** `bytes` without the return before each newline; moved together in place. */
+export function withoutReturns(bytes: Buffer): Buffer {
+  let kept = 0;
+  let from = 0;
+  for (let at = bytes.indexOf(LINE_END); at >= 0; at = bytes.indexOf(LINE_END, from)) {
+    bytes.copyWithin(kept, from, at);
+    kept += at - from;
+    from = at + 1;
+  }
+  bytes.copyWithin(kept, from);
+  return bytes.subarray(0, kept + bytes.length - from);
+}
+
+/** How many of `bytes` became the first `count` that were kept, and how many of those that is when there are fewer. */
+export function spentFor(bytes: Buffer, count: number): { readonly spent: number; readonly kept: number } {
+  let kept = 0;
+  let from = 0;
+  for (let at = bytes.indexOf(LINE_END); at >= 0; at = bytes.indexOf(LINE_END, from)) {
+    if (kept + at - from >= count) break;
+    kept += at - from;
+    from = at + 1;
+  }
+  const more = Math.min(count - kept, judgeable(bytes) - from);
+  return { spent: from + more, kept: kept + more };
+}

@@ -1,0 +1,142 @@
+/**
+ * Moves a run's output from the spool into its log, each byte exactly once also when the keeper is killed in between:
+ * how far it came is read from the log itself, which grows by what was taken from the spool. `place.json` says from where
+ * to count; it is written anew whenever the two go on in a new file, and when the log lost or added something.
+ */
+import { bytesAfter } from '../../logs/bytes-after.js';
+import type { SegmentWriter } from '../../logs/segment-writer.js';
+import type { OutputSpan } from '../../model/past-exit.js';
+import { judgeable, spentFor, withoutReturns } from './line-ends.js';
+import type { OutputPlace, RunDirectory } from './run-directory.js';
+import type { SpoolEnd } from './session-tool.js';
+import { Spool } from './spool.js';
+
+export interface OutputPumpOptions {
+  readonly directory: RunDirectory;
+  /** Open; the pump closes it. */
+  readonly log: SegmentWriter;
+  readonly logDirectory: string;
+  /** Where to begin. */
+  readonly place: OutputPlace;
+  /** Scratch memory, shared by all. */
+  readonly buffer: Buffer;
+}
+
+/** Says of bytes at the spool's place what is output; `isLast`: there is nothing after them yet. */
+export type FindEnd = (bytes: Buffer, isLast: boolean) => SpoolEnd;
+
+/** Bytes moved in one go: others want the keeper too. */
+const TURN_BYTES = 1024 * 1024;
+
+export class OutputPump {
+  readonly #options: OutputPumpOptions;
+  readonly #spool: Spool;
+  #place: OutputPlace;
+
+  private constructor(options: OutputPumpOptions) {
+    this.#options = options;
+    this.#spool = new Spool(options.directory.directory, options.place.spool);
+    this.#place = options.place;
+  }
+
+  /** For a run that just began. */
+  static begin(options: OutputPumpOptions): OutputPump {
+    const pump = new OutputPump(options);
+    pump.#save();
+    return pump;
+  }
+
+  /** Goes on after what a killed keeper moved. `log` was just opened. */
+  static resume(options: OutputPumpOptions): OutputPump {
+    const pump = new OutputPump(options);
+    const { log } = options.place;
+    if (log === null || options.log.position === undefined) return pump;
+    pump.#skip(bytesAfter(options.logDirectory, log) ?? 0);
+    pump.#save();
+    return pump;
+  }
+
+  get spoolFile(): number {
+    return this.#spool.place.file;
+  }
+
+  /** How large the spool's current file is. */
+  get spoolBytes(): number {
+    return this.#spool.fileBytes;
+  }
+
+  get isBehind(): boolean {
+    return this.#spool.isBehind;
+  }
+
+  /** Moves what is there, up to a megabyte. `isDone`: there is no more now. `exit`: the end was found, nothing follows. */
+  run(findEnd: FindEnd): Pick<SpoolEnd, 'exit'> & { readonly isDone: boolean } {
+    for (let moved = 0; moved < TURN_BYTES; ) {
+      const bytes = this.#spool.read(this.#options.buffer);
+      if (bytes.length === 0) {
+        if (!this.#goOn()) return { exit: undefined, isDone: true };
+        continue;
+      }
+      const { outputBytes, exit } = findEnd(bytes, bytes.length < this.#options.buffer.length);
+      const output = bytes.subarray(0, outputBytes);
+      const ready = exit === undefined ? judgeable(output) : outputBytes;
+      this.#move(output.subarray(0, ready));
+      moved += ready;
+      if (exit !== undefined || ready === 0) return { exit, isDone: true };
+    }
+    return { exit: undefined, isDone: false };
+  }
+
+  /** What the run wrote so far; undefined while the log could not be opened. */
+  get output(): OutputSpan | undefined {
+    const to = this.#options.log.position;
+    return this.#place.from === null || to === undefined ? undefined : { from: this.#place.from, to };
+  }
+
+  /** Ends the last line, and closes both sides. Idempotent. */
+  close(): void {
+    this.#options.log.endLine();
+    this.#options.log.close();
+    this.#spool.close();
+  }
+
+  /** Passes over what became `count` bytes of the log. */
+  #skip(count: number): void {
+    for (let left = count; left > 0; ) {
+      const { spent, kept } = spentFor(this.#spool.read(this.#options.buffer), left);
+      if (kept === 0) return;
+      this.#spool.take(spent);
+      left -= kept;
+    }
+  }
+
+  #move(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    const { log } = this.#options;
+    const before = log.position?.segment;
+    const { file } = this.#spool.place;
+    const isExact = log.write(withoutReturns(bytes));
+    this.#spool.take(bytes.length);
+    const isSame = this.#spool.place.file === file && log.position?.segment === before;
+    if (isExact && before !== undefined && isSame) return;
+    if (this.#save()) this.#spool.clear();
+  }
+
+  /** False when there is no next file. */
+  #goOn(): boolean {
+    if (!this.#spool.hasNext) return false;
+    // The tool may have written between the read that found nothing and the next file.
+    if (this.#spool.fileBytes > this.#spool.place.offset) return true;
+    this.#spool.moveOn();
+    if (this.#save()) this.#spool.clear();
+    return true;
+  }
+
+  #save(): boolean {
+    const { directory, log } = this.#options;
+    const { segment, offset } = log.position ?? {};
+    const position = segment === undefined || offset === undefined ? null : { segment, offset };
+    this.#place = { spool: this.#spool.place, log: position, from: this.#place.from ?? position };
+    return directory.savePlace(this.#place);
+  }
+}

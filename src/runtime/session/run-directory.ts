@@ -1,0 +1,224 @@
+/**
+ * The directory of one run, where everything stands that a new keeper needs to go on in the place of one that was killed.
+ * Files are written whole (beside, then renamed): a reader finds the old or the new one.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { readdir, rmdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { LogPlace } from '../../model/past-exit.js';
+import type { OwnerExit, StartRequest } from '../process/protocol.js';
+import { parseStatus } from './session-end.js';
+import type { SessionExit, SessionRun } from './session-tool.js';
+
+const REMOVAL_TRIES = 5;
+const REMOVAL_RETRY_MS = 50;
+
+/** What is decided when the run begins. */
+export interface RunRecord {
+  readonly bootId: string;
+  /** See session-prelude.ts. */
+  readonly nonce: string;
+  readonly log: StartRequest['log'];
+}
+
+export interface SpoolPlace {
+  readonly file: number;
+  readonly offset: number;
+}
+
+/**
+ * Where spool and log stand side by side: what the log holds after `log` is what the spool holds after `spool`. A null
+ * place in the log: it could not be opened yet.
+ */
+export interface OutputPlace {
+  readonly spool: SpoolPlace;
+  readonly log: LogPlace | null;
+  /** Where in the log the run's output begins. */
+  readonly from: LogPlace | null;
+}
+
+/** A process as the kernel tells it from all others since the boot. */
+export interface ProcessStamp {
+  readonly pid: number;
+  readonly startTime: number;
+}
+
+const NAME = /^([a-z0-9]{6})\.(\d+)$/;
+
+export class RunDirectory implements SessionRun {
+  readonly instanceId: string;
+  readonly run: number;
+  readonly name: string;
+  readonly directory: string;
+
+  constructor(parent: string, { instanceId, run }: { readonly instanceId: string; readonly run: number }) {
+    this.instanceId = instanceId;
+    this.run = run;
+    this.name = `${instanceId}-${run}`;
+    this.directory = join(parent, `${instanceId}.${run}`);
+  }
+
+  /** All that are in `parent`; entries of other names are not ours. */
+  static all(parent: string): RunDirectory[] {
+    return readdirSync(parent).flatMap((name) => {
+      const [, instanceId, run] = NAME.exec(name) ?? [];
+      return instanceId === undefined ? [] : [new RunDirectory(parent, { instanceId, run: Number(run) })];
+    });
+  }
+
+  /** Makes it anew, empty but for the record. */
+  async create(record: RunRecord): Promise<void> {
+    await this.remove();
+    mkdirSync(this.directory, { mode: 0o700 });
+    this.#write('run.json', record);
+  }
+
+  /** Files only, links never followed. The tool's last programs may still write into it: then it is tried again. */
+  async remove(): Promise<void> {
+    for (let triesLeft = REMOVAL_TRIES; ; triesLeft--)
+      try {
+        for (const name of await readdir(this.directory)) await unlink(join(this.directory, name));
+        return await rmdir(this.directory);
+      } catch (error) {
+        const code = error instanceof Error && 'code' in error ? error.code : undefined;
+        if (code === 'ENOENT' && !existsSync(this.directory)) return;
+        if ((code !== 'ENOENT' && code !== 'ENOTEMPTY') || triesLeft <= 0) throw error;
+        await setTimeout(REMOVAL_RETRY_MS);
+      }
+  }
+
+  get record(): RunRecord | undefined {
+    return this.#read('run.json', isRecord);
+  }
+
+  get place(): OutputPlace | undefined {
+    return this.#read('place.json', isPlace);
+  }
+
+  /** False when the disk does not take it; the old one stands. */
+  savePlace(place: OutputPlace): boolean {
+    try {
+      this.#write('place.json', place);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  get exit(): OwnerExit | undefined {
+    return this.#read('exit.json', isExit);
+  }
+
+  /** Throws what the disk says. */
+  saveExit(exit: OwnerExit): void {
+    this.#write('exit.json', exit);
+  }
+
+  /** The session's shell and the program beside it; undefined until both have begun. */
+  get processes(): { readonly shell: ProcessStamp; readonly program: ProcessStamp } | undefined {
+    const [shell, program] = this.#text('pid').split('\n').map(readStamp);
+    return shell === undefined || program === undefined ? undefined : { shell, program };
+  }
+
+  /** How the command ended, as the session's shell wrote it beside its last words. */
+  get status(): SessionExit | undefined {
+    return parseStatus(this.#text('status'));
+  }
+
+  /** What the tool's own programs said. */
+  toolWords(tool: string): string {
+    return this.#text(`${tool}.log`).trim();
+  }
+
+  /** When something was last written to the spool, in Unix milliseconds; undefined: never. */
+  get lastOutputAt(): number | undefined {
+    const name = readdirSync(this.directory)
+      .filter((entry) => entry.startsWith('spool.'))
+      .sort()
+      .at(-1);
+    return name === undefined ? undefined : statSync(join(this.directory, name)).mtimeMs;
+  }
+
+  #text(name: string): string {
+    try {
+      return readFileSync(join(this.directory, name), 'utf8');
+    } catch {
+      return '';
+    }
+  }
+
+  #read<T>(name: string, isValid: (value: unknown) => value is T): T | undefined {
+    try {
+      const value: unknown = JSON.parse(this.#text(name));
+      return isValid(value) ? value : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #write(name: string, value: RunRecord | OutputPlace | OwnerExit): void {
+    const path = join(this.directory, name);
+    writeFileSync(`${path}.new`, JSON.stringify(value), { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  }
+}
+
+/** Fields 1 and 22 of a line of /proc/<pid>/stat. */
+function readStamp(line: string): ProcessStamp | undefined {
+  const startTime = Number(line.slice(line.lastIndexOf(')') + 2).split(' ')[19]);
+  const pid = Number.parseInt(line, 10);
+  return Number.isInteger(pid) && Number.isInteger(startTime) ? { pid, startTime } : undefined;
+}
+
+// By hand: a schema library would double the keeper's memory. Only this process writes these files.
+
+type Fields = Record<string, unknown>;
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null;
+}
+
+function isRecord(value: unknown): value is RunRecord {
+  if (!isObject(value) || !isObject(value.log)) return false;
+  const { directory, segmentBytes, segments } = value.log;
+  return (
+    typeof value.bootId === 'string' &&
+    typeof value.nonce === 'string' &&
+    typeof directory === 'string' &&
+    typeof segmentBytes === 'number' &&
+    typeof segments === 'number'
+  );
+}
+
+function isPlace(value: unknown): value is OutputPlace {
+  if (!isObject(value) || !isObject(value.spool)) return false;
+  const { spool, log, from } = value;
+  return (
+    typeof spool.file === 'number' &&
+    typeof spool.offset === 'number' &&
+    isLogPlace(log ?? null) &&
+    isLogPlace(from ?? null)
+  );
+}
+
+function isLogPlace(value: unknown): value is LogPlace | null {
+  if (value === null) return true;
+  return isObject(value) && typeof value.segment === 'number' && typeof value.offset === 'number';
+}
+
+function isExit(value: unknown): value is OwnerExit {
+  if (!isObject(value)) return false;
+  const { code, signal, at, ticks } = value;
+  const isCode = code === null || typeof code === 'number';
+  const isSignal = signal === null || typeof signal === 'string';
+  return isCode && isSignal && typeof at === 'number' && typeof ticks === 'number';
+}

@@ -1,0 +1,109 @@
+/**
+ * What a session runs around the configured command: a shell that leads the session and stays, and beside it, as its
+ * child, the command. The shell keeps the terminal open for a program that redirects all its output (without any holder
+ * a multiplexer calls the session dead and hangs it up), and tells the end at once, in its place among the output and
+ * with the status, also while children of the program still hold the terminal.
+ *
+ * All values come by the environment, never by text. The multiplexer's server carries that environment too, so the mark
+ * that our signals go by has another name in it: else ending an instance would end the server before the last words.
+ */
+import { JOIN_GROUPS, READY_BYTE } from '../process/shell-prelude.js';
+import { MARK_VARIABLE } from '../run-mark.js';
+
+/** So wide that programs which ask for the width do not wrap their lines. */
+const COLUMNS = 512;
+const ROWS = 50;
+const PREFIX = 'DROVER_SESSION_';
+/** `cd` exports it. */
+const ADDED_BY_SHELL = ['OLDPWD'];
+const OWN = ['DIRECTORY', 'WORK', 'MARK', 'NONCE', 'STAT', 'CODE', 'KIND'].map((name) => PREFIX + name);
+/** All that a stop may send: the shell outlives them, to say how the program took it. */
+const SIGNALS = 'HUP INT QUIT ABRT ALRM PIPE TERM USR1 USR2 VTALRM XCPU XFSZ';
+
+export interface PreludeOptions {
+  readonly command: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly workingDirectory: string;
+  readonly controlGroups: readonly string[];
+  /** The run's directory. */
+  readonly directory: string;
+  /** Known to the session's shell alone: see `endMark`. */
+  readonly nonce: string;
+  /** Variables that the multiplexer sets. */
+  readonly variables: readonly string[];
+  /** See SessionTool. */
+  readonly beforeEnd?: string | undefined;
+}
+
+export interface SessionCall {
+  readonly file: string;
+  readonly parameters: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** What a multiplexer runs, in what environment. */
+export function sessionCall(options: PreludeOptions): SessionCall {
+  const { [MARK_VARIABLE]: mark = '', ...environment } = { TERM: 'xterm-256color', ...options.environment };
+  const kept = keptVariables(environment, [...options.variables, ...ADDED_BY_SHELL]);
+  return {
+    file: '/bin/sh',
+    parameters: [
+      '-c',
+      script(kept.script, options.beforeEnd ?? ''),
+      'sh',
+      ...options.controlGroups,
+      options.command,
+    ],
+    environment: {
+      ...environment,
+      ...kept.environment,
+      [`${PREFIX}DIRECTORY`]: options.directory,
+      [`${PREFIX}WORK`]: options.workingDirectory,
+      [`${PREFIX}MARK`]: mark,
+      [`${PREFIX}NONCE`]: options.nonce,
+    },
+  };
+}
+
+/** What the session's shell prints when the command has ended, before `code 7;` or `signal 137;`. */
+export function endMark(nonce: string): string {
+  return `${String.fromCharCode(READY_BYTE)}${nonce} `;
+}
+
+/** Takes out what the multiplexer sets, and gives back what the configuration sets. */
+function keptVariables(environment: Readonly<Record<string, string>>, names: readonly string[]) {
+  const kept: Record<string, string> = {};
+  const lines = [...new Set(names)].map((name) => {
+    const value = environment[name];
+    if (value === undefined) return `unset ${name}`;
+    kept[`${PREFIX}KEEP_${name}`] = value;
+    return `export ${name}="$${PREFIX}KEEP_${name}"; unset ${PREFIX}KEEP_${name}`;
+  });
+  return { script: lines.join('\n'), environment: kept };
+}
+
+// A shell cannot tell an exit code above 128 from a signal by `$?`; but it says "Killed" on its standard error of a
+// child that a signal ended (not for INT and PIPE, which are reported as 130 and 141).
+function script(keep: string, beforeEnd: string): string {
+  return `trap : ${SIGNALS}
+read -r ${PREFIX}STAT </proc/self/stat && printf '%s\\n' "$${PREFIX}STAT" >"$${PREFIX}DIRECTORY/pid"
+PATH=/usr/bin:/bin stty raw opost onlcr -ocrnl -onocr -onlret tab0 -echo -iexten cols ${COLUMNS} rows ${ROWS} 2>/dev/null
+exec 3>&2 2>"$${PREFIX}DIRECTORY/said"
+(
+exec 2>&3 3>&-
+read -r ${PREFIX}STAT </proc/self/stat && printf '%s\\n' "$${PREFIX}STAT" >>"$${PREFIX}DIRECTORY/pid"
+cd -- "$${PREFIX}WORK" || exit 126
+export ${MARK_VARIABLE}="$${PREFIX}MARK"
+${keep}
+unset ${OWN.join(' ')}
+printf '\\036'
+${JOIN_GROUPS}
+exec /bin/sh -c "$1"
+)
+${PREFIX}CODE=$?
+${PREFIX}KIND=code
+[ $${PREFIX}CODE -le 128 ] || [ ! -s "$${PREFIX}DIRECTORY/said" ] || ${PREFIX}KIND=signal
+printf '%s %s;' $${PREFIX}KIND $${PREFIX}CODE >"$${PREFIX}DIRECTORY/status"
+printf '\\036%s %s %s;' "$${PREFIX}NONCE" $${PREFIX}KIND $${PREFIX}CODE
+${beforeEnd}`;
+}

@@ -1,0 +1,57 @@
+/** The two processes of a session, its shell and the program beside it, as /proc shows them. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { OwnerProcess } from '../process/protocol.js';
+import { readProcess } from '../process-table.js';
+import type { ProcessStamp } from './run-directory.js';
+
+const REAP_PATIENCE_MS = 250;
+const REAP_LOOK_MS = 5;
+
+export interface SessionStamps {
+  readonly shell: ProcessStamp;
+  readonly program: ProcessStamp;
+}
+
+export class SessionProcesses {
+  readonly #stamps: SessionStamps | undefined;
+  readonly #isOfThisBoot: boolean;
+
+  /** `stamps`: undefined where the session never got so far. Those of an earlier boot mean nothing any more. */
+  constructor(stamps: SessionStamps | undefined, isOfThisBoot: boolean) {
+    this.#stamps = stamps;
+    this.#isOfThisBoot = isOfThisBoot;
+  }
+
+  get isShellAlive(): boolean {
+    return this.#isAlive(this.#stamps?.shell);
+  }
+
+  get isProgramAlive(): boolean {
+    return this.#isAlive(this.#stamps?.program);
+  }
+
+  /** As a daemon is told of them. */
+  get identity(): OwnerProcess {
+    if (this.#stamps === undefined) return { pid: 0, startTime: 0 };
+    const { program, shell } = this.#stamps;
+    return this.#isOfThisBoot ? { ...program, session: shell } : { pid: program.pid, startTime: 0 };
+  }
+
+  /**
+   * Waits a moment until the shell is gone from the process table, so that whoever hears of the exit finds the process
+   * group gone when nothing else is in it.
+   */
+  async untilReaped(): Promise<void> {
+    const shell = this.#stamps?.shell;
+    if (shell === undefined || !this.#isOfThisBoot) return;
+    const giveUpAt = performance.now() + REAP_PATIENCE_MS;
+    while (readProcess(shell.pid)?.startTime === shell.startTime && performance.now() < giveUpAt)
+      await pause(REAP_LOOK_MS);
+  }
+
+  #isAlive(stamp: ProcessStamp | undefined): boolean {
+    if (stamp === undefined || !this.#isOfThisBoot) return false;
+    const entry = readProcess(stamp.pid);
+    return entry?.startTime === stamp.startTime && !entry.isZombie;
+  }
+}

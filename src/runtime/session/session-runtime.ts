@@ -1,0 +1,62 @@
+/**
+ * The `screen` and `tmux` runtimes: each instance in a session of its own, which lives in the tool's server and so
+ * outlives daemon and keeper. The keeper (keeper-main.ts) does the work; this is what differs for the daemon.
+ */
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type KeptKind, KeptRuntime, type KeptRuntimeOptions } from '../process/kept-runtime.js';
+import { resolveSocketPath } from '../socket-path.js';
+import { RunDirectory } from './run-directory.js';
+import { type ToolKey, ToolOffer } from './tool-offer.js';
+
+/** As long as a hundred sessions need to begin one after the other on a busy machine. */
+const START_TIMEOUT_MS = 60_000;
+/** The longest name of a socket that a tool makes: `<pid>.<instance id>-<run>`. */
+const LONGEST_SOCKET_NAME = 'x'.repeat(32);
+
+export interface SessionRuntimeOptions extends KeptRuntimeOptions {
+  readonly tool: ToolKey;
+  /** Directories of the sessions go to a directory of the tool's name in it. */
+  readonly sessionsDirectory: string;
+  /** The built keeper-main.js. */
+  readonly keeperProgram: string;
+  /** Where programs are looked for: the daemon's `PATH`. */
+  readonly path: string;
+}
+
+export class SessionRuntime extends KeptRuntime {
+  constructor({ tool, sessionsDirectory, keeperProgram, path, ...options }: SessionRuntimeOptions) {
+    super(tool, keeperKind({ tool, sessionsDirectory, keeperProgram, path, ...options }), options);
+  }
+}
+
+/** Where the servers of a tool listen, and where an operator finds them; made with mode 0700 when missing. */
+export function serverDirectory(socketDirectory: string, tool: ToolKey): string {
+  return dirname(resolveSocketPath(join(socketDirectory, tool), LONGEST_SOCKET_NAME));
+}
+
+export function keeperKind(options: SessionRuntimeOptions): KeptKind {
+  const { tool, keeperProgram, path, socketDirectory } = options;
+  const sessions = join(options.sessionsDirectory, tool);
+  const offer = new ToolOffer(tool, path);
+  return {
+    name: tool,
+    title: `the keeper of ${tool} sessions`,
+    program: keeperProgram,
+    get parameters() {
+      const servers = serverDirectory(socketDirectory, tool);
+      return ['--tool', tool, '--sessions', sessions, '--servers', servers, '--path', path];
+    },
+    startTimeoutMs: START_TIMEOUT_MS,
+    diesWithOwner: false,
+    probe: async () => {
+      if (!existsSync(keeperProgram)) {
+        const reason = `its keeper ${basename(keeperProgram)} is missing; build or install Drover again`;
+        return { key: tool, available: false, version: null, reason };
+      }
+      const { version, reason } = await offer.probe();
+      return { key: tool, available: reason === null, version, reason };
+    },
+    hasLeftRuns: () => existsSync(sessions) && RunDirectory.all(sessions).length > 0,
+  };
+}

@@ -1,0 +1,61 @@
+/** How a session begins: the tool is told what to run, and then the session's own shell says that it is ready. */
+import type { StartRequest } from '../process/protocol.js';
+import { READY_BYTE } from '../process/shell-prelude.js';
+import type { DirectoryWatch } from './directory-watch.js';
+import type { RunDirectory } from './run-directory.js';
+import { sessionCall } from './session-prelude.js';
+import type { SessionTool } from './session-tool.js';
+import { Spool } from './spool.js';
+
+const LOOK_MS = 50;
+
+/** Throws the tool's Error for the operator. */
+export async function launchSession(
+  tool: SessionTool,
+  request: StartRequest,
+  run: RunDirectory,
+  nonce: string,
+): Promise<void> {
+  const { instanceId, name, directory } = run;
+  const { controlGroups = [], workingDirectory } = request;
+  const { variables, beforeEnd } = tool;
+  const call = sessionCall({ ...request, controlGroups, directory, nonce, variables, beforeEnd });
+  await tool.start({ instanceId, run: run.run, name, directory, ...call, workingDirectory });
+}
+
+export interface Beginning {
+  readonly tool: SessionTool;
+  readonly run: RunDirectory;
+  readonly watch: DirectoryWatch;
+  /** Scratch memory. */
+  readonly buffer: Buffer;
+  readonly patienceMs: number;
+}
+
+/**
+ * Waits until the session's shell is ready and resolves with the place in the first spool file from where on it holds
+ * the command's output. Throws an Error for the operator.
+ */
+export async function untilBegun(beginning: Beginning): Promise<number> {
+  const { tool, run, watch, patienceMs } = beginning;
+  const giveUpAt = performance.now() + patienceMs;
+  for (;;) {
+    const isServed = tool.isServed(run);
+    // Looked for afterwards: it may have begun and ended by now.
+    const ready = findReady(beginning);
+    if (ready !== undefined) return ready;
+    if (!isServed || performance.now() > giveUpAt) {
+      const how = isServed ? `silent for ${patienceMs / 1000} s` : 'it ended at once';
+      throw new Error(`the ${tool.key} session did not begin: ${run.toolWords(tool.key) || how}`);
+    }
+    await watch.next(LOOK_MS);
+  }
+}
+
+function findReady({ run, buffer }: Beginning): number | undefined {
+  if (run.processes === undefined) return undefined;
+  const spool = new Spool(run.directory, { file: 0, offset: 0 });
+  const at = spool.read(buffer).indexOf(READY_BYTE);
+  spool.close();
+  return at < 0 ? undefined : at + 1;
+}

@@ -1,0 +1,33 @@
+/** Asks a tool for the next spool file when the current one is large, so that the spool stays small. */
+import type { OutputPump } from './output-pump.js';
+import type { RunDirectory } from './run-directory.js';
+import type { SessionTool } from './session-tool.js';
+
+const LARGE_BYTES = 1024 * 1024;
+/** After so many looks without the file that was asked for, it is asked for again. */
+const PATIENT_LOOKS = 2;
+
+export class SpoolRotation {
+  readonly #tool: SessionTool;
+  readonly #directory: RunDirectory;
+  #asked: { readonly after: number; looks: number } | undefined;
+
+  constructor(tool: SessionTool, directory: RunDirectory) {
+    this.#tool = tool;
+    this.#directory = directory;
+  }
+
+  /** To be called when something was moved. */
+  check({ spoolFile, spoolBytes }: Pick<OutputPump, 'spoolFile' | 'spoolBytes'>): void {
+    if (spoolBytes < LARGE_BYTES || this.#asked?.after === spoolFile) return;
+    this.#asked = { after: spoolFile, looks: 0 };
+    this.#tool
+      .rotate(this.#directory, spoolFile + 1)
+      .catch((error: unknown) => process.stderr.write(`${this.#directory.name} keeps its spool: ${error}\n`));
+  }
+
+  /** To be called every 2 s. */
+  look(): void {
+    if (this.#asked !== undefined && ++this.#asked.looks > PATIENT_LOOKS) this.#asked = undefined;
+  }
+}

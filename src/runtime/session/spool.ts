@@ -1,0 +1,110 @@
+/**
+ * Reads what a tool appends to a run's numbered spool files, in order and without moving until it is told, and deletes
+ * the files that are done with. A tool has written a file to its end when the next one is there.
+ */
+import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SpoolPlace } from './run-directory.js';
+
+const DIGITS = 6;
+
+export class Spool {
+  readonly #directory: string;
+  #place: SpoolPlace;
+  #fd: number | undefined;
+
+  constructor(directory: string, place: SpoolPlace) {
+    this.#directory = directory;
+    this.#place = place;
+  }
+
+  get place(): SpoolPlace {
+    return this.#place;
+  }
+
+  /** How large the current file is now. */
+  get fileBytes(): number {
+    const fd = this.#open();
+    return fd === undefined ? 0 : fstatSync(fd).size;
+  }
+
+  get hasNext(): boolean {
+    return existsSync(this.#pathOf(this.#place.file + 1));
+  }
+
+  /** Something is there that was not taken. */
+  get isBehind(): boolean {
+    return this.fileBytes > this.#place.offset || this.hasNext;
+  }
+
+  /**
+   * The bytes at the place, as many as there are or the buffer holds; valid until the next read. They reach into the next
+   * file: what belongs together may be cut by its border.
+   */
+  read(buffer: Buffer): Buffer {
+    const seen = this.#readHere(buffer, 0);
+    if (seen === buffer.length || !this.hasNext) return buffer.subarray(0, seen);
+    // The tool may have written between that read and the next file.
+    const all = seen + this.#readHere(buffer, seen);
+    return buffer.subarray(0, all + this.#readNext(buffer.subarray(all)));
+  }
+
+  /** `bytes` of what is there are done with, read or not. */
+  take(bytes: number): void {
+    const left = this.fileBytes - this.#place.offset;
+    if (bytes > left && this.hasNext) {
+      this.moveOn();
+      this.take(bytes - left);
+    } else this.#place = { ...this.#place, offset: this.#place.offset + bytes };
+  }
+
+  /** On to the next file; the current one stays until `clear`. */
+  moveOn(): void {
+    this.close();
+    this.#place = { file: this.#place.file + 1, offset: 0 };
+  }
+
+  /** Removes the file before the current one, and any that an earlier keeper left before it. */
+  clear(): void {
+    for (let file = this.#place.file - 1; file >= 0 && existsSync(this.#pathOf(file)); file--)
+      rmSync(this.#pathOf(file), { force: true });
+  }
+
+  /** Idempotent; a later read opens again. */
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+
+  #readHere(buffer: Buffer, from: number): number {
+    const fd = this.#open();
+    return fd === undefined ? 0 : readSync(fd, buffer, from, buffer.length - from, this.#place.offset + from);
+  }
+
+  #readNext(buffer: Buffer): number {
+    const fd = openSync(this.#pathOf(this.#place.file + 1), 'r');
+    try {
+      return readSync(fd, buffer, 0, buffer.length, 0);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  #open(): number | undefined {
+    if (this.#fd !== undefined) return this.#fd;
+    try {
+      this.#fd = openSync(this.#pathOf(this.#place.file), 'r');
+    } catch {
+      // Not there yet.
+    }
+    return this.#fd;
+  }
+
+  #pathOf(file: number): string {
+    return join(this.#directory, spoolName(file));
+  }
+}
+
+export function spoolName(file: number): string {
+  return `spool.${String(file).padStart(DIGITS, '0')}`;
+}

@@ -1,0 +1,64 @@
+/**
+ * Whether a terminal multiplexer is there and of what version, for a node's offer. Asked every 30 s: the program itself
+ * is started only when its file is another one than before.
+ */
+import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { publicMessage } from '../../model/public-message.js';
+import { findProgram } from './find-program.js';
+import { readTmuxVersion } from './tmux-version.js';
+
+const ANSWER_TIMEOUT_MS = 5000;
+
+export interface ToolVersion {
+  readonly version: string | null;
+  /** Null: it can be used; else why not, for an operator. */
+  readonly reason: string | null;
+}
+
+export type ToolKey = 'screen' | 'tmux';
+
+export class ToolOffer {
+  readonly #key: ToolKey;
+  readonly #path: string;
+  #known: { readonly file: string; readonly version: ToolVersion } | undefined;
+
+  /** `path`: where programs are looked for, as in PATH. */
+  constructor(key: ToolKey, path: string) {
+    this.#key = key;
+    this.#path = path;
+  }
+
+  async probe(): Promise<ToolVersion> {
+    const program = findProgram(this.#key, this.#path);
+    if (program === undefined)
+      return { version: null, reason: `${this.#key} is not installed on this node; install it` };
+    try {
+      const { mtimeMs, size, ino } = statSync(program);
+      const file = `${program} ${mtimeMs} ${size} ${ino}`;
+      if (this.#known?.file !== file) this.#known = { file, version: await this.#ask(program) };
+      return this.#known.version;
+    } catch (error) {
+      return { version: null, reason: `${this.#key} cannot be run: ${publicMessage(error)}` };
+    }
+  }
+
+  async #ask(program: string): Promise<ToolVersion> {
+    if (this.#key === 'tmux') return readTmuxVersion(await wordsOf(program, '-V'));
+    const said = await wordsOf(program, '-v');
+    const version = /^Screen version (\S+)/.exec(said)?.[1];
+    if (version === undefined) throw new Error(`asked for its version, it says "${said.slice(0, 100)}"`);
+    return { version, reason: null };
+  }
+}
+
+/** What the program prints. screen ends with code 1 after its version. */
+function wordsOf(program: string, option: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(program, [option], { timeout: ANSWER_TIMEOUT_MS }, (error, stdout) => {
+      const text = stdout.trim();
+      if (error !== null && text === '') reject(error);
+      else resolve(text);
+    });
+  });
+}

@@ -1,0 +1,90 @@
+/**
+ * The screen runtime keeps the contract of all runtimes and of sessions, and an operator can look in with screen itself.
+ * Needs `npm run build` for the keeper, and screen.
+ */
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { spawn } from 'node-pty';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ExitWatch } from '../support/exit-watch.js';
+import { hasTool } from '../support/process-world.js';
+import { SessionWorld, TOOL_PATH } from '../support/session-world.js';
+import { until } from '../support/until.js';
+import { testRuntime } from './runtime-contract.js';
+import { testSessions } from './session-contract.js';
+
+describe.skipIf(!hasTool('screen'))('with screen', () => {
+  // It keeps what a program does not read, up to its own bounds, and says nothing.
+  testRuntime('screen', () => new SessionWorld('screen'), { noticesUnread: false });
+  testSessions(() => new SessionWorld('screen'));
+
+  describe('a session of screen', () => {
+    let world: SessionWorld;
+    beforeEach(() => {
+      world = new SessionWorld('screen');
+    });
+    afterEach(() => world.close());
+
+    const echo = 'echo ready; while read -r line; do echo "got $line"; done';
+    const untilLogged = (text: string): Promise<void> =>
+      until(async () => expect(await world.lines('aaaaaa')).toContain(text));
+
+    it('lets an operator attach by the instance id, type, and leave again', async () => {
+      const runtime = world.runtime();
+      const spec = world.spec('aaaaaa', `stty icrnl; ${echo}`);
+      const identity = await runtime.start(spec);
+      await untilLogged('ready');
+      const operator = spawn('screen', ['-r', 'aaaaaa'], {
+        cols: 80,
+        rows: 24,
+        env: { SCREENDIR: world.servers, PATH: TOOL_PATH, TERM: 'xterm' },
+      });
+      let seen = '';
+      operator.onData((text) => {
+        seen += text;
+      });
+      const left = new Promise((resolve) => operator.onExit(resolve));
+      await until(() => expect(seen).toContain('ready'));
+      operator.write('by hand\r');
+      await untilLogged('got by hand');
+      await until(() => expect(seen).toContain('got by hand'));
+      operator.write('\x01d');
+      await left;
+      await runtime.write(spec, Buffer.from('by Drover\n'));
+      await untilLogged('got by Drover');
+      expect(await runtime.list()).toEqual([{ instanceId: 'aaaaaa', run: 1, process: identity, exit: null }]);
+    });
+
+    it('is reached again when somebody removed its socket, also by another keeper', async () => {
+      const runtime = world.runtime();
+      const spec = world.spec('aaaaaa', echo);
+      await runtime.start(spec);
+      rmSync(world.servers, { recursive: true });
+      await runtime.write(spec, Buffer.from('one\n'));
+      await untilLogged('got one');
+      await runtime.release();
+      process.kill(world.keeper(), 'SIGKILL');
+      for (const name of readdirSync(world.servers)) rmSync(join(world.servers, name));
+      const next = world.runtime();
+      expect(await next.adopt()).toMatchObject([{ instanceId: 'aaaaaa', exit: null }]);
+      await next.write(spec, Buffer.from('two\n'));
+      await untilLogged('got two');
+    });
+
+    it('takes more than the terminal holds from a program that reads late, and stays usable if it never does', async () => {
+      const runtime = world.runtime();
+      const exits = new ExitWatch(runtime);
+      const late = world.spec('aaaaaa', 'read -r go </dev/null; sleep 0.5; head -c 60000 | wc -c');
+      const never = world.spec('bbbbbb', 'while :; do echo tick; sleep 0.1; done');
+      await runtime.start(late);
+      await runtime.start(never);
+      const line = Buffer.from(`${'x'.repeat(2999)}\n`);
+      await runtime.write(late, Buffer.concat(Array.from({ length: 20 }, () => line)));
+      expect(await exits.until(late)).toMatchObject({ code: 0 });
+      expect(await world.lines('aaaaaa')).toEqual(['60000']);
+      for (let n = 0; n < 30; n++) await runtime.write(never, line);
+      const before = (await world.lines('bbbbbb')).length;
+      await until(async () => expect((await world.lines('bbbbbb')).length).toBeGreaterThan(before + 5));
+    });
+  });
+});

@@ -1,0 +1,11 @@
+/** The tmux runtime keeps the contract of all runtimes. Needs `npm run build` for the keeper, and tmux. */
+import { describe } from 'vitest';
+import { hasTool } from '../support/process-world.js';
+import { SessionWorld } from '../support/session-world.js';
+import { testRuntime } from './runtime-contract.js';
+import { testSessions } from './session-contract.js';
+
+describe.skipIf(!hasTool('tmux'))('with tmux', () => {
+  testRuntime('tmux', () => new SessionWorld('tmux'));
+  testSessions(() => new SessionWorld('tmux'));
+});
