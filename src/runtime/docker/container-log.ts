@@ -1,0 +1,178 @@
+/**
+ * Copies a container's output from its engine into the instance's log: both streams, in the engine's order, live, and
+ * after a break exactly from where it stopped. The engine keeps the output, so none is lost while no daemon is there.
+ *
+ * How far it came is not written for each line: a checkpoint says which message of the engine stands before which
+ * place of the log, and everything after both was written byte for byte, so the log's own size says the rest.
+ */
+import { readdirSync, statSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { SegmentWriter } from '../../logs/segment-writer.js';
+import { type SegmentLimits, segmentsOf } from '../../logs/segments.js';
+import { messageOf } from '../../model/errors.js';
+import type { LogPlace, OutputSpan } from '../../model/past-exit.js';
+import { publicMessage } from '../../model/public-message.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { Engine } from './engine.js';
+import { CursorAlignment, CursorTracker, type EngineCursor } from './engine-cursor.js';
+import { isMissing, unavailable } from './engine-error.js';
+import { LogFrames } from './log-frames.js';
+import type { RetryDelay } from './retry-delay.js';
+import type { RunState } from './run-files.js';
+
+/** What a daemon that was killed has the next one read again, at most. */
+const CHECKPOINT_EVERY_BYTES = 256 * 1024;
+const GAP_NOTE = Buffer.from('[drover] output is lost here: the container engine kept no more of it\n');
+const DISK_FULL = new Set<unknown>(['ENOSPC', 'EDQUOT']);
+
+export type LogCheckpoint = NonNullable<RunState['checkpoint']>;
+
+export interface ContainerLogOptions {
+  readonly engine: Pick<Engine, 'logs' | 'inspect'>;
+  readonly containerId: string;
+  /** The instance's log directory. */
+  readonly directory: string;
+  readonly limits: SegmentLimits;
+  readonly onCheckpoint: (checkpoint: LogCheckpoint) => void;
+  readonly delay: RetryDelay;
+  readonly logger: Logger;
+}
+
+export class ContainerLog {
+  readonly #options: ContainerLogOptions;
+  readonly #writer: SegmentWriter;
+  #from: LogPlace | null = null;
+  #cursor: EngineCursor | undefined;
+  /** Bytes after the cursor that are in the log already. */
+  #skip = 0;
+  #sinceCheckpoint = 0;
+
+  constructor(options: ContainerLogOptions) {
+    this.#options = options;
+    this.#writer = new SegmentWriter(options.directory, options.limits);
+  }
+
+  /** For a new run, before it starts. Resolves where its output begins. Throws an Error for the operator. */
+  begin(): LogPlace | null {
+    this.#open();
+    // A run that ended in the middle of a line must not swallow the first line of this one.
+    this.#writer.endLine();
+    this.#from = this.#writer.position ?? null;
+    this.#checkpoint();
+    return this.#from;
+  }
+
+  /** For a run of an earlier daemon, instead of `begin`. */
+  resume({ from, checkpoint }: Pick<RunState, 'from' | 'checkpoint'>): void {
+    this.#open();
+    this.#from = from ?? this.#writer.position ?? null;
+    if (checkpoint === null) return;
+    this.#cursor = checkpoint.cursor ?? undefined;
+    this.#skip = bytesSince(this.#options.directory, checkpoint.place) ?? 0;
+  }
+
+  /** Resolves when the container has ended and all of its output is in the log, or when `signal` aborts. */
+  async follow(signal: AbortSignal): Promise<void> {
+    const { engine, containerId, delay, logger } = this.#options;
+    let hasEnded = false;
+    while (!signal.aborted) {
+      try {
+        await this.#copy(await engine.logs(containerId, this.#cursor?.since, signal));
+        if (hasEnded) return;
+        hasEnded = !(await engine.inspect(containerId)).isRunning;
+        // Once more: engines leave out the last output for one who follows when a container ends.
+        if (hasEnded) continue;
+      } catch (error) {
+        if (signal.aborted || isMissing(error)) return;
+        logger.debug(
+          { reason: messageOf(error), container: containerId },
+          'the log of a container broke off',
+        );
+      }
+      await delay.wait(signal);
+    }
+  }
+
+  /** The run is over: finishes its last line and closes. Answers where its output stands. */
+  end(): OutputSpan | undefined {
+    const to = this.#writer.position;
+    // Followers get whole lines only, and last words often have no newline.
+    this.#writer.endLine();
+    this.#writer.close();
+    return this.#from === null || to === undefined ? undefined : { from: this.#from, to };
+  }
+
+  /** Lets go of a run that lives on. */
+  release(): void {
+    this.#checkpoint();
+    this.#writer.close();
+  }
+
+  #open(): void {
+    try {
+      this.#writer.open();
+    } catch (error) {
+      // A full disk is no reason not to run: the writer drops, counts, and goes on when there is room.
+      if (!(error instanceof Error && 'code' in error && DISK_FULL.has(error.code)))
+        throw new Error(`cannot open its log: ${publicMessage(error)}`);
+    }
+  }
+
+  async #copy(stream: Readable): Promise<void> {
+    const frames = new LogFrames();
+    const tracker = new CursorTracker();
+    const alignment = new CursorAlignment(this.#cursor);
+    for await (const chunk of stream) {
+      if (!Buffer.isBuffer(chunk)) throw unavailable('the container engine sent a log that is no bytes');
+      const wasPast = alignment.isPast;
+      const fresh: Buffer[] = [];
+      for (const message of frames.push(chunk)) {
+        tracker.note(message);
+        if (!alignment.isOld(message)) fresh.push(this.#withoutSkipped(message.payload, alignment.isGap));
+      }
+      if (alignment.isPast) this.#cursor = tracker.cursor();
+      const isNewGap = alignment.isGap && !wasPast;
+      this.#write(Buffer.concat(isNewGap ? [GAP_NOTE, ...fresh] : fresh));
+      if (isNewGap) this.#checkpoint();
+      this.#options.delay.reset();
+    }
+  }
+
+  #withoutSkipped(payload: Buffer, isGap: boolean): Buffer {
+    // What to skip was counted from a place that is gone: rather a line twice than never.
+    if (isGap) this.#skip = 0;
+    const skipped = Math.min(this.#skip, payload.length);
+    this.#skip -= skipped;
+    return payload.subarray(skipped);
+  }
+
+  #write(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    const before = this.#writer.position;
+    this.#writer.write(bytes);
+    const after = this.#writer.position;
+    this.#sinceCheckpoint += bytes.length;
+    // Another segment, or bytes that a full disk took: from here on the size of the log must be counted anew.
+    const isPlain =
+      before?.segment === after?.segment && before?.offset === (after?.offset ?? 0) - bytes.length;
+    if (!isPlain || this.#sinceCheckpoint >= CHECKPOINT_EVERY_BYTES) this.#checkpoint();
+  }
+
+  #checkpoint(): void {
+    const place = this.#writer.position;
+    // Before the end of what is skipped the cursor does not stand for the place.
+    if (place === undefined || this.#skip > 0) return;
+    this.#sinceCheckpoint = 0;
+    this.#options.onCheckpoint({ place, cursor: this.#cursor ?? null });
+  }
+}
+
+/** What was written after `place`; undefined when that part of the log is gone. */
+function bytesSince(directory: string, place: LogPlace): number | undefined {
+  const segments = segmentsOf(directory, readdirSync(directory)).filter(
+    ({ firstLine }) => firstLine >= place.segment,
+  );
+  if (segments[0]?.firstLine !== place.segment) return undefined;
+  const size = segments.reduce((sum, { path }) => sum + statSync(path).size, 0);
+  return Math.max(0, size - place.offset);
+}

@@ -1,0 +1,168 @@
+/** One run in a container: its log, its standard input, and, once it has ended, its exit until that is acknowledged. */
+import { join } from 'node:path';
+import type { SegmentLimits } from '../../logs/segments.js';
+import type { Clock } from '../../loop/clock.js';
+import { withDeadline } from '../../loop/deadline.js';
+import { messageOf } from '../../model/errors.js';
+import type { ContainerIdentity } from '../../model/run-identity.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { Exit, Held, RunId } from '../runtime.js';
+import { REMOVED_CAUSE } from './container-exit.js';
+import { ContainerLog } from './container-log.js';
+import { ContainerStdin } from './container-stdin.js';
+import type { Engine } from './engine.js';
+import { RetryDelay } from './retry-delay.js';
+import type { RunFiles, RunState } from './run-files.js';
+
+/** The end is told without the last output when the engine does not give it for so long. */
+const LAST_OUTPUT_LIMIT_MS = 30_000;
+
+export interface ContainerRunServices {
+  readonly engine: Engine;
+  readonly files: RunFiles;
+  /** A directory for each instance id in it. */
+  readonly logsDirectory: string;
+  readonly limits: SegmentLimits;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+export class ContainerRun {
+  readonly #services: ContainerRunServices;
+  readonly #log: ContainerLog;
+  readonly #stdin: ContainerStdin;
+  readonly #stop = new AbortController();
+  #state: RunState;
+  #following: Promise<void> | undefined;
+  #ending: Promise<Exit> | undefined;
+  #isRemoved = false;
+
+  constructor(state: RunState, services: ContainerRunServices) {
+    const { engine, logsDirectory, limits, clock, random, logger } = services;
+    this.#services = services;
+    this.#state = state;
+    this.#log = new ContainerLog({
+      engine,
+      containerId: state.containerId,
+      directory: join(logsDirectory, state.instanceId),
+      limits,
+      onCheckpoint: (checkpoint) => this.#keep({ checkpoint }),
+      delay: new RetryDelay(clock, random),
+      logger,
+    });
+    this.#stdin = new ContainerStdin(engine, state.containerId, this.#stop.signal);
+  }
+
+  get id(): RunId {
+    return { instanceId: this.#state.instanceId, run: this.#state.run };
+  }
+
+  get containerId(): string {
+    return this.#state.containerId;
+  }
+
+  /** Null until it has ended and its output is in the log. */
+  get exit(): Exit | null {
+    return this.#state.exit;
+  }
+
+  get isAcknowledged(): boolean {
+    return this.#state.isAcknowledged;
+  }
+
+  /** Its container has ended, and its last output may still be under way. */
+  get isEnding(): boolean {
+    return this.#ending !== undefined;
+  }
+
+  get identity(): ContainerIdentity {
+    return { containerId: this.containerId };
+  }
+
+  get held(): Held {
+    const { id, identity, exit } = this;
+    return exit === null ? { ...id, process: identity, exit } : { ...id, process: identity, exit };
+  }
+
+  /** For a new run, before its container is started. Throws an Error for the operator. */
+  begin(): void {
+    this.#keep({ from: this.#log.begin() });
+  }
+
+  /** The container has been started: its output is copied from now on. */
+  follow(): void {
+    this.#following ??= this.#log.follow(this.#stop.signal);
+  }
+
+  /** Takes up a run of an earlier daemon. One that ended needs nothing any more. */
+  resume(): void {
+    if (this.exit !== null || this.isAcknowledged) return;
+    this.#log.resume(this.#state);
+    this.follow();
+  }
+
+  /** Its container is being removed by somebody else. */
+  noteRemoved(): void {
+    this.#isRemoved = true;
+  }
+
+  /** It has ended: resolves with the exit when all of its output is in the log. May be repeated. */
+  end(how: Exit): Promise<Exit> {
+    this.#ending ??= this.#end(how);
+    return this.#ending;
+  }
+
+  async write(bytes: Buffer): Promise<void> {
+    await this.#stdin.write(bytes);
+  }
+
+  /** Its exit is recorded. What is left is to remove the container. */
+  acknowledge(): void {
+    this.#keep({ isAcknowledged: true });
+  }
+
+  /** Lets go without ending anything. Idempotent. */
+  async release(): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    this.#stop.abort();
+    await this.#following;
+    await this.#ending?.catch(() => undefined);
+    this.#log.release();
+  }
+
+  async #end(how: Exit): Promise<Exit> {
+    if (this.exit !== null) return this.exit;
+    // It may have ended before its start was answered.
+    this.follow();
+    await this.#untilFollowed();
+    // Released meanwhile: the next daemon finds the container ended and copies the rest.
+    if (this.#stop.signal.aborted) return how;
+    const output = this.#log.end();
+    const exit: Exit = {
+      ...how,
+      ...(output !== undefined && { output }),
+      ...(this.#isRemoved && { cause: REMOVED_CAUSE }),
+    };
+    this.#keep({ exit });
+    this.#stop.abort();
+    return exit;
+  }
+
+  async #untilFollowed(): Promise<void> {
+    const { clock, logger } = this.#services;
+    const expired = (): Error => new Error('the engine did not give the last output');
+    const deadline = { limitMs: LAST_OUTPUT_LIMIT_MS, clock, signal: this.#stop.signal, expired };
+    try {
+      await withDeadline(deadline, () => this.#following);
+    } catch (error) {
+      if (this.#stop.signal.aborted) return;
+      logger.warn({ ...this.id, reason: messageOf(error) }, `output of ${this.id.instanceId} may be missing`);
+    }
+  }
+
+  #keep(fields: Partial<RunState>): void {
+    this.#state = { ...this.#state, ...fields };
+    this.#services.files.write(this.#state);
+  }
+}

@@ -1,0 +1,150 @@
+/** Starts one container: image, settings, container, log, start, in this order; what fails leaves nothing behind. */
+import { statSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import type { Clock } from '../../loop/clock.js';
+import { DroverError, messageOf } from '../../model/errors.js';
+import { isInstanceId } from '../../model/names.js';
+import type { ContainerIdentity } from '../../model/run-identity.js';
+import type { StartSpec } from '../runtime.js';
+import { containerOptions } from './container-options.js';
+import type { ContainerRun } from './container-run.js';
+import { type DockerSettings, readDockerSettings } from './docker-settings.js';
+import type { Engine } from './engine.js';
+import { EngineRefusal } from './engine-error.js';
+import type { EngineSession } from './engine-session.js';
+import { provideImage } from './image-pull.js';
+
+/** Networks that engines make by themselves for containers that name none. */
+const DEFAULT_NETWORKS = ['bridge', 'podman'];
+const OWN_NETWORKS = new Set(['host', 'none']);
+
+export interface ContainerStart {
+  readonly spec: StartSpec;
+  readonly session: EngineSession;
+  readonly rootId: string;
+  /** Ends a pull; what follows a pull is quick. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+/** Throws DRV_RUNTIME_START_FAILED for the operator, DRV_RUNTIME_UNAVAILABLE, or the signal's reason. */
+export async function startContainer(start: ContainerStart): Promise<ContainerIdentity> {
+  const { spec, session, signal, clock } = start;
+  checkSpec(spec);
+  await refuseSecond(start);
+  const settings = readDockerSettings(spec);
+  try {
+    const { engine } = session;
+    await provideImage({ engine, settings, signal, clock, onProgress: spec.onProgress ?? (() => undefined) });
+    signal.throwIfAborted();
+    // Again: a pull takes its time.
+    await refuseSecond(start);
+    return await launchWithInit(start, settings);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (error instanceof EngineRefusal) throw failed(`the container engine refuses: ${error.message}`, error);
+    throw error;
+  }
+}
+
+/** An engine without its init program still runs containers, which then see to signals and children by themselves. */
+async function launchWithInit(start: ContainerStart, settings: DockerSettings): Promise<ContainerIdentity> {
+  try {
+    return await launch(start, settings);
+  } catch (error) {
+    if (!start.session.hasInit || !isInitMissing(error)) throw error;
+    start.session.noteNoInit();
+    return await launch(start, settings);
+  }
+}
+
+function isInitMissing(error: unknown): boolean {
+  return (
+    error instanceof EngineRefusal &&
+    /docker-init|catatonit|init binary/i.test(error.message) &&
+    /no such file|not found/i.test(error.message)
+  );
+}
+
+async function launch(start: ContainerStart, settings: DockerSettings): Promise<ContainerIdentity> {
+  const { session } = start;
+  const id = await create(start, settings);
+  let run: ContainerRun | undefined;
+  try {
+    run = openRun(start, id);
+    await session.engine.start(id);
+    run.follow();
+    return run.identity;
+  } catch (error) {
+    await session.discard(id, run);
+    throw error;
+  }
+}
+
+async function create({ spec, session, rootId }: ContainerStart, settings: DockerSettings): Promise<string> {
+  const { engine, limits } = session;
+  const facts = {
+    rootId,
+    spec,
+    settings,
+    network: await networkOf(engine, settings),
+    defaultUser: await defaultUser(engine),
+    log: limits,
+    hasInit: session.hasInit,
+  };
+  return await engine.create(containerOptions(facts));
+}
+
+function openRun({ spec, session }: ContainerStart, containerId: string): ContainerRun {
+  try {
+    return session.open({ instanceId: spec.instanceId, run: spec.run }, containerId);
+  } catch (error) {
+    throw failed(messageOf(error), error);
+  }
+}
+
+async function networkOf(engine: Engine, { dockerNetwork }: DockerSettings): Promise<string> {
+  if (dockerNetwork !== undefined && OWN_NETWORKS.has(dockerNetwork)) return dockerNetwork;
+  const names = await engine.networkNames();
+  const hasDefault = DEFAULT_NETWORKS.some((name) => names.has(name));
+  if (dockerNetwork === undefined) return hasDefault ? 'bridge' : 'host';
+  if (dockerNetwork === 'bridge' ? hasDefault : names.has(dockerNetwork)) return dockerNetwork;
+  throw failed(
+    `property dockerNetwork: the container engine has no network ${dockerNetwork}; make it, or use host`,
+  );
+}
+
+/**
+ * The daemon's own user, so that what the program writes to its working directory can be removed by the daemon. Root
+ * needs no such care, and with Podman of a user root in the container is that user.
+ */
+async function defaultUser(engine: Engine): Promise<string | undefined> {
+  const { uid, gid } = userInfo();
+  if (uid === 0 || (await engine.version()).isPodman) return undefined;
+  return `${uid}:${gid}`;
+}
+
+async function refuseSecond({ spec, session }: ContainerStart): Promise<void> {
+  const last = session.book.liveOf(spec.instanceId);
+  // Its start failed, and its container could not be removed then.
+  if (last?.isAcknowledged === true) await session.remove(last);
+  const live = session.book.liveOf(spec.instanceId);
+  if (live !== undefined)
+    throw failed(`instance ${spec.instanceId} runs already, in container ${live.containerId.slice(0, 12)}`);
+}
+
+function checkSpec({ instanceId, command, environment, workingDirectory }: StartSpec): void {
+  if (!isInstanceId(instanceId)) throw failed(`"${instanceId}" is not an instance id`);
+  if (command.includes('\0')) throw failed('command holds a NUL byte, which no process can be given');
+  for (const [name, value] of Object.entries(environment)) {
+    if (name === '' || /[=\0]/.test(name))
+      throw failed(`environment variable "${name}": the name is not valid`);
+    if (value.includes('\0')) throw failed(`environment variable ${name} holds a NUL byte`);
+  }
+  if (statSync(workingDirectory, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw failed(`the working directory ${workingDirectory.split('/').slice(-2).join('/')} does not exist`);
+}
+
+function failed(message: string, cause?: unknown): DroverError {
+  return new DroverError('DRV_RUNTIME_START_FAILED', message, { cause });
+}

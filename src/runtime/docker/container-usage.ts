@@ -1,0 +1,102 @@
+/**
+ * Measures containers: by the control groups that their engine made, where these can be seen, at no cost for the
+ * engine; else by asking the engine, which takes it a second for each.
+ */
+import { readFile } from 'node:fs/promises';
+import { messageOf } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { eachBounded } from '../../templates/each-bounded.js';
+import { GroupFiles } from '../limits/group-files.js';
+import { findOwnGroups } from '../limits/own-groups.js';
+import type { Usage } from '../runtime.js';
+import type { Engine } from './engine.js';
+
+/** Requests at once. Engines measure in beats of a second, so that most of it is waiting. */
+const ASKED_AT_ONCE = 32;
+const NS_PER_S = 1e9;
+const US_PER_S = 1e6;
+
+/** Directories of a container's control group. With version 2 they are the same. */
+interface ContainerGroup {
+  readonly memory: string;
+  readonly accounting: string;
+  readonly isVersion2: boolean;
+}
+
+export class ContainerUsage {
+  readonly #engine: Pick<Engine, 'inspect' | 'usage'>;
+  readonly #logger: Logger;
+  readonly #files = new GroupFiles();
+  /** By container id; null: it cannot be seen from here. Only those that were asked for last. */
+  #groups = new Map<string, ContainerGroup | null>();
+
+  constructor(engine: Pick<Engine, 'inspect' | 'usage'>, logger: Logger) {
+    this.#engine = engine;
+    this.#logger = logger;
+  }
+
+  /** What the containers use now, by id; without those that could not be measured. */
+  async measure(containerIds: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Usage>> {
+    const known = this.#groups;
+    const groups = new Map<string, ContainerGroup | null>();
+    const found = new Map<string, Usage>();
+    await eachBounded(containerIds, ASKED_AT_ONCE, signal, async (id) => {
+      try {
+        const group = known.get(id) ?? (known.has(id) ? null : await this.#find(id));
+        groups.set(id, group);
+        const usage = group === null ? await this.#engine.usage(id) : this.#read(group);
+        if (usage !== undefined) found.set(id, usage);
+      } catch (error) {
+        this.#logger.debug({ reason: messageOf(error), container: id }, 'a container could not be measured');
+      }
+    });
+    this.#groups = groups;
+    return found;
+  }
+
+  async #find(id: string): Promise<ContainerGroup | null> {
+    const { pid } = await this.#engine.inspect(id);
+    if (pid === 0) return null;
+    try {
+      const cgroups = await readFile(`/proc/${pid}/cgroup`, 'latin1');
+      return groupOf(id, cgroups, await readFile('/proc/self/mountinfo', 'latin1'));
+    } catch {
+      // The engine counts its processes in another name space.
+      return null;
+    }
+  }
+
+  #read({ memory, accounting, isVersion2 }: ContainerGroup): Usage | undefined {
+    const files = this.#files;
+    const pids = files.pids(accounting);
+    if (pids === undefined) return undefined;
+    const used = files.number(memory, isVersion2 ? 'memory.current' : 'memory.usage_in_bytes') ?? 0;
+    const cache =
+      files.field(memory, 'memory.stat', isVersion2 ? 'inactive_file' : 'total_inactive_file') ?? 0;
+    const cpuSeconds = isVersion2
+      ? (files.field(accounting, 'cpu.stat', 'usage_usec') ?? 0) / US_PER_S
+      : (files.number(accounting, 'cpuacct.usage') ?? 0) / NS_PER_S;
+    return { cpuSeconds, memoryBytes: Math.max(0, used - cache), processes: pids.length };
+  }
+}
+
+/**
+ * The control group of container `id`, whose main process has these `cgroups` (text of `/proc/<pid>/cgroup`). Null when
+ * it is not mounted here, or carries another name: then the process is another one.
+ */
+export function groupOf(id: string, cgroups: string, mountinfo: string): ContainerGroup | null {
+  const { version1, version2 } = findOwnGroups(cgroups, mountinfo);
+  const memory = upTo(id, version1.get('memory')?.directory);
+  const accounting = upTo(id, version1.get('cpuacct')?.directory);
+  if (memory !== undefined && accounting !== undefined) return { memory, accounting, isVersion2: false };
+  const both = upTo(id, version2?.directory);
+  return both === undefined ? null : { memory: both, accounting: both, isVersion2: true };
+}
+
+/** A container may divide its group further. */
+function upTo(id: string, directory: string | undefined): string | undefined {
+  const at = directory?.indexOf(id) ?? -1;
+  if (directory === undefined || at < 0) return undefined;
+  const end = directory.indexOf('/', at);
+  return end < 0 ? directory : directory.slice(0, end);
+}

@@ -1,0 +1,254 @@
+/**
+ * The `docker` runtime: containers of a Docker Engine, or of Podman by the same interface. The engine outlives the
+ * daemon, so nothing stands between the two: containers carry labels, their output is kept by the engine, and a small
+ * file for each run says how much of it was copied. Only containers with this root's label are ever touched.
+ */
+import type { SegmentLimits } from '../../logs/segments.js';
+import type { Clock } from '../../loop/clock.js';
+import { DroverError, messageOf } from '../../model/errors.js';
+import type { RuntimeOffer } from '../../model/node.js';
+import { publicMessage } from '../../model/public-message.js';
+import type { ContainerIdentity } from '../../model/run-identity.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { checkInput } from '../process/stdin-limits.js';
+import type { Exit, ExitListener, Held, RunId, Runtime, StartSpec, Usage } from '../runtime.js';
+import { keyOf } from './container-book.js';
+import { startContainer } from './container-start.js';
+import { Engine } from './engine.js';
+import { isMissing, isNotNow, unavailable } from './engine-error.js';
+import { EngineSession } from './engine-session.js';
+import { findEngineSocket } from './engine-socket.js';
+import { RunFiles } from './run-files.js';
+
+export interface DockerRuntimeOptions {
+  /** Identity of the node's root, a label of every container. */
+  readonly rootId: string;
+  /** Where the state of runs is kept, made with mode 0700 when needed. */
+  readonly stateDirectory: string;
+  /** Logs go to a directory per instance id in it. */
+  readonly logsDirectory: string;
+  readonly limits: SegmentLimits;
+  /** The daemon's environment, for `DOCKER_HOST`. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly random: () => number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class DockerRuntime implements Runtime {
+  readonly key = 'docker';
+  readonly #options: DockerRuntimeOptions;
+  readonly #files: RunFiles;
+  readonly #exitListeners = new Set<ExitListener>();
+  readonly #lostListeners = new Set<() => void>();
+  /** Runs whose start has not returned yet: their exit is told afterwards. */
+  readonly #starting = new Map<string, Exit | undefined>();
+  readonly #release = new AbortController();
+  #session: EngineSession | undefined;
+  /** The supervisor was told that what is held is not known: it must look again when it is. */
+  #isOwed = false;
+
+  constructor(options: DockerRuntimeOptions) {
+    this.#options = options;
+    this.#files = new RunFiles(options.stateDirectory, options.logger);
+  }
+
+  async probe(): Promise<RuntimeOffer> {
+    const offer = (version: string | null, reason: string | null): RuntimeOffer => ({
+      key: this.key,
+      available: reason === null,
+      version,
+      reason,
+    });
+    const socket = this.#socket();
+    if ('problem' in socket) return offer(null, socket.problem);
+    const engine = new Engine(socket.path, this.#options.clock);
+    try {
+      return offer((await engine.version()).text, null);
+    } catch (error) {
+      return offer(null, publicMessage(error));
+    } finally {
+      engine.close();
+    }
+  }
+
+  async start(spec: StartSpec): Promise<ContainerIdentity> {
+    const session = await this.#connected();
+    const key = keyOf(spec);
+    this.#starting.set(key, undefined);
+    try {
+      const { rootId, clock } = this.#options;
+      const signal = AbortSignal.any([
+        this.#release.signal,
+        ...(spec.signal === undefined ? [] : [spec.signal]),
+      ]);
+      return await startContainer({ spec, session, rootId, signal, clock });
+    } finally {
+      // After the caller has the answer, so that it knows the run when it hears of its exit.
+      setImmediate(() => this.#onStarted(spec));
+    }
+  }
+
+  async adopt(): Promise<readonly Held[]> {
+    // Where no container was ever started there is nothing to ask an engine for.
+    if (this.#session === undefined && this.#files.read().length === 0) return [];
+    try {
+      const session = await this.#connected();
+      await session.whenSettled();
+      this.#isOwed = false;
+      return session.book.held();
+    } catch (error) {
+      this.#isOwed = true;
+      throw error;
+    }
+  }
+
+  async list(): Promise<readonly Held[]> {
+    return this.#session?.book.held() ?? [];
+  }
+
+  /** To the container's main process; SIGKILL ends everything in it. */
+  async signal(run: RunId, signal: NodeJS.Signals): Promise<void> {
+    const live = await this.#live(run);
+    if (live === undefined) return;
+    try {
+      await live.session.engine.kill(live.containerId, signal);
+    } catch (error) {
+      if (!isMissing(error) && !isNotNow(error)) throw error;
+    }
+  }
+
+  async isAlive(run: RunId): Promise<boolean> {
+    return (await this.#live(run)) !== undefined;
+  }
+
+  isGroupGone(run: RunId): boolean {
+    return this.#session?.isSynced === true && this.#session.book.get(run)?.exit !== null;
+  }
+
+  async usage(runs: readonly RunId[]): Promise<ReadonlyMap<string, Usage>> {
+    const session = this.#session;
+    if (session?.isSynced !== true) return new Map();
+    const live = runs.flatMap((run) => {
+      const known = session.book.get(run);
+      return known?.exit === null ? [known] : [];
+    });
+    const ids = live.map(({ containerId }) => containerId);
+    const usages = await session.usage.measure(ids, this.#release.signal);
+    return new Map(
+      live.flatMap((run) => {
+        const usage = usages.get(run.containerId);
+        return usage === undefined ? [] : [[keyOf(run.id), usage]];
+      }),
+    );
+  }
+
+  async write(run: RunId, bytes: Buffer): Promise<void> {
+    checkInput(bytes);
+    const known = this.#session?.book.get(run);
+    const isRunning = known?.exit === null && !known.isEnding;
+    if (!isRunning)
+      throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${run.instanceId} is not running`);
+    try {
+      await known.write(bytes);
+    } catch (error) {
+      if (!isMissing(error) && !isNotNow(error)) throw error;
+      throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${run.instanceId} is not running`);
+    }
+  }
+
+  async acknowledge(run: RunId): Promise<void> {
+    const known = this.#session?.book.get(run);
+    if (known === undefined || known.exit === null) return;
+    known.acknowledge();
+    await this.#session?.remove(known);
+  }
+
+  onExit(listener: ExitListener): () => void {
+    this.#exitListeners.add(listener);
+    return () => this.#exitListeners.delete(listener);
+  }
+
+  onLost(listener: () => void): () => void {
+    this.#lostListeners.add(listener);
+    return () => this.#lostListeners.delete(listener);
+  }
+
+  async release(): Promise<void> {
+    this.#release.abort(unavailable('this runtime was released'));
+    await this.#session?.release();
+  }
+
+  /** A run that has not ended; throws DRV_RUNTIME_UNAVAILABLE while that cannot be known. */
+  async #live(run: RunId): Promise<{ session: EngineSession; containerId: string } | undefined> {
+    const isSynced = this.#session?.isSynced === true;
+    if (!isSynced && !this.#files.read().some((one) => keyOf(one) === keyOf(run))) return undefined;
+    const session = isSynced && this.#session !== undefined ? this.#session : await this.#connected();
+    const known = session.book.get(run);
+    if (known?.exit !== null) return undefined;
+    if (!known.isAcknowledged) return { session, containerId: known.containerId };
+    // Its start failed, and its container could not be removed then.
+    await session.remove(known);
+    if (session.book.get(run) !== undefined) throw unavailable('the container engine does not answer');
+    return undefined;
+  }
+
+  /** The engine that has this root's containers; without any, the one that is there. */
+  #socket(): ReturnType<typeof findEngineSocket> {
+    const isUsed = this.#session !== undefined && this.#session.book.all().length > 0;
+    const used = isUsed ? this.#session?.engine.socketPath : this.#files.read()[0]?.socketPath;
+    return used === undefined ? findEngineSocket(this.#options.environment) : { path: used };
+  }
+
+  async #connected(): Promise<EngineSession> {
+    this.#release.signal.throwIfAborted();
+    const socket = this.#socket();
+    const old = this.#session;
+    if (old !== undefined && 'path' in socket && old.engine.socketPath !== socket.path) {
+      this.#session = undefined;
+      await old.release();
+    }
+    this.#session ??= this.#openSession();
+    const session = this.#session;
+    await session.connected();
+    return session;
+  }
+
+  #openSession(): EngineSession {
+    const socket = this.#socket();
+    if ('problem' in socket) throw unavailable(socket.problem);
+    return new EngineSession({
+      ...this.#options,
+      engine: new Engine(socket.path, this.#options.clock),
+      files: this.#files,
+      isStarting: (run) => this.#starting.has(keyOf(run)),
+      onExit: (run, exit) => this.#tellExit(run, exit),
+      onSynced: () => this.#onSynced(),
+    });
+  }
+
+  #onSynced(): void {
+    if (!this.#isOwed) return;
+    this.#isOwed = false;
+    for (const listener of this.#lostListeners) this.#call(listener);
+  }
+
+  #onStarted(run: RunId): void {
+    const exit = this.#starting.get(keyOf(run));
+    this.#starting.delete(keyOf(run));
+    if (exit !== undefined) this.#tellExit(run, exit);
+  }
+
+  #tellExit(run: RunId, exit: Exit): void {
+    if (this.#starting.has(keyOf(run))) this.#starting.set(keyOf(run), exit);
+    else for (const listener of this.#exitListeners) this.#call(() => listener(run, exit));
+  }
+
+  #call(listener: () => void): void {
+    try {
+      listener();
+    } catch (error) {
+      this.#options.logger.error({ reason: messageOf(error) }, 'a listener of the docker runtime failed');
+    }
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * A place in an engine's log, and how it is found again. Engines number nothing: a message is known by its stream and
+ * instant, and among the pieces of one long line, which share their instant, by counting.
+ */
+import { z } from 'zod';
+import type { LogMessage } from './log-frames.js';
+
+const NEWLINE = 0x0a;
+const NS_PER_S = 1_000_000_000n;
+/** Messages of the two streams may stand in the log a little out of the order of their instants. */
+const SLACK_NS = 2n * NS_PER_S;
+
+export const engineCursorSchema = z.object({
+  /** From where to ask for the log again, Unix seconds with a fraction: early enough to see the message again. */
+  since: z.string(),
+  /** The last message that was taken. */
+  stream: z.int(),
+  at: z.string(),
+  /** Which of the messages of this stream and instant it was, counted from 1. */
+  seen: z.int(),
+  /** The latest instant up to there: that of a long line may be much older than what stands before its end. */
+  latest: z.string(),
+});
+export type EngineCursor = Readonly<z.output<typeof engineCursorSchema>>;
+
+interface Seen {
+  readonly at: string;
+  readonly count: number;
+  /** The line is not finished: its next piece will have the same instant. */
+  readonly isOpen: boolean;
+}
+
+/** Follows a log from `since` of its cursor on, or from its begin, and knows where it is. */
+export class CursorTracker {
+  readonly #streams = new Map<number, Seen>();
+  #last: number | undefined;
+
+  note({ stream, at, payload }: LogMessage): void {
+    const before = this.#streams.get(stream);
+    const count = before?.at === at ? before.count + 1 : 1;
+    this.#streams.set(stream, { at, count, isOpen: payload.at(-1) !== NEWLINE });
+    this.#last = stream;
+  }
+
+  /** The place after the last message; undefined: there was none. */
+  cursor(): EngineCursor | undefined {
+    const stream = this.#last;
+    const seen = stream === undefined ? undefined : this.#streams.get(stream);
+    if (stream === undefined || seen === undefined) return undefined;
+    const streams = [...this.#streams.values()];
+    const first = [seen, ...streams.filter(({ isOpen }) => isOpen)].reduce(earlier).at;
+    const latest = streams.reduce(later).at;
+    const since = toUnixSeconds(nanosecondsOf(first) - SLACK_NS);
+    return { since, stream, at: seen.at, seen: seen.count, latest };
+  }
+}
+
+function earlier(a: Seen, b: Seen): Seen {
+  return nanosecondsOf(b.at) < nanosecondsOf(a.at) ? b : a;
+}
+
+function later(a: Seen, b: Seen): Seen {
+  return nanosecondsOf(b.at) > nanosecondsOf(a.at) ? b : a;
+}
+
+/** Tells messages up to a cursor from those after it. */
+export class CursorAlignment {
+  readonly #cursor: EngineCursor | undefined;
+  readonly #at: bigint;
+  readonly #latest: bigint;
+  #count = 0;
+  #isPast: boolean;
+  #isGap = false;
+
+  constructor(cursor: EngineCursor | undefined) {
+    this.#cursor = cursor;
+    this.#at = cursor === undefined ? 0n : nanosecondsOf(cursor.at);
+    this.#latest = cursor === undefined ? 0n : nanosecondsOf(cursor.latest);
+    this.#isPast = cursor === undefined;
+  }
+
+  /** The message of the cursor was no longer in the log: some may be missing. */
+  get isGap(): boolean {
+    return this.#isGap;
+  }
+
+  /** The cursor was found, or passed. */
+  get isPast(): boolean {
+    return this.#isPast;
+  }
+
+  /** True for a message that was taken before. To be asked for each, in order. */
+  isOld(message: LogMessage): boolean {
+    const cursor = this.#cursor;
+    if (this.#isPast || cursor === undefined) return false;
+    if (message.stream === cursor.stream && message.at === cursor.at) {
+      this.#count++;
+      this.#isPast = this.#count === cursor.seen;
+      return true;
+    }
+    // Within a stream instants never go back.
+    const last = message.stream === cursor.stream ? this.#at : this.#latest + SLACK_NS;
+    if (nanosecondsOf(message.at) <= last) return true;
+    this.#isPast = true;
+    this.#isGap = true;
+    return false;
+  }
+}
+
+/** Since 1970; 0 for what is no instant. Dates of the language end at milliseconds. */
+export function nanosecondsOf(at: string): bigint {
+  const parts = /^([^.]+?)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/.exec(at);
+  const ms = parts === null ? Number.NaN : Date.parse(`${parts[1]}${parts[3]}`);
+  return Number.isNaN(ms) ? 0n : BigInt(ms) * 1_000_000n + BigInt((parts?.[2] ?? '').padEnd(9, '0'));
+}
+
+function toUnixSeconds(nanoseconds: bigint): string {
+  const positive = nanoseconds < 0n ? 0n : nanoseconds;
+  return `${positive / NS_PER_S}.${String(positive % NS_PER_S).padStart(9, '0')}`;
+}

@@ -1,0 +1,233 @@
+/**
+ * The containers of this root on one engine: takes up those that are there, hears of their ends, removes those whose
+ * end was recorded. While the engine is away nothing is believed ended; when it is back, all is looked up.
+ */
+import type { SegmentLimits } from '../../logs/segments.js';
+import type { Clock } from '../../loop/clock.js';
+import { messageOf } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { Exit, RunId } from '../runtime.js';
+import { ContainerBook } from './container-book.js';
+import { exitOfRemoved, exitOfState } from './container-exit.js';
+import { runOfLabels } from './container-options.js';
+import { ContainerRun, type ContainerRunServices } from './container-run.js';
+import { ContainerUsage } from './container-usage.js';
+import type { Engine, ListedContainer } from './engine.js';
+import { isMissing, isNotNow } from './engine-error.js';
+import { type EngineEvent, EngineWatch } from './engine-watch.js';
+import { RetryDelay } from './retry-delay.js';
+import type { RunFiles, RunState } from './run-files.js';
+
+export interface EngineSessionOptions {
+  readonly engine: Engine;
+  readonly files: RunFiles;
+  readonly rootId: string;
+  readonly logsDirectory: string;
+  readonly limits: SegmentLimits;
+  /** The start of this run is under way: its container is not a leftover. */
+  readonly isStarting: (run: RunId) => boolean;
+  /** A run has ended and its output is in the log. */
+  readonly onExit: (run: RunId, exit: Exit) => void;
+  /** Everything that is there is known. */
+  readonly onSynced: () => void;
+  readonly random: () => number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class EngineSession {
+  readonly engine: Engine;
+  readonly book = new ContainerBook();
+  readonly usage: ContainerUsage;
+  readonly #options: EngineSessionOptions;
+  readonly #watch: EngineWatch;
+  readonly #services: ContainerRunServices;
+  readonly #ending = new Set<Promise<void>>();
+  #isSynced = false;
+  #hasInit = true;
+
+  constructor(options: EngineSessionOptions) {
+    const { engine, rootId, clock, random, logger } = options;
+    this.engine = engine;
+    this.usage = new ContainerUsage(engine, logger);
+    this.#options = options;
+    this.#services = options;
+    this.#watch = new EngineWatch({
+      engine,
+      rootId,
+      onConnected: () => this.#sync(),
+      onEvent: (event) => this.#onEvent(event),
+      delay: new RetryDelay(clock, random),
+      logger,
+    });
+  }
+
+  /** True until a start found that the engine has no init program. */
+  get hasInit(): boolean {
+    return this.#hasInit;
+  }
+
+  noteNoInit(): void {
+    this.#hasInit = false;
+    this.#options.logger.warn(
+      'the container engine has no init program (docker-init, catatonit): programs that do not handle SIGTERM themselves are only ended by SIGKILL',
+    );
+  }
+
+  get limits(): SegmentLimits {
+    return this.#options.limits;
+  }
+
+  /** The engine has answered once: the book says what was so when it was last heard of. */
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Resolves when the engine answers and its containers are known. Throws DRV_RUNTIME_UNAVAILABLE. */
+  connected(): Promise<void> {
+    return this.#watch.connected();
+  }
+
+  /** Resolves when every end that is known of has been told. */
+  async whenSettled(): Promise<void> {
+    await Promise.all(this.#ending);
+  }
+
+  /** A new run, before its container is started. Throws an Error for the operator. */
+  open(run: RunId, containerId: string): ContainerRun {
+    const opened = new ContainerRun(this.#newState(run, containerId), this.#services);
+    opened.begin();
+    this.book.add(opened);
+    return opened;
+  }
+
+  /** Removes the container of a run whose exit was acknowledged, and forgets it. Tried again when the engine is back. */
+  async remove(run: ContainerRun): Promise<void> {
+    if (await this.#removeContainer(run.containerId)) this.#forget(run);
+  }
+
+  /** A start that failed: as if it had never been. While the engine does not answer its container may yet run. */
+  async discard(containerId: string, run: ContainerRun | undefined): Promise<void> {
+    // Before anything else: should this daemon end now, the next one removes it.
+    run?.acknowledge();
+    await run?.release();
+    if ((await this.#removeContainer(containerId)) && run !== undefined) this.#forget(run);
+  }
+
+  /** Lets go. Idempotent. */
+  async release(): Promise<void> {
+    await Promise.all(this.book.all().map((run) => run.release()));
+    this.engine.close();
+    await this.#watch.stop();
+    await Promise.all(this.#ending);
+  }
+
+  async #sync(): Promise<void> {
+    const { files, rootId, onSynced } = this.#options;
+    const listed = await this.engine.list(rootId);
+    const byId = new Map(listed.map((container) => [container.id, container]));
+    for (const state of files.read()) this.#takeUp(state);
+    for (const container of listed) await this.#takeUpUnknown(container);
+    for (const run of this.book.all()) await this.#square(run, byId.get(run.containerId));
+    this.#isSynced = true;
+    onSynced();
+  }
+
+  #takeUp(state: RunState): void {
+    if (this.book.get(state) !== undefined) return;
+    const run = new ContainerRun(state, this.#services);
+    run.resume();
+    this.book.add(run);
+  }
+
+  /** One without a file: a start that was cut off before its container ran, or a data directory that was lost. */
+  async #takeUpUnknown({ id, labels, isNew }: ListedContainer): Promise<void> {
+    const run = runOfLabels(this.#options.rootId, labels);
+    if (run === undefined || this.book.of(id) !== undefined || this.#options.isStarting(run)) return;
+    if (isNew) await this.#removeContainer(id);
+    else this.#takeUp(this.#newState(run, id));
+  }
+
+  #forget(run: ContainerRun): void {
+    this.book.delete(run.id);
+    this.#options.files.remove(run.id);
+  }
+
+  /** Brings a run in line with what the engine lists. */
+  async #square(run: ContainerRun, listed: ListedContainer | undefined): Promise<void> {
+    if (run.isAcknowledged) await this.remove(run);
+    else if (run.exit !== null || this.#options.isStarting(run.id)) return;
+    else if (listed?.isNew === true) await this.discard(run.containerId, run);
+    else if (listed === undefined) this.#end(run, exitOfRemoved(undefined, this.#options.clock.now()));
+    else if (!listed.isLive) await this.#lookAtEnd(run, undefined);
+  }
+
+  #onEvent(event: EngineEvent): void {
+    const run = this.book.of(event.containerId);
+    if (run === undefined || run.exit !== null || run.isAcknowledged) return;
+    if (event.kind === 'removed') {
+      run.noteRemoved();
+      this.#end(run, exitOfRemoved(undefined, this.#options.clock.now()));
+    } else
+      this.#lookAtEnd(run, event.exitCode).catch((error: unknown) =>
+        this.#options.logger.debug(
+          { reason: messageOf(error) },
+          'the end of a container could not be looked at',
+        ),
+      );
+  }
+
+  async #lookAtEnd(run: ContainerRun, exitCode: number | undefined): Promise<void> {
+    const { clock } = this.#options;
+    try {
+      const state = await this.engine.inspect(run.containerId);
+      if (state.isBeingRemoved) run.noteRemoved();
+      // Somebody started it again: that run of it was over all the same.
+      const said = exitCode === undefined ? state : { ...state, exitCode };
+      this.#end(run, exitOfState(said, clock.now()));
+    } catch (error) {
+      if (isMissing(error)) this.#end(run, exitOfRemoved(exitCode, clock.now()));
+      // An engine that told of the end and then hangs: what it told is all there is.
+      else if (exitCode !== undefined)
+        this.#end(run, exitOfState({ exitCode, isOutOfMemory: false, finishedAt: '' }, clock.now()));
+      else throw error;
+    }
+  }
+
+  #end(run: ContainerRun, how: Exit): void {
+    if (run.isEnding) return;
+    const ending = run
+      .end(how)
+      .then((exit) => {
+        if (run.exit !== null && this.book.get(run.id) === run) this.#options.onExit(run.id, exit);
+      })
+      .finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  /** False: the engine did not answer. */
+  async #removeContainer(id: string): Promise<boolean> {
+    try {
+      await this.engine.remove(id);
+      return true;
+    } catch (error) {
+      // 409: somebody else is removing it.
+      if (isMissing(error) || isNotNow(error)) return true;
+      this.#options.logger.debug({ reason: messageOf(error), container: id }, 'a container is removed later');
+      return false;
+    }
+  }
+
+  #newState({ instanceId, run }: RunId, containerId: string): RunState {
+    return {
+      instanceId,
+      run,
+      containerId,
+      socketPath: this.engine.socketPath,
+      from: null,
+      checkpoint: null,
+      exit: null,
+      isAcknowledged: false,
+    };
+  }
+}

@@ -1,0 +1,142 @@
+/** Sees to an image before its container is made: looks for it, pulls it with progress, or says why there is none. */
+import type { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { Clock, TimerHandle } from '../../loop/clock.js';
+import { DroverError, messageOf } from '../../model/errors.js';
+import type { DockerSettings } from './docker-settings.js';
+import type { Engine } from './engine.js';
+import { EngineRefusal, isMissing } from './engine-error.js';
+import { jsonLines } from './json-lines.js';
+import { PullProgress } from './pull-progress.js';
+
+/** A message of an instance is news for everybody who watches it. */
+const TELL_EVERY_MS = 2000;
+/** Without any news for so long a pull has failed: a registry that hangs would hold the start for ever. */
+const SILENCE_LIMIT_MS = 120_000;
+
+const newsSchema = z.object({
+  status: z.string().default(''),
+  id: z.string().default(''),
+  progressDetail: z.object({ current: z.number().optional(), total: z.number().optional() }).nullish(),
+  error: z.string().optional(),
+});
+
+export interface ImageRequest {
+  readonly engine: Pick<Engine, 'requireImage' | 'pull'>;
+  readonly settings: Pick<DockerSettings, 'image' | 'dockerPull'>;
+  readonly onProgress: (what: string) => void;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+/** Resolves when the image is there. Throws DRV_RUNTIME_START_FAILED for the operator, or the signal's reason. */
+export async function provideImage(request: ImageRequest): Promise<void> {
+  const { image, dockerPull } = request.settings;
+  if (dockerPull === 'always' || !(await isThere(request))) {
+    if (dockerPull === 'never')
+      throw failed(
+        `image ${image} is not on this node and dockerPull is never: pull it there by hand, or set dockerPull to missing`,
+      );
+    await pull(request);
+  }
+}
+
+async function isThere({ engine, settings }: ImageRequest): Promise<boolean> {
+  try {
+    await engine.requireImage(settings.image);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+async function pull({ engine, settings, onProgress, signal, clock }: ImageRequest): Promise<void> {
+  const { image } = settings;
+  const progress = new PullProgress(image);
+  const silence = new AbortController();
+  const teller = new Teller(clock, onProgress);
+  teller.tell(progress.text());
+  try {
+    const stream = await engine.pull(image, AbortSignal.any([signal, silence.signal]));
+    await eachNews(stream, { silence, clock }, (news) => {
+      progress.note(news);
+      teller.tell(progress.text());
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw silence.signal.aborted ? failed(silenceText(image)) : pullError(image, error);
+  } finally {
+    teller.stop();
+  }
+}
+
+/** Tells the latest, at most once in a while. */
+class Teller {
+  readonly #clock: Clock;
+  readonly #listener: (text: string) => void;
+  #told: string | undefined;
+  #latest = '';
+  #timer: TimerHandle | undefined;
+
+  constructor(clock: Clock, listener: (text: string) => void) {
+    this.#clock = clock;
+    this.#listener = listener;
+  }
+
+  tell(text: string): void {
+    this.#latest = text;
+    if (this.#timer === undefined) this.#tellNow();
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  #tellNow(): void {
+    this.#timer = undefined;
+    if (this.#latest === this.#told) return;
+    this.#told = this.#latest;
+    this.#timer = this.#clock.setTimer(TELL_EVERY_MS, () => this.#tellNow());
+    this.#listener(this.#latest);
+  }
+}
+
+type News = z.output<typeof newsSchema>;
+
+async function eachNews(
+  stream: Readable,
+  { silence, clock }: { readonly silence: AbortController; readonly clock: Clock },
+  take: (news: News) => void,
+): Promise<void> {
+  const restart = () => clock.setTimer(SILENCE_LIMIT_MS, () => silence.abort());
+  let timer = restart();
+  try {
+    for await (const line of jsonLines(stream)) {
+      timer.cancel();
+      timer = restart();
+      const news = newsSchema.parse(line);
+      if (news.error !== undefined) throw new EngineRefusal(500, news.error);
+      take(news);
+    }
+  } finally {
+    timer.cancel();
+  }
+}
+
+function silenceText(image: string): string {
+  return `image ${image} cannot be pulled: nothing was heard of it for ${SILENCE_LIMIT_MS / 1000} s; look at the registry and the engine's network`;
+}
+
+/** What the engine says of a registry is the best there is; what to do follows. An engine that is gone is none of it. */
+function pullError(image: string, error: unknown): Error {
+  if (DroverError.is(error, 'DRV_RUNTIME_UNAVAILABLE')) return error;
+  return failed(
+    `image ${image} cannot be pulled: ${messageOf(error)}; check its name, or pull it by hand where the registry needs a login`,
+    error,
+  );
+}
+
+function failed(message: string, cause?: unknown): DroverError {
+  return new DroverError('DRV_RUNTIME_START_FAILED', message, { cause });
+}
