@@ -1,0 +1,43 @@
+/** What an instance uses of its node, as its wrapper measures it every few seconds. Never stored. */
+import { z } from 'zod';
+import { instanceIdSchema } from './names.js';
+
+/** How often wrappers measure. */
+export const USAGE_EVERY_MS = 10_000;
+
+export interface InstanceUsage {
+  /** Processor time since the current start, in seconds. */
+  readonly cpuSeconds: number;
+  /** 100 = one core, over the time between the last two looks; null: there was one look only. */
+  readonly cpuPercent: number | null;
+  readonly memoryBytes: number;
+  readonly processes: number;
+}
+
+/** As it travels: id, CPU seconds, CPU percent, bytes of memory, processes. */
+export const usageSampleSchema = z.tuple([
+  instanceIdSchema,
+  z.number().nonnegative(),
+  z.number().nonnegative().nullable(),
+  z.number().nonnegative(),
+  z.int().nonnegative(),
+]);
+export type UsageSample = z.output<typeof usageSampleSchema>;
+
+export function toUsageSample(id: string, usage: InstanceUsage): UsageSample {
+  const { cpuSeconds, cpuPercent, memoryBytes, processes } = usage;
+  return [id, cpuSeconds, cpuPercent, memoryBytes, processes];
+}
+
+/** Sums; of nothing undefined. */
+export function sumOfUsage(usages: Iterable<InstanceUsage>): InstanceUsage | undefined {
+  let sum: InstanceUsage | undefined;
+  for (const usage of usages)
+    sum = {
+      cpuSeconds: (sum?.cpuSeconds ?? 0) + usage.cpuSeconds,
+      cpuPercent: (sum?.cpuPercent ?? 0) + (usage.cpuPercent ?? 0),
+      memoryBytes: (sum?.memoryBytes ?? 0) + usage.memoryBytes,
+      processes: (sum?.processes ?? 0) + usage.processes,
+    };
+  return sum;
+}

@@ -1,0 +1,188 @@
+/**
+ * One control group for each run of this root, in whichever version the machine has. Knows the groups by their names
+ * alone, so that the next daemon takes them up; never touches a group that is not in the group of this root.
+ */
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { messageOf } from '../../model/errors.js';
+import { isInstanceId } from '../../model/names.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { RunId, Usage } from '../runtime.js';
+import type { GroupFiles } from './group-files.js';
+import { directoriesOf, type Hierarchy, mapGroup, type RunGroup } from './hierarchy.js';
+import { findOwnGroups } from './own-groups.js';
+import { type ResourceLimits, type RunLimits, runKeyOf } from './resource-limits.js';
+
+export interface ControlGroupsOptions {
+  readonly hierarchy: Hierarchy;
+  readonly files: GroupFiles;
+  readonly logger: Logger;
+}
+
+interface OpenGroup {
+  readonly group: RunGroup;
+  /** Kills by the memory limit that were told of, or were there before this daemon. */
+  killsTold: number;
+  /** Kills at the last look. */
+  killsSeen: number;
+}
+
+export class ControlGroups implements ResourceLimits {
+  readonly advisory: string | null;
+  readonly #options: ControlGroupsOptions;
+  readonly #open = new Map<string, OpenGroup>();
+  /** Groups that were still in use when they were closed. */
+  readonly #left = new Set<string>();
+
+  constructor(options: ControlGroupsOptions) {
+    this.#options = options;
+    this.advisory = options.hierarchy.advisory;
+  }
+
+  async open(run: RunId, limits: RunLimits): Promise<readonly string[]> {
+    const { hierarchy, logger } = this.#options;
+    const group = this.#groupOf(run);
+    await this.#removeLeft();
+    // Known before it is there: leftovers may be looked for at this moment.
+    this.#open.set(runKeyOf(run), this.#newlyOpen(group));
+    try {
+      for (const directory of directoriesOf(group)) await this.#makeFresh(directory);
+      await hierarchy.limit(group, limits);
+      this.#open.set(runKeyOf(run), this.#newlyOpen(group));
+      return directoriesOf(group);
+    } catch (error) {
+      logger.warn(
+        { instance: run.instanceId, run: run.run, reason: messageOf(error) },
+        `the limits of ${run.instanceId} do not hold for this start: its control group could not be made`,
+      );
+      await this.close(run);
+      return [];
+    }
+  }
+
+  async adopt(run: RunId, pid: number, limits: RunLimits): Promise<void> {
+    const { hierarchy, logger } = this.#options;
+    const group = this.#groupOfProcess(run, pid);
+    if (group === undefined) return;
+    this.#open.set(runKeyOf(run), this.#newlyOpen(group));
+    try {
+      // A service manager may have had to take them off while no daemon was there.
+      await hierarchy.limit(group, limits);
+    } catch (error) {
+      logger.warn(
+        { instance: run.instanceId, run: run.run, reason: messageOf(error) },
+        `the limits of ${run.instanceId} could not be set again`,
+      );
+    }
+  }
+
+  wasOutOfMemory(run: RunId): boolean {
+    const known = this.#open.get(runKeyOf(run));
+    const group = known?.group ?? this.#groupOf(run);
+    return this.#options.hierarchy.memoryKills(group) > (known?.killsTold ?? 0);
+  }
+
+  noteKills(run: RunId): number {
+    const known = this.#open.get(runKeyOf(run));
+    if (known === undefined) return 0;
+    const fresh = known.killsSeen - known.killsTold;
+    known.killsTold = known.killsSeen;
+    known.killsSeen = this.#options.hierarchy.memoryKills(known.group);
+    return fresh;
+  }
+
+  usage(run: RunId): Usage | undefined {
+    const known = this.#open.get(runKeyOf(run));
+    return known === undefined ? undefined : this.#options.hierarchy.usage(known.group);
+  }
+
+  async close(run: RunId): Promise<void> {
+    const group = this.#open.get(runKeyOf(run))?.group ?? this.#groupOf(run);
+    this.#open.delete(runKeyOf(run));
+    for (const directory of directoriesOf(group)) await this.#remove(directory);
+  }
+
+  async removeLeftovers(): Promise<void> {
+    const { hierarchy, files } = this.#options;
+    for (const root of directoriesOf(hierarchy.root))
+      for (const name of await files.groupsIn(root))
+        if (isRunKey(name) && !this.#open.has(name)) await this.#remove(join(root, name));
+  }
+
+  async stop(): Promise<void> {
+    await this.#removeLeft();
+    for (const root of directoriesOf(this.#options.hierarchy.root)) await this.#options.files.remove(root);
+  }
+
+  #newlyOpen(group: RunGroup): OpenGroup {
+    const kills = this.#options.hierarchy.memoryKills(group);
+    return { group, killsTold: kills, killsSeen: kills };
+  }
+
+  #groupOf(run: RunId): RunGroup {
+    return mapGroup(this.#options.hierarchy.root, (root) => join(root, runKeyOf(run)));
+  }
+
+  /** An instance that was dropped and came back counts its runs anew: its group may be there, with old counts. */
+  async #makeFresh(directory: string): Promise<void> {
+    const { files } = this.#options;
+    if (files.isGroup(directory)) await files.remove(directory);
+    await files.make(directory);
+  }
+
+  async #remove(directory: string): Promise<void> {
+    const { files, hierarchy } = this.#options;
+    if (!(await files.remove(directory))) {
+      this.#left.add(directory);
+      return;
+    }
+    this.#left.delete(directory);
+    // Of an earlier daemon with another group of its own: nobody else comes by to remove it, once it is empty.
+    const parent = dirname(directory);
+    if (!directoriesOf(hierarchy.root).includes(parent)) await files.remove(parent);
+  }
+
+  async #removeLeft(): Promise<void> {
+    for (const directory of [...this.#left])
+      if (!this.#open.has(basename(directory))) await this.#remove(directory);
+  }
+
+  /** The group that a live process of the run is in; the daemon that opened it may have had another group of its own. */
+  #groupOfProcess(run: RunId, pid: number): RunGroup | undefined {
+    const { root } = this.#options.hierarchy;
+    const own = readOwnGroups(pid);
+    if (own === undefined) return undefined;
+    const { version1, version2 } = own;
+    const find = (controller: string, parent: string | undefined): string | undefined => {
+      const directory = (version1.get(controller) ?? version2)?.directory;
+      const isOurs =
+        directory !== undefined &&
+        parent !== undefined &&
+        basename(directory) === runKeyOf(run) &&
+        basename(dirname(directory)) === basename(parent);
+      return isOurs ? directory : undefined;
+    };
+    const group = {
+      memory: find('memory', root.memory),
+      cpu: find('cpu', root.cpu),
+      accounting: find('cpuacct', root.accounting),
+    };
+    return directoriesOf(group).length === 0 ? undefined : group;
+  }
+}
+
+function readOwnGroups(pid: number): ReturnType<typeof findOwnGroups> | undefined {
+  try {
+    const groups = readFileSync(`/proc/${pid}/cgroup`, 'latin1');
+    return findOwnGroups(groups, readFileSync('/proc/self/mountinfo', 'latin1'));
+  } catch {
+    // It has ended.
+    return undefined;
+  }
+}
+
+/** `<instance>.<run>`: nothing else in the root's group is a run's. */
+function isRunKey(name: string): boolean {
+  const [instanceId = '', run = '', ...rest] = name.split('.');
+  return isInstanceId(instanceId) && /^[0-9]+$/.test(run) && rest.length === 0;
+}

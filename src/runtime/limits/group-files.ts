@@ -1,0 +1,105 @@
+/**
+ * Directories and small files of control groups. Reads are synchronous, because the kernel makes the text at once;
+ * what changes groups is not, because the kernel may take its time for it.
+ */
+import { closeSync, openSync, readSync } from 'node:fs';
+import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const BLOCK_BYTES = 16 * 1024;
+/** Longer files than that are cut: the pids of a million processes. */
+const MOST_BLOCKS = 512;
+
+export class GroupFiles {
+  /** Kept: hundreds of groups are read every few seconds. */
+  readonly #buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+
+  /** Undefined: there is no such file, or it cannot be read. */
+  text(directory: string, name: string): string | undefined {
+    let fd: number;
+    try {
+      fd = openSync(join(directory, name), 'r');
+    } catch {
+      return undefined;
+    }
+    try {
+      return this.#readAll(fd);
+    } catch {
+      return undefined;
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** The number that a file holds. */
+  number(directory: string, name: string): number | undefined {
+    return toNumber(this.text(directory, name));
+  }
+
+  /** The number after `key` in a file of lines `<key> <number>`. */
+  field(directory: string, name: string, key: string): number | undefined {
+    const text = this.text(directory, name) ?? '';
+    const isFirst = text.startsWith(`${key} `);
+    const before = isFirst ? 0 : text.indexOf(`\n${key} `) + 1;
+    if (before === 0 && !isFirst) return undefined;
+    const end = text.indexOf('\n', before);
+    return toNumber(text.slice(before + key.length + 1, end < 0 ? text.length : end));
+  }
+
+  /** Pids in the group itself; undefined: there is no such group, or it cannot be read. */
+  pids(directory: string): number[] | undefined {
+    return this.text(directory, 'cgroup.procs')?.split('\n').filter(Boolean).map(Number);
+  }
+
+  /** True: the directory is a group that can be seen. */
+  isGroup(directory: string): boolean {
+    return this.text(directory, 'cgroup.procs') !== undefined;
+  }
+
+  /** Throws what the kernel answers. A group that is there already is no error. */
+  async make(directory: string): Promise<void> {
+    await mkdir(directory, { recursive: true });
+  }
+
+  /** Throws what the kernel answers. */
+  async write(directory: string, name: string, value: string | number): Promise<void> {
+    // r+: control files are never made by us.
+    await writeFile(join(directory, name), String(value), { flag: 'r+' });
+  }
+
+  /** Removes a group that nothing is in. False: something is, or it may not be removed. */
+  async remove(directory: string): Promise<boolean> {
+    try {
+      await rmdir(directory);
+      return true;
+    } catch (error) {
+      return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    }
+  }
+
+  /** Names of the groups in a group. */
+  async groupsIn(directory: string): Promise<string[]> {
+    try {
+      const entries = await readdir(directory, { withFileTypes: true });
+      return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    } catch {
+      return [];
+    }
+  }
+
+  #readAll(fd: number): string {
+    let text = '';
+    for (let block = 0; block < MOST_BLOCKS; block++) {
+      const length = readSync(fd, this.#buffer);
+      if (length === 0) break;
+      text += this.#buffer.toString('latin1', 0, length);
+    }
+    return text;
+  }
+}
+
+function toNumber(text: string | undefined): number | undefined {
+  const trimmed = text?.trim() ?? '';
+  const value = Number(trimmed);
+  return trimmed === '' || !Number.isFinite(value) ? undefined : value;
+}

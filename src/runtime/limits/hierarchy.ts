@@ -1,0 +1,63 @@
+/** What differs between the two versions of control groups: where a run's group is, its limits, and its numbers. */
+import { messageOf } from '../../model/errors.js';
+import type { Usage } from '../runtime.js';
+import type { RunLimits } from './resource-limits.js';
+
+/** Time over which a share of the processor is given out. */
+export const CPU_PERIOD_US = 100_000;
+export const BYTES_PER_MB = 1024 * 1024;
+
+/** Directories of one run's group. With version 2 they are the same; undefined: without that controller. */
+export interface RunGroup {
+  readonly memory: string | undefined;
+  readonly cpu: string | undefined;
+  /** Where processor time is counted. */
+  readonly accounting: string | undefined;
+}
+
+export interface Hierarchy {
+  /** The group of the node's root: the groups of its runs lie in it. */
+  readonly root: RunGroup;
+  /** Why some limit does not hold; null: all do. */
+  readonly advisory: string | null;
+  /** Sets the limits of a group that is there. Throws what the kernel answers. */
+  limit(group: RunGroup, limits: RunLimits): Promise<void>;
+  usage(group: RunGroup): Usage | undefined;
+  /** Processes that the memory limit has ended. */
+  memoryKills(group: RunGroup): number;
+}
+
+/** Quota in microseconds for each period; undefined: no limit. */
+export function cpuQuotaUs(cpu: number): number | undefined {
+  return cpu === 0 ? undefined : (cpu * CPU_PERIOD_US) / 100;
+}
+
+export function directoriesOf({ memory, cpu, accounting }: RunGroup): string[] {
+  return [...new Set([memory, cpu, accounting])].filter((directory) => directory !== undefined);
+}
+
+export function mapGroup(
+  { memory, cpu, accounting }: RunGroup,
+  change: (directory: string) => string | undefined,
+): RunGroup {
+  const changed = (directory: string | undefined) =>
+    directory === undefined ? undefined : change(directory);
+  return { memory: changed(memory), cpu: changed(cpu), accounting: changed(accounting) };
+}
+
+/** Why the kernel refused, without the path. */
+export function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+      return 'not permitted to this user';
+    case 'EROFS':
+      return 'mounted read-only';
+    case 'ENOENT':
+    case 'ENODEV':
+      return 'not there';
+    default:
+      return typeof code === 'string' ? code : messageOf(error);
+  }
+}

@@ -1,0 +1,72 @@
+/** Finds out what this machine lets the daemon do with control groups, and opens them, or says why limits are advisory. */
+import { readFile } from 'node:fs/promises';
+import { messageOf } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { ControlGroups } from './control-groups.js';
+import { GroupFiles } from './group-files.js';
+import type { Hierarchy } from './hierarchy.js';
+import { findOwnGroups, type OwnGroups } from './own-groups.js';
+import { advisoryLimits, type ResourceLimits } from './resource-limits.js';
+import { Version1 } from './version-1.js';
+import { Version2 } from './version-2.js';
+
+/**
+ * Set to `delegated` by whoever starts the daemon in a control group of version 2 that is Drover's alone: a unit of
+ * systemd with Delegate=yes.
+ */
+export const DELEGATION_VARIABLE = 'DROVER_CONTROL_GROUP';
+
+export interface OpenLimitsOptions {
+  readonly rootId: string;
+  /** The daemon's own. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly logger: Logger;
+}
+
+/** Never throws: where limits cannot hold they are advisory, and the log says so. */
+export async function openLimits(options: OpenLimitsOptions): Promise<ResourceLimits> {
+  const limits = await open(options);
+  if (limits.advisory !== null)
+    options.logger.warn(`limits of RAM and CPU are advisory on this node: ${limits.advisory}`);
+  return limits;
+}
+
+async function open({ rootId, environment, logger }: OpenLimitsOptions): Promise<ResourceLimits> {
+  const files = new GroupFiles();
+  try {
+    const hierarchy = await openHierarchy({
+      files,
+      own: findOwnGroups(
+        await readFile('/proc/self/cgroup', 'latin1'),
+        await readFile('/proc/self/mountinfo', 'latin1'),
+      ),
+      name: rootGroupName(rootId),
+      isDelegated: environment[DELEGATION_VARIABLE] === 'delegated',
+    });
+    return typeof hierarchy === 'string'
+      ? advisoryLimits(hierarchy)
+      : new ControlGroups({ hierarchy, files, logger });
+  } catch (error) {
+    return advisoryLimits(`control groups cannot be used: ${messageOf(error)}`);
+  }
+}
+
+export interface HierarchyOptions {
+  readonly files: GroupFiles;
+  readonly own: OwnGroups;
+  readonly name: string;
+  readonly isDelegated: boolean;
+}
+
+/** The version that has the controllers; both may be mounted. A string: why limits cannot hold. */
+export async function openHierarchy(options: HierarchyOptions): Promise<Hierarchy | string> {
+  const { files, own, name, isDelegated } = options;
+  if (own.version1.has('memory') || own.version1.has('cpu')) return Version1.open(files, own.version1, name);
+  if (own.version2 === undefined) return 'this machine has no control groups that Drover could see';
+  return Version2.open({ files, own: own.version2, name, isDelegated });
+}
+
+/** Carries the root's identity: nodes of other roots on this machine have groups of their own. */
+export function rootGroupName(rootId: string): string {
+  return `drover-${rootId}`;
+}

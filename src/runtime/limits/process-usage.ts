@@ -1,0 +1,89 @@
+/**
+ * What runs use, read off /proc, where no control group tells: the sum over the members of a run's session and process
+ * group, and over strays that carry its mark. One pass over /proc serves all runs.
+ */
+import { readFileSync } from 'node:fs';
+import type { MarkedEntry, ProcessTable } from '../process-table.js';
+import { parseMark } from '../run-mark.js';
+import type { RunId, Usage } from '../runtime.js';
+import { runKeyOf } from './resource-limits.js';
+
+/** Unit of processor times on every Linux, whatever the kernel's own tick. */
+const TICKS_PER_SECOND = 100;
+const PAGE_SIZE_ENTRY = 6n;
+const AUXILIARY_ENTRY_BYTES = 16;
+const USUAL_PAGE_BYTES = 4096;
+
+export interface LedRun {
+  readonly run: RunId;
+  /** The process that leads its session. */
+  readonly pid: number;
+}
+
+interface Sum {
+  ticks: number;
+  pages: number;
+  processes: number;
+}
+
+export class ProcessUsage {
+  readonly #table: ProcessTable;
+  readonly #rootId: string;
+  readonly #pageBytes = readPageSize();
+  /** Marks by `<pid>/<start time>`: an environment is read once in a process's life. */
+  #marks = new Map<string, string | null>();
+
+  constructor(table: ProcessTable, rootId: string) {
+    this.#table = table;
+    this.#rootId = rootId;
+  }
+
+  /** By `<instance>.<run>`. Runs without a live process are left out. */
+  async read(runs: readonly LedRun[]): Promise<ReadonlyMap<string, Usage>> {
+    if (runs.length === 0) return new Map();
+    const byLeader = new Map(runs.map(({ run, pid }) => [pid, runKeyOf(run)]));
+    const asked = new Set(runs.map(({ run }) => runKeyOf(run)));
+    const sums = new Map<string, Sum>();
+    const marks = new Map<string, string | null>();
+    for (const entry of await this.#table.scan()) {
+      if (entry.isZombie) continue;
+      const key = byLeader.get(entry.session) ?? byLeader.get(entry.group) ?? this.#runOf(entry, marks);
+      if (key !== undefined && asked.has(key)) add(sums, key, entry);
+    }
+    this.#marks = marks;
+    return new Map([...sums].map(([key, sum]) => [key, this.#toUsage(sum)]));
+  }
+
+  #runOf(entry: MarkedEntry, seen: Map<string, string | null>): string | undefined {
+    const run = parseMark(this.#rootId, this.#markOf(entry, seen) ?? '');
+    return run === undefined ? undefined : runKeyOf(run);
+  }
+
+  #markOf(entry: MarkedEntry, seen: Map<string, string | null>): string | null {
+    const key = `${entry.pid}/${entry.startTime}`;
+    const known = this.#marks.get(key);
+    const mark = known === undefined ? entry.mark : known;
+    seen.set(key, mark);
+    return mark;
+  }
+
+  #toUsage({ ticks, pages, processes }: Sum): Usage {
+    return { cpuSeconds: ticks / TICKS_PER_SECOND, memoryBytes: pages * this.#pageBytes, processes };
+  }
+}
+
+function add(sums: Map<string, Sum>, key: string, entry: MarkedEntry): void {
+  const sum = sums.get(key) ?? { ticks: 0, pages: 0, processes: 0 };
+  sum.ticks += entry.cpuTicks;
+  sum.pages += entry.residentPages;
+  sum.processes++;
+  sums.set(key, sum);
+}
+
+/** The kernel tells each program in a table of pairs of 64-bit numbers. */
+function readPageSize(): number {
+  const table = readFileSync('/proc/self/auxv');
+  for (let at = 0; at + AUXILIARY_ENTRY_BYTES <= table.length; at += AUXILIARY_ENTRY_BYTES)
+    if (table.readBigUInt64LE(at) === PAGE_SIZE_ENTRY) return Number(table.readBigUInt64LE(at + 8));
+  return USUAL_PAGE_BYTES;
+}

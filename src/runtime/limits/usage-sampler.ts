@@ -1,0 +1,153 @@
+/**
+ * Measures every few seconds what each instance of the node uses: by its control group, by its runtime, or by its
+ * processes, in this order. Starts no process. Says in the log when the memory limit ended a part of an instance.
+ */
+import type { Clock, TimerHandle } from '../../loop/clock.js';
+import { type InstanceUsage, USAGE_EVERY_MS } from '../../model/instance-usage.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { RunId, Runtime, Usage } from '../runtime.js';
+import type { LedRun, ProcessUsage } from './process-usage.js';
+import { type ResourceLimits, runKeyOf } from './resource-limits.js';
+
+/** Control groups read at once, in two milliseconds or three: then others may work. */
+const GROUPS_AT_ONCE = 32;
+
+export interface SampledRun extends RunId {
+  readonly runtime: Runtime;
+  /** Null: no process of this host stands for it. */
+  readonly pid: number | null;
+}
+
+export interface UsageSamplerOptions {
+  /** What runs now. */
+  readonly runs: () => Iterable<SampledRun>;
+  readonly limits: ResourceLimits;
+  readonly processes: Pick<ProcessUsage, 'read'>;
+  /** Called after each pass with everything, by instance id; not while nothing runs. */
+  readonly onSamples: (usages: ReadonlyMap<string, InstanceUsage>) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What was seen of one run at the last pass. */
+interface Seen {
+  readonly id: string;
+  readonly at: number;
+  readonly usage: InstanceUsage;
+}
+
+export class UsageSampler {
+  readonly #options: UsageSamplerOptions;
+  #seen: ReadonlyMap<string, Seen> = new Map();
+  #timer: TimerHandle | undefined;
+  #pass: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(options: UsageSamplerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#later();
+  }
+
+  /** Resolves when no pass is under way. Idempotent. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    await this.#pass;
+  }
+
+  /** The last pass, by instance id. */
+  latest(): ReadonlyMap<string, InstanceUsage> {
+    return new Map([...this.#seen.values()].map(({ id, usage }) => [id, usage]));
+  }
+
+  #later(): void {
+    if (this.#isStopped) return;
+    this.#timer = this.#options.clock.setTimer(USAGE_EVERY_MS, () => {
+      this.#pass = this.#look()
+        .catch((error: unknown) =>
+          this.#options.logger.warn({ err: error }, 'what instances use could not be measured'),
+        )
+        .finally(() => this.#later());
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { runs, clock, onSamples } = this.#options;
+    const current = new Map([...runs()].map((run) => [runKeyOf(run), run]));
+    const hadSome = this.#seen.size > 0;
+    const usages = await this.#measure(current);
+    const at = clock.monotonic();
+    const seen = new Map<string, Seen>();
+    for (const [key, { instanceId }] of current) {
+      const usage = usages.get(key);
+      if (usage !== undefined)
+        seen.set(key, { id: instanceId, at, usage: since(this.#seen.get(key), usage, at) });
+    }
+    this.#seen = seen;
+    if (!this.#isStopped && (hadSome || seen.size > 0)) onSamples(this.latest());
+  }
+
+  async #measure(runs: ReadonlyMap<string, SampledRun>): Promise<ReadonlyMap<string, Usage>> {
+    const usages = new Map<string, Usage>();
+    const led: LedRun[] = [];
+    const asked = new Map<Runtime, RunId[]>();
+    for (const [key, run] of runs) {
+      const usage = this.#readGroup(run);
+      if (usage !== undefined) {
+        usages.set(key, usage);
+        if (usages.size % GROUPS_AT_ONCE === 0) await this.#nextTurn();
+      } else if (run.runtime.usage !== undefined) add(asked, run);
+      else if (run.pid !== null) led.push({ run, pid: run.pid });
+    }
+    for (const [runtime, its] of asked)
+      for (const [key, usage] of await this.#ask(runtime, its)) usages.set(key, usage);
+    for (const [key, usage] of await this.#options.processes.read(led)) usages.set(key, usage);
+    return usages;
+  }
+
+  #nextTurn(): Promise<void> {
+    return new Promise((resolve) => this.#options.clock.nextTurn(resolve));
+  }
+
+  /** Undefined also for a group that is empty: its process could not join. */
+  #readGroup(run: SampledRun): Usage | undefined {
+    const { limits, logger } = this.#options;
+    const usage = limits.usage(run);
+    if (usage === undefined || usage.processes === 0) return undefined;
+    const kills = limits.noteKills(run);
+    if (kills > 0)
+      logger.warn(
+        { instance: run.instanceId, run: run.run, kills },
+        `${run.instanceId} goes on, but is out of memory: its limit of RAM ended ${kills} of its processes`,
+      );
+    return usage;
+  }
+
+  async #ask(runtime: Runtime, runs: readonly RunId[]): Promise<Iterable<[string, Usage]>> {
+    try {
+      const usages = (await runtime.usage?.(runs)) ?? new Map<string, Usage>();
+      return [...usages].map(([key, usage]) => [key.replace('/', '.'), usage]);
+    } catch (error) {
+      this.#options.logger.debug({ err: error, runtime: runtime.key }, 'a runtime did not tell what is used');
+      return [];
+    }
+  }
+}
+
+function add(asked: Map<Runtime, RunId[]>, run: SampledRun): void {
+  const runs = asked.get(run.runtime);
+  if (runs === undefined) asked.set(run.runtime, [run]);
+  else runs.push(run);
+}
+
+/** Processes that end take what they used with them where no control group counts: what is told never shrinks. */
+function since(before: Seen | undefined, usage: Usage, at: number): InstanceUsage {
+  if (before === undefined) return { ...usage, cpuPercent: null };
+  const cpuSeconds = Math.max(usage.cpuSeconds, before.usage.cpuSeconds);
+  const elapsedMs = at - before.at;
+  const usedMs = (cpuSeconds - before.usage.cpuSeconds) * 1000;
+  return { ...usage, cpuSeconds, cpuPercent: elapsedMs > 0 ? (usedMs / elapsedMs) * 100 : null };
+}

@@ -1,0 +1,115 @@
+/**
+ * Control groups of version 1: a tree for each controller, in which a group may hold processes and groups alike. The
+ * groups of this root are made below the daemon's own in each tree.
+ */
+import { join } from 'node:path';
+import type { Usage } from '../runtime.js';
+import type { GroupFiles } from './group-files.js';
+import {
+  BYTES_PER_MB,
+  CPU_PERIOD_US,
+  cpuQuotaUs,
+  directoriesOf,
+  type Hierarchy,
+  type RunGroup,
+  reasonOf,
+} from './hierarchy.js';
+import type { OwnGroup } from './own-groups.js';
+import type { RunLimits } from './resource-limits.js';
+
+const NANOSECONDS = 1e9;
+
+export class Version1 implements Hierarchy {
+  readonly root: RunGroup;
+  readonly advisory: string | null;
+  readonly #files: GroupFiles;
+
+  private constructor(files: GroupFiles, root: RunGroup, advisory: string | null) {
+    this.#files = files;
+    this.root = root;
+    this.advisory = advisory;
+  }
+
+  /** Makes the root's groups. A string: why none can be made. */
+  static async open(
+    files: GroupFiles,
+    own: ReadonlyMap<string, OwnGroup>,
+    name: string,
+  ): Promise<Version1 | string> {
+    const problems: string[] = [];
+    const make = async (controller: string): Promise<string | undefined> => {
+      const made = await makeIn(files, own.get(controller), name);
+      if (made.problem !== undefined) problems.push(`${controller}: ${made.problem}`);
+      return made.directory;
+    };
+    const root = {
+      memory: await make('memory'),
+      cpu: await make('cpu'),
+      accounting: await make('cpuacct'),
+    };
+    if (root.memory === undefined && root.cpu === undefined) {
+      for (const directory of directoriesOf(root)) await files.remove(directory);
+      return `no control group can be made (${problems.join('; ')})`;
+    }
+    const isWhole = root.memory !== undefined && root.cpu !== undefined;
+    const what = root.memory === undefined ? 'ramMB is' : 'cpu is';
+    return new Version1(files, root, isWhole ? null : `${what} advisory (${problems.join('; ')})`);
+  }
+
+  async limit(group: RunGroup, { ramMB, cpu }: RunLimits): Promise<void> {
+    const quota = cpuQuotaUs(cpu);
+    if (group.memory !== undefined && ramMB > 0) await this.#limitMemory(group.memory, ramMB * BYTES_PER_MB);
+    if (group.cpu !== undefined && quota !== undefined) {
+      await this.#files.write(group.cpu, 'cpu.cfs_period_us', CPU_PERIOD_US);
+      await this.#files.write(group.cpu, 'cpu.cfs_quota_us', quota);
+    }
+  }
+
+  usage({ memory, cpu, accounting }: RunGroup): Usage | undefined {
+    const files = this.#files;
+    const members = accounting ?? memory ?? cpu;
+    const pids = members === undefined ? undefined : files.pids(members);
+    if (pids === undefined) return undefined;
+    return {
+      cpuSeconds:
+        accounting === undefined ? 0 : (files.number(accounting, 'cpuacct.usage') ?? 0) / NANOSECONDS,
+      memoryBytes: memory === undefined ? 0 : this.#memoryOf(memory),
+      processes: pids.length,
+    };
+  }
+
+  memoryKills({ memory }: RunGroup): number {
+    return memory === undefined ? 0 : (this.#files.field(memory, 'memory.oom_control', 'oom_kill') ?? 0);
+  }
+
+  /** In this order: memory may not be more than the sum of memory and swap. */
+  async #limitMemory(directory: string, bytes: number): Promise<void> {
+    const sum = 'memory.memsw.limit_in_bytes';
+    await this.#files.write(directory, 'memory.limit_in_bytes', bytes);
+    // Without it what does not fit goes to the swap space, and the limit is none. Not every kernel counts it.
+    if (this.#files.number(directory, sum) !== undefined) await this.#files.write(directory, sum, bytes);
+  }
+
+  /** Without pages of files that the kernel would give up at once. */
+  #memoryOf(directory: string): number {
+    const used = this.#files.number(directory, 'memory.usage_in_bytes') ?? 0;
+    const spare = this.#files.field(directory, 'memory.stat', 'total_inactive_file') ?? 0;
+    return Math.max(0, used - spare);
+  }
+}
+
+async function makeIn(
+  files: GroupFiles,
+  own: OwnGroup | undefined,
+  name: string,
+): Promise<{ readonly directory?: string; readonly problem?: string }> {
+  if (own === undefined) return { problem: 'no such controller' };
+  if (own.isReadOnly) return { problem: 'mounted read-only' };
+  const directory = join(own.directory, name);
+  try {
+    await files.make(directory);
+    return { directory };
+  } catch (error) {
+    return { problem: reasonOf(error) };
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * Control groups of version 2: one tree, in which a group that gives controllers to the groups in it holds no processes
+ * of its own. So the daemon moves into a group below its own first, which is done only where the whole of its own
+ * group was handed to Drover.
+ *
+ * ```
+ * <own group>/drover-<root>/daemon            the daemon, and what holds terminals for it
+ *                          /<instance>.<run>  one run
+ * ```
+ */
+import { basename, dirname, join } from 'node:path';
+import type { Usage } from '../runtime.js';
+import type { GroupFiles } from './group-files.js';
+import {
+  BYTES_PER_MB,
+  CPU_PERIOD_US,
+  cpuQuotaUs,
+  type Hierarchy,
+  type RunGroup,
+  reasonOf,
+} from './hierarchy.js';
+import type { OwnGroup } from './own-groups.js';
+import type { RunLimits } from './resource-limits.js';
+
+const CONTROLLERS = ['memory', 'cpu'];
+const DAEMON = 'daemon';
+/** Processes may fork while they are moved. */
+const MOST_PASSES = 20;
+const MICROSECONDS = 1e6;
+
+export interface Version2Options {
+  readonly files: GroupFiles;
+  readonly own: OwnGroup;
+  /** Of the root's group: `drover-<root>`. */
+  readonly name: string;
+  /** Whoever started the daemon says that its control group is Drover's, with all that is in it. */
+  readonly isDelegated: boolean;
+}
+
+export class Version2 implements Hierarchy {
+  readonly root: RunGroup;
+  readonly advisory: string | null;
+  readonly #files: GroupFiles;
+
+  private constructor(files: GroupFiles, directory: string, missing: readonly string[]) {
+    this.#files = files;
+    this.root = {
+      memory: missing.includes('memory') ? undefined : directory,
+      cpu: missing.includes('cpu') ? undefined : directory,
+      accounting: directory,
+    };
+    const what = missing.map((controller) => (controller === 'memory' ? 'ramMB' : controller));
+    this.advisory =
+      missing.length === 0
+        ? null
+        : `${what.join(' and ')} is advisory (its control group was not given the controller ${missing})`;
+  }
+
+  /** Makes the root's group, moving this process where that is needed. A string: why limits cannot hold here. */
+  static async open({ files, own, name, isDelegated }: Version2Options): Promise<Version2 | string> {
+    const home = homeOf(own.directory, name);
+    const problem = refusal(files, { ...own, directory: home }, isDelegated || home !== own.directory);
+    if (problem !== undefined) return problem;
+    const given = (files.text(home, 'cgroup.controllers') ?? '').trim().split(' ');
+    const missing = CONTROLLERS.filter((controller) => !given.includes(controller));
+    if (missing.length === CONTROLLERS.length)
+      return 'the control group of Drover was given neither memory nor cpu to control';
+    const directory = join(home, name);
+    try {
+      await files.make(directory);
+      if (!isTop(files, home)) await moveAll(files, home, join(directory, DAEMON));
+      for (const controller of CONTROLLERS)
+        if (!missing.includes(controller))
+          for (const group of [home, directory])
+            await files.write(group, 'cgroup.subtree_control', `+${controller}`);
+    } catch (error) {
+      return `the control group of Drover cannot be divided: ${reasonOf(error)}`;
+    }
+    return new Version2(files, directory, missing);
+  }
+
+  async limit(group: RunGroup, { ramMB, cpu }: RunLimits): Promise<void> {
+    const files = this.#files;
+    if (group.memory !== undefined && ramMB > 0) {
+      await files.write(group.memory, 'memory.max', ramMB * BYTES_PER_MB);
+      // Without it what does not fit goes to the swap space, and the limit is none. Not every kernel has it.
+      if (files.text(group.memory, 'memory.swap.max') !== undefined)
+        await files.write(group.memory, 'memory.swap.max', 0);
+    }
+    const quota = cpuQuotaUs(cpu);
+    if (group.cpu !== undefined && quota !== undefined)
+      await files.write(group.cpu, 'cpu.max', `${quota} ${CPU_PERIOD_US}`);
+  }
+
+  usage({ memory, accounting }: RunGroup): Usage | undefined {
+    const files = this.#files;
+    const pids = accounting === undefined ? undefined : files.pids(accounting);
+    if (accounting === undefined || pids === undefined) return undefined;
+    return {
+      cpuSeconds: (files.field(accounting, 'cpu.stat', 'usage_usec') ?? 0) / MICROSECONDS,
+      memoryBytes: memory === undefined ? 0 : this.#memoryOf(memory),
+      processes: pids.length,
+    };
+  }
+
+  memoryKills({ memory }: RunGroup): number {
+    return memory === undefined ? 0 : (this.#files.field(memory, 'memory.events', 'oom_kill') ?? 0);
+  }
+
+  /** Without pages of files that the kernel would give up at once. */
+  #memoryOf(directory: string): number {
+    const used = this.#files.number(directory, 'memory.current') ?? 0;
+    return Math.max(0, used - (this.#files.field(directory, 'memory.stat', 'inactive_file') ?? 0));
+  }
+}
+
+/** The group that was given to Drover: an earlier daemon may have moved this process's parent further in. */
+function homeOf(directory: string, name: string): string {
+  const isMoved = basename(directory) === DAEMON && basename(dirname(directory)) === name;
+  return isMoved ? dirname(dirname(directory)) : directory;
+}
+
+function refusal(files: GroupFiles, home: OwnGroup, isOurs: boolean): string | undefined {
+  if (home.isReadOnly) return 'control groups are mounted read-only, as is usual in a container';
+  // What can be seen at the top is a container's own, or a machine without a service manager.
+  if (isOurs || home.directory === home.mountPoint) return undefined;
+  return files.text(home.directory, 'cgroup.procs') === undefined
+    ? 'the control group of Drover cannot be read'
+    : 'the control group that Drover was started in is not its own; run it as the service of manifests/systemd';
+}
+
+/** The top of the whole tree, unlike that of a container, may hold processes whatever it gives to others. */
+function isTop(files: GroupFiles, directory: string): boolean {
+  return files.text(directory, 'cgroup.type') === undefined;
+}
+
+async function moveAll(files: GroupFiles, from: string, to: string): Promise<void> {
+  await files.make(to);
+  for (let pass = 0; pass < MOST_PASSES; pass++) {
+    const pids = files.pids(from) ?? [];
+    if (pids.length === 0) return;
+    for (const pid of pids) await move(files, pid, to);
+  }
+}
+
+async function move(files: GroupFiles, pid: number, to: string): Promise<void> {
+  try {
+    await files.write(to, 'cgroup.procs', pid);
+  } catch (error) {
+    // ESRCH: it ended meanwhile.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
