@@ -76,8 +76,8 @@ export function buildWrapperControllers(options: WrapperControllersOptions): Wra
   });
   handles.onChange((id) => {
     const handle = handles.get(id);
-    // A start under way is answered by another change; then there is something to see.
-    if (handle?.isStarting !== true) supervisor.enqueue(id);
+    // A start under way is answered by another change; then there is something to see. A long one tells of itself.
+    if (handle?.isStarting !== true || handle.progress !== null) supervisor.enqueue(id);
     if (handle !== undefined && isFree(handle)) installer.enqueue(id);
   });
   const wakeAll = (): void => {

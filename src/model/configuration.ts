@@ -5,6 +5,13 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { nameSchema } from './names.js';
+import { ownPortField, readinessSchema } from './readiness.js';
+import {
+  restartPolicySchema,
+  stopCommandSchema,
+  stopSignalSchema,
+  stopTimeoutSecondsSchema,
+} from './stopping.js';
 import { templateInstallationSchema } from './template.js';
 
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
@@ -51,7 +58,7 @@ const workspacePathSchema = z
     { error: 'must be a relative path with forward slashes and without "." or ".." segments' },
   );
 
-export const configurationSchema = z.object({
+const fieldsSchema = z.object({
   name: nameSchema,
   runtime: nameSchema.default('screen'),
   /** Shell command line that starts the process, run by `/bin/sh -c` in the working directory. */
@@ -76,6 +83,22 @@ export const configurationSchema = z.object({
   templateInstallationConfig: templateInstallationSchema.prefault({}),
   fileModifications: z.array(workspacePathSchema).max(1024).default([]),
   properties: stringMapSchema.default({}),
+  stopCommand: stopCommandSchema.optional(),
+  /** Default SIGTERM. */
+  stopSignal: stopSignalSchema.optional(),
+  /** Default 10. */
+  stopTimeoutSeconds: stopTimeoutSecondsSchema.optional(),
+  /** Default always. */
+  restartPolicy: restartPolicySchema.optional(),
+  /** Absent = ready as soon as the process is up. */
+  readiness: readinessSchema.optional(),
+});
+
+export const configurationSchema = fieldsSchema.superRefine(({ readiness, availablePorts }, context) => {
+  const field = readiness === undefined ? undefined : ownPortField(readiness);
+  if (field === undefined || availablePorts !== undefined) return;
+  const message = 'must be a number, because without availablePorts the instance has no port of its own';
+  context.addIssue({ code: 'custom', path: ['readiness', ...field], message });
 });
 
 /** A valid configuration with every default filled in. Treat as immutable. */

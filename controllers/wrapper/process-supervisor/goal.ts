@@ -1,6 +1,7 @@
 /** What the supervisor works towards for one instance, read off the facts in one place. */
 
 import type { Report } from '../../../src/channel/messages.js';
+import { isRestarted } from '../../../src/model/stopping.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import type { Handle } from '../../../src/node/handle-book.js';
 
@@ -18,6 +19,8 @@ export interface SupervisorFacts {
   readonly isNodeStopping: boolean;
   /** Null: the node offers the runtime; else why not. */
   readonly runtimeProblem: string | null;
+  /** The run of which it is being looked whether it is ready; null: none. */
+  readonly checkedRun: number | null;
 }
 
 export type SupervisorGoal =
@@ -40,4 +43,13 @@ export function goalOf(facts: SupervisorFacts): SupervisorGoal {
   if (goal !== 'run') return goal;
   if (facts.isNodeStopping) return 'pause';
   return handle !== undefined && handle.restartToken !== restartToken ? 'restart' : 'run';
+}
+
+/** Wanted, but it ended by itself, and its restart policy does not start it again until somebody asks for that. */
+export function isFinished({ desired }: Pick<SupervisorFacts, 'desired'>, handle: Handle): boolean {
+  const { process, isStarting, hasEnded, exit } = handle;
+  if (desired === undefined || desired.assignment.goal !== 'run' || !hasEnded || exit === null) return false;
+  const isAsked = desired.assignment.restartToken !== handle.restartToken;
+  const isDown = process === null && !isStarting;
+  return isDown && !isAsked && !isRestarted(desired.configuration.restartPolicy, exit);
 }

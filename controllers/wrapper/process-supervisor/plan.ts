@@ -3,42 +3,14 @@
  * step at a time. Starting needs a prepared working directory (the template installer's business), and nothing is
  * started while anything of the last run may live.
  */
-import type { Report } from '../../../src/channel/messages.js';
-import type { Plan } from '../../../src/loop/reconciler.js';
-import type { Handle, Stopping } from '../../../src/node/handle-book.js';
+import type { Handle } from '../../../src/node/handle-book.js';
 import { isSameReport } from '../../../src/node/status-outbox.js';
-import { goalOf, type SupervisorFacts, type SupervisorGoal } from './goal.js';
+import { goalOf, isFinished, type SupervisorFacts, type SupervisorGoal } from './goal.js';
+import { isCheckIdle, planReadiness } from './readiness-plan.js';
 import { describe, isOver } from './report.js';
 import { STABLE_AFTER_MS } from './restart-delay.js';
-
-/** From SIGTERM to SIGKILL. */
-export const STOP_TIMEOUT_MS = 10_000;
-/** How often the remains of a stopping instance are looked for; only while it stops. */
-const REMAINS_EVERY_MS = 50;
-/** SIGKILL is sent again after this long: a process in an uninterruptible call dies later. */
-const KILL_AGAIN_MS = 1000;
-
-export type SupervisorStep =
-  /** Begin to keep a handle for an instance that is new here. */
-  | { readonly do: 'open' }
-  /** A handle that was made without its configuration (the node's own store was lost) learns what it is. */
-  | { readonly do: 'identify' }
-  | { readonly do: 'report'; readonly report: Report }
-  | { readonly do: 'start' }
-  /** Send the signal to everything of the run, and note when. */
-  | { readonly do: 'signal'; readonly signal: NodeJS.Signals; readonly run: number }
-  /** See whether anything of an ended run lives; note it when nothing does, end it with SIGKILL when `kill`. */
-  | { readonly do: 'check-remains'; readonly kill: boolean; readonly run: number }
-  /** The process has been up long enough: its failures are forgotten. */
-  | { readonly do: 'forgive' }
-  /** The stop is complete. */
-  | { readonly do: 'settle-stop' }
-  /** Nothing of before the restart request lives any more: the request counts as acted on. */
-  | { readonly do: 'accept-restart'; readonly restartToken: number }
-  | { readonly do: 'clear-workspace' }
-  | { readonly do: 'forget' };
-
-type SupervisorPlan = Plan<SupervisorStep>;
+import type { SupervisorPlan, SupervisorStep } from './steps.js';
+import { planRemains, planSpared, planStop } from './stop-ladder.js';
 
 export function plan(facts: SupervisorFacts, now: number): SupervisorPlan {
   const { handle } = facts;
@@ -61,48 +33,37 @@ function planAction(
   goal: SupervisorGoal,
   now: number,
 ): SupervisorPlan {
-  // A start under way is answered soon, and looked at then.
-  if (goal === 'wait' || handle.isStarting) return { steps: [] };
-  if (handle.process !== null) return goal === 'run' ? planUp(handle, now) : planStop(handle, now);
+  if (isCheckIdle(facts, handle)) return { steps: [{ do: 'end-readiness-check' }] };
+  if (goal === 'wait') return { steps: [] };
+  if (handle.isStarting) return planStarting(handle, goal);
+  if (handle.process !== null) return goal === 'run' ? planUp(facts, handle, now) : planStop(handle, now);
   if (handle.hasRemains) return planRemains(handle, now);
   if (handle.stopping !== null) return { steps: [{ do: 'settle-stop' }] };
   return planDown(facts, handle, goal, now);
 }
 
-/** Running and wanted so: nothing to do but to forget its failures in time. */
-function planUp(handle: Handle, now: number): SupervisorPlan {
+/** A start under way is answered, and looked at then. Only one that says that it takes long is looked at before. */
+function planStarting({ isStartCancelled, run }: Handle, goal: SupervisorGoal): SupervisorPlan {
+  return { steps: goal === 'run' || isStartCancelled ? [] : [{ do: 'cancel-start', run }] };
+}
+
+/** Running and wanted so: its readiness is awaited, and its failures are forgotten in time. */
+function planUp(facts: SupervisorFacts, handle: Handle, now: number): SupervisorPlan {
+  if (handle.stopping !== null) return planSpared(handle, now);
   const leftMs = forgivenInMs(handle, now);
-  if (leftMs === null) return { steps: [] };
-  return leftMs <= 0 ? { steps: [{ do: 'forgive' }] } : { steps: [], recheckInMs: leftMs };
+  if (leftMs !== null && leftMs <= 0) return { steps: [{ do: 'forgive' }] };
+  return sooner(planReadiness(facts, handle, now), leftMs);
+}
+
+/** The plan, looked at again in `recheckInMs` at the latest. */
+function sooner(plan: SupervisorPlan, recheckInMs: number | null): SupervisorPlan {
+  if (recheckInMs === null) return plan;
+  return { ...plan, recheckInMs: Math.min(plan.recheckInMs ?? recheckInMs, recheckInMs) };
 }
 
 /** Time until the failures of a process that is up are forgotten; null: there is nothing to forget. */
 export function forgivenInMs({ process, streak, upSince }: Handle, now: number): number | null {
   return process === null || streak === 0 || upSince === null ? null : upSince + STABLE_AFTER_MS - now;
-}
-
-/** Running and not wanted: the ladder SIGTERM, SIGKILL. */
-function planStop(handle: Handle, now: number): SupervisorPlan {
-  const { stopping, run } = handle;
-  if (stopping === null) return { steps: [{ do: 'signal', signal: 'SIGTERM', run }] };
-  const leftMs = nextSignalInMs(stopping, now);
-  return leftMs <= 0
-    ? { steps: [{ do: 'signal', signal: 'SIGKILL', run }] }
-    : { steps: [], recheckInMs: leftMs };
-}
-
-/** Time until SIGKILL follows the last signal of a stop. */
-export function nextSignalInMs({ signal, signalledAt }: Stopping, now: number): number {
-  return signalledAt + (signal === 'SIGKILL' ? KILL_AGAIN_MS : STOP_TIMEOUT_MS) - now;
-}
-
-/** The process ended, but group members or strays may live: a stop gives them its time, a crash does not. */
-function planRemains(handle: Handle, now: number): SupervisorPlan {
-  const { stopping, run, remainsCheckedAt } = handle;
-  if (remainsCheckedAt !== null && now - remainsCheckedAt < REMAINS_EVERY_MS)
-    return { steps: [], recheckInMs: remainsCheckedAt + REMAINS_EVERY_MS - now };
-  const kill = stopping === null || stopping.signal === 'SIGKILL' || now - stopping.since >= STOP_TIMEOUT_MS;
-  return { steps: [{ do: 'check-remains', kill, run }] };
 }
 
 /** Nothing of it lives. */
@@ -136,6 +97,7 @@ function acceptRestart({ desired }: SupervisorFacts, handle: Handle): Supervisor
 }
 
 function planStart(facts: SupervisorFacts, handle: Handle, now: number): SupervisorPlan {
+  if (isFinished(facts, handle)) return { steps: [] };
   if (facts.runtimeProblem !== null) return { steps: [] };
   const recheckInMs = retryInMs(facts, handle, now);
   if (recheckInMs !== null) return { steps: [], recheckInMs };

@@ -1,45 +1,26 @@
 /** The process supervisor: gathers the facts of one instance and carries out what plan.ts decided. */
 
-import type { Clock, TimerHandle } from '../../../src/loop/clock.js';
+import type { Report } from '../../../src/channel/messages.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
-import { DroverError, messageOf } from '../../../src/model/errors.js';
-import { publicMessage } from '../../../src/model/public-message.js';
-import type { Desired, DesiredCopy } from '../../../src/node/desired-copy.js';
-import { type Handle, type HandleBook, newHandle } from '../../../src/node/handle-book.js';
+import { stopSettingsOf } from '../../../src/model/stopping.js';
+import { type Handle, newHandle } from '../../../src/node/handle-book.js';
 import type { StatusOutbox } from '../../../src/node/status-outbox.js';
-import type { Exit, RunId, Runtime, StartSpec } from '../../../src/runtime/runtime.js';
-import type { Logger } from '../../../src/telemetry/logger.js';
+import type { Exit, RunId } from '../../../src/runtime/runtime.js';
 import { describeRun, type RunDescription } from './description.js';
 import type { SupervisorFacts } from './goal.js';
-import { plan, type SupervisorStep } from './plan.js';
+import { explainExit } from './out-of-memory.js';
+import { plan } from './plan.js';
+import { Readiness, type ReadinessOptions } from './readiness.js';
+import { Remains } from './remains.js';
 import { describeEnd } from './report.js';
-import { afterExit, afterFailure } from './restart-delay.js';
+import { afterExit } from './restart-delay.js';
+import { Starter, type StarterOptions } from './starter.js';
+import type { SupervisorStep } from './steps.js';
+import { Stopper } from './stopper.js';
 
-/** After this long a port that something else held is tried again. */
-const BUSY_PORT_RETRY_MS = 5000;
-/** When strays of a crashed run are looked for: after its restart, which they must not delay. */
-const SWEEP_AFTER_MS = 200;
-
-/** Which runtimes the node has, and why one cannot be used. */
-export interface RuntimeSet {
-  get(key: string): Runtime | undefined;
-  /** Null: it can be used. */
-  problemOf(key: string): string | null;
-}
-
-export interface ProcessSupervisorOptions {
-  readonly desired: DesiredCopy;
-  readonly handles: HandleBook;
+export interface ProcessSupervisorOptions extends Omit<StarterOptions, 'recordExit'>, ReadinessOptions {
   readonly outbox: StatusOutbox;
-  readonly runtimes: RuntimeSet;
-  /** The complete specification of a start: command, environment, working directory. */
-  readonly launchSpec: (desired: Desired, run: number) => StartSpec;
-  readonly checkPort: (port: number) => Promise<{ free: true } | { free: false; protocol: 'tcp' | 'udp' }>;
   readonly removeWorkspace: (id: string) => Promise<void>;
-  readonly isNodeStopping: () => boolean;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly logger: Logger;
 }
 
 export type SupervisorRoundStep = SupervisorStep & { readonly id: string };
@@ -47,14 +28,17 @@ export type SupervisorRoundStep = SupervisorStep & { readonly id: string };
 export class ProcessSupervisor implements Reconciler<SupervisorFacts, SupervisorRoundStep> {
   readonly name = 'process-supervisor';
   readonly #options: ProcessSupervisorOptions;
-  /** Runs whose start is under way, with an exit that overtook the answer. */
-  readonly #starting = new Map<string, { run: number; exit: Exit | undefined }>();
-
-  /** Ended runs whose strays are still to be ended, by `<id>/<run>`. */
-  readonly #sweeps = new Map<string, { readonly handle: Handle; readonly timer: TimerHandle }>();
+  readonly #starter: Starter;
+  readonly #stopper: Stopper;
+  readonly #remains: Remains;
+  readonly #readiness: Readiness;
 
   constructor(options: ProcessSupervisorOptions) {
     this.#options = options;
+    this.#starter = new Starter({ ...options, recordExit: (handle, exit) => this.#recordExit(handle, exit) });
+    this.#stopper = new Stopper(options);
+    this.#remains = new Remains(options);
+    this.#readiness = new Readiness(options);
   }
 
   observe(id: string): SupervisorFacts | undefined {
@@ -63,6 +47,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     const isHeld = desired.has(id);
     if (handle === undefined && !isHeld) {
       outbox.forget(id);
+      this.#readiness.end(id);
       return undefined;
     }
     const wanted = desired.get(id);
@@ -76,6 +61,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       reported: outbox.get(id),
       isNodeStopping: isNodeStopping(),
       runtimeProblem: runtimes.problemOf(runtime),
+      checkedRun: this.#readiness.checkedRun(id),
     };
   }
 
@@ -95,14 +81,28 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         this.#identify(id);
         return;
       case 'report':
+        if (step.report.state === 'STOPPED') return this.#reportKept(step.report);
         outbox.set(step.report);
         return;
       case 'start':
-        return this.#start(id);
+        return this.#starter.start(id);
+      case 'cancel-start':
+        this.#starter.cancel(id, step.run);
+        return;
+      case 'check-readiness':
+        return this.#readiness.check(id, step.run);
+      case 'end-readiness-check':
+        this.#readiness.end(id);
+        return;
+      case 'note-not-ready':
+        this.#readiness.noteLate(id, step.run);
+        return;
+      case 'write-stop-command':
+        return this.#stopper.command(id, step.run);
       case 'signal':
-        return this.#signal(id, step.run, step.signal);
+        return this.#stopper.signal(id, step.run, step.signal);
       case 'check-remains':
-        return this.#checkRemains(id, step.run, step.kill);
+        return this.#remains.check(id, step.run, step.kill);
       case 'forgive':
         handles.change(id, { streak: 0 });
         return;
@@ -114,12 +114,14 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
           restartToken: step.restartToken,
           isPrepared: false,
           isCleared: false,
+          hasEnded: false,
           streak: 0,
           notBefore: null,
           delayMs: 0,
           problem: null,
         });
-        return;
+        // A daemon that was killed after the start would else restart it once more.
+        return handles.keep();
       case 'clear-workspace':
         return this.#clearWorkspace(id);
       case 'forget':
@@ -138,28 +140,27 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
 
   /** Does at once what was put off, before the runtimes are let go. */
   async stop(): Promise<void> {
-    const pending = [...this.#sweeps.values()];
-    this.#sweeps.clear();
-    for (const { timer } of pending) timer.cancel();
-    await Promise.all(pending.map(({ handle }) => this.#sweep(handle)));
+    await this.#readiness.stop();
+    await this.#starter.stop();
+    await this.#remains.stop();
   }
 
   /** An exit that a runtime reported: an observation, taken into the handle. Late and foreign ones are ignored. */
   noteExit(run: RunId, exit: Exit): void {
-    const starting = this.#starting.get(run.instanceId);
-    if (starting?.run === run.run) {
-      starting.exit = exit;
-      return;
-    }
+    if (this.#starter.keepExit(run, exit)) return;
     const handle = this.#options.handles.get(run.instanceId);
     if (handle === undefined || handle.run !== run.run || handle.process === null) return;
     this.#recordExit(handle, exit);
   }
 
-  #recordExit(handle: Handle, exit: Exit): void {
-    const { handles, clock, random, logger, runtimes } = this.#options;
+  #recordExit(handle: Handle, reported: Exit): void {
+    const { handles, clock, random, logger, runtimes, limits, desired } = this.#options;
+    const exit = explainExit(handle, reported, {
+      hasKilled: (run) => limits.wasOutOfMemory(run),
+      ramMB: desired.get(handle.id)?.configuration.ramMB,
+    });
     handles.change(handle.id, afterExit(handle, exit, clock.monotonic(), random()));
-    const after = handles.get(handle.id);
+    const ended = { desired: desired.get(handle.id), handle: handles.get(handle.id) };
     logger.info(
       {
         instance: handle.id,
@@ -168,7 +169,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         code: exit.code,
         signal: exit.signal,
       },
-      `${handle.id} (${handle.configurationName}) ${describeEnd(handle, exit, after)}`,
+      `${handle.id} (${handle.configurationName}) ${describeEnd(handle, exit, ended)}`,
     );
     const run = { instanceId: handle.id, run: handle.run };
     runtimes
@@ -191,6 +192,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         static: configuration.static,
         runtime: configuration.runtime,
         restartToken: assignment.restartToken,
+        stop: stopSettingsOf(configuration),
       }),
     );
   }
@@ -202,158 +204,21 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     this.#options.handles.change(id, {
       configurationName: assignment.configurationName,
       static: configuration.static,
+      stop: stopSettingsOf(configuration),
     });
-  }
-
-  /** What a start needs, as it is now. */
-  #startable(id: string): { wanted: Desired; handle: Handle; runtime: Runtime } {
-    const { desired, handles, runtimes, isNodeStopping } = this.#options;
-    const wanted = desired.get(id);
-    const handle = handles.get(id);
-    const runtime = runtimes.get(handle?.runtime ?? '');
-    const isWanted =
-      wanted?.assignment.goal === 'run' &&
-      wanted.assignment.restartToken === handle?.restartToken &&
-      !isNodeStopping();
-    if (!isWanted || runtime === undefined || !handle.isPrepared)
-      throw new Conflict(`instance ${id} changed before its start`);
-    return { wanted, handle, runtime };
-  }
-
-  async #start(id: string): Promise<void> {
-    const { handles, launchSpec, logger, clock } = this.#options;
-    const { port } = this.#startable(id).wanted.assignment;
-    if (!(await this.#isPortFree(id, port))) return;
-    // Again: much may have been asked for while the port was looked at.
-    const { wanted, handle, runtime } = this.#startable(id);
-    if (wanted.assignment.port !== port) throw new Conflict(`instance ${id} was given another port`);
-    const run = handle.run + 1;
-    const starting: { run: number; exit: Exit | undefined } = { run, exit: undefined };
-    this.#starting.set(id, starting);
-    try {
-      handles.change(id, { run, isStarting: true, isPrepared: false, isCleared: false });
-      const process = await runtime.start(launchSpec(wanted, run));
-      const restarts = handle.restarts + (handle.exit !== null && handle.streak > 0 ? 1 : 0);
-      handles.change(id, {
-        process,
-        isStarting: false,
-        upSince: clock.monotonic(),
-        problem: null,
-        notBefore: null,
-        restarts,
-      });
-      logger.info(
-        {
-          instance: id,
-          configuration: handle.configurationName,
-          run,
-          processPid: process.pid,
-          port,
-        },
-        `started ${id} (${handle.configurationName}), pid ${process.pid}${port === null ? '' : `, port ${port}`}`,
-      );
-    } catch (error) {
-      this.#startFailed(id, error);
-    } finally {
-      this.#starting.delete(id);
-      const started = handles.get(id);
-      if (starting.exit !== undefined && started?.process != null) this.#recordExit(started, starting.exit);
-    }
-  }
-
-  async #isPortFree(id: string, port: number | null): Promise<boolean> {
-    if (port === null) return true;
-    const { checkPort, handles, clock, logger } = this.#options;
-    const check = await checkPort(port);
-    if (check.free) return true;
-    const message = `${check.protocol} port ${port} is held by another process on this node`;
-    logger.warn({ instance: id, port, protocol: check.protocol }, `cannot start ${id}: ${message}`);
-    handles.change(id, {
-      problem: { reason: 'port-busy', message, busyPort: port, busyProtocol: check.protocol },
-      notBefore: clock.monotonic() + BUSY_PORT_RETRY_MS,
-      delayMs: BUSY_PORT_RETRY_MS,
-    });
-    return false;
-  }
-
-  #startFailed(id: string, error: unknown): void {
-    const { handles, clock, random, logger } = this.#options;
-    const handle = handles.get(id);
-    if (handle === undefined) return;
-    const reason = DroverError.is(error, 'DRV_RUNTIME_UNAVAILABLE') ? 'runtime-unavailable' : 'start-failed';
-    logger.warn({ instance: id, err: error }, `cannot start ${id}: ${messageOf(error)}`);
-    const problem = { reason, message: publicMessage(error), busyPort: null } as const;
-    handles.change(id, {
-      ...afterFailure(handle, problem, clock.monotonic(), random()),
-      isStarting: false,
-      hasRemains: true,
-      remainsCheckedAt: null,
-    });
-  }
-
-  async #signal(id: string, run: number, signal: NodeJS.Signals): Promise<void> {
-    const { handles, clock, logger } = this.#options;
-    const handle = handles.get(id);
-    if (handle === undefined || handle.run !== run || handle.process === null)
-      throw new Conflict(`run ${run} of ${id} has ended`);
-    const signalledAt = clock.monotonic();
-    handles.change(id, { stopping: { signal, signalledAt, since: handle.stopping?.since ?? signalledAt } });
-    logger.info({ instance: id, signal }, `stopping ${id} (${handle.configurationName}): ${signal}`);
-    await this.#runtimeOf(handle).signal({ instanceId: id, run }, signal);
-  }
-
-  async #checkRemains(id: string, run: number, kill: boolean): Promise<void> {
-    const { handles, clock } = this.#options;
-    const handle = handles.get(id);
-    if (handle === undefined || handle.run !== run || handle.process !== null)
-      throw new Conflict(`instance ${id} changed before its remains were looked for`);
-    const runtime = this.#runtimeOf(handle);
-    if (kill && handle.stopping === null && runtime.isGroupGone({ instanceId: id, run })) {
-      handles.change(id, { hasRemains: false, remainsCheckedAt: clock.monotonic() });
-      this.#sweepLater(handle);
-      return;
-    }
-    const hasRemains = await runtime.isAlive({ instanceId: id, run });
-    if (hasRemains && kill) await runtime.signal({ instanceId: id, run }, 'SIGKILL');
-    if (handles.get(id)?.run === run) handles.change(id, { hasRemains, remainsCheckedAt: clock.monotonic() });
   }
 
   /**
-   * After a crash the next start does not wait for a look at every process of the machine: what the ended run left
-   * outside of its group is ended a moment later. Its mark tells it from the run that follows.
+   * Whoever hears that it is stopped may start it elsewhere: a daemon that is killed now must not come back with a copy
+   * in which it is wanted here.
    */
-  #sweepLater(handle: Handle): void {
-    const key = `${handle.id}/${handle.run}`;
-    const timer = this.#options.clock.setTimer(SWEEP_AFTER_MS, () => {
-      this.#sweeps.delete(key);
-      this.#sweep(handle).catch(() => undefined);
-    });
-    this.#sweeps.set(key, { handle, timer });
-  }
-
-  async #sweep(handle: Handle): Promise<void> {
-    const current = this.#options.handles.get(handle.id);
-    // An instance that was dropped and came back counts its runs anew: the mark may be that of its new process.
-    if (current?.run === handle.run && (current.process !== null || current.isStarting)) return;
-    try {
-      await this.#runtimeOf(handle).signal({ instanceId: handle.id, run: handle.run }, 'SIGKILL');
-    } catch (error) {
-      this.#options.logger.warn(
-        { err: error, instance: handle.id },
-        `what ${handle.id} left behind could not be ended`,
-      );
-    }
+  async #reportKept(report: Report): Promise<void> {
+    await this.#options.handles.keep();
+    this.#options.outbox.set(report);
   }
 
   async #clearWorkspace(id: string): Promise<void> {
     await this.#options.removeWorkspace(id);
     this.#options.handles.change(id, { isCleared: true, isPrepared: false });
-  }
-
-  #runtimeOf(handle: Handle): Runtime {
-    const runtime = this.#options.runtimes.get(handle.runtime);
-    if (runtime === undefined)
-      throw new DroverError('DRV_RUNTIME_UNAVAILABLE', `this node has no runtime ${handle.runtime}`);
-    return runtime;
   }
 }

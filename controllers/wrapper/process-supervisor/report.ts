@@ -1,9 +1,12 @@
 /** The report of an instance as a pure function of the facts: state, reason, and a message in words and numbers. */
 import type { Report } from '../../../src/channel/messages.js';
 import type { InstanceState, Reason } from '../../../src/model/instance.js';
+import { pidOf } from '../../../src/model/run-identity.js';
+import type { RestartPolicy } from '../../../src/model/stopping.js';
 import type { Handle } from '../../../src/node/handle-book.js';
 import type { Exit } from '../../../src/runtime/runtime.js';
-import { goalOf, type SupervisorFacts, type SupervisorGoal } from './goal.js';
+import { goalOf, isFinished, type SupervisorFacts, type SupervisorGoal } from './goal.js';
+import { awaitedReadiness, sayNotReady } from './readiness-plan.js';
 
 interface Said {
   readonly state: InstanceState;
@@ -22,7 +25,7 @@ export function describe(facts: SupervisorFacts): Report | undefined {
     id: facts.id,
     restartToken: handle.restartToken,
     ...said,
-    pid: handle.process?.pid ?? null,
+    pid: pidOf(handle.process),
     restarts: handle.restarts,
     exitCode: handle.exit?.code ?? null,
     exitSignal: handle.exit?.signal ?? null,
@@ -38,9 +41,9 @@ export function isOver(handle: Handle): boolean {
 }
 
 function say(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said | undefined {
-  if (handle.process !== null && handle.stopping === null)
-    return { state: 'ONLINE', reason: null, message: null };
+  if (handle.process !== null && handle.stopping === null) return sayUp(facts, handle);
   if (!isOver(handle) && handle.stopping !== null) return sayStopping(handle, goal);
+  if (isFinished(facts, handle)) return sayFinished(facts, handle);
   switch (goal) {
     case 'stop':
       return {
@@ -61,15 +64,35 @@ function say(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said
   }
 }
 
+/** Up, and ONLINE once it is ready. After a crash it stays OFFLINE until then: clients shall not be sent there. */
+function sayUp(facts: SupervisorFacts, handle: Handle): Said {
+  const readiness = awaitedReadiness(facts, handle);
+  if (readiness === undefined) return { state: 'ONLINE', reason: null, message: null };
+  return { state: handle.hasEnded ? 'OFFLINE' : 'CREATING', ...sayNotReady(facts, handle, readiness) };
+}
+
+/** Nothing to be said while its remains are being ended. */
+function sayFinished({ desired }: SupervisorFacts, handle: Handle): Said | undefined {
+  if (handle.exit === null || !isOver(handle)) return undefined;
+  const message = `${endedWith(handle.exit)}; ${notAgain(desired?.configuration.restartPolicy)}`;
+  return { state: 'STOPPED', reason: 'exited', message };
+}
+
+function notAgain(policy: RestartPolicy = 'always'): string {
+  return `restartPolicy ${policy} does not start it again`;
+}
+
 function sayStopping(handle: Handle, goal: SupervisorGoal): Said {
-  const signal = handle.stopping?.signal ?? 'SIGTERM';
+  const said = handle.stopping?.signal ?? 'stop command';
   const why = goal === 'restart' ? 'restarting' : 'stopping';
-  return { state: 'ONLINE', reason: 'stopping', message: `${why}: ${signal} sent` };
+  return { state: 'ONLINE', reason: 'stopping', message: `${why}: ${said} sent` };
 }
 
 /** Wanted up, but down. */
 function sayDown(facts: SupervisorFacts, handle: Handle): Said | undefined {
   const state = handle.exit === null || handle.streak === 0 ? 'CREATING' : 'OFFLINE';
+  if (handle.isStarting && handle.progress !== null)
+    return { state, reason: 'starting', message: handle.progress };
   if (facts.runtimeProblem !== null)
     return { state, reason: 'runtime-unavailable', message: facts.runtimeProblem };
   if (handle.problem !== null) {
@@ -85,13 +108,18 @@ function sayDown(facts: SupervisorFacts, handle: Handle): Said | undefined {
 
 /** How a process ended, as words after its name. */
 function endedWith(exit: Exit): string {
+  if (exit.cause !== undefined) return exit.cause;
   if (exit.signal !== null) return `ended by ${exit.signal}`;
   return exit.code === null ? 'ended while Drover was not running' : `exited with code ${exit.code}`;
 }
 
+type Ended = Pick<SupervisorFacts, 'desired' | 'handle'>;
+
 /** For the log: a stop that was asked for must not read like a crash. */
-export function describeEnd(before: Handle, exit: Exit, after: Handle | undefined): string {
+export function describeEnd(before: Handle, exit: Exit, { desired, handle: after }: Ended): string {
   if (before.stopping !== null) return `has stopped: ${endedWith(exit)}`;
+  if (after !== undefined && isFinished({ desired }, after))
+    return `${endedWith(exit)}; ${notAgain(desired?.configuration.restartPolicy)}`;
   return after === undefined ? endedWith(exit) : `${endedWith(exit)}, ${nextRestart(after)}`;
 }
 

@@ -20,16 +20,18 @@ export function restartDelayMs(streak: number, jitter: number): number {
 
 /** The fields of a handle after its process ended. An exit in a stop that we asked for is no failure. */
 export function afterExit(handle: Handle, exit: Exit, now: number, jitter: number): Partial<Handle> {
-  const { code, signal, at, output = null } = exit;
+  const { code, signal, at, cause, output = null } = exit;
   const wasAsked = handle.stopping !== null;
-  const past: PastRun = { run: handle.run, at, code, signal, wasAsked, output };
+  const how = { code, signal, at, ...(cause !== undefined && { cause }) };
+  const past: PastRun = { ...how, run: handle.run, wasAsked, output };
   const ended = {
     process: null,
-    exit: { code, signal, at },
+    exit: how,
     exits: [past, ...handle.exits].slice(0, KEPT_EXITS),
     upSince: null,
     hasRemains: true,
     remainsCheckedAt: null,
+    hasEnded: !wasAsked,
   };
   if (wasAsked) return { ...ended, streak: 0, notBefore: null, delayMs: 0 };
   const wasStable = handle.upSince !== null && now - handle.upSince >= STABLE_AFTER_MS;

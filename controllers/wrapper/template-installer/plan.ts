@@ -6,6 +6,7 @@ import type { Plan } from '../../../src/loop/reconciler.js';
 import type { ResolvedTemplate } from '../../../src/model/template.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import type { Handle } from '../../../src/node/handle-book.js';
+import { isFinished } from '../process-supervisor/goal.js';
 
 export interface InstallerFacts {
   readonly id: string;
@@ -31,7 +32,7 @@ export function plan(facts: InstallerFacts, now: number): Plan<InstallerStep> {
   const isRestartPending = handle.restartToken !== desired.assignment.restartToken;
   const isOccupied =
     handle.process !== null || handle.isStarting || handle.hasRemains || handle.stopping !== null;
-  if (handle.isPrepared || isOccupied || isRestartPending) return { steps: [] };
+  if (handle.isPrepared || isOccupied || isRestartPending || isFinished(facts, handle)) return { steps: [] };
 
   const missing = desired.assignment.templates.filter(({ digest }) => digest === null);
   if (missing.length > 0) {

@@ -14,7 +14,7 @@ export interface TemplateInstallerOptions {
   readonly handles: HandleBook;
   readonly isCached: (digest: string) => boolean;
   /** Brings a tree into the cache; throws when it cannot be had or is not what its digest says. */
-  readonly fetch: (digest: string, signal: AbortSignal) => Promise<void>;
+  readonly fetch: (digest: string, signal: AbortSignal) => Promise<unknown>;
   /** Makes the working directory, whole or not at all; resolves with warnings for the operator. */
   readonly install: (desired: Desired, signal: AbortSignal) => Promise<readonly string[]>;
   readonly isNodeStopping: () => boolean;

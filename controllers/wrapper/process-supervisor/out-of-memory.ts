@@ -1,0 +1,22 @@
+/** Recognises the ends that the limit of RAM caused, and says so where signal and code do not. */
+import type { Handle } from '../../../src/node/handle-book.js';
+import type { Exit, RunId } from '../../../src/runtime/runtime.js';
+
+export interface MemoryFacts {
+  /** Whether the limit has ended a process of a run whose runtime does not tell. */
+  readonly hasKilled: (run: RunId) => boolean;
+  /** The limit, where the configuration is known. */
+  readonly ramMB: number | undefined;
+}
+
+/**
+ * The exit with its cause. The kernel ends one process, often a child: the run is over then by whatever its main process
+ * made of that. An end that was asked for, or a success, had another cause.
+ */
+export function explainExit(handle: Handle, exit: Exit, { hasKilled, ramMB }: MemoryFacts): Exit {
+  if (handle.stopping !== null || exit.code === 0 || exit.cause !== undefined) return exit;
+  const isOutOfMemory = exit.isOutOfMemory ?? hasKilled({ instanceId: handle.id, run: handle.run });
+  if (!isOutOfMemory) return exit;
+  const at = ramMB === undefined ? '' : ` at ${ramMB} MB`;
+  return { ...exit, cause: `killed: out of memory${at}` };
+}

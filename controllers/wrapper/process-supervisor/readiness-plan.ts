@@ -1,0 +1,53 @@
+/**
+ * When a process that is up counts as ready, and what is done until then: its check begins, and once its time is over
+ * that is said. Nothing is ended because it is not ready. Pure.
+ */
+import { type Readiness, readinessText } from '../../../src/model/readiness.js';
+import type { Handle } from '../../../src/node/handle-book.js';
+import type { SupervisorFacts } from './goal.js';
+import type { SupervisorPlan } from './steps.js';
+
+/** The steps for a process that is up and wanted so. */
+export function planReadiness(facts: SupervisorFacts, handle: Handle, now: number): SupervisorPlan {
+  const readiness = awaitedReadiness(facts, handle);
+  if (readiness === undefined) return { steps: [] };
+  const { run } = handle;
+  if (facts.checkedRun !== run) return { steps: [{ do: 'check-readiness', run }] };
+  if (isLate(handle)) return { steps: [] };
+  const leftMs = (handle.upSince ?? now) + readiness.timeoutSeconds * 1000 - now;
+  return leftMs <= 0 ? { steps: [{ do: 'note-not-ready', run }] } : { steps: [], recheckInMs: leftMs };
+}
+
+/** Whether a check is under way that nobody needs the answer of. */
+export function isCheckIdle(facts: SupervisorFacts, handle: Handle): boolean {
+  if (facts.checkedRun === null) return false;
+  const isWaiting = handle.process !== null && handle.stopping === null && facts.checkedRun === handle.run;
+  return !isWaiting || awaitedReadiness(facts, handle) === undefined;
+}
+
+/** What the process that is up has yet to show; undefined: it is ready. */
+export function awaitedReadiness(
+  { desired }: Pick<SupervisorFacts, 'desired'>,
+  { run, readiness }: Handle,
+): Readiness | undefined {
+  const isReady = readiness?.run === run && readiness.isReady;
+  return isReady ? undefined : desired?.configuration.readiness;
+}
+
+/** For the report: what a process that is up waits for, or why it was not ready in time. */
+export function sayNotReady(
+  { desired }: SupervisorFacts,
+  handle: Handle,
+  readiness: Readiness,
+): { readonly reason: 'starting' | 'not-ready'; readonly message: string } {
+  const what = readinessText(readiness, desired?.assignment.port ?? null);
+  const seconds = readiness.timeoutSeconds;
+  if (!isLate(handle)) return { reason: 'starting', message: `waiting for ${what}, up to ${seconds} s` };
+  const problem = handle.readiness?.problem;
+  const why = problem == null ? '' : ` (${problem})`;
+  return { reason: 'not-ready', message: `not ready after ${seconds} s: still waiting for ${what}${why}` };
+}
+
+function isLate({ run, readiness }: Handle): boolean {
+  return readiness?.run === run && !readiness.isReady;
+}

@@ -1,0 +1,85 @@
+/** Has the readiness of runs looked at, and takes what is found into their handles. */
+import type { Clock } from '../../../src/loop/clock.js';
+import { Conflict } from '../../../src/loop/reconciler.js';
+import { readinessText } from '../../../src/model/readiness.js';
+import type { DesiredCopy } from '../../../src/node/desired-copy.js';
+import type { HandleBook } from '../../../src/node/handle-book.js';
+import type { ReadinessWorld } from '../../../src/runtime/readiness/readiness-check.js';
+import { ReadinessChecks } from '../../../src/runtime/readiness/readiness-checks.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
+
+export interface ReadinessOptions extends Pick<ReadinessWorld, 'followLogs'> {
+  readonly desired: DesiredCopy;
+  readonly handles: HandleBook;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class Readiness {
+  readonly #options: ReadinessOptions;
+  readonly #checks: ReadinessChecks;
+
+  constructor(options: ReadinessOptions) {
+    this.#options = options;
+    this.#checks = new ReadinessChecks({
+      followLogs: options.followLogs,
+      clock: options.clock,
+      onReady: (id, run) => this.#noteReady(id, run),
+    });
+  }
+
+  /** The run whose check is under way; null: none. */
+  checkedRun(id: string): number | null {
+    return this.#checks.runOf(id);
+  }
+
+  /** Throws Conflict when the run has ended, or nothing is asked of it. */
+  check(id: string, run: number): void {
+    const { desired, handles } = this.#options;
+    const handle = handles.get(id);
+    const wanted = desired.get(id);
+    const readiness = wanted?.configuration.readiness;
+    if (readiness === undefined || handle?.run !== run || handle.process === null)
+      throw new Conflict(`instance ${id} changed before it was looked whether it is ready`);
+    const { port = null, hostAddress = '' } = wanted?.assignment ?? {};
+    this.#checks.begin({ instanceId: id, run, readiness, port, hostAddress, logFrom: handle.logFrom });
+  }
+
+  /** Repeatable. */
+  end(id: string): void {
+    this.#checks.end(id);
+  }
+
+  /** The check goes on: what is late may still come. */
+  noteLate(id: string, run: number): void {
+    const { desired, handles, logger } = this.#options;
+    const handle = handles.get(id);
+    const wanted = desired.get(id);
+    const readiness = wanted?.configuration.readiness;
+    if (readiness === undefined || handle?.run !== run)
+      throw new Conflict(`run ${run} of ${id} is no longer waited for`);
+    const problem = this.#checks.problemOf(id);
+    handles.change(id, { readiness: { run, isReady: false, problem } });
+    const what = readinessText(readiness, wanted?.assignment.port ?? null);
+    logger.warn(
+      { instance: id, configuration: handle.configurationName, run, problem },
+      `${id} (${handle.configurationName}) is not ready after ${readiness.timeoutSeconds} s: still waiting for ${what}`,
+    );
+  }
+
+  /** Ends all checks; the next daemon begins them anew. Idempotent. */
+  stop(): Promise<void> {
+    return this.#checks.stop();
+  }
+
+  #noteReady(id: string, run: number): void {
+    const { handles, logger } = this.#options;
+    const handle = handles.get(id);
+    if (handle?.run !== run || handle.process === null) return;
+    logger.info(
+      { instance: id, configuration: handle.configurationName, run },
+      `${id} (${handle.configurationName}) is ready`,
+    );
+    handles.change(id, { readiness: { run, isReady: true, problem: null } });
+  }
+}

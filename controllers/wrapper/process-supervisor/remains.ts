@@ -1,0 +1,84 @@
+/**
+ * What an ended run leaves behind: members of its process group, and strays outside of it that carry its mark. Looked
+ * for after every end; after a crash the strays are ended a moment after the restart, which they must not delay.
+ */
+import type { Clock, TimerHandle } from '../../../src/loop/clock.js';
+import { Conflict } from '../../../src/loop/reconciler.js';
+import type { Handle, HandleBook } from '../../../src/node/handle-book.js';
+import type { ResourceLimits } from '../../../src/runtime/limits/resource-limits.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
+import { type RuntimeSet, runtimeOf } from './runtime-set.js';
+
+/** When strays of a crashed run are looked for: after its restart, which they must not delay. */
+const SWEEP_AFTER_MS = 200;
+
+export interface RemainsOptions {
+  readonly handles: HandleBook;
+  readonly runtimes: RuntimeSet;
+  readonly limits: Pick<ResourceLimits, 'close'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class Remains {
+  readonly #options: RemainsOptions;
+  /** Ended runs whose strays are still to be ended, by `<id>/<run>`. */
+  readonly #sweeps = new Map<string, { readonly handle: Handle; readonly timer: TimerHandle }>();
+
+  constructor(options: RemainsOptions) {
+    this.#options = options;
+  }
+
+  /** One look, and with `kill` SIGKILL for what is found. Throws Conflict when the run is no longer the one planned for. */
+  async check(id: string, run: number, kill: boolean): Promise<void> {
+    const { handles, clock, limits } = this.#options;
+    const handle = handles.get(id);
+    if (handle === undefined || handle.run !== run || handle.process !== null)
+      throw new Conflict(`instance ${id} changed before its remains were looked for`);
+    const runtime = runtimeOf(this.#options.runtimes, handle.runtime);
+    if (kill && handle.stopping === null && runtime.isGroupGone({ instanceId: id, run })) {
+      handles.change(id, { hasRemains: false, remainsCheckedAt: clock.monotonic() });
+      this.#sweepLater(handle);
+      return;
+    }
+    const hasRemains = await runtime.isAlive({ instanceId: id, run });
+    if (hasRemains && kill) await runtime.signal({ instanceId: id, run }, 'SIGKILL');
+    if (!hasRemains) await limits.close({ instanceId: id, run });
+    if (handles.get(id)?.run === run) handles.change(id, { hasRemains, remainsCheckedAt: clock.monotonic() });
+  }
+
+  /**
+   * After a crash the next start does not wait for a look at every process of the machine: what the ended run left
+   * outside of its group is ended a moment later. Its mark tells it from the run that follows.
+   */
+  #sweepLater(handle: Handle): void {
+    const key = `${handle.id}/${handle.run}`;
+    const timer = this.#options.clock.setTimer(SWEEP_AFTER_MS, () => {
+      this.#sweeps.delete(key);
+      this.#sweep(handle).catch(() => undefined);
+    });
+    this.#sweeps.set(key, { handle, timer });
+  }
+
+  async #sweep(handle: Handle): Promise<void> {
+    const { handles, runtimes, limits, logger } = this.#options;
+    const run = { instanceId: handle.id, run: handle.run };
+    const current = handles.get(handle.id);
+    // An instance that was dropped and came back counts its runs anew: the mark may be that of its new process.
+    if (current?.run === handle.run && (current.process !== null || current.isStarting)) return;
+    try {
+      await runtimeOf(runtimes, handle.runtime).signal(run, 'SIGKILL');
+    } catch (error) {
+      logger.warn({ err: error, instance: handle.id }, `what ${handle.id} left behind could not be ended`);
+    }
+    await limits.close(run);
+  }
+
+  /** Does at once what was put off, before the runtimes are let go. */
+  async stop(): Promise<void> {
+    const pending = [...this.#sweeps.values()];
+    this.#sweeps.clear();
+    for (const { timer } of pending) timer.cancel();
+    await Promise.all(pending.map(({ handle }) => this.#sweep(handle)));
+  }
+}

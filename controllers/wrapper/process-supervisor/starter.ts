@@ -1,0 +1,233 @@
+/** Starts runs: checks the port, asks the runtime, and takes its answer, or its refusal, into the handle. */
+import type { Clock } from '../../../src/loop/clock.js';
+import { Conflict } from '../../../src/loop/reconciler.js';
+import { DroverError, messageOf } from '../../../src/model/errors.js';
+import { publicMessage } from '../../../src/model/public-message.js';
+import { identityText, pidOf, publicPid, type RunIdentity } from '../../../src/model/run-identity.js';
+import type { Desired, DesiredCopy } from '../../../src/node/desired-copy.js';
+import type { Handle, HandleBook } from '../../../src/node/handle-book.js';
+import type { ResourceLimits } from '../../../src/runtime/limits/resource-limits.js';
+import type { Exit, RunId, Runtime, StartSpec } from '../../../src/runtime/runtime.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
+import { afterFailure } from './restart-delay.js';
+import type { RuntimeSet } from './runtime-set.js';
+
+/** After this long a port that something else held is tried again. */
+const BUSY_PORT_RETRY_MS = 5000;
+
+/** The fields of a handle that speak of a start under way, when there is none. */
+const ANSWERED = { isStarting: false, progress: null, isStartCancelled: false } as const;
+
+export interface StarterOptions {
+  readonly desired: DesiredCopy;
+  readonly handles: HandleBook;
+  readonly runtimes: RuntimeSet;
+  readonly limits: ResourceLimits;
+  /** The complete specification of a start: command, environment, working directory. */
+  readonly launchSpec: (desired: Desired, run: number) => StartSpec;
+  readonly checkPort: (port: number) => Promise<{ free: true } | { free: false; protocol: 'tcp' | 'udp' }>;
+  /** Number of the first line that a run writes which is started now. */
+  readonly nextLogLine: (id: string) => Promise<number>;
+  readonly isNodeStopping: () => boolean;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** Takes the end of a run into its handle. */
+  readonly recordExit: (handle: Handle, exit: Exit) => void;
+}
+
+interface Start {
+  readonly wanted: Desired;
+  readonly handle: Handle;
+  readonly runtime: Runtime;
+  readonly starting: StartUnderWay;
+  /** The start takes long. */
+  readonly onLong: () => void;
+}
+
+interface StartUnderWay {
+  readonly run: number;
+  readonly cancel: AbortController;
+  /** Resolves when the runtime has answered and the handle says so. */
+  answered: Promise<void>;
+  /** An exit that overtook the answer. */
+  exit: Exit | undefined;
+}
+
+export class Starter {
+  readonly #options: StarterOptions;
+  /** By instance id: the start under way. */
+  readonly #starting = new Map<string, StartUnderWay>();
+
+  constructor(options: StarterOptions) {
+    this.#options = options;
+  }
+
+  /** True: the exit is of a start under way, and is recorded once that has been answered. */
+  keepExit(run: RunId, exit: Exit): boolean {
+    const starting = this.#starting.get(run.instanceId);
+    if (starting?.run !== run.run) return false;
+    starting.exit = exit;
+    return true;
+  }
+
+  /** What a start needs, as it is now. */
+  #startable(id: string): { wanted: Desired; handle: Handle; runtime: Runtime } {
+    const { desired, handles, runtimes, isNodeStopping } = this.#options;
+    const wanted = desired.get(id);
+    const handle = handles.get(id);
+    const runtime = runtimes.get(handle?.runtime ?? '');
+    const isWanted =
+      wanted?.assignment.goal === 'run' &&
+      wanted.assignment.restartToken === handle?.restartToken &&
+      !isNodeStopping();
+    if (!isWanted || runtime === undefined || !handle.isPrepared)
+      throw new Conflict(`instance ${id} changed before its start`);
+    return { wanted, handle, runtime };
+  }
+
+  /** Tells the runtime that the start of `run` is not wanted any more. It is answered as every start is. */
+  cancel(id: string, run: number): void {
+    const starting = this.#starting.get(id);
+    if (starting?.run !== run) throw new Conflict(`the start of run ${run} of ${id} was answered`);
+    this.#options.handles.change(id, { isStartCancelled: true });
+    starting.cancel.abort();
+  }
+
+  /** Cancels the starts that take long, and waits for all to be answered. The next daemon begins them anew. */
+  async stop(): Promise<void> {
+    const pending = [...this.#starting.values()];
+    for (const { cancel } of pending) cancel.abort();
+    await Promise.all(pending.map(({ answered }) => answered));
+  }
+
+  /**
+   * Starts the next run, or notes why that is not possible. Resolves when the runtime has answered, or said that it
+   * takes long: nobody else should wait for an image to be pulled. Throws Conflict when the instance is no longer to
+   * be started.
+   */
+  async start(id: string): Promise<void> {
+    const { port } = this.#startable(id).wanted.assignment;
+    if (!(await this.#isPortFree(id, port))) return;
+    // Again: much may have been asked for while the port was looked at.
+    const { wanted, handle, runtime } = this.#startable(id);
+    if (wanted.assignment.port !== port) throw new Conflict(`instance ${id} was given another port`);
+    const starting: StartUnderWay = {
+      run: handle.run + 1,
+      cancel: new AbortController(),
+      answered: Promise.resolve(),
+      exit: undefined,
+    };
+    this.#starting.set(id, starting);
+    await new Promise<void>((resolve) => {
+      starting.answered = this.#run({ wanted, handle, runtime, starting, onLong: resolve }).finally(resolve);
+    });
+  }
+
+  /** Never rejects: what goes wrong is noted. */
+  async #run(start: Start): Promise<void> {
+    const { handles, recordExit } = this.#options;
+    const { id } = start.handle;
+    const { starting } = start;
+    try {
+      await this.#launch(start);
+    } catch (error) {
+      if (starting.cancel.signal.aborted) this.#noteCancelled(id);
+      else this.#startFailed(id, error);
+    } finally {
+      this.#starting.delete(id);
+      const started = handles.get(id);
+      if (starting.exit !== undefined && started?.process != null) recordExit(started, starting.exit);
+    }
+  }
+
+  async #launch({ wanted, handle, runtime, starting, onLong }: Start): Promise<void> {
+    const { handles, launchSpec, clock } = this.#options;
+    const { id } = handle;
+    const { run, cancel } = starting;
+    handles.change(id, { run, isStarting: true, isPrepared: false, isCleared: false });
+    await this.#noteLogPlace(wanted);
+    const spec = launchSpec(wanted, run);
+    const process = await runtime.start({
+      ...spec,
+      controlGroups: await this.#openGroups(runtime, spec),
+      signal: cancel.signal,
+      onProgress: (progress) => {
+        if (this.#starting.get(id) !== starting) return;
+        handles.change(id, { progress });
+        onLong();
+      },
+    });
+    const restarts = handle.restarts + (handle.exit !== null && handle.streak > 0 ? 1 : 0);
+    handles.change(id, {
+      ...ANSWERED,
+      process,
+      upSince: clock.monotonic(),
+      problem: null,
+      notBefore: null,
+      restarts,
+    });
+    this.#sayStarted(handle, run, process, wanted.assignment.port);
+  }
+
+  /** A runtime that measures by itself has limits of its own, too. */
+  async #openGroups(runtime: Runtime, spec: StartSpec): Promise<readonly string[]> {
+    return runtime.usage === undefined ? await this.#options.limits.open(spec, spec) : [];
+  }
+
+  /** Lines of earlier runs do not make this one ready; only who looks for a line needs to know where it begins. */
+  async #noteLogPlace({ assignment: { id }, configuration }: Desired): Promise<void> {
+    if (configuration.readiness?.logLine === undefined) return;
+    this.#options.handles.change(id, { logFrom: await this.#options.nextLogLine(id) });
+  }
+
+  #sayStarted(
+    { id, configurationName }: Handle,
+    run: number,
+    process: RunIdentity,
+    port: number | null,
+  ): void {
+    this.#options.logger.info(
+      { instance: id, configuration: configurationName, run, processPid: publicPid(pidOf(process)), port },
+      `started ${id} (${configurationName}), ${identityText(process)}${port === null ? '' : `, port ${port}`}`,
+    );
+  }
+
+  /** Not a failure: nothing is put off. What the runtime may have begun is looked for. */
+  #noteCancelled(id: string): void {
+    this.#options.logger.info({ instance: id }, `the start of ${id} was cancelled`);
+    this.#options.handles.change(id, { ...ANSWERED, hasRemains: true, remainsCheckedAt: null });
+  }
+
+  async #isPortFree(id: string, port: number | null): Promise<boolean> {
+    if (port === null) return true;
+    const { checkPort, handles, clock, logger } = this.#options;
+    const check = await checkPort(port);
+    if (check.free) return true;
+    const message = `${check.protocol} port ${port} is held by another process on this node`;
+    logger.warn({ instance: id, port, protocol: check.protocol }, `cannot start ${id}: ${message}`);
+    handles.change(id, {
+      problem: { reason: 'port-busy', message, busyPort: port, busyProtocol: check.protocol },
+      notBefore: clock.monotonic() + BUSY_PORT_RETRY_MS,
+      delayMs: BUSY_PORT_RETRY_MS,
+    });
+    return false;
+  }
+
+  #startFailed(id: string, error: unknown): void {
+    const { handles, clock, random, logger, runtimes } = this.#options;
+    const handle = handles.get(id);
+    if (handle === undefined) return;
+    const isToolGone = DroverError.is(error, 'DRV_RUNTIME_UNAVAILABLE');
+    const reason = isToolGone ? 'runtime-unavailable' : 'start-failed';
+    if (isToolGone) runtimes.probeNow();
+    logger.warn({ instance: id, err: error }, `cannot start ${id}: ${messageOf(error)}`);
+    const problem = { reason, message: publicMessage(error), busyPort: null } as const;
+    handles.change(id, {
+      ...afterFailure(handle, problem, clock.monotonic(), random()),
+      ...ANSWERED,
+      hasRemains: true,
+      remainsCheckedAt: null,
+    });
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * When a started process counts as ready, as a configuration says it: a line in its log, a TCP port that accepts, or
+ * an HTTP answer. The words for it stand here too, so that node and master say the same.
+ */
+import { z } from 'zod';
+
+/** Stands for the instance's own port. */
+export const OWN_PORT = '%PORT%';
+
+const MAX_PATTERN_CHARS = 200;
+const MAX_PATH_CHARS = 1024;
+const CHECKS = ['logLine', 'tcpPort', 'httpGet'] as const;
+
+const portSchema = z.union([z.int().min(1).max(65_535), z.literal(OWN_PORT)], {
+  error: `must be a port from 1 to 65535, or ${JSON.stringify(OWN_PORT)}`,
+});
+
+/** Literal text in which `*` stands for any characters: cheap to look for whatever an instance prints. */
+const logLineSchema = z
+  .string()
+  .min(1)
+  .max(MAX_PATTERN_CHARS)
+  .regex(/^[^\x00-\x1f\x7f]*$/, 'must be one line without control characters')
+  .refine((text) => /[^*\s]/.test(text), { error: 'must hold more than "*" and spaces' });
+
+const httpGetSchema = z.strictObject({
+  /** With its query, as it stands in the request. */
+  path: z
+    .string()
+    .max(MAX_PATH_CHARS)
+    .regex(/^\/[!-~]*$/, 'must begin with "/" and hold neither spaces nor other than ASCII characters'),
+  port: portSchema.default(OWN_PORT),
+});
+
+export const readinessSchema = z
+  .strictObject({
+    /** A whole line of output that holds this text, escape sequences left out. */
+    logLine: logLineSchema.optional(),
+    tcpPort: portSchema.optional(),
+    httpGet: httpGetSchema.optional(),
+    /** After so long the instance is said to be not ready; it is not ended for that. */
+    timeoutSeconds: z.int().min(1).max(86_400).default(60),
+    /** From one try to the next, for `tcpPort` and `httpGet`. */
+    intervalSeconds: z.number().min(0.1).max(3600).default(1),
+  })
+  .refine((readiness) => CHECKS.filter((check) => readiness[check] !== undefined).length === 1, {
+    error: `must hold exactly one of ${CHECKS.join(', ')}`,
+  });
+
+export type Readiness = z.output<typeof readinessSchema>;
+
+/** Where `readiness` asks for a port that the instance has only with `availablePorts`; undefined: it does not. */
+export function ownPortField({ tcpPort, httpGet }: Readiness): readonly string[] | undefined {
+  if (tcpPort === OWN_PORT) return ['tcpPort'];
+  return httpGet?.port === OWN_PORT ? ['httpGet', 'port'] : undefined;
+}
+
+/** What is waited for, after `waiting for`. `port` is the instance's own. */
+export function readinessText({ logLine, tcpPort, httpGet }: Readiness, port: number | null): string {
+  const number = (field: number | typeof OWN_PORT): number | string =>
+    field === OWN_PORT ? (port ?? field) : field;
+  if (logLine !== undefined) return `a log line with ${JSON.stringify(logLine)}`;
+  if (tcpPort !== undefined) return `TCP port ${number(tcpPort)} to accept connections`;
+  if (httpGet === undefined) return 'nothing';
+  return `GET ${httpGet.path} on port ${number(httpGet.port)} to answer with 2xx or 3xx`;
+}

@@ -1,0 +1,72 @@
+/** How an instance is stopped and when it is started again, as a configuration says it. */
+import { z } from 'zod';
+
+/** Standard input takes no longer line (see src/runtime/process/stdin-limits.ts). */
+const MAX_COMMAND_BYTES = 4000;
+export const DEFAULT_STOP_TIMEOUT_SECONDS = 10;
+
+/** Written to standard input, with a newline, when a stop begins. */
+export const stopCommandSchema = z
+  .string()
+  .min(1)
+  .refine((text) => Buffer.byteLength(text) <= MAX_COMMAND_BYTES, {
+    error: `must be at most ${MAX_COMMAND_BYTES} bytes`,
+  })
+  .regex(/^[^\x00\n\r]*$/, 'must be one line');
+
+export const stopSignalSchema = z.enum([
+  'SIGTERM',
+  'SIGINT',
+  'SIGQUIT',
+  'SIGHUP',
+  'SIGUSR1',
+  'SIGUSR2',
+  'SIGWINCH',
+  'SIGKILL',
+]);
+
+export type StopSignal = z.output<typeof stopSignalSchema>;
+
+/** From the beginning of a stop to SIGKILL. */
+export const stopTimeoutSecondsSchema = z.int().min(0).max(3600);
+
+/** When a process that ended by itself is started again. */
+export const restartPolicySchema = z.enum(['always', 'on-failure', 'never']);
+export type RestartPolicy = z.output<typeof restartPolicySchema>;
+
+/** The settings of a stop with every default filled in: what a node must know to stop an instance. */
+export const stopSettingsSchema = z.object({
+  command: stopCommandSchema.nullable(),
+  signal: stopSignalSchema,
+  timeoutMs: z.number(),
+});
+export type StopSettings = Readonly<z.output<typeof stopSettingsSchema>>;
+
+export const DEFAULT_STOP: StopSettings = {
+  command: null,
+  signal: 'SIGTERM',
+  timeoutMs: DEFAULT_STOP_TIMEOUT_SECONDS * 1000,
+};
+
+export interface StopFields {
+  readonly stopCommand?: string | undefined;
+  readonly stopSignal?: StopSettings['signal'] | undefined;
+  readonly stopTimeoutSeconds?: number | undefined;
+}
+
+/** The settings of a configuration. */
+export function stopSettingsOf({ stopCommand, stopSignal, stopTimeoutSeconds }: StopFields): StopSettings {
+  return {
+    command: stopCommand ?? null,
+    signal: stopSignal ?? 'SIGTERM',
+    timeoutMs: (stopTimeoutSeconds ?? DEFAULT_STOP_TIMEOUT_SECONDS) * 1000,
+  };
+}
+
+/** Whether a process that ended by itself so is started again. An end that nobody saw counts as a failure. */
+export function isRestarted(
+  policy: RestartPolicy = 'always',
+  exit: { readonly code: number | null },
+): boolean {
+  return policy === 'always' || (policy === 'on-failure' && exit.code !== 0);
+}

@@ -1,0 +1,121 @@
+/**
+ * Which runtimes this node offers now: probed at start, from time to time, and at once when a start finds its tool
+ * gone. Tools come and go while the node runs; who needs to know is told when something changed.
+ */
+import type { Clock, TimerHandle } from '../loop/clock.js';
+import { messageOf } from '../model/errors.js';
+import type { RuntimeOffer } from '../model/node.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { Runtime } from './runtime.js';
+
+const PROBE_EVERY_MS = 30_000;
+
+export interface RuntimeOffersOptions {
+  readonly runtimes: readonly Runtime[];
+  /** Called after a probe that found another offer than before; not for the first one. */
+  readonly onChange: () => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class RuntimeOffers {
+  readonly #options: RuntimeOffersOptions;
+  readonly #offers = new Map<string, RuntimeOffer>();
+  readonly #runtimes: ReadonlyMap<string, Runtime>;
+  #timer: TimerHandle | undefined;
+  /** The probe under way, so that requests for one do not pile up. */
+  #probing: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(options: RuntimeOffersOptions) {
+    this.#options = options;
+    this.#runtimes = new Map(options.runtimes.map((runtime) => [runtime.key, runtime]));
+  }
+
+  /** The first probe; afterwards all are known. Then looks again from time to time until `stop`. */
+  async start(): Promise<void> {
+    await this.#probeAll();
+    this.#probeLater();
+  }
+
+  /** Idempotent. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+  }
+
+  list(): readonly RuntimeOffer[] {
+    return [...this.#offers.values()];
+  }
+
+  get(key: string): Runtime | undefined {
+    return this.#runtimes.get(key);
+  }
+
+  /** Null: it can be used; else why not, for an operator. */
+  problemOf(key: string): string | null {
+    const offer = this.#offers.get(key);
+    if (offer === undefined) return `this node has no runtime ${key}`;
+    return offer.available
+      ? null
+      : `runtime ${key} is not available on this node: ${offer.reason ?? 'unknown reason'}`;
+  }
+
+  /** Looks at once, e.g. after a start that found the tool gone. A probe under way answers for it. */
+  probeNow(): void {
+    if (this.#isStopped || this.#probing !== undefined) return;
+    this.#probing = this.#probeAndTell().finally(() => {
+      this.#probing = undefined;
+    });
+  }
+
+  async #probeAndTell(): Promise<void> {
+    try {
+      const isChanged = await this.#probeAll();
+      if (isChanged && !this.#isStopped) this.#options.onChange();
+    } catch (error) {
+      this.#options.logger.warn({ err: error }, 'the runtimes could not be probed');
+    }
+  }
+
+  /** Resolves with whether an offer changed. */
+  async #probeAll(): Promise<boolean> {
+    const changed = await Promise.all(this.#options.runtimes.map((runtime) => this.#probe(runtime)));
+    return changed.includes(true);
+  }
+
+  async #probe(runtime: Runtime): Promise<boolean> {
+    const offer = await probed(runtime);
+    const before = this.#offers.get(runtime.key);
+    this.#offers.set(runtime.key, offer);
+    const isChanged =
+      before?.available !== offer.available ||
+      before.version !== offer.version ||
+      before.reason !== offer.reason;
+    if (isChanged && before !== undefined) this.#sayChange(offer);
+    return isChanged;
+  }
+
+  #sayChange({ key, available, version, reason }: RuntimeOffer): void {
+    const { logger } = this.#options;
+    if (available)
+      logger.info({ runtime: key }, `runtime ${key} is offered${version === null ? '' : ` (${version})`}`);
+    else logger.warn({ runtime: key }, `runtime ${key} is not offered: ${reason ?? 'unknown reason'}`);
+  }
+
+  #probeLater(): void {
+    this.#timer = this.#options.clock.setTimer(PROBE_EVERY_MS, () => {
+      this.probeNow();
+      if (!this.#isStopped) this.#probeLater();
+    });
+  }
+}
+
+/** A probe that fails is an answer too. */
+async function probed(runtime: Runtime): Promise<RuntimeOffer> {
+  try {
+    return await runtime.probe();
+  } catch (error) {
+    return { key: runtime.key, available: false, version: null, reason: messageOf(error) };
+  }
+}

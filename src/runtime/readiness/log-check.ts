@@ -1,0 +1,37 @@
+/** Looks for the line that says ready in what a run writes, from its first line on, as it is written. */
+import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
+import type { Clock } from '../../loop/clock.js';
+import { pause } from '../../loop/pause.js';
+import { linePattern } from './line-pattern.js';
+
+/**
+ * After each batch (1,000 lines or 64 Ki characters), so that an instance that floods its log before it is ready
+ * takes no more than a part of a core.
+ */
+const REST_MS = 5;
+
+export interface LogCheck {
+  readonly pattern: string;
+  /** Number of the first line that counts. */
+  readonly from: number;
+  readonly follow: (position: LogPosition, signal: AbortSignal) => AsyncIterable<LogBatch>;
+  readonly clock: Clock;
+}
+
+/**
+ * True as soon as a whole line matches; false when `signal` aborts or the log ends before. Lines that were rotated
+ * away before they were read are skipped. Throws what reading throws.
+ */
+export async function findLine(
+  { pattern, from, follow, clock }: LogCheck,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const matches = linePattern(pattern);
+  for await (const batch of follow({ since: from }, signal)) {
+    if (signal.aborted) return false;
+    if (batch.kind === 'gap') continue;
+    if (batch.lines.some(matches)) return true;
+    await pause(clock, REST_MS, signal);
+  }
+  return false;
+}

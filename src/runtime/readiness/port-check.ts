@@ -1,0 +1,110 @@
+/**
+ * One try to reach an instance at its port, by TCP or HTTP. It goes to addresses of this machine only: to loopback, and
+ * to the instance's own address where that is one of this machine's.
+ */
+import { request } from 'node:http';
+import { connect, isIP, type Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+
+const LOOPBACK = ['127.0.0.1', '::1'];
+
+/** Null: it holds. Else what is wrong, in words that a client may read. */
+export type Finding = string | null;
+
+/** Where to look for an instance whose clients use `hostAddress`. */
+export function localAddresses(hostAddress: string): readonly string[] {
+  if (isIP(hostAddress) === 0 || LOOPBACK.includes(hostAddress)) return LOOPBACK;
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return own.some(({ address }) => address === hostAddress) ? [...LOOPBACK, hostAddress] : LOOPBACK;
+}
+
+/** Holds when one of the addresses accepts a connection, which is closed at once. Ends when `signal` aborts. */
+export function tryTcp(port: number, addresses: readonly string[], signal: AbortSignal): Promise<Finding> {
+  return firstToHold(addresses, signal, (host, ended) => connectTo(host, port, ended));
+}
+
+/**
+ * Holds when one of the addresses answers with 2xx or 3xx. Redirects are not followed and no body is read. Ends when
+ * `signal` aborts.
+ */
+export function tryHttp(
+  { port, path }: { readonly port: number; readonly path: string },
+  addresses: readonly string[],
+  signal: AbortSignal,
+): Promise<Finding> {
+  return firstToHold(addresses, signal, (host, ended) => get({ host, port, path }, ended));
+}
+
+/** All at once: a program listens at one of them. Of those that fail, an answer says more than none. */
+async function firstToHold(
+  addresses: readonly string[],
+  signal: AbortSignal,
+  attempt: (host: string, signal: AbortSignal) => Promise<Finding>,
+): Promise<Finding> {
+  const rest = new AbortController();
+  const ended = AbortSignal.any([signal, rest.signal]);
+  try {
+    const findings: Finding[] = [];
+    await Promise.any(
+      addresses.map(async (host) => {
+        const finding = await attempt(host, ended);
+        if (finding === null) return;
+        findings.push(finding);
+        throw new Error(finding);
+      }),
+    ).catch(() => undefined);
+    if (findings.length < addresses.length) return null;
+    return findings.find((finding) => finding !== REFUSED) ?? REFUSED;
+  } finally {
+    rest.abort();
+  }
+}
+
+function connectTo(host: string, port: number, signal: AbortSignal): Promise<Finding> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, signal });
+    const end = (finding: Finding): void => {
+      socket.destroy();
+      resolve(finding);
+    };
+    socket.once('connect', () => end(isItself(socket) ? REFUSED : null));
+    socket.on('error', (error) => end(wordsFor(error)));
+    socket.once('close', () => end(NO_ANSWER));
+  });
+}
+
+/** Where nobody listens, a port of the system's own choice may be the very one: then TCP connects it to itself. */
+function isItself({ localPort, remotePort, localAddress, remoteAddress }: Socket): boolean {
+  return localPort === remotePort && localAddress === remoteAddress;
+}
+
+function get(
+  { host, port, path }: { readonly host: string; readonly port: number; readonly path: string },
+  signal: AbortSignal,
+): Promise<Finding> {
+  return new Promise((resolve) => {
+    const asked = request({ host, port, path, signal, agent: false, headers: { connection: 'close' } });
+    asked.once('response', (response) => {
+      const status = response.statusCode ?? 0;
+      response.destroy();
+      resolve(status >= 200 && status < 400 ? null : `it answers with status ${status}`);
+    });
+    asked.on('error', (error) => resolve(wordsFor(error)));
+    asked.once('close', () => resolve(NO_ANSWER));
+    asked.end();
+  });
+}
+
+const REFUSED = 'the connection is refused';
+const NO_ANSWER = 'there is no answer';
+
+function wordsFor(error: Error): string {
+  const code = 'code' in error ? error.code : undefined;
+  // ::1 on a machine without IPv6: nobody can listen there.
+  if (code === 'ECONNREFUSED' || code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT') return REFUSED;
+  if (code === 'ECONNRESET') return 'the connection is reset';
+  if (code === 'ABORT_ERR') return NO_ANSWER;
+  return typeof code === 'string' && code.startsWith('HPE_')
+    ? 'what it answers is not HTTP'
+    : `it cannot be reached (${String(code ?? 'unknown error')})`;
+}

@@ -1,0 +1,102 @@
+/** Waits until one run of an instance is ready, as its configuration says it. Decides nothing else; see the supervisor. */
+import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
+import type { Clock } from '../../loop/clock.js';
+import { pause } from '../../loop/pause.js';
+import { OWN_PORT, type Readiness } from '../../model/readiness.js';
+import type { RunId } from '../runtime.js';
+import { findLine } from './log-check.js';
+import { type Finding, localAddresses, tryHttp, tryTcp } from './port-check.js';
+
+/** One try is given up after so long. */
+const TRY_MS = 5000;
+/** The first tries come sooner than the interval says: most programs are up within a second. */
+const FIRST_PAUSE_MS = 100;
+
+export interface ReadinessTarget extends RunId {
+  readonly readiness: Readiness;
+  /** The instance's own. */
+  readonly port: number | null;
+  readonly hostAddress: string;
+  /** Number of the first line of its log that this run wrote. */
+  readonly logFrom: number;
+}
+
+export interface ReadinessWorld {
+  followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
+  readonly clock: Clock;
+}
+
+/**
+ * Resolves when it holds, true, or when `signal` aborts, false. Never rejects: what goes wrong is told to `onFinding`,
+ * and tried again.
+ */
+export async function untilReady(
+  target: ReadinessTarget,
+  world: ReadinessWorld,
+  onFinding: (problem: string) => void,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const intervalMs = target.readiness.intervalSeconds * 1000;
+  for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs *= 2) {
+    const finding = await tryOnce(target, world, signal);
+    if (signal.aborted) return false;
+    if (finding === null) return true;
+    onFinding(finding);
+    await pause(world.clock, Math.min(pauseMs, intervalMs), signal);
+  }
+  return false;
+}
+
+async function tryOnce(
+  target: ReadinessTarget,
+  world: ReadinessWorld,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const { readiness, hostAddress } = target;
+  const { logLine, tcpPort, httpGet } = readiness;
+  if (logLine !== undefined) return tryLog(target, logLine, world, signal);
+  const port = portOf(tcpPort ?? httpGet?.port ?? OWN_PORT, target.port);
+  if (port === null) return 'it has no port';
+  const addresses = localAddresses(hostAddress);
+  return withinTime(world.clock, signal, (ended) =>
+    httpGet === undefined
+      ? tryTcp(port, addresses, ended)
+      : tryHttp({ port, path: httpGet.path }, addresses, ended),
+  );
+}
+
+async function tryLog(
+  { instanceId, logFrom }: ReadinessTarget,
+  pattern: string,
+  { followLogs, clock }: ReadinessWorld,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const follow = (position: LogPosition, ended: AbortSignal): AsyncIterable<LogBatch> =>
+    followLogs(instanceId, position, ended);
+  try {
+    return (await findLine({ pattern, from: logFrom, follow, clock }, signal))
+      ? null
+      : 'there is no such line';
+  } catch {
+    // The system's words would name a path.
+    return 'its log cannot be read';
+  }
+}
+
+async function withinTime(
+  clock: Clock,
+  signal: AbortSignal,
+  attempt: (signal: AbortSignal) => Promise<Finding>,
+): Promise<Finding> {
+  const late = new AbortController();
+  const timer = clock.setTimer(TRY_MS, () => late.abort());
+  try {
+    return await attempt(AbortSignal.any([signal, late.signal]));
+  } finally {
+    timer.cancel();
+  }
+}
+
+function portOf(field: number | typeof OWN_PORT, own: number | null): number | null {
+  return field === OWN_PORT ? own : field;
+}

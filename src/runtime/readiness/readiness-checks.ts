@@ -1,0 +1,74 @@
+/**
+ * The readiness checks under way on a node, one per instance at most. The supervisor begins and ends them; a check
+ * ends by itself when it holds, and nothing is looked at any more.
+ */
+import { type ReadinessTarget, type ReadinessWorld, untilReady } from './readiness-check.js';
+
+export interface ReadinessChecksOptions extends ReadinessWorld {
+  /** Called once for each check that holds; not for one that was ended. */
+  readonly onReady: (id: string, run: number) => void;
+}
+
+interface Check {
+  readonly run: number;
+  readonly abort: AbortController;
+  readonly done: Promise<void>;
+  /** What the last try found; null: none has ended. */
+  problem: string | null;
+}
+
+export class ReadinessChecks {
+  readonly #options: ReadinessChecksOptions;
+  readonly #checks = new Map<string, Check>();
+
+  constructor(options: ReadinessChecksOptions) {
+    this.#options = options;
+  }
+
+  /** Which run of the instance is being checked; null: none. */
+  runOf(id: string): number | null {
+    return this.#checks.get(id)?.run ?? null;
+  }
+
+  /** Why the last try did not hold, in words that a client may read; null: not known yet. */
+  problemOf(id: string): string | null {
+    return this.#checks.get(id)?.problem ?? null;
+  }
+
+  /** A check of another run of the instance ends; one of the same run goes on. */
+  begin(target: ReadinessTarget): void {
+    const { instanceId, run } = target;
+    if (this.runOf(instanceId) === run) return;
+    this.end(instanceId);
+    const abort = new AbortController();
+    const check: Check = { run, abort, problem: null, done: this.#check(target, abort.signal) };
+    this.#checks.set(instanceId, check);
+  }
+
+  /** Repeatable. */
+  end(id: string): void {
+    const check = this.#checks.get(id);
+    this.#checks.delete(id);
+    check?.abort.abort();
+  }
+
+  /** Ends all, and waits until nothing of them is open. Idempotent. */
+  async stop(): Promise<void> {
+    const pending = [...this.#checks.values()];
+    this.#checks.clear();
+    for (const { abort } of pending) abort.abort();
+    await Promise.all(pending.map(({ done }) => done));
+  }
+
+  async #check(target: ReadinessTarget, signal: AbortSignal): Promise<void> {
+    const { instanceId, run } = target;
+    const note = (problem: string): void => {
+      const check = this.#checks.get(instanceId);
+      if (check?.run === run) check.problem = problem;
+    };
+    const isReady = await untilReady(target, this.#options, note, signal);
+    if (!isReady || this.runOf(instanceId) !== run) return;
+    this.#checks.delete(instanceId);
+    this.#options.onReady(instanceId, run);
+  }
+}
