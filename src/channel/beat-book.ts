@@ -10,7 +10,9 @@ const MAX_TICK_MS = 1000;
 /** How often a wrapper beats. */
 export const BEAT_EVERY_MS = 2000;
 /** A beat after a longer silence than this is news: the node may have been called lost meanwhile. */
-const SILENT_MS = 1.5 * BEAT_EVERY_MS;
+export const SILENT_MS = 1.5 * BEAT_EVERY_MS;
+/** A master that starts waits so long for its nodes to find it again: they dial, and pause between two tries. */
+const RETURN_MS = 10_000;
 
 interface Heard {
   /** Waking time of the last beat. */
@@ -67,11 +69,12 @@ export class BeatBook {
     return this.#nodes.get(nodeId)?.wallAt;
   }
 
-  /** What is known of a node. One never heard of counts as silent since this master started. */
+  /** What is known of a node. One never heard of counts as silent since it had time to find this master. */
   contact(nodeId: string): NodeContact {
     const heard = this.#nodes.get(nodeId);
     const awake = this.#awake();
-    if (heard === undefined) return { isConnected: false, silentMs: awake, goneForMs: null };
+    if (heard === undefined)
+      return { isConnected: false, silentMs: Math.max(0, awake - RETURN_MS), goneForMs: null };
     return {
       isConnected: heard.isConnected,
       silentMs: awake - heard.awakeAt,

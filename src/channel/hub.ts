@@ -9,13 +9,18 @@ import type { NodeRecord } from '../model/node.js';
 import { modify, type RecordSet } from '../store/modify.js';
 import { create } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
-import { BEAT_EVERY_MS, type BeatBook } from './beat-book.js';
+import { RepeatedLog } from '../telemetry/repeated-log.js';
+import { BEAT_EVERY_MS, type BeatBook, SILENT_MS } from './beat-book.js';
 import { CallPeer, type Service } from './calls.js';
+import type { Peer } from './members.js';
 import { type Frame, type MessageOf, PROTOCOL_VERSION, type Report } from './messages.js';
 import { type FeedSources, NodeFeed } from './node-feed.js';
 import type { StatusIntake } from './status-intake.js';
 import type { Transport } from './transport.js';
+import { UsageBook } from './usage-book.js';
 
+/** Who connects says hello at once. */
+const HELLO_MS = 10_000;
 /** Time between two tries to record reports when the store cannot write. */
 const RECORD_RETRY_MS = 1000;
 
@@ -39,18 +44,24 @@ interface Session {
   readonly calls: CallPeer;
   /** The node was declared lost while this connection stood, so its instances are recorded as lost. */
   isStale: boolean;
+  /** The last message of reports that was taken. */
+  reportSequence: number;
 }
 
 export class Hub {
+  /** What instances use, by the nodes that are connected. */
+  readonly usage = new UsageBook();
   readonly #options: HubOptions;
   readonly #sessions = new Map<string, Session>();
   readonly #transports = new Set<Transport>();
   /** Writes of what nodes said, under way. */
   readonly #recording = new Set<Promise<void>>();
+  readonly #refusals: RepeatedLog;
   #unsubscribe: (() => void)[] = [];
 
   constructor(options: HubOptions) {
     this.#options = options;
+    this.#refusals = new RepeatedLog(options.logger, () => options.clock.monotonic());
   }
 
   start(): void {
@@ -60,7 +71,9 @@ export class Hub {
       nodes.mirror.onChange((nodeId, after, before) => {
         const session = this.#sessions.get(nodeId);
         const isLost = after?.value.condition === 'lost' && before?.value.condition !== 'lost';
-        if (session !== undefined && isLost) session.isStale = true;
+        if (session === undefined || !isLost) return;
+        session.isStale = true;
+        this.usage.forget(nodeId);
       }),
     ];
   }
@@ -77,24 +90,44 @@ export class Hub {
     for (const session of this.#sessions.values()) session.feed.touch(id);
   }
 
-  /** Takes a new connection; its first message must be `hello`. */
-  accept(transport: Transport): void {
+  /**
+   * Takes a new connection; its first message must be `hello`. `peer` is who it was let in as, and must be who it says
+   * it is; absent for the wrapper in this process.
+   */
+  accept(transport: Transport, peer?: Peer): void {
     this.#transports.add(transport);
     let session: Session | undefined;
+    const late = this.#options.clock.setTimer(HELLO_MS, () => transport.close('no hello came'));
     transport.onClose((reason) => {
+      late.cancel();
       this.#transports.delete(transport);
       if (session !== undefined) this.#end(session, reason);
     });
     transport.onFrame((frame) => {
+      late.cancel();
       if (session !== undefined) this.#handle(session, frame);
-      else if (frame.message.type === 'hello') session = this.#greet(transport, frame.message);
-      else this.#refuse(transport, 'the first message must be hello');
+      else if (frame.message.type !== 'hello') this.#refuse(transport, 'the first message must be hello');
+      else if (peer !== undefined && peer.nodeId !== frame.message.nodeId)
+        this.#refuse(
+          transport,
+          `node ${peer.nodeId} calls itself ${frame.message.nodeId}: its certificate is for ${peer.nodeId} alone`,
+        );
+      else session = this.#greet(transport, frame.message);
     });
   }
 
   /** Ids of the connected nodes, in order. */
   connected(): string[] {
     return [...this.#sessions.keys()].sort();
+  }
+
+  isConnected(nodeId: string): boolean {
+    return this.#sessions.has(nodeId);
+  }
+
+  /** Ends the connection of a node, if there is one. */
+  disconnect(nodeId: string, reason: string): void {
+    this.#sessions.get(nodeId)?.transport.close(reason);
   }
 
   /** The calls of a connected node. Throws DRV_NODE_DISCONNECTED. */
@@ -120,9 +153,10 @@ export class Hub {
     const session: Session = {
       nodeId,
       transport,
-      feed: new NodeFeed({ nodeId, transport, sources, logger }),
+      feed: new NodeFeed({ nodeId, transport, sources, held: hello.held, logger }),
       calls: new CallPeer(transport, services),
       isStale: false,
+      reportSequence: 0,
     };
     this.#sessions.set(nodeId, session);
     // Before its reports come: what it says of its instances would be marked as lost once more.
@@ -153,14 +187,15 @@ export class Hub {
       return `this master speaks protocol ${PROTOCOL_VERSION}, the node ${hello.nodeId} speaks ${hello.protocol}: run the same Drover version on both`;
     if (hello.clusterName !== clusterName)
       return `this master's cluster is ${clusterName}, the node ${hello.nodeId} asks for ${hello.clusterName}: check clusterName in config.json`;
-    // A stale one may be half open: nobody is at its other end any more.
-    if (this.#sessions.get(hello.nodeId)?.isStale === false)
+    const isStale = this.#sessions.get(hello.nodeId)?.isStale;
+    // A stale or silent one may be half open: nobody is at its other end any more.
+    if (isStale === false && this.#options.beats.contact(hello.nodeId).silentMs < SILENT_MS)
       return `a node with nodeId ${hello.nodeId} is connected already: give each node its own nodeId in config.json`;
     return undefined;
   }
 
   #refuse(transport: Transport, reason: string): void {
-    this.#options.logger.warn({ reason }, `refused a connection: ${reason}`);
+    this.#refusals.warn(reason, `refused a connection: ${reason}`);
     transport.send({ type: 'refused', reason });
     transport.close(reason);
   }
@@ -174,6 +209,7 @@ export class Hub {
       master: hello.nodeId === this.#options.master.nodeId,
       capacity: hello.capacity,
       runtimes: hello.runtimes,
+      advisoryLimits: hello.advisoryLimits,
       version: hello.version,
     };
     const isKnown = await modify(nodes, hello.nodeId, (record) => ({ ...record, ...said }));
@@ -188,7 +224,7 @@ export class Hub {
   }
 
   #handle(session: Session, frame: Frame): void {
-    const { beats, logger } = this.#options;
+    const { beats, logger, sources } = this.#options;
     const { message } = frame;
     if (session.calls.handle(frame)) return;
     switch (message.type) {
@@ -196,7 +232,7 @@ export class Hub {
         this.#takeBeat(session);
         return;
       case 'status':
-        this.#takeReports(session, message.sequence, message.reports);
+        this.#takeStatus(session, message);
         return;
       case 'offer':
         modify(this.#options.nodes, session.nodeId, (record) => ({
@@ -204,6 +240,13 @@ export class Hub {
           runtimes: message.runtimes,
         })).catch((error: unknown) =>
           logger.error({ err: error, node: session.nodeId }, 'the offer of a node could not be recorded'),
+        );
+        return;
+      case 'usage':
+        this.usage.take(
+          session.nodeId,
+          message.samples,
+          (id) => sources.instances.get(id)?.value.placement?.nodeId === session.nodeId,
         );
         return;
       case 'bye':
@@ -222,6 +265,17 @@ export class Hub {
     beats.beat(nodeId);
     if (isStale && beats.contact(nodeId).silentMs < BEAT_EVERY_MS)
       transport.close('the node was silent for too long: it starts over');
+  }
+
+  /** Out of its turn, an old report would be taken for the newest. */
+  #takeStatus(session: Session, { sequence, reports }: MessageOf<'status'>): void {
+    if (sequence <= session.reportSequence) return;
+    if (sequence > session.reportSequence + 1) {
+      session.transport.close('a gap in the reports');
+      return;
+    }
+    session.reportSequence = sequence;
+    this.#takeReports(session, sequence, reports);
   }
 
   /** Acknowledges once recorded; when the store cannot write, tries again while the session lasts. */
@@ -253,6 +307,7 @@ export class Hub {
     session.calls.close(reason);
     if (this.#sessions.get(session.nodeId) !== session) return;
     this.#sessions.delete(session.nodeId);
+    this.usage.forget(session.nodeId);
     this.#options.beats.disconnected(session.nodeId);
     this.#options.logger.info(
       { node: session.nodeId, reason },

@@ -4,21 +4,36 @@
  */
 import { Backoff } from '../loop/backoff.js';
 import type { Clock, TimerHandle } from '../loop/clock.js';
-import { messageOf } from '../model/errors.js';
+import { DroverError, messageOf } from '../model/errors.js';
+import { type InstanceUsage, toUsageSample } from '../model/instance-usage.js';
 import type { NodeCapacity, RuntimeOffer } from '../model/node.js';
 import type { Logger } from '../telemetry/logger.js';
+import { RepeatedLog } from '../telemetry/repeated-log.js';
+import { hashAssignment } from './assignment-hash.js';
 import { BEAT_EVERY_MS } from './beat-book.js';
 import { CallPeer, type Service } from './calls.js';
-import { type Frame, type MessageOf, PROTOCOL_VERSION, type Report } from './messages.js';
+import { type Assignment, type Frame, type MessageOf, PROTOCOL_VERSION, type Report } from './messages.js';
 import type { Transport } from './transport.js';
 
 const RECONNECT_KEY = 'master';
+const FIRST_RETRY_MS = 100;
+/** Shorter than the shortest nodeTimeoutMs: a master that comes back must hear of all its nodes before it calls them lost. */
+const MAX_RECONNECT_MS = 3000;
+/**
+ * A refusal mostly stands until somebody changes something. At first it may be that the master has not noticed yet that
+ * this node's former connection is gone.
+ */
+const MAX_REFUSED_MS = 30_000;
+/** Instances that hello names; with more, the whole snapshot comes. */
+const MAX_NAMED = 20_000;
 
 /** Where the feed goes: the desired copy. `commit` resolves when all that was applied is on disk. */
 export interface FeedSink {
   applySnapshot(snapshot: MessageOf<'snapshot'>): void;
   applyDelta(delta: MessageOf<'delta'>): void;
   commit(): Promise<void>;
+  /** What is held from before, completely. */
+  held(): readonly Assignment[];
 }
 
 /** Where reports come from: the status outbox. */
@@ -38,7 +53,10 @@ export interface LinkOptions {
   readonly version: string;
   readonly capacity: NodeCapacity;
   readonly offers: () => readonly RuntimeOffer[];
-  readonly connect: () => Promise<Transport>;
+  /** Why limits of RAM and CPU do not hold on this node; null: they hold. */
+  readonly advisoryLimits?: string | null | undefined;
+  /** Throws DRV_JOIN_REFUSED when the master does not want this node. */
+  readonly connect: (signal: AbortSignal) => Promise<Transport>;
   readonly feed: FeedSink;
   readonly reports: ReportSource;
   readonly services: ReadonlyMap<string, Service>;
@@ -52,6 +70,7 @@ interface Connection {
   readonly transport: Transport;
   readonly calls: CallPeer;
   isWelcome: boolean;
+  isRefused: boolean;
   fedSequence: number;
   reportSequence: number;
   beatTimer: TimerHandle | undefined;
@@ -60,13 +79,18 @@ interface Connection {
 export class Link {
   readonly #options: LinkOptions;
   readonly #backoff: Backoff;
+  readonly #refusedBackoff: Backoff;
+  readonly #trouble: RepeatedLog;
+  readonly #stopping = new AbortController();
   #connection: Connection | undefined;
   #retry: TimerHandle | undefined;
   #isStopped = false;
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    this.#backoff = new Backoff(options.random, { baseMs: 100, maxMs: 10_000 });
+    this.#backoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS, maxMs: MAX_RECONNECT_MS });
+    this.#refusedBackoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS, maxMs: MAX_REFUSED_MS });
+    this.#trouble = new RepeatedLog(options.logger, () => options.clock.monotonic());
     options.reports.onReady(() => this.#sendReports());
   }
 
@@ -78,6 +102,7 @@ export class Link {
   stop(willReturn: boolean): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
+    this.#stopping.abort();
     this.#retry?.cancel();
     const connection = this.#connection;
     if (connection === undefined) return;
@@ -96,12 +121,21 @@ export class Link {
     this.#connection.transport.send({ type: 'offer', runtimes: [...this.#options.offers()] });
   }
 
+  /** What instances use now, all that was measured. Lost with the connection: it is measured again. */
+  sendUsage(usages: ReadonlyMap<string, InstanceUsage>): void {
+    if (this.#connection?.isWelcome !== true) return;
+    const samples = [...usages].map(([id, usage]) => toUsageSample(id, usage));
+    this.#connection.transport.send({ type: 'usage', samples });
+  }
+
   #connect(): void {
     if (this.#isStopped) return;
     this.#options
-      .connect()
+      .connect(this.#stopping.signal)
       .then((transport) => this.#open(transport))
-      .catch((error: unknown) => this.#reconnectLater(messageOf(error)));
+      .catch((error: unknown) =>
+        this.#reconnectLater(messageOf(error), DroverError.is(error, 'DRV_JOIN_REFUSED')),
+      );
   }
 
   #open(transport: Transport): void {
@@ -113,6 +147,7 @@ export class Link {
       transport,
       calls: new CallPeer(transport, this.#options.services),
       isWelcome: false,
+      isRefused: false,
       fedSequence: 0,
       reportSequence: 0,
       beatTimer: undefined,
@@ -120,7 +155,7 @@ export class Link {
     this.#connection = connection;
     transport.onClose((reason) => this.#closed(connection, reason));
     transport.onFrame((frame) => this.#handle(connection, frame));
-    const { nodeId, clusterName, address, version, capacity, offers } = this.#options;
+    const { nodeId, clusterName, address, version, capacity, offers, advisoryLimits } = this.#options;
     transport.send({
       type: 'hello',
       protocol: PROTOCOL_VERSION,
@@ -130,7 +165,17 @@ export class Link {
       version,
       capacity,
       runtimes: [...offers()],
+      ...(advisoryLimits !== undefined && { advisoryLimits }),
+      ...this.#held(),
     });
+  }
+
+  #held(): Pick<MessageOf<'hello'>, 'held'> {
+    const held = this.#options.feed.held();
+    if (held.length === 0 || held.length > MAX_NAMED) return {};
+    return {
+      held: Object.fromEntries(held.map((assignment) => [assignment.id, hashAssignment(assignment)])),
+    };
   }
 
   #handle(connection: Connection, frame: Frame): void {
@@ -141,14 +186,14 @@ export class Link {
         this.#welcomed(connection, message);
         return;
       case 'refused':
-        this.#options.logger.error(
-          { reason: message.reason },
-          `the master refused this node: ${message.reason}`,
-        );
+        connection.isRefused = true;
+        connection.transport.close(message.reason);
         return;
       case 'snapshot':
         // Not before: a master whose disk is full welcomes and then hangs up.
         this.#backoff.clear(RECONNECT_KEY);
+        this.#refusedBackoff.clear(RECONNECT_KEY);
+        this.#trouble.clear();
         this.#feed(connection, message.sequence, () => this.#options.feed.applySnapshot(message));
         return;
       case 'delta':
@@ -205,15 +250,17 @@ export class Link {
     connection.calls.close(reason);
     if (this.#connection !== connection) return;
     this.#connection = undefined;
-    this.#reconnectLater(reason);
+    this.#reconnectLater(reason, connection.isRefused);
   }
 
-  #reconnectLater(reason: string): void {
+  #reconnectLater(reason: string, isRefused: boolean): void {
     if (this.#isStopped) return;
-    const delayMs = this.#backoff.next(RECONNECT_KEY);
-    this.#options.logger.warn(
+    const delayMs = (isRefused ? this.#refusedBackoff : this.#backoff).next(RECONNECT_KEY);
+    const what = isRefused ? 'the master refused this node' : 'no connection to the master';
+    this.#trouble.warn(
+      `${what}: ${reason}`,
+      `${what}: ${reason}; what it was told last goes on, and it tries again`,
       { reason, delayMs },
-      `no connection to the master: ${reason}; trying again in ${Math.round(delayMs)} ms`,
     );
     this.#retry = this.#options.clock.setTimer(delayMs, () => this.#connect());
   }

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { configurationSchema } from '../model/configuration.js';
 import { goalSchema, instanceStateSchema, reasonSchema } from '../model/instance.js';
+import { usageSampleSchema } from '../model/instance-usage.js';
 import { instanceIdSchema, nameSchema } from '../model/names.js';
 import { nodeCapacitySchema, runtimeOfferSchema } from '../model/node.js';
 
@@ -48,6 +49,7 @@ export const reportSchema = z.object({
   state: instanceStateSchema,
   reason: reasonSchema.nullable(),
   message: z.string().nullable(),
+  /** As in the status: null when nothing runs, NO_HOST_PID for a container. */
   pid: z.int().nullable(),
   restarts: z.int(),
   exitCode: z.int().nullable(),
@@ -74,12 +76,18 @@ export const messageSchema = z.discriminatedUnion('type', [
     version: z.string(),
     capacity: nodeCapacitySchema,
     runtimes: z.array(runtimeOfferSchema),
+    /** Why limits of RAM and CPU do not hold there; null: they hold. Absent: not said. */
+    advisoryLimits: z.string().nullable().optional(),
+    /** What the node holds from before, completely: hash by instance id. Absent: nothing, or too much to name. */
+    held: z.record(instanceIdSchema, z.string()).optional(),
   }),
   z.object({ type: z.literal('beat') }),
   /** Sent until acknowledged; `sequence` grows with every message of a connection. */
   z.object({ type: z.literal('status'), sequence: z.int(), reports: z.array(reportSchema) }),
   /** The offers changed. */
   z.object({ type: z.literal('offer'), runtimes: z.array(runtimeOfferSchema) }),
+  /** What the instances use, all that the node measured; sent every few seconds and never again. */
+  z.object({ type: z.literal('usage'), samples: z.array(usageSampleSchema) }),
   /** Stopping in order and coming back: instances keep their state for a while. */
   z.object({ type: z.literal('bye') }),
   /** The feed up to `sequence` is on the wrapper's disk. */
@@ -91,11 +99,13 @@ export const messageSchema = z.discriminatedUnion('type', [
     master: z.object({ nodeId: nameSchema, address: z.string(), port: z.int(), apiPort: z.int() }),
   }),
   z.object({ type: z.literal('refused'), reason: z.string() }),
-  /** Everything the node should hold; what is not in it is to be removed. Starts the numbering. */
+  /** Everything the node should hold; what is neither in it nor unchanged is to be removed. Starts the numbering. */
   z.object({
     type: z.literal('snapshot'),
     sequence: z.int(),
     assignments: z.array(assignmentSchema),
+    /** Of what hello named as held: what is still so. Absent when hello named nothing. */
+    unchanged: z.array(instanceIdSchema).optional(),
     revisions: revisionsSchema,
   }),
   /** Changes since the message before; a gap in `sequence` means: ask for a snapshot by reconnecting. */

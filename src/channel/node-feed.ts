@@ -9,6 +9,7 @@ import { publicMessage } from '../model/public-message.js';
 import type { ResolvedTemplate } from '../model/template.js';
 import type { LookupReader, MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
+import { hashAssignment } from './assignment-hash.js';
 import type { Assignment } from './messages.js';
 import type { Transport } from './transport.js';
 
@@ -31,7 +32,16 @@ export interface NodeFeedOptions {
   readonly nodeId: string;
   readonly transport: Transport;
   readonly sources: FeedSources;
+  /** What the node said that it holds from before: hash by id. */
+  readonly held?: Readonly<Record<string, string>> | undefined;
   readonly logger: Logger;
+}
+
+interface Batch {
+  readonly put: Assignment[];
+  readonly drop: string[];
+  readonly unchanged: string[];
+  readonly revisions: Record<string, Configuration>;
 }
 
 export class NodeFeed {
@@ -120,27 +130,44 @@ export class NodeFeed {
         : takeSome(this.#dirty, Number.POSITIVE_INFINITY);
       const put: Assignment[] = [];
       const drop: string[] = [];
+      const unchanged: string[] = [];
       const revisions: Record<string, Configuration> = {};
       for (const id of ids) {
         this.#composing = id;
         const assignment = await this.#compose(id);
         if (assignment === undefined) {
           if (this.#told.delete(id)) drop.push(id);
+        } else if (!this.#hasSnapshot && this.#isHeld(assignment)) {
+          this.#told.add(id);
+          this.#sentRevisions.add(assignment.revision);
+          unchanged.push(id);
         } else if (this.#include(assignment, revisions) || !this.#hasSnapshot) {
           // A snapshot names it in any case: what is not in one is ended.
           this.#told.add(id);
           put.push(assignment);
         }
       }
-      if (!this.#isClosed) this.#send(put, drop, revisions);
+      if (!this.#isClosed) this.#send({ put, drop, unchanged, revisions });
     }
   }
 
-  #send(put: Assignment[], drop: string[], revisions: Record<string, Configuration>): void {
-    const { transport } = this.#options;
+  /** The node has it as it should be, with the content of its revision. */
+  #isHeld(assignment: Assignment): boolean {
+    const { held = {} } = this.#options;
+    return Object.hasOwn(held, assignment.id) && held[assignment.id] === hashAssignment(assignment);
+  }
+
+  #send({ put, drop, unchanged, revisions }: Batch): void {
+    const { transport, held } = this.#options;
     if (!this.#hasSnapshot) {
       this.#hasSnapshot = true;
-      transport.send({ type: 'snapshot', sequence: ++this.#sequence, assignments: put, revisions });
+      transport.send({
+        type: 'snapshot',
+        sequence: ++this.#sequence,
+        assignments: put,
+        ...(held !== undefined && { unchanged }),
+        revisions,
+      });
     } else if (put.length + drop.length > 0) {
       transport.send({ type: 'delta', sequence: ++this.#sequence, put, drop, revisions });
     }

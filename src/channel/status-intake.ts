@@ -81,6 +81,8 @@ export class StatusIntake {
     if (restarts > 0) metrics.countRestarts(before.configurationName, restarts);
     if (after.state === 'ONLINE' && before.status.state === 'CREATING' && after.restarts === 0)
       metrics.observeStart(Math.max(0, now() - before.createdAt) / 1000);
+    if (after.reason === 'not-ready' && before.status.reason !== 'not-ready')
+      metrics.countNotReady(before.configurationName);
     if (after.state === before.status.state && after.reason === before.status.reason) return;
     // The node itself has logged what it did and why.
     logger.debug(
@@ -108,11 +110,12 @@ export function nextStatus(record: InstanceRecord, report: Report, now: number):
   // An app that said STOPPED of itself stays so while its node ends the process.
   const isEnding =
     record.desired.goal === 'stop' && before.state === 'STOPPED' && report.reason === 'stopping';
+  const isSelfReported = saysItIsReady(before, report);
   const after: InstanceStatus = {
     ...before,
-    state: isEnding ? 'STOPPED' : report.state,
-    reason: report.reason,
-    message: report.message,
+    state: isEnding ? 'STOPPED' : isSelfReported ? 'ONLINE' : report.state,
+    reason: isSelfReported ? before.reason : report.reason,
+    message: isSelfReported ? before.message : report.message,
     pid: report.pid,
     restarts: report.restarts,
     exitCode: report.exitCode,
@@ -128,6 +131,13 @@ export function nextStatus(record: InstanceRecord, report: Report, now: number):
     (field) => after[field] === before[field],
   );
   return isSame ? undefined : { ...after, lastHeartbeat: now };
+}
+
+/** The app has said itself that it is ONLINE: what its node still waits for does not take that back. */
+function saysItIsReady(before: InstanceStatus, report: Report): boolean {
+  const isWaiting = report.pid !== null && (report.reason === 'starting' || report.reason === 'not-ready');
+  const isSameRun = (before.pid === null || before.pid === report.pid) && before.restarts === report.restarts;
+  return isWaiting && before.state === 'ONLINE' && before.reason === 'reported' && isSameRun;
 }
 
 /** It speaks of what the record no longer asks for; the node will say more when it has heard of that. */

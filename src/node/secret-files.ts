@@ -1,0 +1,76 @@
+/** Secrets in a directory of their own under `data/`, each a small file: whole or not there, 0600 in 0700. */
+import { mkdir, open, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { writeFileAtomically } from '../configuration-files/write-file.js';
+import { DroverError } from '../model/errors.js';
+import { refuseIfOpen } from './private-path.js';
+
+/** More than any of them. */
+const MAX_BYTES = 64 * 1024;
+
+export class SecretDirectory {
+  readonly #path: string;
+
+  /** `path` is absolute; it is made when the first file is written. */
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  file(name: string): SecretTextFile {
+    return new SecretTextFile(this.#path, name);
+  }
+}
+
+export class SecretTextFile {
+  /** For messages: relative to the node's root. */
+  readonly name: string;
+  readonly #directory: string;
+  readonly #file: string;
+
+  constructor(directory: string, file: string) {
+    this.#directory = directory;
+    this.#file = file;
+    this.name = join('data', basename(directory), file);
+  }
+
+  /** Undefined: it does not exist. Throws DRV_NODE_ROOT_UNUSABLE, also when others can read it. */
+  async read(): Promise<string | undefined> {
+    const path = join(this.#directory, this.#file);
+    await refuseIfOpen(this.#directory, 0o700);
+    await refuseIfOpen(path, 0o600);
+    const file = await open(path, 'r').catch((error: unknown) => {
+      if (hasFileCode(error, 'ENOENT')) return undefined;
+      throw this.#unusable('read', error);
+    });
+    if (file === undefined) return undefined;
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
+      return buffer.toString('utf8', 0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Resolves when it is on disk. Throws DRV_NODE_ROOT_UNUSABLE; then what was there stands. */
+  async write(text: string): Promise<void> {
+    try {
+      await mkdir(this.#directory, { mode: 0o700 }).catch((error: unknown) => {
+        if (!hasFileCode(error, 'EEXIST')) throw error;
+      });
+      await writeFileAtomically({ directory: this.#directory, file: this.#file, text, mode: 0o600 });
+    } catch (error) {
+      throw this.#unusable('written', error);
+    }
+  }
+
+  async remove(): Promise<void> {
+    await rm(join(this.#directory, this.#file), { force: true });
+  }
+
+  #unusable(what: 'read' | 'written', cause: unknown): DroverError {
+    return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${this.name} cannot be ${what}: ${fileReason(cause)}`, {
+      cause,
+    });
+  }
+}
