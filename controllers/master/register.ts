@@ -11,6 +11,7 @@ import { instanceKey, revisionKey } from '../../src/store/keys.js';
 import type { MasterState } from '../../src/store/master-state.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
+import { Drains } from './drain/reconciler.js';
 import { Heartbeat } from './heartbeat/reconciler.js';
 import { InstanceCleanup } from './instance-cleanup/reconciler.js';
 import { MinimumService } from './minimum-service/reconciler.js';
@@ -42,6 +43,7 @@ export interface MasterControllersOptions {
 
 export interface MasterControllers extends Part {
   readonly minimumService: MinimumService;
+  readonly drains: Drains;
   /** What the controllers know now, for `why`. */
   readonly decisions: Decisions;
   /** Templates appeared: what waits for one is looked at again. */
@@ -83,11 +85,22 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
   const cleanup = build(options, new InstanceCleanup({ ...state, store, logger }), {
     keys: () => [...ids(instances.entries()).map(instanceKey), ...ids(revisions.entries()).map(revisionKey)],
   });
-  const controllers = [enforcer, placement, heartbeat, cleanup];
+  const drains = new Drains({
+    ...state,
+    placementOfNext: (configuration) => places.viewOfNext(configuration),
+    writer,
+    clock,
+    logger,
+  });
+  const drain = build(options, drains, { keys: () => ids(nodes.entries()) });
+  const controllers = [enforcer, placement, heartbeat, drain, cleanup];
 
   const pending = new Set<string>();
+  /** Nodes that are being emptied: their instances wait for places, too. */
+  const draining = new Set<string>();
   const wakePending = (): void => {
     for (const id of pending) placement.enqueue(id, { afterMs: WAKE_PENDING_MS });
+    for (const nodeId of draining) drain.enqueue(nodeId, { afterMs: WAKE_PENDING_MS });
   };
   const countAgainMs = (name: string): number =>
     Math.max(COUNT_AGAIN_MS, state.instancesByConfiguration.get(name).size / COUNTED_PER_MS);
@@ -105,19 +118,28 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
       pending.add(id);
       placement.specChanged(id);
     } else pending.delete(id);
+    const nodeId = after?.placement?.nodeId ?? '';
+    // Whoever is wanted on a lost node only now was not there when that was marked.
+    if (becomesWanted(before, after) && nodes.get(nodeId)?.value.condition === 'lost')
+      heartbeat.enqueue(nodeId);
     if (releases(before, after)) wakePending();
+    if (record !== undefined) for (const nodeId of drains.concerned(record)) drain.enqueue(nodeId);
   };
   instances.onChange((id, after, before) => onInstance(id, after?.value, before?.value));
   configurations.onChange((name, after, before) => {
     enforcer.specChanged(name);
     if (before !== undefined && before.value.hash !== after?.value.hash)
       cleanup.enqueue(revisionKey(before.value.hash));
+    for (const nodeId of draining) drain.enqueue(nodeId);
   });
   revisions.onChange((hash) => {
     for (const id of state.instancesByRevision.get(hash)) placement.specChanged(id);
   });
   nodes.onChange((nodeId, after, before) => {
     heartbeat.specChanged(nodeId);
+    if (after?.value.drain === undefined) draining.delete(nodeId);
+    else draining.add(nodeId);
+    drain.specChanged(nodeId);
     wakePending();
     if (after?.value.condition !== before?.value.condition)
       for (const [name] of configurations.entries()) enforcer.enqueue(name);
@@ -131,17 +153,22 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
       cleanup.enqueue(instanceKey(id));
     }
     for (const [name] of configurations.entries()) enforcer.enqueue(name);
-    for (const [nodeId] of nodes.entries()) heartbeat.enqueue(nodeId);
+    for (const [nodeId] of nodes.entries()) {
+      heartbeat.enqueue(nodeId);
+      drain.enqueue(nodeId);
+    }
     for (const [hash] of revisions.entries()) cleanup.enqueue(revisionKey(hash));
   };
 
   return {
     minimumService,
+    drains,
     decisions: {
       placementOf: (id) => places.viewOf(id),
       placementOfNext: (configuration) => places.viewOfNext(configuration),
       serviceOf: (name) => minimumService.viewOf(name),
       contactOf: (nodeId) => nodeWatch.viewOf(nodeId),
+      moveOf: (id) => drains.moveOf(id),
     },
     wakePending,
     resyncNow,
@@ -189,6 +216,11 @@ function mayChangeCount(before: InstanceRecord | undefined, after: InstanceRecor
     before.desired.goal !== after.desired.goal ||
     before.status.state !== after.status.state
   );
+}
+
+function becomesWanted(before: InstanceRecord | undefined, after: InstanceRecord | undefined): boolean {
+  if (after?.desired.goal !== 'run' || after.placement === null) return false;
+  return before?.desired.goal !== 'run' || before.placement?.nodeId !== after.placement.nodeId;
 }
 
 /** Something that another instance may wait for came free: RAM, CPU or a port. */

@@ -1,13 +1,17 @@
-/** `cluster ...`: the nodes, and whether everything that should run does. */
+/** `cluster status|nodes`: the nodes, and whether everything that should run does. */
 import type { Command } from 'commander';
 import { messageOf } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
+import type { DrainProgress } from '../model/node-drain.js';
+import { addClusterOperations, describeDrain, markOf } from './cluster-operations.js';
 import { countInstances } from './config-commands.js';
 import { addCommand, type CommandContext, fieldsOf, type SharedOptions, show, tableOf } from './context.js';
 import { describeAge } from './duration.js';
 import { describeFileErrors } from './file-errors.js';
 import { visibleInstances } from './find.js';
+import { offeredRuntimes } from './runtime-text.js';
+import { addTokenCommands } from './token-commands.js';
 
 /** Configurations that are explained in one status: each explanation asks nodes and placement. */
 const MAX_EXPLAINED = 20;
@@ -33,6 +37,8 @@ export function addClusterCommands(program: Command, context: CommandContext): v
   addCommand(group, 'nodes', 'all nodes, what they run and what is left').action((options: SharedOptions) =>
     nodes(context, options),
   );
+  addClusterOperations(group, context);
+  addTokenCommands(group, context);
 }
 
 async function nodes(context: CommandContext, options: SharedOptions): Promise<void> {
@@ -49,11 +55,11 @@ async function nodes(context: CommandContext, options: SharedOptions): Promise<v
           node.nodeId,
           node.address,
           node.master ? 'master' : 'wrapper',
-          node.cordoned ? `${node.condition}, cordoned` : node.condition,
+          describeCondition(node),
           node.instances,
           `${node.usedRamMB}/${node.maxRamMB} MB`,
           `${node.usedCpu}/${node.maxCpu}`,
-          node.runtimes.join(','),
+          offeredRuntimes(node.offers),
           node.beatAgeMs === null ? '' : `${describeAge(node.beatAgeMs)} ago`,
           node.version,
         ]),
@@ -68,6 +74,8 @@ interface ListedNode {
   readonly master: boolean;
   readonly condition: NodeRecord['condition'];
   readonly cordoned: boolean;
+  /** Null: it is not being drained. */
+  readonly drain: DrainProgress | null;
   readonly instances: number;
   readonly usedRamMB: number;
   readonly maxRamMB: number;
@@ -75,6 +83,8 @@ interface ListedNode {
   readonly maxCpu: number;
   /** Keys of those that can be used. */
   readonly runtimes: readonly string[];
+  /** All that it knows, with versions, and why not. */
+  readonly offers: NodeRecord['runtimes'];
   readonly beatAgeMs: number | null;
   readonly version: string;
 }
@@ -94,12 +104,14 @@ function listNodes({ dependencies }: CommandContext): ListedNode[] {
         master,
         condition,
         cordoned,
+        drain: dependencies.drainOf(nodeId) ?? null,
         instances: counts.get(nodeId) ?? 0,
         usedRamMB: used.ramMB,
         maxRamMB: capacity.maxRamMB,
         usedCpu: used.cpu,
         maxCpu: capacity.maxCpu,
         runtimes: value.runtimes.filter(({ available }) => available).map(({ key }) => key),
+        offers: value.runtimes,
         beatAgeMs: beatAt === undefined ? null : Math.max(0, dependencies.clock.now() - beatAt),
         version,
       };
@@ -115,9 +127,11 @@ async function status(context: CommandContext, options: SharedOptions): Promise<
   const errors = configurationFiles.errors();
   const states = countBy(records, (record) => record.status.state);
   const conditions = countBy(listed, (node) => node.condition);
+  const drains = listed.flatMap(({ nodeId, drain }) => (drain === null ? [] : [{ nodeId, drain }]));
   const data = (): unknown => ({
     clusterName: configuration.clusterName,
     nodes: conditions,
+    drains,
     instances: states,
     configurations: configurations.size,
     belowMinimum: below,
@@ -126,7 +140,7 @@ async function status(context: CommandContext, options: SharedOptions): Promise<
   await show(context, options, data, async () => {
     const head = await fieldsOf({
       cluster: configuration.clusterName,
-      nodes: describeCounts(conditions),
+      nodes: `${describeCounts(conditions)}${describeMarks(listed)}`,
       instances: describeCounts(states),
       configurations: configurations.size,
       RAM: `${sum(listed, (node) => node.usedRamMB)} of ${sum(listed, (node) => node.maxRamMB)} MB given out`,
@@ -139,8 +153,28 @@ async function status(context: CommandContext, options: SharedOptions): Promise<
       wanting,
       'every configuration has its minimum ONLINE',
     );
-    return [head, '', table, ...(errors.length === 0 ? [] : ['', ...describeFileErrors(errors)])].join('\n');
+    const drained = drains.flatMap(({ nodeId, drain }) => describeDrain(nodeId, drain));
+    if (drained.length > 0) drained.unshift('');
+    return [
+      head,
+      ...drained,
+      '',
+      table,
+      ...(errors.length === 0 ? [] : ['', ...describeFileErrors(errors)]),
+    ].join('\n');
   });
+}
+
+function describeCondition({ condition, cordoned, drain }: ListedNode): string {
+  const mark = markOf(cordoned, drain ?? undefined);
+  return mark === undefined ? condition : `${condition}, ${mark}`;
+}
+
+/** ` (1 cordoned, 1 draining)`. */
+function describeMarks(listed: readonly ListedNode[]): string {
+  const marked = listed.filter(({ cordoned, drain }) => markOf(cordoned, drain ?? undefined) !== undefined);
+  const counts = countBy(marked, ({ cordoned, drain }) => markOf(cordoned, drain ?? undefined) ?? '');
+  return marked.length === 0 ? '' : ` (${describeCounts(counts)})`;
 }
 
 interface BelowMinimum {
@@ -159,8 +193,8 @@ async function belowMinimum(
   const names = [...dependencies.configurations.entries()].map(([name]) => name).sort();
   for (const name of names) {
     const minimum = dependencies.configurations.get(name)?.value.configuration.minimumServiceCount ?? 0;
-    const online = counts.get(name)?.online ?? 0;
-    if (online >= minimum) continue;
+    const { online = 0, finished = 0 } = counts.get(name) ?? {};
+    if (online + finished >= minimum) continue;
     const why =
       below.length < MAX_EXPLAINED
         ? await dependencies.explainer.configuration(name).then(({ verdict }) => verdict, messageOf)

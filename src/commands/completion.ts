@@ -55,6 +55,8 @@ function valuesOf(argument: string, dependencies: CommandDependencies): string[]
     case 'configuration':
     case 'name':
       return [...dependencies.configurations.entries()].map(([name]) => name).sort();
+    case 'node':
+      return [...dependencies.nodes.entries()].map(([id]) => id).sort();
     case 'label':
       return [...dependencies.keys.entries()].map(([label]) => label).sort();
     case 'pattern':

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { renderConfigurationExplanation } from '../explain/render.js';
 import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
-import type { InstanceRecord } from '../model/instance.js';
+import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import { describeDiff, diffOf } from './config-diff.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from './context.js';
 import { describeFileErrors } from './file-errors.js';
@@ -113,15 +113,22 @@ function portsOf({ availablePorts }: Configuration): string | null {
 
 interface Count {
   readonly online: number;
+  /** Ended, and not started again by their restart policy. */
+  readonly finished: number;
   readonly all: number;
 }
 
 /** Instances by the name of their configuration. */
 export function countInstances(records: Iterable<InstanceRecord>): Map<string, Count> {
   const counts = new Map<string, Count>();
-  for (const { configurationName, status } of records) {
-    const { online, all } = counts.get(configurationName) ?? { online: 0, all: 0 };
-    counts.set(configurationName, { online: online + (status.state === 'ONLINE' ? 1 : 0), all: all + 1 });
+  for (const record of records) {
+    const { configurationName, status } = record;
+    const { online, finished, all } = counts.get(configurationName) ?? { online: 0, finished: 0, all: 0 };
+    counts.set(configurationName, {
+      online: online + (status.state === 'ONLINE' ? 1 : 0),
+      finished: finished + (hasFinished(record) ? 1 : 0),
+      all: all + 1,
+    });
   }
   return counts;
 }

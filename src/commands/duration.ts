@@ -1,4 +1,4 @@
-/** Lengths of time for a column of a table. */
+/** Lengths of time, as commands print and take them. */
 
 const UNITS = [
   { seconds: 86_400, unit: 'd' },
@@ -20,4 +20,14 @@ export function describeAge(ms: number): string {
     .slice(0, 2)
     .filter((part) => !part.startsWith('0'))
     .join('');
+}
+
+const LENGTH = /^(\d{1,6})([smhd])$/;
+const SECONDS_OF: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** Milliseconds of `30s`, `10m`, `2h`, `7d`; undefined: it is none of these. */
+export function parseDuration(text: string): number | undefined {
+  const [, count, unit] = LENGTH.exec(text) ?? [];
+  const seconds = SECONDS_OF[unit ?? ''];
+  return count === undefined || seconds === undefined ? undefined : Number(count) * seconds * 1000;
 }

@@ -3,6 +3,7 @@ import { nearestName } from '../configuration-files/nearest-name.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
+import type { NodeRecord } from '../model/node.js';
 import type { CommandDependencies } from './dependencies.js';
 
 /** Longer than any name or id that is valid. */
@@ -47,6 +48,17 @@ export function unknownConfiguration(
   return new DroverError(
     'DRV_CONFIGURATION_UNKNOWN',
     `there is no configuration ${quote(name)}${suggest(name, names, 'config list')}`,
+  );
+}
+
+/** Throws DRV_NODE_UNKNOWN. */
+export function findNode({ nodes }: Pick<CommandDependencies, 'nodes'>, id: string): NodeRecord {
+  const record = nodes.get(id)?.value;
+  if (record !== undefined) return record;
+  const ids = [...nodes.entries()].map(([known]) => known);
+  throw new DroverError(
+    'DRV_NODE_UNKNOWN',
+    `there is no node ${quote(id)}${suggest(id, ids, 'cluster nodes')}`,
   );
 }
 

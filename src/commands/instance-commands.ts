@@ -47,7 +47,7 @@ function addReading(group: Command, context: CommandContext): void {
       return show(
         context,
         options,
-        () => infoOf(record, dependencies),
+        () => ({ ...infoOf(record, dependencies), usage: dependencies.usageOf(record.id) ?? null }),
         () => describeInstance(record, dependencies),
       );
     },

@@ -1,5 +1,7 @@
 /** Instances as commands show them: one in a table, one in full, and as the API has it for programs. */
 import { type InstanceInfo, type InstanceRecord, toInstanceInfo } from '../model/instance.js';
+import type { InstanceUsage } from '../model/instance-usage.js';
+import { publicPid } from '../model/run-identity.js';
 import { fieldsOf } from './context.js';
 import type { CommandDependencies } from './dependencies.js';
 import { describeAge } from './duration.js';
@@ -17,7 +19,7 @@ export const INSTANCE_HEAD = [
   'MESSAGE',
 ];
 
-type Known = Pick<CommandDependencies, 'beats' | 'clock' | 'configurations'>;
+type Known = Pick<CommandDependencies, 'beats' | 'clock' | 'configurations' | 'usageOf'>;
 
 /** The flat view of the API. */
 export function infoOf(record: InstanceRecord, { beats }: Pick<Known, 'beats'>): InstanceInfo {
@@ -35,7 +37,7 @@ export function instanceRow(record: InstanceRecord, now: number): readonly Cell[
     status.state,
     placement?.nodeId,
     addressOf(record),
-    status.pid,
+    publicPid(status.pid),
     describeAge(now - record.createdAt),
     status.restarts,
     status.message,
@@ -55,7 +57,10 @@ export function addressOf({ placement }: InstanceRecord): string | undefined {
 }
 
 /** Everything worth knowing of one instance, a line each. */
-export function describeInstance(record: InstanceRecord, { clock, configurations }: Known): Promise<string> {
+export function describeInstance(
+  record: InstanceRecord,
+  { clock, configurations, usageOf }: Known,
+): Promise<string> {
   const { status, placement, desired } = record;
   return fieldsOf({
     id: record.id,
@@ -67,9 +72,10 @@ export function describeInstance(record: InstanceRecord, { clock, configurations
     node: placement?.nodeId ?? 'none yet',
     address: addressOf(record),
     runtime: record.runtime,
-    pid: status.pid,
+    pid: publicPid(status.pid),
     RAM: `${record.ramMB} MB`,
     CPU: `${record.cpu} (100 = one core)`,
+    uses: usageText(usageOf(record.id)),
     static: record.static ? 'yes' : undefined,
     age: describeAge(clock.now() - record.createdAt),
     restarts: status.restarts,
@@ -79,6 +85,23 @@ export function describeInstance(record: InstanceRecord, { clock, configurations
     tps: status.tps,
     revision: `${record.revision}${isOlder(record, configurations) ? ' (older than what is in force)' : ''}`,
   });
+}
+
+const BYTES_PER_MB = 1024 * 1024;
+
+/** `45 MB of RAM, 12 % of a core, 34s of CPU time since its start, 3 processes`; undefined: it was not measured. */
+function usageText(usage: InstanceUsage | undefined): string | undefined {
+  if (usage === undefined) return undefined;
+  const { cpuSeconds, cpuPercent, memoryBytes, processes } = usage;
+  const share = cpuPercent === null ? '' : `${roundedPercent(cpuPercent)} % of a core, `;
+  return [
+    `${Math.round(memoryBytes / BYTES_PER_MB)} MB of RAM, ${share}${describeAge(cpuSeconds * 1000)} of CPU time since its start`,
+    `${processes} ${processes === 1 ? 'process' : 'processes'}`,
+  ].join(', ');
+}
+
+function roundedPercent(percent: number): string {
+  return percent < 10 ? percent.toFixed(1) : String(Math.round(percent));
 }
 
 function lastExitOf({ status }: InstanceRecord): string | undefined {

@@ -3,6 +3,7 @@ import { availableParallelism, freemem, loadavg, totalmem } from 'node:os';
 import type { Command } from 'commander';
 import { addCommand, type CommandContext, fieldsOf, type SharedOptions, show } from './context.js';
 import { describeAge } from './duration.js';
+import { offeredRuntimes, runtimesNotOffered } from './runtime-text.js';
 
 const MB = 1024 * 1024;
 const STOPPING =
@@ -58,13 +59,11 @@ function readInfo({ dependencies }: CommandContext) {
     processRssMB: Math.round(rss / MB),
     processHeapUsedMB: Math.round(heapUsed / MB),
     runtimes: nodes.get(nodeId)?.value.runtimes ?? [],
+    advisoryLimits: nodes.get(nodeId)?.value.advisoryLimits,
   };
 }
 
 function describeInfo(info: NodeInfo): Promise<string> {
-  const runtimes = info.runtimes.map(({ key, available, reason }) =>
-    available ? key : `${key} (not available: ${reason ?? 'no reason given'})`,
-  );
   return fieldsOf({
     node: info.nodeId,
     cluster: info.clusterName,
@@ -77,6 +76,12 @@ function describeInfo(info: NodeInfo): Promise<string> {
     uptime: describeAge(info.uptimeSeconds * 1000),
     load: `${info.loadAverage.map((load) => load.toFixed(2)).join(', ')} on ${info.cpus} cores`,
     memory: `${info.memoryFreeMB} of ${info.memoryTotalMB} MB free; Drover uses ${info.processRssMB} MB`,
-    runtimes: runtimes.join(', '),
+    runtimes: [offeredRuntimes(info.runtimes), ...runtimesNotOffered(info.runtimes)].join('; '),
+    limits: limitsText(info.advisoryLimits),
   });
+}
+
+function limitsText(advisory: string | null | undefined): string | undefined {
+  if (advisory === undefined) return undefined;
+  return advisory === null ? 'ramMB and cpu hold' : `advisory: ${advisory}`;
 }

@@ -1,12 +1,22 @@
 /** `template ...`: which templates there are, and bringing them to where they are needed. */
 import type { Command } from 'commander';
 import { DroverError } from '../model/errors.js';
+import type { ClusterSyncReport } from '../model/template.js';
+import { describeNodeSync } from '../templates/cluster-sync.js';
 import { matcherOf, type TemplateName } from '../templates/pattern.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from './context.js';
 import { quote, suggest } from './find.js';
 
+/** Under the time that a command may take. */
+const MAX_WAIT_MS = 30_000;
 /** Templates named in one line. */
 const MAX_NAMES = 20;
+
+interface SyncOptions extends SharedOptions {
+  readonly storage?: string;
+  /** False with --no-wait. */
+  readonly wait: boolean;
+}
 
 export function addTemplateCommands(program: Command, context: CommandContext): void {
   const group = program.command('template').description('templates: file trees for working directories');
@@ -15,9 +25,11 @@ export function addTemplateCommands(program: Command, context: CommandContext): 
   );
   addCommand(group, 'sync <pattern>', 'fetch templates ahead of need: group/name, group/* or *')
     .option('-s, --storage <key>', 'download them from this storage provider first')
-    .action((pattern: string, options: SharedOptions & { storage?: string }) =>
-      sync(context, pattern, options),
-    );
+    .option('--no-wait', 'do not wait for the nodes')
+    .action((pattern: string, options: SyncOptions) => sync(context, pattern, options));
+  addCommand(group, 'progress', 'the latest sync, node by node').action((options: SharedOptions) =>
+    progress(context, options),
+  );
 }
 
 async function list(context: CommandContext, options: SharedOptions): Promise<void> {
@@ -39,25 +51,72 @@ async function list(context: CommandContext, options: SharedOptions): Promise<vo
   );
 }
 
-async function sync(
-  context: CommandContext,
-  pattern: string,
-  options: SharedOptions & { storage?: string },
-): Promise<void> {
+async function sync(context: CommandContext, pattern: string, options: SyncOptions): Promise<void> {
   const lines: string[] = [];
-  const { storage } = options;
+  const { storage, wait } = options;
   const downloaded = storage === undefined ? [] : await download(context, pattern, storage);
   for (const { group, name, files, bytes } of downloaded)
     lines.push(`downloaded ${group}/${name} from ${storage}: ${files} files, ${bytes} bytes`);
-  const { templates, nodes } = await context.dependencies.templates.toCluster(pattern);
+  const run = await context.dependencies.templates.toCluster(pattern);
+  const { templates, nodes } = run;
   if (templates.length === 0) throw noMatch(context, pattern);
   lines.push(describeDispatch(templates, nodes));
+  if (wait && options.output === 'table') context.output.print(lines.splice(0).join('\n'));
+  if (wait) await untilOver(context, run);
+  const results = wait ? run.report() : undefined;
   await show(
     context,
     options,
-    () => ({ pattern, storage: storage ?? null, downloaded, templates, nodes }),
-    () => lines.join('\n'),
+    () => ({
+      pattern,
+      storage: storage ?? null,
+      downloaded,
+      templates,
+      nodes,
+      results: results?.nodes ?? null,
+    }),
+    () => [...lines, ...(results === undefined ? [] : describeReport(results))].join('\n'),
   );
+}
+
+/** Waits for all nodes, half a minute at most: the sync goes on without us. */
+async function untilOver(
+  { dependencies: { clock }, signal }: CommandContext,
+  { report, onProgress }: Awaited<ReturnType<CommandContext['dependencies']['templates']['toCluster']>>,
+): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      timer.cancel();
+      unsubscribe();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const look = (): void => {
+      if (report().isOver || signal.aborted) end();
+    };
+    const timer = clock.setTimer(MAX_WAIT_MS, end);
+    const unsubscribe = onProgress(look);
+    signal.addEventListener('abort', end);
+    look();
+  });
+}
+
+async function progress(context: CommandContext, options: SharedOptions): Promise<void> {
+  const latest = context.dependencies.templates.latestSync();
+  await show(
+    context,
+    options,
+    () => latest ?? null,
+    () =>
+      latest === undefined
+        ? 'no sync since the master started'
+        : [`template sync ${latest.pattern}`, ...describeReport(latest)].join('\n'),
+  );
+}
+
+function describeReport({ nodes, leftOut, isOver }: ClusterSyncReport): string[] {
+  const more = isOver ? [] : ['Not all nodes are through: "template progress" shows how it goes.'];
+  return [...leftOut.map((what) => `left out: ${what}`), ...nodes.map(describeNodeSync), ...more];
 }
 
 async function download(

@@ -5,7 +5,12 @@
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
-import type { InstanceRecord, InstanceState, InstanceStatus } from '../model/instance.js';
+import {
+  hasFinished,
+  type InstanceRecord,
+  type InstanceState,
+  type InstanceStatus,
+} from '../model/instance.js';
 import { randomInstanceId } from '../model/names.js';
 import { configurationKey, instanceKey } from './keys.js';
 import type { LookupReader, MirrorReader } from './mirror.js';
@@ -22,6 +27,8 @@ export interface InstanceWriterOptions {
   readonly instancesByConfiguration: LookupReader<string>;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly clock: Clock;
+  /** Makes an id, which may be taken. Default: a random one. */
+  readonly newInstanceId?: () => string;
 }
 
 /** What `PUT state` carries; times in Unix milliseconds. */
@@ -33,10 +40,18 @@ interface StateReport {
   readonly tps?: number | undefined;
 }
 
+/** Records to create, and what else is written or checked with them. */
+interface Creation {
+  readonly records: readonly InstanceRecord[];
+  readonly beside: readonly Operation[];
+}
+
 export class InstanceWriter {
   readonly #options: InstanceWriterOptions;
   readonly #records: RecordSet<InstanceRecord>;
   readonly #awaitingPlacement = new Map<string, () => void>();
+  /** Instances whose creation is under way, by configuration. */
+  readonly #creating = new Map<string, number>();
 
   constructor(options: InstanceWriterOptions) {
     this.#options = options;
@@ -49,8 +64,11 @@ export class InstanceWriter {
 
   /** Creates one instance and waits (250 ms at most) for its first placement pass. */
   async create(configurationName: string): Promise<InstanceRecord> {
-    this.#refuseAboveMaximum(configurationName);
-    const [id] = await this.createMany(configurationName, 1);
+    const made = await this.#create(configurationName, (configuration) => {
+      this.#refuseAboveMaximum(configuration);
+      return { records: this.#newRecords(configuration, 1), beside: [] };
+    });
+    const id = made?.[0];
     const created = id === undefined ? undefined : await this.#afterPlacement(id);
     if (created === undefined)
       throw new DroverError(
@@ -61,35 +79,55 @@ export class InstanceWriter {
   }
 
   /**
-   * Creates `count` instances of the configuration as it is now, in one transaction; resolves with their ids.
-   * Throws DRV_CONFIGURATION_UNKNOWN.
+   * Creates `count` instances of the configuration as it is now, in one transaction; resolves with their ids. Where
+   * there is a maximum, fewer by those that are being created already; none when the configuration changes meanwhile:
+   * then the caller counts again. Throws DRV_CONFIGURATION_UNKNOWN.
    */
   async createMany(configurationName: string, count: number): Promise<string[]> {
-    const { store, instances, configurations } = this.#options;
-    for (let tries = 1; ; tries++) {
-      const configuration = configurations.get(configurationName);
-      if (configuration === undefined)
-        throw new DroverError(
-          'DRV_CONFIGURATION_UNKNOWN',
-          `no configuration is named ${JSON.stringify(configurationName)}; GET /api/configurations lists them`,
-        );
-      const records = this.#newRecords(configuration.value, count);
-      const operations: Operation[] = records.map((record) => ({
-        do: 'create',
-        key: instanceKey(record.id),
-        value: record,
-      }));
-      const key = configurationKey(configurationName);
-      operations.push({ do: 'check', key, expectedRevision: configuration.revision });
-      try {
-        await instances.until(await store.transact(operations));
-        return records.map(({ id }) => id);
-      } catch (error) {
-        // An id was taken, or the configuration changed under us.
-        if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= CREATE_TRIES) throw error;
-        await untilShown(store, configurations);
-      }
-    }
+    const counted = this.#options.configurations.get(configurationName)?.value.hash;
+    const made = await this.#create(configurationName, (configuration) => {
+      const { maximumServiceCount } = configuration.configuration;
+      const underWay = maximumServiceCount === undefined ? 0 : this.#underWay(configurationName);
+      if (configuration.hash !== counted || underWay >= count) return undefined;
+      return { records: this.#newRecords(configuration, count - underWay), beside: [] };
+    });
+    return made ?? [];
+  }
+
+  /**
+   * Makes another instance of the same configuration, as it is now, in the place of one that is wanted: beside it, or
+   * with `removeFirst` in the same write that removes it. Resolves with its id; undefined: the instance is not wanted
+   * any more, or the maximum allows none beside it, and nothing was written. Throws DRV_CONFIGURATION_UNKNOWN.
+   */
+  async replace(id: string, { removeFirst }: { readonly removeFirst: boolean }): Promise<string | undefined> {
+    const name = this.#options.instances.get(id)?.value.configurationName;
+    if (name === undefined) return undefined;
+    const made = await this.#create(name, (configuration) => {
+      const old = this.#options.instances.get(id);
+      if (old?.value.desired.goal !== 'run') return undefined;
+      const { maximumServiceCount: maximum } = configuration.configuration;
+      if (!removeFirst && maximum !== undefined && this.#running(name) >= maximum) return undefined;
+      const records = this.#newRecords(configuration, 1).map((record) => ({ ...record, replaces: id }));
+      const key = instanceKey(id);
+      const expectedRevision = old.revision;
+      const value = withGoal(old.value, 'remove');
+      return {
+        records,
+        beside: [
+          removeFirst
+            ? { do: 'update', key, value, expectedRevision }
+            : { do: 'check', key, expectedRevision },
+        ],
+      };
+    });
+    return made?.[0];
+  }
+
+  /** The instance no longer counts as the replacement of another one. Repeatable. */
+  async release(id: string): Promise<void> {
+    await modify(this.#records, id, ({ replaces, ...record }) =>
+      replaces === undefined ? undefined : record,
+    );
   }
 
   /** Throws DRV_INSTANCE_UNKNOWN. Asking for what is already so changes nothing. */
@@ -120,18 +158,53 @@ export class InstanceWriter {
     );
   }
 
+  /** Of what `make` says to the newest state; its undefined ends the tries. Resolves with the ids created. */
+  async #create(
+    configurationName: string,
+    make: (configuration: ConfigurationRecord) => Creation | undefined,
+  ): Promise<string[] | undefined> {
+    const { store, instances, configurations } = this.#options;
+    for (let tries = 1; ; tries++) {
+      const configuration = configurations.get(configurationName);
+      if (configuration === undefined) throw unknownConfiguration(configurationName);
+      const creation = make(configuration.value);
+      if (creation === undefined) return undefined;
+      const operations: Operation[] = creation.records.map((record) => ({
+        do: 'create',
+        key: instanceKey(record.id),
+        value: record,
+      }));
+      const key = configurationKey(configurationName);
+      operations.push(...creation.beside, { do: 'check', key, expectedRevision: configuration.revision });
+      const count = creation.records.length;
+      this.#creating.set(configurationName, this.#underWay(configurationName) + count);
+      try {
+        await instances.until(await store.transact(operations));
+        return creation.records.map(({ id }) => id);
+      } catch (error) {
+        // An id was taken, or something changed under us.
+        if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= CREATE_TRIES) throw error;
+      } finally {
+        this.#creating.set(configurationName, this.#underWay(configurationName) - count);
+      }
+      await Promise.all([untilShown(store, configurations), untilShown(store, instances)]);
+    }
+  }
+
   #visible(id: string): void {
     const record = this.#options.instances.get(id)?.value;
     if (record === undefined || record.desired.goal === 'remove') throw unknownInstance(id);
   }
 
-  #refuseAboveMaximum(name: string): void {
-    const { configurations, instances, instancesByConfiguration } = this.#options;
-    const maximum = configurations.get(name)?.value.configuration.maximumServiceCount;
+  /** Instances of a configuration that are being created and are not in the mirror yet. */
+  #underWay(configurationName: string): number {
+    return this.#creating.get(configurationName) ?? 0;
+  }
+
+  #refuseAboveMaximum(record: ConfigurationRecord): void {
+    const { name, maximumServiceCount: maximum } = record.configuration;
     if (maximum === undefined) return;
-    let running = 0;
-    for (const id of instancesByConfiguration.get(name))
-      if (instances.get(id)?.value.desired.goal === 'run') running++;
+    const running = this.#running(name);
     if (running >= maximum)
       throw new DroverError(
         'DRV_REQUEST_INVALID',
@@ -139,12 +212,22 @@ export class InstanceWriter {
       );
   }
 
+  /** Those on their way count: of two requests at once only one may be the last that fits. */
+  #running(name: string): number {
+    const { instances, instancesByConfiguration } = this.#options;
+    let running = this.#underWay(name);
+    for (const id of instancesByConfiguration.get(name))
+      if (instances.get(id)?.value.desired.goal === 'run') running++;
+    return running;
+  }
+
   #newRecords({ configuration, hash }: ConfigurationRecord, count: number): InstanceRecord[] {
-    const now = this.#options.clock.now();
+    const { clock, instances, newInstanceId = randomInstanceId } = this.#options;
+    const now = clock.now();
     const ids = new Set<string>();
     while (ids.size < count) {
-      const id = randomInstanceId();
-      if (this.#options.instances.get(id) === undefined) ids.add(id);
+      const id = newInstanceId();
+      if (instances.get(id) === undefined) ids.add(id);
     }
     return [...ids].map((id) => ({
       id,
@@ -196,6 +279,13 @@ function isJudged(record: InstanceRecord): boolean {
   return record.placement !== null || record.status.message !== null;
 }
 
+function unknownConfiguration(name: string): DroverError {
+  return new DroverError(
+    'DRV_CONFIGURATION_UNKNOWN',
+    `no configuration is named ${JSON.stringify(name)}; GET /api/configurations lists them`,
+  );
+}
+
 function unknownInstance(id: string): DroverError {
   return new DroverError(
     'DRV_INSTANCE_UNKNOWN',
@@ -218,7 +308,9 @@ function restart(record: InstanceRecord): InstanceRecord {
 }
 
 /** Nothing of it lives, and nothing is about to: its node has said so, or there is none. */
-function isAtRest({ desired, placement, status }: InstanceRecord): boolean {
+function isAtRest(record: InstanceRecord): boolean {
+  if (hasFinished(record)) return true;
+  const { desired, placement, status } = record;
   if (desired.goal !== 'stop' || status.state !== 'STOPPED') return false;
   return placement === null || (status.reason === 'stopped' && status.pid === null);
 }

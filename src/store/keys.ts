@@ -6,6 +6,8 @@ export const PREFIX = {
   instances: 'instances/',
   keys: 'keys/',
   nodes: 'nodes/',
+  joinTokens: 'join-tokens/',
+  members: 'members/',
 } as const;
 
 export const configurationKey = (name: string): string => PREFIX.configurations + name;
@@ -13,3 +15,5 @@ export const revisionKey = (hash: string): string => PREFIX.revisions + hash;
 export const instanceKey = (id: string): string => PREFIX.instances + id;
 export const apiKeyKey = (label: string): string => PREFIX.keys + label;
 export const nodeKey = (nodeId: string): string => PREFIX.nodes + nodeId;
+export const joinTokenKey = (id: string): string => PREFIX.joinTokens + id;
+export const memberKey = (nodeId: string): string => PREFIX.members + nodeId;

@@ -26,6 +26,8 @@ export class MasterState {
   readonly instancesByRevision: LookupReader<string>;
   /** Instances by `<group>/<name>` of the templates they were placed with. */
   readonly instancesByTemplate: LookupReader<string>;
+  /** Instances that were made to replace another one, by the id of that one. */
+  readonly replacements: LookupReader<string>;
   readonly configurationsByHash: LookupReader<string>;
   readonly instanceRecords: RecordSet<InstanceRecord>;
   readonly nodeRecords: RecordSet<NodeRecord>;
@@ -55,6 +57,7 @@ export class MasterState {
     this.instancesByTemplate = this.instances.lookup((record) =>
       (record.placement?.templates ?? []).map(({ group, name }) => `${group}/${name}`),
     );
+    this.replacements = this.instances.lookup(({ replaces }) => (replaces === undefined ? [] : [replaces]));
     this.configurationsByHash = this.configurations.lookup((record) => [record.hash]);
     this.instanceRecords = { store, mirror: this.instances, keyOf: instanceKey };
     this.nodeRecords = { store, mirror: this.nodes, keyOf: nodeKey };

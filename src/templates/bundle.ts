@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { extract, type Header, type Pack, pack } from 'tar-stream';
 import { DroverError, messageOf } from '../model/errors.js';
-import { readContent } from './digest.js';
+import { readAhead } from './read-ahead.js';
 import { isSystemError } from './system-error.js';
 import { MAX_TREE_DEPTH, MAX_TREE_ENTRIES, type TreeEntry, type TreePlace } from './tree.js';
 
@@ -17,7 +17,8 @@ import { MAX_TREE_DEPTH, MAX_TREE_ENTRIES, type TreeEntry, type TreePlace } from
 const PIECE_BYTES = 64 * 1024;
 const EPOCH = new Date(0);
 
-type ArchiveEntry = ReturnType<typeof extract> extends AsyncIterable<infer Item> ? Item : never;
+/** One file or directory of a tar stream, and its content as it comes. */
+export type ArchiveEntry = ReturnType<typeof extract> extends AsyncIterable<infer Item> ? Item : never;
 type FileHeader = Pick<Header, 'name' | 'type' | 'size' | 'mode' | 'mtime'>;
 
 /** What an archive from elsewhere may hold at most. */
@@ -59,12 +60,11 @@ async function writeEntries(
   entries: readonly TreeEntry[],
   signal: AbortSignal,
 ): Promise<void> {
-  for (const entry of entries) {
-    signal.throwIfAborted();
+  for await (const { entry, content } of readAhead(place, entries, signal)) {
     const { path: name, kind: type, executable, size } = entry;
     const header: FileHeader = { name, type, size, mode: modeOf(executable), mtime: EPOCH };
     if (type === 'directory') archive.entry({ ...header, mode: 0o755 });
-    else await writeFileEntry(archive, header, readContent(place, entry, signal));
+    else await writeFileEntry(archive, header, content);
   }
   archive.finalize();
 }
@@ -72,7 +72,7 @@ async function writeEntries(
 async function writeFileEntry(
   archive: Pack,
   header: FileHeader,
-  content: AsyncIterable<Buffer>,
+  content: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): Promise<void> {
   const { promise: ended, settle } = settleable();
   const sink = archive.entry(header, settle);
@@ -126,8 +126,24 @@ export async function unpackTree(
   limits: BundleLimits,
   signal: AbortSignal,
 ): Promise<void> {
-  const archive = extract();
   const budget = new Budget(limits);
+  await eachEntry(source, signal, (entry) =>
+    limits.isForeign === true
+      ? unpackForeignEntry(entry, directory, budget)
+      : unpackEntry(entry, entry.header.name, directory, budget),
+  );
+}
+
+/**
+ * Calls `take` for each entry of a tar stream in turn; it must read or drop the content. Throws DRV_TEMPLATE_CORRUPT
+ * for a broken archive; errors of the source, of the disk and of `take` pass as they are.
+ */
+export async function eachEntry(
+  source: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+  take: (entry: ArchiveEntry) => Promise<void>,
+): Promise<void> {
+  const archive = extract();
   const origin = new Origin(source);
   const feeding = pipeline(origin, archive, { signal });
   let archiveFailure: unknown;
@@ -135,10 +151,7 @@ export async function unpackTree(
     archiveFailure = error;
   });
   try {
-    for await (const entry of archive) {
-      if (limits.isForeign === true) await unpackForeignEntry(entry, directory, budget);
-      else await unpackEntry(entry, entry.header.name, directory, budget);
-    }
+    for await (const entry of archive) await take(entry);
     await feeding;
   } catch (error) {
     // An entry that ends too early only says that it was destroyed; the archive says why, a moment later.
@@ -171,7 +184,8 @@ class Origin {
   }
 }
 
-class Budget {
+/** What an archive may still bring. */
+export class Budget {
   #entries: number;
   #bytes: number;
   readonly #parents = new Set<string>();
@@ -241,8 +255,11 @@ async function writeAll(file: FileHandle, chunks: AsyncIterable<unknown>): Promi
   }
 }
 
-/** The name without the slash that tar puts behind directories. */
-function safePath(name: string): string {
+/**
+ * The name without the slash that tar puts behind directories. Throws DRV_TEMPLATE_CORRUPT for a path that would leave
+ * the tree.
+ */
+export function safePath(name: string): string {
   const path = name.replace(/\/$/, '');
   const parts = path.split('/');
   const isSafe = !path.includes('\0') && parts.every((part) => part !== '' && part !== '.' && part !== '..');
@@ -252,8 +269,8 @@ function safePath(name: string): string {
   return path;
 }
 
-/** A second entry of one name, a file as a parent and a missing parent are faults of the archive. */
-function namingEntry(name: string): (error: NodeJS.ErrnoException) => never {
+/** Throws: a second entry of one name, a file as a parent and a missing parent are faults of the archive. */
+export function namingEntry(name: string): (error: NodeJS.ErrnoException) => never {
   return (error) => {
     const isFaultOfArchive = ['EEXIST', 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(error.code ?? '');
     throw isFaultOfArchive ? corrupt(`entry ${quote(name)} does not fit the others (${error.code})`) : error;
@@ -261,14 +278,16 @@ function namingEntry(name: string): (error: NodeJS.ErrnoException) => never {
 }
 
 /** Short and on one line, whatever the name holds. */
-function quote(name: string): string {
+export function quote(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name);
 }
 
-function modeOf(executable: boolean): number {
+/** The mode of a file, but for the umask. */
+export function modeOf(executable: boolean): number {
   return executable ? 0o755 : 0o644;
 }
 
-function corrupt(what: string): DroverError {
+/** DRV_TEMPLATE_CORRUPT: what came is not what it should be. */
+export function corrupt(what: string): DroverError {
   return new DroverError('DRV_TEMPLATE_CORRUPT', `the template archive was refused: ${what}`);
 }

@@ -2,21 +2,26 @@
  * The wrapper's templates, `data/template-cache/<digest>/`: whole, verified, never changed trees, from which working
  * directories are copied. What a killed process left half-done is removed at start.
  */
-import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, readdir, rename, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
 import { DroverError } from '../model/errors.js';
+import type { FetchCost } from '../model/template.js';
 import type { Logger } from '../telemetry/logger.js';
-import { type BundleLimits, DEFAULT_BUNDLE_LIMITS, unpackTree } from './bundle.js';
-import { digestTree, isDigest } from './digest.js';
+import { type BundleLimits, DEFAULT_BUNDLE_LIMITS } from './bundle.js';
+import { CachedManifests } from './cached-manifests.js';
+import type { Base } from './delta.js';
+import { isDigest } from './digest.js';
 import { removeTree } from './remove-tree.js';
-import { syncPath, syncTree } from './sync-tree.js';
-import { systemCodeOf, toWriteError } from './system-error.js';
-import { type TreeEntry, type TreeItem, walkTree } from './tree.js';
+import { systemCodeOf } from './system-error.js';
+import { type TreeItem, walkTree } from './tree.js';
+import type { TreeOffer } from './tree-fetch.js';
+import { labelOf, TreeIntake, UNFINISHED } from './tree-intake.js';
 
-const UNFINISHED = '.unfinished-';
+const MANIFESTS = '.manifests';
+/** Entries of the trees in which files are looked for that a new one shares. */
+const MAX_BASE_ENTRIES = 200_000;
 /** Listings of trees are kept in memory up to this many entries together. */
 const MAX_KEPT_ENTRIES = 100_000;
 
@@ -45,6 +50,8 @@ export interface EvictionRule {
   readonly inUse: ReadonlySet<string>;
 }
 
+const FREE: FetchCost = { transferredBytes: 0, transferredFiles: 0 };
+
 interface MeasuredTree {
   readonly digest: string;
   /** Unix milliseconds. */
@@ -56,9 +63,10 @@ export class TemplateCache implements Part {
   readonly #directory: string;
   readonly #logger: Logger;
   readonly #clock: Clock;
-  readonly #limits: BundleLimits;
+  readonly #manifests: CachedManifests;
+  readonly #intake: TreeIntake;
   readonly #held = new Set<string>();
-  readonly #adding = new Map<string, Promise<void>>();
+  readonly #adding = new Map<string, Promise<unknown>>();
   readonly #readers = new Map<string, number>();
   readonly #listings = new Map<string, readonly TreeItem[]>();
 
@@ -66,7 +74,8 @@ export class TemplateCache implements Part {
     this.#directory = directory;
     this.#logger = logger;
     this.#clock = clock;
-    this.#limits = limits;
+    this.#manifests = new CachedManifests(join(directory, MANIFESTS));
+    this.#intake = new TreeIntake({ directory, manifests: this.#manifests, limits, logger });
   }
 
   /** Takes up the trees on disk and removes leftovers of a killed process. */
@@ -76,6 +85,7 @@ export class TemplateCache implements Part {
       if (isDigest(name)) this.#held.add(name);
       else if (name.startsWith(UNFINISHED)) await removeTree(join(this.#directory, name));
     }
+    await this.#manifests.start((digest) => this.#held.has(digest));
   }
 
   /** Waits for additions that are under way; abort their signals first. */
@@ -100,16 +110,13 @@ export class TemplateCache implements Part {
    * source's own errors.
    */
   async add(digest: string, source: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
-    for (;;) {
-      signal.throwIfAborted();
-      if (this.has(digest)) return;
-      const other = this.#adding.get(digest);
-      if (other === undefined) break;
-      await settledOrAborted(other, signal);
-    }
-    const adding = this.#take(digest, source, signal).finally(() => this.#adding.delete(digest));
-    this.#adding.set(digest, adding);
-    await adding;
+    await this.#takeOnce(digest, { whole: () => source }, NO_BASES, signal);
+  }
+
+  /** As `add`, from one who gives single files too: only those come that no tree of the cache has. */
+  fetch(digest: string, offer: TreeOffer, signal: AbortSignal): Promise<FetchCost> {
+    const { whole } = offer;
+    return this.#takeOnce(digest, this.#held.size > 0 ? offer : { whole }, this.#bases(signal), signal);
   }
 
   /** The listing of a held tree. Throws DRV_TEMPLATE_CORRUPT when it is not there (any more): add it again. */
@@ -147,7 +154,8 @@ export class TemplateCache implements Part {
   async discard(digest: string): Promise<void> {
     this.#held.delete(digest);
     this.#listings.delete(digest);
-    const away = this.#unfinished(digest);
+    await this.#manifests.remove(digest);
+    const away = this.#intake.besideOf(digest);
     try {
       await rename(this.directoryOf(digest), away);
     } catch (error) {
@@ -179,34 +187,53 @@ export class TemplateCache implements Part {
     return removed;
   }
 
-  async #take(digest: string, source: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
-    const final = this.directoryOf(digest);
-    const beside = this.#unfinished(digest);
-    try {
-      await mkdir(beside);
-      await unpackTree(source, beside, this.#limits, signal);
-      const items = await this.#verify(digest, beside, signal);
-      await syncTree(beside, items, signal);
-      await rename(beside, final);
-      await syncPath(this.#directory);
-      this.#held.add(digest);
-      this.#keepListing(digest, items);
-    } catch (error) {
-      await removeTree(beside);
+  async #takeOnce(
+    digest: string,
+    offer: TreeOffer,
+    bases: AsyncIterable<Base>,
+    signal: AbortSignal,
+  ): Promise<FetchCost> {
+    this.directoryOf(digest);
+    for (;;) {
       signal.throwIfAborted();
-      throw toWriteError(error, labelOf(digest));
+      if (this.has(digest)) return FREE;
+      const other = this.#adding.get(digest);
+      if (other === undefined) break;
+      await settledOrAborted(other, signal);
     }
+    const adding = this.#take(digest, offer, bases, signal).finally(() => this.#adding.delete(digest));
+    this.#adding.set(digest, adding);
+    return adding;
   }
 
-  async #verify(digest: string, root: string, signal: AbortSignal): Promise<readonly TreeItem[]> {
-    const place = { root, label: labelOf(digest) };
-    const entries = await walkTree(place, signal);
-    const actual = await digestTree(place, entries, signal);
-    if (actual === digest) return listingOf(entries);
-    throw new DroverError(
-      'DRV_TEMPLATE_CORRUPT',
-      `${labelOf(digest)} arrived with the digest ${actual.slice(0, 12)}; it was damaged or changed on the way`,
-    );
+  async #take(
+    digest: string,
+    offer: TreeOffer,
+    bases: AsyncIterable<Base>,
+    signal: AbortSignal,
+  ): Promise<FetchCost> {
+    const { items, damaged, ...cost } = await this.#intake.take(digest, offer, bases, signal);
+    this.#held.add(digest);
+    this.#keepListing(digest, listingOf(items));
+    for (const base of damaged) {
+      this.#logger.warn({ digest: base }, `${labelOf(base)} was damaged on this disk and is removed`);
+      await this.discard(base);
+    }
+    return cost;
+  }
+
+  /** The trees that are held, with their manifests, the last used first. */
+  async *#bases(signal: AbortSignal): AsyncGenerator<Base> {
+    const held = [...this.#held].map(async (digest) => ({ digest, usedAt: await this.#usedAt(digest) }));
+    let entries = 0;
+    for (const { digest } of (await Promise.all(held)).sort((a, b) => b.usedAt - a.usedAt)) {
+      signal.throwIfAborted();
+      if (entries > MAX_BASE_ENTRIES) return;
+      const items = await this.#manifests.read(digest);
+      if (items === undefined || !this.has(digest)) continue;
+      entries += items.length;
+      yield { digest, directory: this.directoryOf(digest), items };
+    }
   }
 
   #keepListing(digest: string, items: readonly TreeItem[]): void {
@@ -229,7 +256,7 @@ export class TemplateCache implements Part {
   async #measure(digest: string, signal: AbortSignal): Promise<MeasuredTree> {
     const root = this.directoryOf(digest);
     try {
-      const usedAt = (await lstat(root)).mtimeMs;
+      const usedAt = await this.#usedAt(digest);
       const items = this.#listings.get(digest) ?? (await walkTree({ root, label: labelOf(digest) }, signal));
       return { digest, usedAt, bytes: items.reduce((sum, { size }) => sum + size, 0) };
     } catch {
@@ -239,12 +266,21 @@ export class TemplateCache implements Part {
     }
   }
 
-  #unfinished(digest: string): string {
-    return join(this.#directory, `${UNFINISHED}${digest.slice(0, 12)}-${randomBytes(6).toString('hex')}`);
+  /** What cannot be read counts as unused for ever. */
+  async #usedAt(digest: string): Promise<number> {
+    return lstat(this.directoryOf(digest)).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    );
   }
 }
 
-async function settledOrAborted(other: Promise<void>, signal: AbortSignal): Promise<void> {
+/** Nothing to share files with. */
+const NO_BASES: AsyncIterable<Base> = {
+  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
+};
+
+async function settledOrAborted(other: Promise<unknown>, signal: AbortSignal): Promise<void> {
   const settled = other.catch(() => {});
   let stopWaiting = (): void => {};
   const aborted = new Promise<void>((resolve) => {
@@ -255,13 +291,9 @@ async function settledOrAborted(other: Promise<void>, signal: AbortSignal): Prom
   signal.removeEventListener('abort', stopWaiting);
 }
 
-/** Without the stat facts, which are only of use where a tree can change. */
-function listingOf(entries: readonly TreeEntry[]): TreeItem[] {
+/** Without stat facts and hashes, which nobody asks for any more. */
+function listingOf(entries: readonly TreeItem[]): TreeItem[] {
   return entries.map(({ path, kind, executable, size }) => ({ path, kind, executable, size }));
-}
-
-function labelOf(digest: string): string {
-  return `template tree ${digest.slice(0, 12)}`;
 }
 
 function gone(digest: string): DroverError {

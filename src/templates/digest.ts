@@ -8,13 +8,26 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
 import { systemCodeOf } from './system-error.js';
-import { factsOf, type StatFacts, TreeChanged, type TreeEntry, type TreePlace, unsafe } from './tree.js';
+import {
+  factsOf,
+  type StatFacts,
+  TreeChanged,
+  type TreeEntry,
+  type TreeItem,
+  type TreePlace,
+  unsafe,
+} from './tree.js';
 
 /** O_NONBLOCK so that a pipe put in a file's place cannot make us wait. */
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const CHUNK_BYTES = 256 * 1024;
 const ENTRIES_PER_TURN = 1000;
 const DIGEST = /^[0-9a-f]{64}$/;
+
+/** An item of a tree with the SHA-256 of its content; a directory has none. */
+export interface HashedItem extends TreeItem {
+  readonly hash: Buffer | undefined;
+}
 
 /** True when `text` has the form of a digest; check before it becomes part of a path. */
 export function isDigest(text: string): boolean {
@@ -27,23 +40,27 @@ export async function digestTree(
   entries: readonly TreeEntry[],
   signal: AbortSignal,
 ): Promise<string> {
-  const contents = await hashContents(place, entries, signal);
+  return digestOf(await hashTree(place, entries, signal));
+}
+
+/** The digest of a tree of which all contents are known by their hashes, in the order of a walk. */
+export async function digestOf(items: readonly HashedItem[]): Promise<string> {
   const hash = createHash('sha256').update('drover tree 1\n');
-  for (const [index, { path, kind, executable, size }] of entries.entries()) {
+  for (const [index, { path, kind, executable, size, hash: content }] of items.entries()) {
     // JSON keeps the fields apart, whatever a path holds.
     hash.update(`${JSON.stringify([kind, executable, size, path])}\n`);
-    const content = contents[index];
     if (content !== undefined) hash.update(content);
     if (index % ENTRIES_PER_TURN === 0) await nextTurn();
   }
   return hash.digest('hex');
 }
 
-async function hashContents(
+/** Reads every file of a walked tree. Throws TreeChanged when one is not what the walk saw. */
+export async function hashTree(
   place: TreePlace,
   entries: readonly TreeEntry[],
   signal: AbortSignal,
-): Promise<(Buffer | undefined)[]> {
+): Promise<HashedItem[]> {
   const contents = new Array<Buffer | undefined>(entries.length);
   await eachBounded(entries.entries(), FILE_PARALLELISM, signal, async ([index, entry]) => {
     if (entry.kind === 'directory') return;
@@ -51,7 +68,13 @@ async function hashContents(
     for await (const chunk of readContent(place, entry, signal)) hash.update(chunk);
     contents[index] = hash.digest();
   });
-  return contents;
+  return entries.map(({ path, kind, executable, size }, index) => ({
+    path,
+    kind,
+    executable,
+    size,
+    hash: contents[index],
+  }));
 }
 
 /** The bytes of one walked file. Throws TreeChanged when it is not the file that the walk saw, or changes meanwhile. */

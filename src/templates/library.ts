@@ -13,7 +13,7 @@ import { nameSchema } from '../model/names.js';
 import type { Logger } from '../telemetry/logger.js';
 import { packTree } from './bundle.js';
 import { scanGroups } from './group-scan.js';
-import { walkTree } from './tree.js';
+import { type TreePlace, walkTree } from './tree.js';
 import { TreeDigest } from './tree-digest.js';
 
 /** The net under the watch: a look at the names even when no event came (a replaced directory, no inotify left). */
@@ -133,6 +133,12 @@ export class TemplateLibrary implements Part {
     yield* packTree(place, await walkTree(place, signal), signal);
   }
 
+  /** Where the tree lies that has this digest now; undefined: there is none. */
+  async locate(digest: string): Promise<TreePlace | undefined> {
+    const found = await this.#find(digest);
+    return found === undefined ? undefined : this.#placeOf(found.group, found.name);
+  }
+
   async #find(digest: string): Promise<{ group: string; name: string } | undefined> {
     const all = [...this.#groups].flatMap(([group, names]) => names.map((name) => ({ group, name })));
     const last = ({ group, name }: { group: string; name: string }) =>
@@ -147,7 +153,7 @@ export class TemplateLibrary implements Part {
     return undefined;
   }
 
-  #placeOf(group: string, name: string) {
+  #placeOf(group: string, name: string): TreePlace {
     return { root: `${this.#directory}/${group}/${name}`, label: `template ${group}/${name}` };
   }
 

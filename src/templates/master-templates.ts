@@ -1,6 +1,7 @@
 /** All that a master has of templates, put together: local ones, those of storages, and how they get around. */
 import type { Clock } from '../loop/clock.js';
 import { type Part, RunningParts } from '../loop/lifecycle.js';
+import type { ClusterSyncReport } from '../model/template.js';
 import type { Logger } from '../telemetry/logger.js';
 import { ClusterSync, type ClusterSyncOptions } from './cluster-sync.js';
 import { TemplateLibrary } from './library.js';
@@ -9,6 +10,7 @@ import { StorageDownloads } from './storage-download.js';
 import { StorageLibrary } from './storage-library.js';
 import type { StorageProviders } from './storage-provider.js';
 import { StorageSync, type SyncedTemplate } from './storage-sync.js';
+import type { SyncRun } from './sync-run.js';
 import { TemplateSources } from './template-sources.js';
 
 export interface MasterTemplatesOptions {
@@ -55,7 +57,7 @@ export class MasterTemplates implements Part {
     this.sources = new TemplateSources({ local: library, stored, providers });
     const digest = (group: string, name: string): Promise<string | null> => library.digest(group, name);
     this.#storageSync = new StorageSync({ downloads, stored, local: this.local.directory, digest, logger });
-    this.#clusterSync = new ClusterSync({ templates: this.sources, stored, nodes, logger });
+    this.#clusterSync = new ClusterSync({ templates: this.sources, stored, nodes, clock, logger });
   }
 
   async start(): Promise<void> {
@@ -66,6 +68,7 @@ export class MasterTemplates implements Part {
     await this.#running.start(this.#library);
     await this.#downloads.start();
     await this.#running.start(this.#stored);
+    this.#running.onStop(() => this.sources.stop());
     await this.#running.start(this.#storageSync);
   }
 
@@ -83,9 +86,12 @@ export class MasterTemplates implements Part {
   }
 
   /** See `TemplateSync` of the API. */
-  toCluster(
-    pattern: string,
-  ): Promise<{ readonly templates: readonly string[]; readonly nodes: readonly string[] }> {
+  toCluster(pattern: string): Promise<SyncRun> {
     return this.#clusterSync.toCluster(pattern);
+  }
+
+  /** See `TemplateSync` of the API. */
+  latestSync(): ClusterSyncReport | undefined {
+    return this.#clusterSync.latest;
   }
 }

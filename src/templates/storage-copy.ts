@@ -62,6 +62,11 @@ export class StorageCopy {
     this.#tree = new TreeDigest(this.#place, options.clock, () => undefined);
   }
 
+  /** Where the tree is. */
+  get place(): TreePlace {
+    return this.#place;
+  }
+
   /** The digest that was found last, without a look. */
   get last(): string | null {
     return this.#tree.last;

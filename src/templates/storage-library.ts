@@ -16,6 +16,7 @@ import { removeTree } from './remove-tree.js';
 import { StorageCopy, versionFileOf } from './storage-copy.js';
 import type { StorageDownloads } from './storage-download.js';
 import { type StoredTemplate, storedFields, storedLabel } from './storage-provider.js';
+import type { TreePlace } from './tree.js';
 
 const FIRST_RETRY_MS = 1000;
 const UNUSED_MS = 30 * 86_400_000;
@@ -101,6 +102,11 @@ export class StorageLibrary implements Part {
         `no template has the digest ${digest.slice(0, 12)} any more`,
       );
     yield* copy.pack();
+  }
+
+  /** Where the copy lies that has this digest now; undefined: there is none. */
+  async locate(digest: string): Promise<TreePlace | undefined> {
+    return (await this.#find(digest))?.place;
   }
 
   /** Calls `listener` when the answer of `digest` may have changed. Returns the function that unsubscribes. */

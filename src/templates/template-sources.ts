@@ -2,8 +2,11 @@
 import { DroverError } from '../model/errors.js';
 import { LOCAL_STORAGE } from '../model/template.js';
 import type { TemplateLibrary, TemplateListener } from './library.js';
+import { SharedStream } from './shared-stream.js';
 import type { StorageLibrary } from './storage-library.js';
 import type { StorageProviders } from './storage-provider.js';
+import type { TreePlace } from './tree.js';
+import { TreeManifests } from './tree-manifests.js';
 
 export interface TemplateSourcesOptions {
   readonly local: TemplateLibrary;
@@ -13,9 +16,18 @@ export interface TemplateSourcesOptions {
 
 export class TemplateSources {
   readonly #options: TemplateSourcesOptions;
+  readonly #stopped = new AbortController();
+  /** Whole trees under way, by digest. */
+  readonly #bundles = new Map<string, SharedStream>();
+  /** Single files of trees. */
+  readonly parts: TreeManifests;
 
   constructor(options: TemplateSourcesOptions) {
     this.#options = options;
+    this.parts = new TreeManifests({
+      locate: (digest) => this.#locate(digest),
+      signal: this.#stopped.signal,
+    });
   }
 
   /** Local groups and the names of their templates, both in order; a new map at every change. */
@@ -36,8 +48,24 @@ export class TemplateSources {
       : await stored.digest({ storage, group, name });
   }
 
-  /** The tar stream of the tree that has this digest now. Throws DRV_TEMPLATE_UNKNOWN when none has. */
-  async *openBundle(digest: string): AsyncGenerator<Buffer> {
+  /**
+   * The tar stream of the tree that has this digest now, packed once for all who ask at the same time. Throws
+   * DRV_TEMPLATE_UNKNOWN when none has.
+   */
+  openBundle(digest: string): AsyncIterable<Buffer> {
+    const known = this.#bundles.get(digest);
+    if (known?.isJoinable === true) return known.read();
+    const shared: SharedStream = new SharedStream({
+      open: () => this.#open(digest),
+      onUnused: () => {
+        if (this.#bundles.get(digest) === shared) this.#bundles.delete(digest);
+      },
+    });
+    this.#bundles.set(digest, shared);
+    return shared.read();
+  }
+
+  async *#open(digest: string): AsyncGenerator<Buffer> {
     const { local, stored } = this.#options;
     if (!stored.hasSeen(digest)) {
       try {
@@ -49,6 +77,17 @@ export class TemplateSources {
       }
     }
     yield* stored.openBundle(digest);
+  }
+
+  /** Ends what is being read for wrappers. Idempotent. */
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  async #locate(digest: string): Promise<TreePlace | undefined> {
+    const { local, stored } = this.#options;
+    const isStored = stored.hasSeen(digest);
+    return (isStored ? undefined : await local.locate(digest)) ?? (await stored.locate(digest));
   }
 
   /** Calls `listener` when a template changed, or one that was missing may be there. Returns what unsubscribes. */

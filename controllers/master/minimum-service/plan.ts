@@ -20,6 +20,8 @@ export interface CountedInstance {
   readonly state: InstanceState;
   readonly static: boolean;
   readonly createdAt: number;
+  /** It ended by itself, and its restart policy does not start it again. */
+  readonly hasFinished: boolean;
   /** Condition of the node that holds it; null: not placed, or its node is unknown. */
   readonly node: NodeCondition | null;
 }
@@ -58,12 +60,13 @@ export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
 
 /**
  * Desired `run`, and on its way, up, or being restarted in place by a node that is there (or said that it will be
- * back). A deliberately stopped static instance keeps its slot: its data is there and nowhere else.
+ * back). A deliberately stopped static instance keeps its slot: its data is there and nowhere else. So does one that has
+ * finished: another one in its place would be the restart that its policy forbids.
  */
 export function countsTowardsMinimum(instance: CountedInstance): boolean {
   if (instance.goal === 'remove') return false;
   if (instance.goal === 'stop') return instance.static;
-  if (instance.state === 'STOPPED') return instance.static;
+  if (instance.state === 'STOPPED') return instance.static || instance.hasFinished;
   return (
     instance.state !== 'OFFLINE' ||
     instance.static ||

@@ -1,9 +1,9 @@
 /** The minimum-service enforcer: counts what stands for a configuration and creates what is missing. Key: configuration name. */
 import type { ServiceView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
-import type { Reconciler } from '../../../src/loop/reconciler.js';
+import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
-import type { InstanceRecord } from '../../../src/model/instance.js';
+import { hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import type { LookupReader, MirrorReader } from '../../../src/store/mirror.js';
@@ -60,6 +60,7 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     switch (step.do) {
       case 'create': {
         const ids = await writer.createMany(step.name, step.count);
+        if (ids.length === 0) throw new Conflict(`instances of ${step.name} are being created already`);
         this.#history.set(step.name, { at: clock.monotonic(), ids, streak: step.streak });
         logger.info(
           { configuration: step.name, count: ids.length, instances: ids },
@@ -118,6 +119,7 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
         state: record.status.state,
         static: record.static,
         createdAt: record.createdAt,
+        hasFinished: hasFinished(record),
         node: node?.value.condition ?? null,
       });
     }

@@ -3,7 +3,7 @@
  * promised to placements whose write is still under way. Promising here first is what keeps two rounds from
  * giving out the same port.
  */
-import type { InstancePlacement, InstanceRecord } from '../../../src/model/instance.js';
+import { hasFinished, type InstancePlacement, type InstanceRecord } from '../../../src/model/instance.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 
 export interface NodeUse {
@@ -166,8 +166,10 @@ function currentHolding(record: InstanceRecord): Holding | undefined {
   return record.placement === null ? undefined : holdingOf(record, record.placement);
 }
 
-/** Wanted stopped and stopped: such an instance keeps its port; RAM and CPU it has given back. */
-export function isAtRest({ desired, status }: InstanceRecord): boolean {
+/** Stopped as wanted, or finished: such an instance keeps its port; RAM and CPU it has given back. */
+export function isAtRest(record: InstanceRecord): boolean {
+  const { desired, status } = record;
+  if (hasFinished(record)) return true;
   return desired.goal === 'stop' && status.state === 'STOPPED' && status.pid === null;
 }
 

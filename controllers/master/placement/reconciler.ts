@@ -142,7 +142,8 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
       nodeId,
       condition: node.condition,
       conditionSince: node.conditionSince,
-      isCordoned: node.cordoned,
+      // What is there already may have another port.
+      isCordoned: node.cordoned && record.placement === null,
       isAllowed: configuration.nodes.length === 0 || configuration.nodes.includes(nodeId),
       runtimeProblem: runtimeProblemOf(node, record.runtime),
       freeRamMB: capacity.maxRamMB - use.ramMB,

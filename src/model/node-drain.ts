@@ -1,0 +1,23 @@
+/** Draining a node: what is recorded of it, and how far it has come, as operators see it. */
+import { z } from 'zod';
+
+/** The wish to empty a node, as it stands in the node's record. Instants are Unix milliseconds. */
+export const drainSchema = z.object({
+  since: z.number(),
+  /** Until then players are waited for; afterwards they are not. */
+  deadline: z.number(),
+  /** When nothing was left to be moved; null: something still is. */
+  doneAt: z.number().nullable(),
+});
+export type Drain = z.output<typeof drainSchema>;
+
+/** How far a drain has come. */
+export const drainProgressSchema = z.object({
+  since: z.number().describe('Unix milliseconds'),
+  deadline: z.number().describe('Unix milliseconds; until then players are waited for'),
+  remainingMs: z.number().describe('until the deadline; 0: it is over'),
+  isDrained: z.boolean().describe('nothing is left to be moved or stopped'),
+  left: z.int().describe('instances that are still to be moved or stopped'),
+  waitingFor: z.array(z.string()).describe('what the drain waits for, and what stays, for a person'),
+});
+export type DrainProgress = z.output<typeof drainProgressSchema>;

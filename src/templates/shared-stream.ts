@@ -1,0 +1,106 @@
+/**
+ * One stream that is made once and read by several at their own pace: what many wrappers ask for at the same time.
+ * Whoever falls far behind goes on with a stream of its own, so that nobody holds up the others and memory is bounded.
+ */
+
+/** Pieces that are kept behind the fastest reader. */
+const WINDOW_BYTES = 16 * 1024 * 1024;
+
+export interface SharedStreamOptions {
+  /** Gives the same bytes each time. */
+  readonly open: () => AsyncIterable<Buffer>;
+  /** Nobody reads any more; called once. */
+  readonly onUnused: () => void;
+  readonly windowBytes?: number;
+}
+
+export class SharedStream {
+  readonly #options: SharedStreamOptions;
+  readonly #source: AsyncIterator<Buffer>;
+  /** Those that are kept, and the number of those that are not any more. */
+  #pieces: Buffer[] = [];
+  #dropped = 0;
+  #keptBytes = 0;
+  #readers = 0;
+  #pulling: Promise<void> | undefined;
+  #isEnded = false;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(options: SharedStreamOptions) {
+    this.#options = options;
+    this.#source = options.open()[Symbol.asyncIterator]();
+  }
+
+  /** False: its beginning is gone, so that a new reader needs another one. */
+  get isJoinable(): boolean {
+    return this.#dropped === 0 && this.#failure === undefined;
+  }
+
+  /** From the beginning, while it is joinable. Errors of the source reach every reader. */
+  async *read(): AsyncGenerator<Buffer> {
+    this.#readers++;
+    let next = 0;
+    let bytes = 0;
+    try {
+      while (next >= this.#dropped) {
+        const piece = this.#pieces[next - this.#dropped];
+        if (piece !== undefined) {
+          next++;
+          bytes += piece.length;
+          yield piece;
+        } else if (this.#isEnded) return;
+        else await this.#pull();
+      }
+    } finally {
+      await this.#leave();
+    }
+    yield* without(bytes, this.#options.open());
+  }
+
+  #pull(): Promise<void> {
+    this.#pulling ??= this.#take().finally(() => {
+      this.#pulling = undefined;
+    });
+    return this.#pulling;
+  }
+
+  async #take(): Promise<void> {
+    const piece = await this.#next();
+    if (piece === undefined) return;
+    this.#pieces.push(piece);
+    this.#keptBytes += piece.length;
+    while (this.#keptBytes > (this.#options.windowBytes ?? WINDOW_BYTES) && this.#pieces.length > 1) {
+      this.#keptBytes -= this.#pieces.shift()?.length ?? 0;
+      this.#dropped++;
+    }
+  }
+
+  async #next(): Promise<Buffer | undefined> {
+    // A source that failed would only end when it is asked again.
+    if (this.#failure !== undefined) throw this.#failure.error;
+    try {
+      const { done, value } = await this.#source.next();
+      this.#isEnded = done === true;
+      return done === true ? undefined : value;
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
+    }
+  }
+
+  async #leave(): Promise<void> {
+    if (--this.#readers > 0) return;
+    this.#options.onUnused();
+    this.#pieces = [];
+    await this.#source.return?.();
+  }
+}
+
+/** Without its first bytes. */
+async function* without(bytes: number, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let left = bytes;
+  for await (const piece of source) {
+    if (piece.length > left) yield piece.subarray(left);
+    left = Math.max(0, left - piece.length);
+  }
+}
