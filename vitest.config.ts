@@ -18,7 +18,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'alone',
-          include: ['test/{contract,e2e,property}/**/*.test.ts', MOCKING],
+          include: ['test/{contract,e2e,property,simulation}/**/*.test.ts', MOCKING],
         },
       },
       {

@@ -7,8 +7,8 @@ import type { Commands } from './commands/command-runner.js';
 import type { ConfigurationFiles } from './configuration-files/configuration-files.js';
 import type { RunningParts } from './loop/lifecycle.js';
 import type { Master } from './master.js';
-import type { InstanceRecord } from './model/instance.js';
-import type { NodeConfiguration } from './model/node.js';
+import { hasFinished, type InstanceRecord } from './model/instance.js';
+import type { NodeConfiguration, RuntimeOffer } from './model/node.js';
 import type { RootPaths } from './node/root.js';
 import type { Logger } from './telemetry/logger.js';
 import type { Wrapper } from './wrapper.js';
@@ -66,6 +66,11 @@ export class Daemon {
       .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
   }
 
+  /** What this node can run instances with, and why not with the rest. */
+  offers(): readonly RuntimeOffer[] {
+    return this.master.state.nodes.get(this.configuration.nodeId)?.value.runtimes ?? [];
+  }
+
   /** Files that are not in force as they stand, one line each. */
   fileErrors(): string[] {
     return this.#files
@@ -79,7 +84,8 @@ export class Daemon {
     const isStanding = (): boolean => {
       for (const [name, { value }] of this.master.state.configurations.entries()) {
         const online = this.instances().filter(
-          ({ configurationName, status }) => configurationName === name && status.state === 'ONLINE',
+          (record) =>
+            record.configurationName === name && (record.status.state === 'ONLINE' || hasFinished(record)),
         );
         if (online.length < value.configuration.minimumServiceCount) return false;
       }

@@ -2,11 +2,14 @@
 /** The executable: reads the command line, starts a node, and turns signals into an orderly end. */
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import type { Daemon } from './daemon.js';
 import { ExtensionFaults } from './extensions/extension-faults.js';
+import type { JoinOptions } from './join-command.js';
+import { MemberNode } from './member-node.js';
 import { DroverError, messageOf } from './model/errors.js';
+import type { StartedNode } from './start-daemon.js';
 import { canPrompt, TerminalPrompt } from './terminal.js';
-import { printWelcome } from './welcome.js';
+import type { TokenOptions } from './token-command.js';
+import { describeWelcome } from './welcome.js';
 
 /** How long the start waits for the declared instances before it says what is running. */
 const STANDING_WAIT_MS = 5000;
@@ -47,8 +50,38 @@ program
     const daemon = await starting;
     await daemon.untilStanding(STANDING_WAIT_MS);
     if (signals.isEnding) return;
-    printWelcome(daemon, { write: (text) => output.write(text), hasPrompt: prompt !== undefined });
+    const options = { hasPrompt: prompt !== undefined };
+    const lines = daemon instanceof MemberNode ? daemon.describe(options) : describeWelcome(daemon, options);
+    output.write(`${lines.join('\n')}\n`);
     prompt?.start(daemon.commands);
+  });
+
+program
+  .command('token')
+  .description('make a join token for other machines, on the master that runs in a directory')
+  .option('--root <directory>', "the master's directory", '.')
+  .option('--label <label>', 'what it is for')
+  .option('--expires <time>', 'when it ends: 1h, 7d, never (default: 24h)')
+  .option('--uses <count>', 'how many nodes may join with it (default: any number)')
+  .action(async ({ root, ...options }: TokenOptions & { root: string }) => {
+    const { makeToken } = await import('./token-command.js');
+    process.stdout.write(await makeToken(root, options));
+  });
+
+program
+  .command('join')
+  .description('make a directory a node of the cluster that a join token is of; "drover start" then joins it')
+  .argument('<token>', 'printed by "drover token" on the master')
+  .requiredOption('--master <host:port>', "the master's address and cluster port")
+  .option('--root <directory>', "the node's directory", '.')
+  .option('--node-id <id>', 'name of this node in the cluster (default: the host name)')
+  .option(
+    '--address <address>',
+    'address of this machine for others (default: the one that reaches the master)',
+  )
+  .action(async (token: string, { root, ...options }: JoinOptions & { root: string }) => {
+    const { joinCluster } = await import('./join-command.js');
+    process.stdout.write(await joinCluster(root, token, options));
   });
 
 program.parseAsync().catch((error: unknown) => {
@@ -58,13 +91,13 @@ program.parseAsync().catch((error: unknown) => {
 
 /** Signals that come while the node still starts take effect as soon as it has. `onEnding` is called at the first. */
 function handleSignals(
-  starting: Promise<Daemon>,
+  starting: Promise<StartedNode>,
   faults: ExtensionFaults,
   onEnding: () => void,
 ): { readonly isEnding: boolean } {
   let interruptedAt: number | undefined;
   let isEnding = false;
-  const endWith = (how: (daemon: Daemon) => Promise<void>): void => {
+  const endWith = (how: (daemon: StartedNode) => Promise<void>): void => {
     isEnding = true;
     onEnding();
     // A start that fails says so itself.
@@ -101,7 +134,7 @@ function handleSignals(
   };
 }
 
-async function stopInstances(daemon: Daemon): Promise<void> {
+async function stopInstances(daemon: StartedNode): Promise<void> {
   daemon.logger.info('SIGINT: stopping the instances, then the node');
   await daemon.stopInstances(showAlive, new AbortController().signal);
   process.stdout.write('All instances have stopped.\n');
@@ -115,7 +148,7 @@ function showAlive(alive: readonly string[]): void {
 }
 
 /** Does `how`, then lets go of everything and ends the process. */
-async function endBy(daemon: Daemon, how: (daemon: Daemon) => Promise<void>): Promise<void> {
+async function endBy(daemon: StartedNode, how: (daemon: StartedNode) => Promise<void>): Promise<void> {
   try {
     await how(daemon);
   } catch (error) {

@@ -7,33 +7,39 @@ import { BusyPorts } from '../controllers/master/placement/busy-ports.js';
 import { PlacementLedger } from '../controllers/master/placement/ledger.js';
 import { buildMasterControllers, type MasterControllers } from '../controllers/master/register.js';
 import { BeatBook } from './channel/beat-book.js';
+import type { CallPeer } from './channel/calls.js';
 import { Hub } from './channel/hub.js';
 import { askForDescriptions } from './channel/instance-description.js';
 import { LogRelay } from './channel/log-relay.js';
+import type { Peer } from './channel/members.js';
 import type { MessageOf } from './channel/messages.js';
 import { StatusIntake } from './channel/status-intake.js';
-import { requestPrefetch, templateServices } from './channel/template-relay.js';
+import { requestFetch, type TreeServer, templateServices } from './channel/template-relay.js';
 import type { Transport } from './channel/transport.js';
 import { FactsExplainer } from './explain/explainer.js';
 import type { Explainer } from './explain/explanation.js';
 import type { Clock } from './loop/clock.js';
 import type { Part } from './loop/lifecycle.js';
 import type { Configuration, ConfigurationFileError } from './model/configuration.js';
+import { type InstanceUsage, sumOfUsage } from './model/instance-usage.js';
 import type { NodeRecord } from './model/node.js';
+import type { DrainProgress } from './model/node-drain.js';
+import type { TreeResult } from './model/template.js';
 import { InstanceWriter } from './store/instance-writes.js';
 import { MasterState } from './store/master-state.js';
+import { NodeWriter } from './store/node-writes.js';
 import type { Store } from './store/store.js';
 import type { Logger } from './telemetry/logger.js';
 import type { MetricSources, Metrics } from './telemetry/metrics.js';
+import type { NodeFigures } from './telemetry/node-gauges.js';
 import { chooseTemplates } from './templates/choose.js';
 
 /** The templates a master gives out: `TemplateSources`, or a fake. */
-export interface TemplateSource {
+export interface TemplateSource extends TreeServer {
   groups(): ReadonlyMap<string, readonly string[]>;
   /** Keys of the storages that configurations may name, without `local`. */
   storages(): readonly string[];
   digest(group: string, name: string, storage: string): Promise<string | null>;
-  openBundle(digest: string): AsyncIterable<Buffer>;
   onChange(listener: (group: string, name: string) => void): () => void;
 }
 
@@ -45,9 +51,13 @@ export interface MasterOptions {
   readonly templates: TemplateSource;
   readonly issueInstanceToken: (instanceId: string, createdAt: number) => string;
   readonly hostAddressOf: (configuration: Configuration, node: NodeRecord) => string;
+  /** Takes a node's credential away, when it is forgotten. Absent: nodes have none. */
+  readonly revokeNode?: (nodeId: string) => Promise<void>;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly random: () => number;
+  /** Makes ids of instances. Default: random ones. */
+  readonly newInstanceId?: () => string;
   readonly logger: Logger;
 }
 
@@ -55,6 +65,7 @@ export class Master implements Part {
   readonly state: MasterState;
   readonly beats: BeatBook;
   readonly writer: InstanceWriter;
+  readonly nodeWriter: NodeWriter;
   readonly services: LogRelay;
   readonly #options: MasterOptions;
   readonly #ledger: PlacementLedger;
@@ -67,10 +78,16 @@ export class Master implements Part {
     this.#options = options;
     this.state = new MasterState(store, logger);
     this.beats = new BeatBook(clock);
-    this.writer = new InstanceWriter({ ...this.state, clock });
+    const { newInstanceId } = options;
+    this.writer = new InstanceWriter({
+      ...this.state,
+      clock,
+      ...(newInstanceId !== undefined && { newInstanceId }),
+    });
     this.#ledger = new PlacementLedger(this.state.instances);
     const busyPorts = new BusyPorts(clock);
     this.#hub = this.#buildHub(busyPorts);
+    this.nodeWriter = this.#buildNodeWriter();
     this.services = new LogRelay((nodeId) => this.#hub.callsOf(nodeId));
     this.#controllers = buildMasterControllers({
       state: this.state,
@@ -120,9 +137,14 @@ export class Master implements Part {
     await this.state.stop();
   }
 
-  /** Takes a wrapper's connection. */
-  accept(transport: Transport): void {
-    this.#hub.accept(transport);
+  /** Takes a wrapper's connection; `peer` is who it was let in as, absent for the one in this process. */
+  accept(transport: Transport, peer?: Peer): void {
+    this.#hub.accept(transport, peer);
+  }
+
+  /** The calls of a connected node. Throws DRV_NODE_DISCONNECTED. */
+  callsOf(nodeId: string): CallPeer {
+    return this.#hub.callsOf(nodeId);
   }
 
   /** Resolves when no controller has anything due or running. */
@@ -138,18 +160,33 @@ export class Master implements Part {
   /** The connected nodes, and how to tell one which trees to fetch ahead of need. */
   get prefetching(): {
     connected(): readonly string[];
-    prefetch(nodeId: string, digests: readonly string[], signal: AbortSignal): Promise<number>;
+    fetch(nodeId: string, digests: readonly string[], signal: AbortSignal): AsyncIterable<TreeResult>;
   } {
     return {
       connected: () => this.#hub.connected(),
-      prefetch: async (nodeId, digests, signal) =>
-        requestPrefetch(this.#hub.callsOf(nodeId), digests, signal),
+      fetch: (nodeId, digests, signal) => requestFetch(this.#hub.callsOf(nodeId), digests, signal),
     };
   }
 
   /** RAM and CPU that placement counts as given out on a node. */
   usedOf(nodeId: string): { readonly ramMB: number; readonly cpu: number } {
     return this.#ledger.use(nodeId);
+  }
+
+  /** What an instance uses by what its node said last; undefined: the node is away, or has not measured it yet. */
+  usageOf(id: string): InstanceUsage | undefined {
+    const nodeId = this.state.instances.get(id)?.value.placement?.nodeId;
+    return nodeId === undefined ? undefined : this.#hub.usage.get(nodeId, id);
+  }
+
+  /** The sum of what is used on a node; undefined: nothing was measured there. */
+  usageOfNode(nodeId: string): InstanceUsage | undefined {
+    return sumOfUsage(this.#hub.usage.ofNode(nodeId).values());
+  }
+
+  /** How far the drain of a node has come; undefined: it is not being drained. */
+  drainOf(nodeId: string): DrainProgress | undefined {
+    return this.#controllers.drains.progressOf(nodeId);
   }
 
   /** Explains instances and configurations; `fileErrors` are the faults of configuration files as they stand. */
@@ -164,8 +201,9 @@ export class Master implements Part {
   }
 
   /** What `/metrics` shows of instances and services. */
-  metricSources(): Pick<MetricSources, 'instances' | 'services'> {
+  metricSources(): Pick<MetricSources, 'instances' | 'services' | 'usages'> {
     const { instances, configurations } = this.state;
+    const { usage } = this.#hub;
     const { minimumService } = this.#controllers;
     return {
       *instances() {
@@ -188,7 +226,39 @@ export class Master implements Part {
             actual: minimumService.actual(name),
           };
       },
+      *usages() {
+        for (const node of usage.nodes())
+          for (const [instance, used] of usage.ofNode(node)) {
+            const record = instances.get(instance)?.value;
+            if (record === undefined || record.desired.goal === 'remove') continue;
+            yield { ...used, instance, configuration: record.configurationName, node };
+          }
+      },
     };
+  }
+
+  /** What `/metrics` shows of nodes. */
+  *nodeFigures(): Generator<NodeFigures> {
+    const now = this.#options.clock.now();
+    for (const [nodeId, { value: record }] of this.state.nodes.entries()) {
+      const beatAt = this.beats.lastBeatAt(nodeId);
+      const beatAgeMs = beatAt === undefined ? undefined : Math.max(0, now - beatAt);
+      yield { record, use: this.#ledger.use(nodeId), beatAgeMs };
+    }
+  }
+
+  #buildNodeWriter(): NodeWriter {
+    const { address, clock, revokeNode } = this.#options;
+    return new NodeWriter({
+      ...this.state,
+      ownNodeId: address.nodeId,
+      isConnected: (nodeId) => this.#hub.isConnected(nodeId),
+      shutOut: async (nodeId) => {
+        await revokeNode?.(nodeId);
+        this.#hub.disconnect(nodeId, 'the node was forgotten');
+      },
+      clock,
+    });
   }
 
   #buildHub(busyPorts: BusyPorts): Hub {
@@ -211,7 +281,7 @@ export class Master implements Part {
         onBusyPort: (nodeId, port, protocol) => busyPorts.add(nodeId, port, protocol),
       }),
       beats: this.beats,
-      services: templateServices((digest) => templates.openBundle(digest)),
+      services: templateServices(templates),
       logger,
       clock,
     });

@@ -9,20 +9,22 @@ import type { ExtensionFaults } from './extensions/extension-faults.js';
 import { ExtensionRegistry } from './extensions/registry.js';
 import { RunningParts } from './loop/lifecycle.js';
 import { SystemClock } from './loop/system-clock.js';
+import type { MemberNode } from './member-node.js';
 import { DroverError, messageOf } from './model/errors.js';
 import type { NodeConfiguration } from './model/node.js';
 import { loadMainConfiguration } from './node/main-configuration.js';
 import { prepareRoot, type RootPaths } from './node/root.js';
 import { acquireRootLock } from './node/root-lock.js';
 import { startMaster } from './start-master.js';
-import { startWrapper } from './start-wrapper.js';
+import { startMemberNode } from './start-member.js';
+import { connectionTo, startWrapper, untilFed } from './start-wrapper.js';
 import { createLogger, type Terminal } from './telemetry/logger.js';
 import { Metrics } from './telemetry/metrics.js';
-import type { Wrapper } from './wrapper.js';
 
 const MB = 1024 * 1024;
-/** How long the start waits for the node to join its own master; only a disk that cannot be written delays that. */
-const JOIN_WAIT_MS = 2000;
+
+/** A master with its own wrapper, or a wrapper alone. */
+export type StartedNode = Daemon | MemberNode;
 
 export interface DaemonOptions {
   /** The node's directory; made when its parent exists. */
@@ -37,7 +39,7 @@ export interface DaemonOptions {
 }
 
 /** Throws DroverErrors whose message is one clear line; everything that was begun is then undone. */
-export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+export async function startDaemon(options: DaemonOptions): Promise<StartedNode> {
   const running = new RunningParts();
   try {
     return await startParts(options, running);
@@ -50,10 +52,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 async function startParts(
   { root, version, terminal, stop, faults }: DaemonOptions,
   running: RunningParts,
-): Promise<Daemon> {
+): Promise<StartedNode> {
   const paths = await prepareRoot(root);
   const configuration = await loadMainConfiguration(paths.configFile);
-  refuseWhatIsNotThere(configuration);
   const lock = await acquireRootLock(paths);
   running.onStop(() => lock.release());
   const level = configuration.debug ? 'debug' : configuration.logLevel;
@@ -96,32 +97,15 @@ function buildExtensions(
   });
 }
 
-async function startAll(assembly: Assembly): Promise<Daemon> {
+async function startAll(assembly: Assembly): Promise<StartedNode> {
   const { paths, configuration, shared, running } = assembly;
+  if (!configuration.isMasterNode) return startMemberNode(assembly);
   const { logger } = shared;
   const { master, api, files, commands, setReady } = await startMaster(assembly);
-  const wrapper = await startWrapper(assembly, master);
-  await untilJoined(wrapper, shared.clock);
+  const wrapper = await startWrapper(assembly, connectionTo(master));
+  await untilFed(wrapper, shared.clock);
   await master.startControllers();
   // Not earlier: until the node is there, a client would read of processes that may be gone, and be refused instances.
   setReady();
   return new Daemon({ paths, configuration, logger, master, wrapper, api, files, commands, running });
-}
-
-function refuseWhatIsNotThere(configuration: NodeConfiguration): void {
-  if (configuration.isMasterNode) return;
-  throw new DroverError(
-    'DRV_NODE_CONFIG_INVALID',
-    'config.json: isMasterNode is false, but joining a master on another machine is not part of this version: set it to true',
-  );
-}
-
-async function untilJoined(wrapper: Wrapper, clock: SystemClock): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = clock.setTimer(JOIN_WAIT_MS, resolve);
-    void wrapper.whenFed.then(() => {
-      timer.cancel();
-      resolve();
-    });
-  });
 }

@@ -7,13 +7,13 @@ import { ApiServer } from './api/server.js';
 import { ensureTokenSecret } from './api/token-secret.js';
 import { creationOfKept, InstanceTokens } from './api/tokens.js';
 import { type Assembly, openNodeStore } from './assembly.js';
-import { ClusterPort } from './channel/cluster-port.js';
 import { Commands } from './commands/command-runner.js';
 import { ConfigurationFiles } from './configuration-files/configuration-files.js';
 import { Master } from './master.js';
 import type { Configuration } from './model/configuration.js';
 import type { NodeRecord } from './model/node.js';
 import { substitute } from './runtime/variables.js';
+import { type Cluster, openCluster, startClusterServer } from './start-cluster.js';
 import type { Store } from './store/store.js';
 import { AuditLog } from './telemetry/audit-log.js';
 import { MasterTemplates } from './templates/master-templates.js';
@@ -31,6 +31,7 @@ export interface StartedMaster {
 interface Foundation {
   readonly store: Store;
   readonly audit: AuditLog;
+  readonly cluster: Cluster;
   readonly tokens: InstanceTokens;
   readonly templates: MasterTemplates;
   readonly master: Master;
@@ -38,7 +39,7 @@ interface Foundation {
 }
 
 export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
-  const { configuration, shared, extensions, running } = assembly;
+  const { shared, extensions, running } = assembly;
   const { clock, metrics } = shared;
   const foundation = await lay(assembly);
   const { master, templates, files } = foundation;
@@ -48,14 +49,15 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   const api = new ApiServer({ clock, dependencies: { ...dependencies, commands } });
   // First of all, so that a taken port is known before anything is touched; it answers 503 until the state is there.
   await running.start(api);
-  const { port, address, apiPort } = configuration;
-  await running.start(new ClusterPort({ port, api: { address, port: apiPort } }));
+  const door = await startClusterServer(assembly, foundation.cluster, () => master);
   await running.start(extensions);
   extensions.follow(master.state);
   await running.start(master);
+  await door.open();
   await running.start(templates);
   await running.start(files);
   metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.errors().length });
+  metrics.addNodes(() => master.nodeFigures());
   const setReady = (): void => {
     isReady = true;
   };
@@ -69,6 +71,7 @@ async function lay(assembly: Assembly): Promise<Foundation> {
   const audit = new AuditLog({ path: paths.auditLog, now: () => clock.now(), logger });
   running.onStop(() => audit.close());
   await ensureAdminKey({ store, path: paths.adminKey, now: clock.now(), audit, logger });
+  const cluster = await openCluster(assembly, store, audit);
   const tokens = new InstanceTokens({
     secret: await ensureTokenSecret(join(paths.data, 'instance-tokens.secret')),
     createdAtOf: (id) => creationOfKept(master.state.instances)(id),
@@ -80,7 +83,7 @@ async function lay(assembly: Assembly): Promise<Foundation> {
     maxUploadMB: configuration.maxUploadMB,
     nodes: {
       connected: () => master.prefetching.connected(),
-      prefetch: (node, digests, signal) => master.prefetching.prefetch(node, digests, signal),
+      fetch: (node, digests, signal) => master.prefetching.fetch(node, digests, signal),
     },
   });
   const { nodeId, address, port, apiPort, clusterName, nodeTimeoutMs } = configuration;
@@ -92,6 +95,9 @@ async function lay(assembly: Assembly): Promise<Foundation> {
     store,
     templates: templates.sources,
     issueInstanceToken: (id, createdAt) => tokens.issue(id, createdAt),
+    revokeNode: async (id) => {
+      await cluster.members.revoke(id);
+    },
     hostAddressOf,
   });
   const files = new ConfigurationFiles({
@@ -101,7 +107,7 @@ async function lay(assembly: Assembly): Promise<Foundation> {
     clock,
     whenReadable: (revision) => master.state.configurations.until(revision),
   });
-  return { store, audit, tokens, templates, master, files };
+  return { store, audit, cluster, tokens, templates, master, files };
 }
 
 function apiDependencies(
@@ -125,6 +131,8 @@ function apiDependencies(
     templateSync: templates,
     beats: master.beats,
     usedOf: (nodeId: string) => master.usedOf(nodeId),
+    usageOfNode: (nodeId: string) => master.usageOfNode(nodeId),
+    drainOf: (nodeId: string) => master.drainOf(nodeId),
     explainer: master.explainer(() => files.errors()),
     audit,
     verifyInstanceToken: (token: string) => tokens.verify(token),
@@ -135,7 +143,7 @@ function apiDependencies(
 
 function buildCommands(
   { paths, shared, extensions, stop }: Assembly,
-  { store, templates, master, files }: Foundation,
+  { store, cluster, templates, master, files }: Foundation,
   dependencies: Omit<ApiDependencies, 'commands'>,
 ): Commands {
   const { clock, logger } = shared;
@@ -143,7 +151,9 @@ function buildCommands(
     ...dependencies,
     clock,
     revisions: master.state.revisions,
+    usageOf: (id) => master.usageOf(id),
     configurationFiles: files,
+    nodeWrites: master.nodeWriter,
     templates,
     keyWrites: new KeyWriter({
       store,
@@ -152,6 +162,7 @@ function buildCommands(
       adminKeyPath: paths.adminKey,
       logger,
     }),
+    joinTokens: cluster.tokens,
     extensions,
     stopDaemon: stop,
   });

@@ -1,16 +1,16 @@
 /** What a person reads when a node has started: what runs, where the API is, where the key lies, what to paste. */
+import { offeredRuntimes, runtimesNotOffered } from './commands/runtime-text.js';
 import type { Daemon } from './daemon.js';
 import type { InstanceRecord } from './model/instance.js';
+import { NO_HOST_PID } from './model/run-identity.js';
 
-export interface WelcomeOptions {
-  write(text: string): void;
-  /** True when a prompt follows. */
-  readonly hasPrompt: boolean;
-}
-
-export function printWelcome(daemon: Daemon, { write, hasPrompt }: WelcomeOptions): void {
+/** `hasPrompt`: a prompt follows. */
+export function describeWelcome(
+  daemon: Daemon,
+  { hasPrompt }: { readonly hasPrompt: boolean },
+): readonly string[] {
   const { configuration, paths, apiUrl } = daemon;
-  const lines = [
+  return [
     '',
     `Drover is running as node ${configuration.nodeId} in ${paths.root}`,
     '',
@@ -18,6 +18,8 @@ export function printWelcome(daemon: Daemon, { write, hasPrompt }: WelcomeOption
     ...daemon.fileErrors().map((line) => `  broken   configurations/${line}`),
     '',
     `  API      ${apiUrl}`,
+    `  runtimes ${offeredRuntimes(daemon.offers())}`,
+    ...runtimesNotOffered(daemon.offers()).map((line) => `           ${line}`),
     `  key      ${paths.adminKey}`,
     `  log      ${paths.droverLog}`,
     `  stop     Ctrl-C stops the instances too; SIGTERM leaves them running for the next start`,
@@ -27,7 +29,6 @@ export function printWelcome(daemon: Daemon, { write, hasPrompt }: WelcomeOption
     `  curl -H "Authorization: Bearer $(cat ${shellWord(paths.adminKey)})" ${apiUrl}/instances`,
     '',
   ];
-  write(`${lines.join('\n')}\n`);
 }
 
 function describeInstances(instances: readonly InstanceRecord[]): string[] {
@@ -39,7 +40,7 @@ function describeInstances(instances: readonly InstanceRecord[]): string[] {
       configurationName,
       status.state,
       placement?.port == null ? '' : `${placement.hostAddress}:${placement.port}`,
-      status.pid === null ? '' : `pid ${status.pid}`,
+      status.pid === null ? '' : runText(status.pid),
       status.message ?? '',
     ]);
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
@@ -49,6 +50,10 @@ function describeInstances(instances: readonly InstanceRecord[]): string[] {
   return instances.length > rows.length
     ? [...lines, `  ... and ${instances.length - rows.length} more`]
     : lines;
+}
+
+function runText(pid: number): string {
+  return pid === NO_HOST_PID ? 'container' : `pid ${pid}`;
 }
 
 /** Quoted only where a shell needs it. */

@@ -3,9 +3,9 @@
  * clock and runtimes that are handed in. The same wrapper runs in the daemon, in benchmarks and in simulations.
  */
 
-import type { RuntimeSet } from '../controllers/wrapper/process-supervisor/reconciler.js';
+import { Adoption } from '../controllers/wrapper/process-supervisor/adoption.js';
 import { buildWrapperControllers, type WrapperControllers } from '../controllers/wrapper/register.js';
-import type { CallPeer } from './channel/calls.js';
+import type { CallPeer, Service } from './channel/calls.js';
 import { descriptionServices } from './channel/instance-description.js';
 import { Link } from './channel/link.js';
 import { instanceServices, type LogLines } from './channel/log-relay.js';
@@ -15,17 +15,23 @@ import type { LogBatch, LogPosition } from './logs/log-batch.js';
 import type { SpanLines } from './logs/span-lines.js';
 import type { Clock, TimerHandle } from './loop/clock.js';
 import type { Part } from './loop/lifecycle.js';
-import { DroverError, messageOf } from './model/errors.js';
+import { DroverError } from './model/errors.js';
+import type { InstanceState } from './model/instance.js';
 import type { InstanceDescription } from './model/instance-description.js';
 import type { NodeCapacity, RuntimeOffer } from './model/node.js';
 import type { OutputSpan } from './model/past-exit.js';
+import type { FetchCost } from './model/template.js';
 import { type Desired, DesiredCopy, type MasterAddress } from './node/desired-copy.js';
-import { type Handle, HandleBook, newHandle } from './node/handle-book.js';
+import { type Handle, HandleBook } from './node/handle-book.js';
 import { describePastRuns } from './node/past-runs.js';
 import { StatusOutbox } from './node/status-outbox.js';
 import { TemplatePrefetch } from './node/template-prefetch.js';
 import { WriteBehind } from './node/write-behind.js';
-import type { Exit, Held, Runtime, StartSpec } from './runtime/runtime.js';
+import type { ProcessUsage } from './runtime/limits/process-usage.js';
+import { advisoryLimits, type ResourceLimits } from './runtime/limits/resource-limits.js';
+import { type SampledRun, UsageSampler } from './runtime/limits/usage-sampler.js';
+import { RuntimeOffers } from './runtime/offers.js';
+import type { Runtime, StartSpec } from './runtime/runtime.js';
 import type { Store } from './store/store.js';
 import type { Logger } from './telemetry/logger.js';
 import type { Metrics } from './telemetry/metrics.js';
@@ -34,7 +40,7 @@ import type { Metrics } from './telemetry/metrics.js';
 export interface Installation {
   isCached(digest: string): boolean;
   /** Brings a tree into the cache, asking the master by `calls`. */
-  fetch(digest: string, calls: CallPeer | undefined, signal: AbortSignal): Promise<void>;
+  fetch(digest: string, calls: CallPeer | undefined, signal: AbortSignal): Promise<FetchCost | undefined>;
   /** Makes the working directory, whole or not at all; resolves with warnings. */
   install(
     desired: Desired,
@@ -47,6 +53,8 @@ export interface Installation {
   readLogs(id: string, lines: number): Promise<LogLines>;
   /** From `position` on, then live, until `signal` aborts. */
   followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
+  /** Number of the first line that a run writes which is started now. */
+  nextLogLine(id: string): Promise<number>;
   /** The last lines of one run. */
   readOutput(id: string, span: OutputSpan, lines: number): Promise<SpanLines>;
 }
@@ -58,8 +66,14 @@ export interface WrapperOptions {
   readonly version: string;
   readonly capacity: NodeCapacity;
   readonly runtimes: readonly Runtime[];
+  /** What holds `ramMB` and `cpu`. Absent: they are advisory. */
+  readonly limits?: ResourceLimits;
+  /** Measures instances that no control group and no runtime measures. Absent: nobody does. */
+  readonly processUsage?: Pick<ProcessUsage, 'read'>;
   readonly installation: Installation;
-  readonly connect: () => Promise<Transport>;
+  readonly connect: (signal: AbortSignal) => Promise<Transport>;
+  /** What else it answers to the master. */
+  readonly services?: ReadonlyMap<string, Service>;
   /** The node's own store, not the master's. */
   readonly store: Store;
   readonly metrics: Metrics;
@@ -68,11 +82,21 @@ export interface WrapperOptions {
   readonly logger: Logger;
 }
 
-/** Unexplained ends: the process went while no daemon watched. */
-const UNSEEN_EXIT = { code: null, signal: null };
 /** How long a node that is being stopped waits for its last reports to be recorded. */
 const LAST_REPORTS_MS = 2000;
-const PROBE_EVERY_MS = 30_000;
+
+export interface WrapperStatus {
+  /** The master has welcomed this node, and the connection stands. */
+  readonly isConnected: boolean;
+  readonly offers: readonly RuntimeOffer[];
+  /** What it should hold, by id. */
+  readonly instances: readonly {
+    readonly id: string;
+    readonly configurationName: string;
+    readonly state: InstanceState;
+    readonly message: string | null;
+  }[];
+}
 
 export class Wrapper implements Part {
   readonly #options: WrapperOptions;
@@ -80,18 +104,18 @@ export class Wrapper implements Part {
   readonly #desired: DesiredCopy;
   readonly #handles: HandleBook;
   readonly #outbox = new StatusOutbox();
-  readonly #runtimes: ReadonlyMap<string, Runtime>;
-  readonly #offers = new Map<string, RuntimeOffer>();
+  readonly #offers: RuntimeOffers;
+  readonly #limits: ResourceLimits;
+  readonly #sampler: UsageSampler;
   readonly #controllers: WrapperControllers;
+  readonly #adoption: Adoption;
   readonly #link: Link;
   readonly #prefetch: TemplatePrefetch;
-  readonly #unsubscribe: (() => void)[] = [];
   #resolveFed: () => void = () => undefined;
   /** The first time that the master says what this node should hold: from then on it counts the node as there. */
   readonly whenFed = new Promise<void>((resolve) => {
     this.#resolveFed = resolve;
   });
-  #probeTimer: TimerHandle | undefined;
   #isNodeStopping = false;
   #isStopped = false;
 
@@ -100,7 +124,15 @@ export class Wrapper implements Part {
     this.#disk = new WriteBehind(options);
     this.#desired = new DesiredCopy(this.#disk);
     this.#handles = new HandleBook(this.#disk);
-    this.#runtimes = new Map(options.runtimes.map((runtime) => [runtime.key, runtime]));
+    this.#offers = new RuntimeOffers({
+      ...options,
+      onChange: () => {
+        this.#link.sendOffer();
+        this.#controllers.wakeAll();
+      },
+    });
+    this.#limits = options.limits ?? advisoryLimits('nothing on this node holds them');
+    this.#sampler = this.#buildSampler();
     this.#prefetch = new TemplatePrefetch({
       isCached: (digest) => options.installation.isCached(digest),
       fetch: (digest, signal) => options.installation.fetch(digest, this.#link.calls, signal),
@@ -108,33 +140,42 @@ export class Wrapper implements Part {
     });
     this.#link = this.#buildLink();
     this.#controllers = this.#buildControllers();
+    this.#adoption = new Adoption({
+      ...options,
+      desired: this.#desired,
+      handles: this.#handles,
+      noteExit: (run, exit) => this.#controllers.processSupervisor.noteExit(run, exit),
+    });
   }
 
   /** Takes up what an earlier daemon left, then connects and starts to reconcile. */
   async start(): Promise<void> {
     await this.#desired.load();
-    await this.#handles.load();
-    for (const runtime of this.#options.runtimes) await this.#adopt(runtime);
-    await this.#probe();
+    await this.#handles.load(this.#options.clock);
+    for (const runtime of this.#options.runtimes) await this.#adoption.adopt(runtime);
+    await this.#takeUpLimits();
+    await this.#offers.start();
     await this.#controllers.supervisor.start();
     await this.#controllers.installer.start();
     this.#controllers.wakeAll();
     this.#link.start();
-    this.#probeLater();
+    this.#sampler.start();
   }
 
   /** Lets go: instances live on for the next daemon. Idempotent. */
   async stop(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    this.#probeTimer?.cancel();
-    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#offers.stop();
+    this.#adoption.stop();
+    await this.#sampler.stop();
     await Promise.all([
       this.#controllers.supervisor.stop(),
       this.#controllers.installer.stop(),
       this.#prefetch.stop(),
     ]);
     await this.#controllers.processSupervisor.stop();
+    await this.#limits.stop();
     this.#link.stop(true);
     for (const runtime of this.#options.runtimes) await runtime.release();
     await this.#disk.stop();
@@ -172,6 +213,21 @@ export class Wrapper implements Part {
     timer?.cancel();
   }
 
+  /** What a person on this machine wants to know. */
+  status(): WrapperStatus {
+    const instances = [...this.#desired.ids()].sort().map((id) => {
+      const { assignment } = this.#desired.get(id) ?? {};
+      const report = this.#outbox.get(id);
+      return {
+        id,
+        configurationName: assignment?.configurationName ?? '',
+        state: report?.state ?? 'CREATING',
+        message: report?.message ?? null,
+      };
+    });
+    return { isConnected: this.#link.calls !== undefined, offers: this.#offers.list(), instances };
+  }
+
   /** What housekeeping must leave alone: instances that are or were held here, and the trees that they use. */
   inUse(): { readonly instanceIds: ReadonlySet<string>; readonly digests: ReadonlySet<string> } {
     const instanceIds = new Set([...this.#desired.ids(), ...[...this.#handles.values()].map(({ id }) => id)]);
@@ -188,11 +244,42 @@ export class Wrapper implements Part {
     await this.#controllers.installer.whenIdle();
   }
 
+  /** The groups of what runs, and none of what has ended. */
+  async #takeUpLimits(): Promise<void> {
+    for (const { id, run, process } of this.#handles.values()) {
+      const { ramMB = 0, cpu = 0 } = this.#desired.get(id)?.configuration ?? {};
+      if (process !== null && 'pid' in process)
+        await this.#limits.adopt({ instanceId: id, run }, process.pid, { ramMB, cpu });
+    }
+    await this.#limits.removeLeftovers();
+  }
+
+  #buildSampler(): UsageSampler {
+    const { processUsage, clock, logger } = this.#options;
+    return new UsageSampler({
+      runs: () => this.#sampledRuns(),
+      limits: this.#limits,
+      processes: processUsage ?? { read: async () => new Map() },
+      onSamples: (usages) => this.#link.sendUsage(usages),
+      clock,
+      logger,
+    });
+  }
+
+  *#sampledRuns(): Generator<SampledRun> {
+    for (const { id, run, process, runtime: key } of this.#handles.values()) {
+      const runtime = this.#offers.get(key);
+      if (process === null || runtime === undefined) continue;
+      yield { instanceId: id, run, runtime, pid: 'pid' in process ? process.pid : null };
+    }
+  }
+
   #buildLink(): Link {
     const { installation } = this.#options;
     return new Link({
       ...this.#options,
-      offers: () => [...this.#offers.values()],
+      offers: () => [...this.#offers.list()],
+      advisoryLimits: this.#limits.advisory,
       feed: {
         applySnapshot: (snapshot) => {
           this.#desired.applySnapshot(snapshot);
@@ -200,15 +287,17 @@ export class Wrapper implements Part {
         },
         applyDelta: (delta) => this.#desired.applyDelta(delta),
         commit: () => this.#desired.commit(),
+        held: () => this.#desired.held(),
       },
       reports: this.#outbox,
       services: new Map([
+        ...(this.#options.services ?? []),
         ...instanceServices({
           readLogs: (id, lines) => installation.readLogs(id, lines),
           followLogs: (id, position, signal) => installation.followLogs(id, position, signal),
           writeStdin: (id, bytes) => this.#writeStdin(id, bytes),
         }),
-        ...prefetchServices((digests) => this.#prefetch.take(digests)),
+        ...prefetchServices(this.#prefetch),
         ...descriptionServices((id, lines) => this.#describe(id, lines)),
       ]),
       onWelcome: (master) => this.#desired.setMaster(master),
@@ -248,10 +337,13 @@ export class Wrapper implements Part {
       supervisor: {
         ...shared,
         outbox: this.#outbox,
-        runtimes: this.#runtimeSet(),
+        runtimes: this.#offers,
+        limits: this.#limits,
         launchSpec: (desired, run) => installation.launchSpec(desired, run, this.#desired.master),
         checkPort: (port) => installation.checkPort(port),
         removeWorkspace: (id) => installation.remove(id),
+        nextLogLine: (id) => installation.nextLogLine(id),
+        followLogs: (id, position, signal) => installation.followLogs(id, position, signal),
       },
     });
     metrics.addQueue('process-supervisor', () => controllers.supervisor.gauge());
@@ -259,138 +351,9 @@ export class Wrapper implements Part {
     return controllers;
   }
 
-  #runtimeSet(): RuntimeSet {
-    return {
-      get: (key) => this.#runtimes.get(key),
-      problemOf: (key) => {
-        const offer = this.#offers.get(key);
-        if (offer === undefined) return `this node has no runtime ${key}`;
-        return offer.available
-          ? null
-          : `runtime ${key} is not available on this node: ${offer.reason ?? 'unknown reason'}`;
-      },
-    };
-  }
-
-  /** Subscribes to a runtime and squares its holdings with the handles. */
-  async #adopt(runtime: Runtime): Promise<void> {
-    this.#unsubscribe.push(
-      runtime.onExit((run, exit) => this.#controllers.processSupervisor.noteExit(run, exit)),
-      runtime.onLost(() => {
-        this.#options.logger.warn(
-          { runtime: runtime.key },
-          `runtime ${runtime.key} lost hold of its instances; looking at each`,
-        );
-        this.#takeUp(runtime).catch((error: unknown) =>
-          this.#options.logger.error(
-            { err: error, runtime: runtime.key },
-            'instances could not be taken up again',
-          ),
-        );
-      }),
-    );
-    try {
-      await this.#takeUp(runtime);
-    } catch (error) {
-      this.#options.logger.warn(
-        { err: error, runtime: runtime.key },
-        `runtime ${runtime.key} cannot be used: ${messageOf(error)}`,
-      );
-    }
-  }
-
-  async #takeUp(runtime: Runtime): Promise<void> {
-    const held = new Map((await runtime.adopt()).map((entry) => [entry.instanceId, entry]));
-    for (const handle of [...this.#handles.values()])
-      if (handle.runtime === runtime.key) this.#square(handle, held.get(handle.id));
-    for (const entry of held.values())
-      if (this.#handles.get(entry.instanceId) === undefined) this.#open(runtime, entry);
-  }
-
-  /** Brings one handle in line with what its runtime holds. */
-  #square(handle: Handle, held: Held | undefined): void {
-    const { clock, logger } = this.#options;
-    const isSameRun = held !== undefined && held.run >= handle.run;
-    if (isSameRun && held.exit === null) {
-      const isKnown = handle.process?.pid === held.process.pid && handle.run === held.run;
-      if (isKnown && handle.upSince !== null) return;
-      this.#handles.put({
-        ...handle,
-        run: held.run,
-        process: held.process,
-        upSince: clock.monotonic(),
-        isPrepared: false,
-      });
-      logger.info(
-        { instance: handle.id, processPid: held.process.pid },
-        `adopted ${handle.id} (${handle.configurationName}), pid ${held.process.pid}`,
-      );
-      return;
-    }
-    if (handle.process === null && !isSameRun) {
-      // A start may have been cut off between fork and record: whatever it left is looked for.
-      if (handle.run > 0 && !handle.isPrepared) this.#handles.change(handle.id, { hasRemains: true });
-      return;
-    }
-    const exit: Exit = (isSameRun ? held.exit : null) ?? { ...UNSEEN_EXIT, at: clock.now() };
-    this.#handles.put({
-      ...handle,
-      run: isSameRun ? held.run : handle.run,
-      process: handle.process ?? ABSENT,
-    });
-    this.#controllers.processSupervisor.noteExit(
-      { instanceId: handle.id, run: isSameRun ? held.run : handle.run },
-      exit,
-    );
-  }
-
-  /** A process whose handle never reached the disk. */
-  #open(runtime: Runtime, held: Held): void {
-    const desired = this.#desired.get(held.instanceId);
-    const handle = newHandle({
-      id: held.instanceId,
-      configurationName: desired?.assignment.configurationName ?? 'unknown',
-      // Without its configuration nothing may be deleted.
-      static: desired?.configuration.static ?? true,
-      runtime: runtime.key,
-      restartToken: desired?.assignment.restartToken ?? 0,
-    });
-    this.#handles.put(handle);
-    this.#square(handle, held);
-  }
-
-  async #probe(): Promise<boolean> {
-    let isChanged = false;
-    for (const runtime of this.#options.runtimes) {
-      const offer = await runtime.probe();
-      const before = this.#offers.get(runtime.key);
-      isChanged ||= before?.available !== offer.available || before.version !== offer.version;
-      this.#offers.set(runtime.key, offer);
-    }
-    return isChanged;
-  }
-
-  /** Tools come and go while the node runs. */
-  #probeLater(): void {
-    this.#probeTimer = this.#options.clock.setTimer(PROBE_EVERY_MS, () => {
-      this.#probe()
-        .then((isChanged) => {
-          if (!isChanged) return;
-          this.#link.sendOffer();
-          this.#controllers.wakeAll();
-        })
-        .catch((error: unknown) =>
-          this.#options.logger.warn({ err: error }, 'the runtimes could not be probed'),
-        )
-        .finally(() => {
-          if (!this.#isStopped) this.#probeLater();
-        });
-    });
-  }
-
   async #writeStdin(id: string, bytes: Buffer): Promise<void> {
     const handle = this.#handles.get(id);
-    const runtime = this.#runtimes.get(handle?.runtime ?? '');
+    const runtime = this.#offers.get(handle?.runtime ?? '');
     if (handle?.process == null || runtime === undefined)
       throw new DroverError(
         'DRV_INSTANCE_NOT_RUNNING',
@@ -399,9 +362,6 @@ export class Wrapper implements Part {
     await runtime.write({ instanceId: id, run: handle.run }, bytes);
   }
 }
-
-/** Stands for a process that is known to be gone, until its exit is noted. */
-const ABSENT = { pid: 0, startTime: 0, bootId: '' };
 
 function isAlive(handle: Handle): boolean {
   return handle.process !== null || handle.isStarting || handle.hasRemains;

@@ -12,11 +12,29 @@ mount|mount|full disks: a small tmpfs is filled
 setsid|util-linux|process runtime: a grandchild that leaves its session is still ended
 chromium|chromium|reference page of the API: a browser shows it, and opens a console with its key as a subprotocol
 stty|coreutils|process runtime: input arrives byte for byte
+screen|screen|screen runtime: all of it
+tmux|tmux|tmux runtime: all of it
+dockerd|docker.io|docker runtime: tests start an engine of their own, as root
+busybox|busybox-static|docker runtime: the image that these tests start
 '
 
 say() { printf 'test/setup.sh: %s\n' "$*"; }
 
 is_root() { [ "$(id -u)" -eq 0 ]; }
+
+# docker.io would start an engine of the whole machine; Debian asks this program before it starts a service.
+without_services() {
+  local policy=/usr/sbin/policy-rc.d status
+  if [ -e "$policy" ]; then
+    "$@"
+    return
+  fi
+  printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod 755 "$policy" || return
+  "$@"
+  status=$?
+  rm -f "$policy"
+  return "$status"
+}
 
 # A stale or empty package index is the usual reason for a first failure.
 install() {
@@ -31,7 +49,7 @@ provide_tools() {
   while IFS='|' read -r command package need; do
     [ -n "$command" ] || continue
     command -v "$command" >/dev/null && continue
-    if is_root && command -v apt-get >/dev/null && install "$package" && command -v "$command" >/dev/null; then
+    if is_root && command -v apt-get >/dev/null && without_services install "$package" && command -v "$command" >/dev/null; then
       say "installed $package for $command"
     else
       say "no $command (Debian package $package); tests without it are skipped or fail: $need"

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { DroverError } from '../model/errors.js';
 import { instanceInfoSchema } from '../model/instance.js';
+import type { InstanceUsage } from '../model/instance-usage.js';
 import { nameSchema } from '../model/names.js';
 import {
   type NodeRecord,
@@ -9,10 +10,13 @@ import {
   nodeConditionSchema,
   runtimeOfferSchema,
 } from '../model/node.js';
+import { drainProgressSchema } from '../model/node-drain.js';
 import type { ApiDependencies } from './dependencies.js';
 import type { InstanceRoutesOptions } from './instance-routes.js';
 import { sendError } from './json-reply.js';
 import { defineRoute, nothing, type Route } from './route.js';
+
+const BYTES_PER_MB = 1024 * 1024;
 
 const nodeParams = z.object({ id: z.string().describe('node id') });
 const commandBody = z.object({ command: z.string().describe('a console command') });
@@ -26,6 +30,12 @@ export const summarySchema = z.object({
     .describe('what placement has given out'),
 });
 
+const usageSchema = z.object({
+  cpuPercent: z.number().describe('100 = one core'),
+  memoryMB: z.int(),
+  processes: z.int(),
+});
+
 export const detailSchema = summarySchema.extend({
   instances: z.array(instanceInfoSchema).describe('what is placed there, oldest first'),
   capacity: nodeCapacitySchema,
@@ -33,8 +43,15 @@ export const detailSchema = summarySchema.extend({
     '`returning`: it said that it will be back; `lost`: its beats are missing',
   ),
   conditionSince: z.number().describe('Unix milliseconds'),
-  cordoned: z.boolean(),
+  lastBeat: z
+    .number()
+    .nullable()
+    .describe('Unix milliseconds, by the clock of the master; null: none since the master started'),
+  cordoned: z.boolean().describe('it gets no new instances'),
+  drain: drainProgressSchema.nullable().describe('null: its instances are not being moved away'),
   runtimes: z.array(runtimeOfferSchema),
+  advisoryLimits: z.string().nullable().describe('why ramMB and cpu do not hold there; null: they do'),
+  usage: usageSchema.nullable().describe('of all instances there; null: nothing was measured'),
   version: z.string(),
 });
 
@@ -80,8 +97,12 @@ function getRoute({ dependencies, view }: InstanceRoutesOptions): Route {
         capacity,
         condition,
         conditionSince,
+        lastBeat: dependencies.beats.lastBeatAt(id) ?? null,
         cordoned,
+        drain: dependencies.drainOf(id) ?? null,
         runtimes,
+        advisoryLimits: node.advisoryLimits ?? null,
+        usage: usageOf(dependencies.usageOfNode(id)),
         version,
       };
     },
@@ -123,6 +144,15 @@ function summaryOf(
 ): z.output<typeof summarySchema> {
   const { ramMB, cpu } = dependencies.usedOf(nodeId);
   return { nodeId, address, master, resources: { usedRamMB: ramMB, usedCpu: cpu } };
+}
+
+function usageOf(usage: InstanceUsage | undefined): z.output<typeof usageSchema> | null {
+  if (usage === undefined) return null;
+  return {
+    cpuPercent: Math.round((usage.cpuPercent ?? 0) * 10) / 10,
+    memoryMB: Math.round(usage.memoryBytes / BYTES_PER_MB),
+    processes: usage.processes,
+  };
 }
 
 /** Only a well-formed id is repeated to the client. */

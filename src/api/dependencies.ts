@@ -6,7 +6,10 @@ import type { ApiKeyRecord, KeyScope } from '../model/api-key.js';
 import type { AuditTrail } from '../model/audit.js';
 import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
 import type { InstanceRecord, InstanceState } from '../model/instance.js';
+import type { InstanceUsage } from '../model/instance-usage.js';
 import type { NodeConfiguration, NodeRecord } from '../model/node.js';
+import type { DrainProgress } from '../model/node-drain.js';
+import type { ClusterSyncReport } from '../model/template.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -112,10 +115,12 @@ export interface TemplateSync {
     name: string,
     storage: string,
   ): Promise<{ readonly files: number; readonly bytes: number; readonly digest: string }>;
-  /** Dispatches a prefetch of all matching templates (`group/*`, `group/name`, `*`) to every connected node. */
+  /** Has every connected node fetch all matching templates (`group/*`, `group/name`, `*`); does not wait for them. */
   toCluster(
     pattern: string,
   ): Promise<{ readonly templates: readonly string[]; readonly nodes: readonly string[] }>;
+  /** How the latest of these stands; undefined: there was none since the master started. */
+  latestSync(): ClusterSyncReport | undefined;
 }
 
 /** The command tree, as `/commands/execute` and `/console` use it. */
@@ -159,6 +164,10 @@ export interface ApiDependencies {
   readonly beats: BeatReader;
   /** RAM in MB and CPU units that placement counts as given out on a node; zero for one that it does not know. */
   usedOf(nodeId: string): { readonly ramMB: number; readonly cpu: number };
+  /** The sum of what the instances of a node use; undefined: nothing was measured there. */
+  usageOfNode(nodeId: string): InstanceUsage | undefined;
+  /** Undefined: the node is not being drained. */
+  drainOf(nodeId: string): DrainProgress | undefined;
   readonly audit: AuditTrail;
   readonly commands: CommandRunner;
   readonly explainer: Explainer;

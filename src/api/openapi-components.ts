@@ -5,7 +5,8 @@ import { auditEntrySchema } from '../model/audit.js';
 import { configurationSchema, portRangeSchema } from '../model/configuration.js';
 import { instanceInfoSchema, instanceStateSchema } from '../model/instance.js';
 import { nodeConfigurationSchema, runtimeOfferSchema } from '../model/node.js';
-import { templateInstallationSchema, templateReferenceSchema } from '../model/template.js';
+import { drainProgressSchema } from '../model/node-drain.js';
+import { clusterSyncSchema, templateInstallationSchema, templateReferenceSchema } from '../model/template.js';
 import type { Scope } from './auth.js';
 import { detailSchema, summarySchema } from './cluster-routes.js';
 import { ERROR_RESPONSES, errorAnswer, rateLimitAnswer } from './openapi-errors.js';
@@ -30,6 +31,8 @@ export const COMPONENTS: ZodOpenApiComponentsObject = {
     PortRange: portRangeSchema,
     ClusterNode: summarySchema,
     ClusterNodeDetail: detailSchema,
+    DrainProgress: drainProgressSchema,
+    TemplateSync: clusterSyncSchema,
     TemplateReference: templateReferenceSchema,
     TemplateInstallation: templateInstallationSchema,
     NodeConfiguration: nodeConfigurationSchema,

@@ -39,6 +39,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'POST /templates/:group/:name/import': 'importTemplate',
   'POST /templates/:group/:name/sync': 'syncTemplate',
   'POST /templates/sync': 'syncTemplates',
+  'GET /templates/sync': 'getTemplateSync',
   'POST /commands/execute': 'executeCommand',
   'GET /console': 'openConsole',
   'GET /audit': 'listAuditEntries',

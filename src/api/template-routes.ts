@@ -1,5 +1,6 @@
 /** `/templates`: which there are, whole ones as zips, and from where they come. Their files: `template-file-routes.ts`. */
-import { LOCAL_STORAGE } from '../model/template.js';
+import { DroverError } from '../model/errors.js';
+import { type ClusterSyncReport, clusterSyncSchema, LOCAL_STORAGE } from '../model/template.js';
 import type { ApiDependencies } from './dependencies.js';
 import { defineRoute, nothing, type Route } from './route.js';
 import { templateFileRoutes } from './template-file-routes.js';
@@ -23,6 +24,7 @@ export function templateRoutes(dependencies: ApiDependencies): readonly Route[] 
     importRoute(dependencies),
     syncRoute(dependencies),
     clusterSyncRoute(dependencies),
+    latestSyncRoute(dependencies),
   ];
 }
 
@@ -146,17 +148,42 @@ function clusterSyncRoute({ templateSync }: ApiDependencies): Route {
     method: 'POST',
     path: '/templates/sync',
     scope: 'ALL',
-    summary: 'Tells every connected node to fetch templates ahead of need; without a body, all of them.',
+    summary: 'Has every connected node fetch templates ahead of need; without a body, all of them.',
     params: nothing,
     query: nothing,
     body: clusterSyncBody,
     answers: {
-      200: { description: 'the nodes are being told; the log says more', schema: clusterSyncAnswer },
+      200: {
+        description: 'the nodes fetch; GET /templates/sync shows how it goes',
+        schema: clusterSyncAnswer,
+      },
     },
     handle: async ({ body: { pattern } }) => {
       const { templates, nodes } = await templateSync.toCluster(pattern);
       const message = `${count(templates.length, 'template')} on the way to ${count(nodes.length, 'node')}`;
       return { message: templates.length === 0 ? 'no template matches' : message, pattern, templates, nodes };
+    },
+  });
+}
+
+function latestSyncRoute({ templateSync }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/templates/sync',
+    scope: 'ALL',
+    summary: 'How the latest sync to the cluster stands, node by node.',
+    errors: ['DRV_TEMPLATE_UNKNOWN'],
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'the sync, also while it runs', schema: clusterSyncSchema } },
+    handle: (): ClusterSyncReport => {
+      const latest = templateSync.latestSync();
+      if (latest !== undefined) return latest;
+      throw new DroverError(
+        'DRV_TEMPLATE_UNKNOWN',
+        'no sync was asked for since the master started: POST /api/templates/sync begins one',
+      );
     },
   });
 }

@@ -94,6 +94,9 @@ function isRule(rule: unknown): rule is Rule {
 /** What a rule accepts, in words. */
 function accepted(rule: Rule | undefined): string {
   if (rule?.enum !== undefined) return `one of ${rule.enum.map((value) => JSON.stringify(value)).join(', ')}`;
+  if (rule?.const !== undefined) return JSON.stringify(rule.const);
+  if (rule?.anyOf !== undefined)
+    return rule.anyOf.map((one) => accepted(isRule(one) ? one : undefined)).join(' or ');
   switch (rule?.type) {
     case 'integer':
       return `a whole number${range(rule.minimum, rule.maximum, '')}`;

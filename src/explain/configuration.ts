@@ -1,5 +1,6 @@
 /** Why a configuration stands as it does: how many are asked for and are there, its file, and each of its instances. Pure. */
 import type { ConfigurationFileError } from '../model/configuration.js';
+import { hasFinished } from '../model/instance.js';
 import type { ServiceView } from './decisions.js';
 import { type ConfigurationExplanation, type ExplainedFile, MOST_LISTED } from './explanation.js';
 import type { ConfigurationFacts, InstanceFacts, Story } from './facts.js';
@@ -132,6 +133,9 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
   ).length;
   if (resting > 0)
     yield `${countText(resting, 'static instance was', 'static instances were')} stopped on request and ${resting === 1 ? 'counts' : 'count'} all the same.`;
+  const finished = instances.filter(({ record: one }) => hasFinished(one)).length;
+  if (finished > 0)
+    yield `${countText(finished, 'instance has', 'instances have')} ended, and restartPolicy does not start ${finished === 1 ? 'it' : 'them'} again: ${finished === 1 ? 'it counts' : 'they count'} all the same.`;
   const older = instances.filter(
     ({ record: one }) => record !== undefined && one.revision !== record.hash,
   ).length;

@@ -55,4 +55,6 @@ export interface Decisions {
   serviceOf(configurationName: string): ServiceView | undefined;
   /** Undefined: no such node. */
   contactOf(nodeId: string): ContactView | undefined;
+  /** What the drain of its node means for an instance; undefined: its node is not being drained. */
+  moveOf(instanceId: string): string | undefined;
 }

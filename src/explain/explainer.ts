@@ -2,7 +2,7 @@
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
-import type { InstanceRecord } from '../model/instance.js';
+import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import type { InstanceDescription } from '../model/instance-description.js';
 import { isInstanceId, nameSchema } from '../model/names.js';
 import type { NodeRecord } from '../model/node.js';
@@ -67,7 +67,9 @@ export class FactsExplainer implements Explainer {
       // An answer about what the record no longer says would explain neither.
       if (after.revision !== before.revision && looks < MOST_LOOKS) continue;
       const shared = this.#shared(after.value.configurationName);
-      return explainInstance(this.#factsOf(after.value, answers, shared), this.#options.clock.now());
+      const facts = this.#factsOf(after.value, answers, shared);
+      const move = this.#options.decisions.moveOf(id);
+      return explainInstance({ ...facts, move }, this.#options.clock.now());
     }
   }
 
@@ -80,7 +82,9 @@ export class FactsExplainer implements Explainer {
     const shared = this.#shared(name);
     const { configuration, fileErrors, service } = shared;
     const all = new Map(this.#instancesOf(name).map((record) => [record.id, record]));
-    const wanted = [...all.values()].filter(({ desired }) => desired.goal === 'run');
+    const wanted = [...all.values()].filter(
+      (record) => record.desired.goal === 'run' && !hasFinished(record),
+    );
     return explainConfiguration(
       {
         name,

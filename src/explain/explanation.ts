@@ -38,6 +38,7 @@ export const pastExitSchema = z.object({
   run: z.int().describe('which start of the instance, counted from 1'),
   code: z.int().nullable(),
   signal: z.string().nullable(),
+  cause: z.string().optional().describe('what neither code nor signal can tell'),
   wasAsked: z.boolean().describe('it ended in a stop or restart that was asked for'),
   lastLines: z.array(z.string()).describe('what it wrote last, oldest first, as plain text'),
   linesNote: z.string().nullable().describe('why there are no lines; null: there are'),

@@ -24,6 +24,8 @@ export interface InstanceFacts {
   /** The node that holds it. */
   readonly node: NodeRecord | undefined;
   readonly contact: ContactView | undefined;
+  /** What the drain of its node means for it; absent: its node is not being drained. */
+  readonly move?: string | undefined;
   readonly answer: NodeAnswer;
 }
 

@@ -1,5 +1,8 @@
 /** The stories of instances on a node that is there, told from what that node says of them. */
+
+import { hasFinished } from '../model/instance.js';
 import type { InstanceDescription } from '../model/instance-description.js';
+import { NO_HOST_PID } from '../model/run-identity.js';
 import type { InstanceFacts, Story } from './facts.js';
 import { durationText, endText } from './words.js';
 
@@ -14,6 +17,7 @@ const STORIES: readonly HeldStory[] = [
   unheard,
   stopped,
   up,
+  finished,
   starting,
   noRuntime,
   problem,
@@ -50,16 +54,25 @@ function unsure(_facts: InstanceFacts, seen: InstanceDescription): Story | undef
 function ending(_facts: InstanceFacts, { goal, pid, stop }: InstanceDescription): Story | undefined {
   if (pid === null) return undefined;
   if (stop === null)
-    return goal === 'run' ? undefined : { says: 'is about to be sent SIGTERM', next: afterEnd(goal) };
+    return goal === 'run' ? undefined : { says: 'is about to be told to end', next: afterEnd(goal) };
   const what = goal === 'restart' || goal === 'run' ? 'is being restarted' : 'is being stopped';
   const says = `${what}: ${stop.signal} was sent ${durationText(stop.sentAgoMs)} ago`;
   if (stop.killInMs !== null)
-    return { says, next: join(`SIGKILL follows in ${durationText(stop.killInMs)}.`, afterEnd(goal)) };
+    return { says, next: join(whatFollows(stop.killInMs, stop.next), afterEnd(goal)) };
   return {
     says,
     next: join('SIGKILL is sent again every second.', afterEnd(goal)),
-    advice: `What outlives SIGKILL hangs in the kernel, on a disk or network mount: \`ps -o stat,wchan -p ${pid}\` shows where.`,
+    advice:
+      pid === NO_HOST_PID
+        ? "What outlives SIGKILL hangs in the kernel or in its container's engine; the engine's own tools say more."
+        : `What outlives SIGKILL hangs in the kernel, on a disk or network mount: \`ps -o stat,wchan -p ${pid}\` shows where.`,
   };
+}
+
+function whatFollows(killInMs: number, next: NonNullable<InstanceDescription['stop']>['next']): string {
+  const kill = `SIGKILL follows in ${durationText(killInMs)}.`;
+  if (next === undefined || next.signal === 'SIGKILL') return kill;
+  return `${next.signal} follows in ${durationText(next.inMs)}, SIGKILL in ${durationText(killInMs)}.`;
 }
 
 function afterEnd(goal: InstanceDescription['goal']): string | undefined {
@@ -117,13 +130,56 @@ function up({ record }: InstanceFacts, seen: InstanceDescription): Story | undef
   if (seen.pid === null) return undefined;
   const { state, reason } = record.status;
   const since = seen.upForMs === null ? '' : `, up for ${durationText(seen.upForMs)}`;
+  if (seen.readiness !== null && state !== 'ONLINE') return notReady(record, seen, seen.readiness);
   if (state === 'ONLINE') return online(record, seen);
   return reason === 'reported'
     ? {
-        says: `runs (pid ${seen.pid}${since}), but was reported ${state} by the instance itself or a tool`,
+        says: `runs (${runText(seen.pid)}${since}), but was reported ${state} by the instance itself or a tool`,
         next: 'That stands until the next report, or until its process ends.',
       }
-    : { says: `runs (pid ${seen.pid}${since}), which its node is about to report` };
+    : { says: `runs (${runText(seen.pid)}${since}), which its node is about to report` };
+}
+
+function notReady(
+  { id, configurationName, status }: InstanceFacts['record'],
+  { pid, upForMs }: InstanceDescription,
+  { reason, message }: NonNullable<InstanceDescription['readiness']>,
+): Story {
+  const since = upForMs === null ? '' : ` for ${durationText(upForMs)}`;
+  const says = `is up${since} (${runText(pid ?? NO_HOST_PID)}) and ${status.state}: ${message}`;
+  const next = 'It is ONLINE as soon as that holds; it is not ended for being late.';
+  if (reason === 'starting') return { says, next };
+  return {
+    says,
+    next,
+    advice: `Its last lines say more (\`instance logs ${id}\`); or readiness of ${configurationName} asks for the wrong thing. \`instance restart ${id}\` starts it anew.`,
+  };
+}
+
+/** Its restart policy does not start it again. */
+function finished(facts: InstanceFacts, seen: InstanceDescription): Story | undefined {
+  if (!seen.isFinished) return undefined;
+  if (!hasFinished(facts.record)) return { says: 'has ended, and its node is about to report that' };
+  const [last] = seen.exits;
+  return finishedStory(facts, last === undefined ? '' : `: its process ${endText(last)}`);
+}
+
+/** It ended by itself, as it may. */
+export function finishedStory({ record, service }: InstanceFacts, how: string): Story {
+  const isCounted = service?.counted.has(record.id) === true;
+  return {
+    says: `has ended, and restartPolicy does not start it again${how}`,
+    next: isCounted
+      ? 'It stays so and keeps its slot: nothing is created in its place.'
+      : 'It stays so until it is started.',
+    advice: `\`instance start ${record.id}\` starts it anew, \`instance delete ${record.id}\` removes it.`,
+    isSettled: true,
+  };
+}
+
+/** What runs, for a sentence. */
+function runText(pid: number): string {
+  return pid === NO_HOST_PID ? 'in a container' : `pid ${pid}`;
 }
 
 function online({ placement }: InstanceFacts['record'], seen: InstanceDescription): Story {
@@ -138,8 +194,13 @@ function online({ placement }: InstanceFacts['record'], seen: InstanceDescriptio
   };
 }
 
-function starting(_facts: InstanceFacts, { isStarting, run }: InstanceDescription): Story | undefined {
-  return isStarting ? { says: `is being started (run ${run})` } : undefined;
+function starting(
+  { record: { status } }: InstanceFacts,
+  { isStarting, run }: InstanceDescription,
+): Story | undefined {
+  if (!isStarting) return undefined;
+  const what = status.reason === 'starting' && status.message !== null ? `: ${status.message}` : '';
+  return { says: `is being started (run ${run})${what}` };
 }
 
 function noRuntime({ record }: InstanceFacts, { runtimeProblem }: InstanceDescription): Story | undefined {

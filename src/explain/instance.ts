@@ -1,13 +1,15 @@
 /** Why an instance is as it is: one story out of the facts, the numbers beside it, and what else is worth knowing. Pure. */
 
+import { hasFinished } from '../model/instance.js';
 import type { DescribedExit } from '../model/instance-description.js';
 import type { NodeCondition } from '../model/node.js';
+import { publicPid } from '../model/run-identity.js';
 import { toPlainText } from '../telemetry/plain-text.js';
 import { storyOfAway } from './away.js';
 import { type InstanceExplanation, MOST_LISTED, type PastExit } from './explanation.js';
 import type { InstanceFacts, Story } from './facts.js';
 import { describeFault, isOfOneFile } from './files.js';
-import { asked, storyOfHeld } from './held.js';
+import { asked, finishedStory, storyOfHeld } from './held.js';
 import { storyOfUnplaced } from './unplaced.js';
 
 /** A longer line of an instance's output is cut. */
@@ -35,7 +37,7 @@ export function explainInstance(facts: InstanceFacts, now: number): InstanceExpl
     nodeCondition: node?.condition ?? null,
     nodeAnswer: answer.kind === 'silent' ? answer.why : null,
     port: record.placement?.port ?? null,
-    processPid: seen === undefined ? status.pid : seen.pid,
+    processPid: publicPid(seen === undefined ? status.pid : seen.pid),
     upForMs: roundOrNull(seen?.upForMs),
     restarts: seen?.restarts ?? status.restarts,
     failuresInARow: seen?.failuresInARow ?? 0,
@@ -62,6 +64,7 @@ export function storyOfInstance(facts: InstanceFacts, now: number): Story {
     const isOver = status.state === 'STOPPED' && status.pid === null;
     if (placement === null || (answer.kind !== 'answered' && isOver)) return asked(facts, '');
   }
+  if (hasFinished(record) && answer.kind !== 'answered') return finishedStory(facts, '');
   return (
     storyOfUnplaced(facts) ??
     // A node that answers is there, whatever its beats say.
@@ -80,8 +83,12 @@ function storyOfRecord({ record }: InstanceFacts): Story {
   };
 }
 
-function* notesOf({ record, node, configuration, fileErrors, answer }: InstanceFacts): Generator<string> {
+function* notesOf(facts: InstanceFacts): Generator<string> {
+  const { record, node, configuration, fileErrors, answer, move } = facts;
   const { configurationName: name } = record;
+  if (move !== undefined) yield `Its node ${node?.nodeId} is being drained: ${move}.`;
+  else if (node?.cordoned === true)
+    yield `Its node ${node.nodeId} is cordoned: it keeps what it has and gets no new instances.`;
   if (answer.kind === 'silent') yield notAsked(answer.why, record.placement?.nodeId, node?.condition);
   if (configuration === undefined) {
     const isBroken = fileErrors.some(isOfOneFile);

@@ -22,9 +22,8 @@ const PORTS_SHOWN = 20;
 
 /** Several lines, without a newline at the end. */
 export function renderInstanceExplanation(explanation: InstanceExplanation): string {
-  const { port, restarts, failuresInARow, processPid, upForMs } = explanation;
+  const { port, restarts, failuresInARow } = explanation;
   const failures = failuresInARow === 0 ? '' : `, ${countText(failuresInARow, 'failure')} in a row`;
-  const up = upForMs === null ? '' : `, up for ${durationText(upForMs)}`;
   return blocks([
     head(explanation),
     [
@@ -35,7 +34,7 @@ export function renderInstanceExplanation(explanation: InstanceExplanation): str
       ),
       ...field('node', nodeText(explanation)),
       ...field('port', port === null ? null : String(port)),
-      ...field('process', processPid === null ? null : `pid ${processPid}${up}`),
+      ...field('process', processText(explanation)),
       ...field('restarts', `${restarts}${failures}`),
       ...field(
         'next try',
@@ -46,6 +45,13 @@ export function renderInstanceExplanation(explanation: InstanceExplanation): str
     portLines(explanation),
     exitLines(explanation.exits),
   ]);
+}
+
+/** What has a time of being up and no pid runs in a container. */
+function processText({ processPid, upForMs }: InstanceExplanation): string | null {
+  const up = upForMs === null ? '' : `, up for ${durationText(upForMs)}`;
+  if (processPid !== null) return `pid ${processPid}${up}`;
+  return upForMs === null ? null : `container${up}`;
 }
 
 /** Several lines, without a newline at the end. */

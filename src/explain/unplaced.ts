@@ -58,7 +58,11 @@ const ADVICE: readonly (readonly [string, (placement: PlacementView, name: strin
     (_placement, name) =>
       `Install what the runtime needs on a node, or set another runtime in ${name} and delete the instance.`,
   ],
-  ['cordoned', () => 'Lift the cordon of a node.'],
+  [
+    'cordoned',
+    (placement) =>
+      `Lift the cordon of ${nodesThat(placement, 'cordoned')} (\`cluster uncordon <node>\`), or add a node.`,
+  ],
   ['not-connected', (placement) => `Bring ${nodesThat(placement, 'not-connected')} back.`],
   ['not-home', () => 'Bring back the node that has its files.'],
   [

@@ -35,7 +35,16 @@ export function countText(count: number, one: string, many = `${one}s`): string 
 }
 
 /** How a process ended, after its name: `exited with code 1`. */
-export function endText({ code, signal }: { code: number | null; signal: string | null }): string {
+export function endText({
+  code,
+  signal,
+  cause,
+}: {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly cause?: string | undefined;
+}): string {
+  if (cause !== undefined) return `ended (${cause})`;
   if (signal !== null) return `was ended by ${signal}`;
   return code === null ? 'ended while nobody watched' : `exited with code ${code}`;
 }

@@ -9,7 +9,8 @@ import type { MaybePromise } from '../loop/maybe-promise.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { RuntimeOffer } from '../model/node.js';
 import { outputSpanSchema } from '../model/past-exit.js';
-import type { ExitListener, Held, ProcessIdentity, RunId, Runtime, StartSpec } from '../runtime/runtime.js';
+import { type RunIdentity, runIdentitySchema } from '../model/run-identity.js';
+import type { ExitListener, Held, RunId, Runtime, StartSpec } from '../runtime/runtime.js';
 import type { ExtensionGuard } from './extension-guard.js';
 
 const PROBE_LIMIT_MS = 10_000;
@@ -17,17 +18,18 @@ const CALL_LIMIT_MS = 60_000;
 const RELEASE_LIMIT_MS = 5000;
 
 const runSchema = z.object({ instanceId: z.string(), run: z.int() });
-const identitySchema = z.object({ pid: z.int(), startTime: z.number(), bootId: z.string() });
 const exitSchema = z.object({
   code: z.int().nullable(),
   signal: z.string().nullable(),
   at: z.number(),
   output: outputSpanSchema.optional(),
+  isOutOfMemory: z.boolean().optional(),
+  cause: z.string().optional(),
 });
 const heldSchema = z.array(
   z.union([
-    runSchema.extend({ process: identitySchema, exit: z.null() }),
-    runSchema.extend({ process: identitySchema.nullable(), exit: exitSchema }),
+    runSchema.extend({ process: runIdentitySchema, exit: z.null() }),
+    runSchema.extend({ process: runIdentitySchema.nullable(), exit: exitSchema }),
   ]),
 );
 const offerSchema = z.object({
@@ -63,9 +65,9 @@ export class GuardedRuntime implements Runtime {
     }
   }
 
-  async start(spec: StartSpec): Promise<ProcessIdentity> {
+  async start(spec: StartSpec): Promise<RunIdentity> {
     const identity = await this.#bounded('start', CALL_LIMIT_MS, () => this.#inner.start(spec));
-    return identitySchema.parse(identity);
+    return runIdentitySchema.parse(identity);
   }
 
   async adopt(): Promise<readonly Held[]> {

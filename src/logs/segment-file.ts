@@ -82,11 +82,11 @@ export class SegmentFile {
   }
 
   /**
-   * Moves the unfinished last line to the (empty) `next`. It is copied before it is cut off here: a crash
-   * between the two shows it twice rather than never.
+   * Moves the unfinished last line to `next`, which is empty or holds the line's beginning. It is copied before it is cut
+   * off here: a crash between the two shows it twice rather than never, until the writer opens again.
    */
   handOverLine(next: SegmentFile): void {
-    for (const block of this.#blocks(this.#lineStart, this.#size))
+    for (const block of this.#blocks(this.#lineStart + next.size, this.#size))
       for (let done = 0; done < block.length; ) done += next.append(block.subarray(done));
     fs.ftruncateSync(this.#fd, this.#lineStart);
     this.#size = this.#lineStart;

@@ -8,7 +8,7 @@
 import * as fs from 'node:fs';
 import type { LogPlace } from '../model/past-exit.js';
 import { SegmentFile } from './segment-file.js';
-import { NEWLINE, type SegmentLimits, segmentAt, segmentsOf } from './segments.js';
+import { NEWLINE, type Segment, type SegmentLimits, segmentAt, segmentsOf } from './segments.js';
 
 export class SegmentWriter {
   readonly #directory: string;
@@ -33,22 +33,31 @@ export class SegmentWriter {
     fs.mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     if (!fs.lstatSync(this.#directory).isDirectory())
       throw new Error(`${this.#directory} is not a directory`);
-    this.#file = new SegmentFile(this.#list().at(-1) ?? segmentAt(this.#directory, 1));
+    const [newest = segmentAt(this.#directory, 1), before] = this.#list().reverse();
+    const file = new SegmentFile(newest);
+    if (before !== undefined) finishHandOver(before, file);
+    this.#file = file;
   }
 
-  /** Appends output. Never throws: what cannot be written is dropped, counted and said later. */
-  write(chunk: Uint8Array): void {
-    if (this.#isClosed) return;
+  /**
+   * Appends output. Never throws: what cannot be written is dropped, counted and said later. True when the log grew by
+   * exactly this chunk.
+   */
+  write(chunk: Uint8Array): boolean {
+    if (this.#isClosed) return false;
+    const hadLost = this.#lost !== undefined;
     if (this.#lost !== undefined && !this.#sayLoss(this.#lost)) {
       this.#lost.bytes += chunk.length;
-      return;
+      return false;
     }
     this.#done = 0;
     try {
       this.open();
       this.#append(chunk);
+      return !hadLost;
     } catch (error) {
       this.#lost = { bytes: chunk.length - this.#done, reason: reasonOf(error) };
+      return false;
     }
   }
 
@@ -144,6 +153,23 @@ export class SegmentWriter {
 
   #list() {
     return segmentsOf(this.#directory, fs.readdirSync(this.#directory));
+  }
+}
+
+/**
+ * A line is never cut in its midst by the end of a segment (unless it fills the whole), so an unfinished one at the end
+ * of `before` is one whose move was cut off by a crash: `file` holds its beginning.
+ */
+function finishHandOver(before: Segment, file: SegmentFile): void {
+  const previous = new SegmentFile(before);
+  try {
+    const lineBytes = previous.size - previous.lineStart;
+    if (previous.lineStart > 0 && lineBytes > 0 && file.size <= lineBytes) previous.handOverLine(file);
+  } catch (error) {
+    file.close();
+    throw error;
+  } finally {
+    previous.close();
   }
 }
 

@@ -11,4 +11,6 @@ export interface Clock {
   monotonic(): number;
   /** Calls `callback` once after `delayMs` (0 or more). A pending timer does not keep the process alive by itself. */
   setTimer(delayMs: number, callback: () => void): TimerHandle;
+  /** Calls `callback` once everything else that is ready has had its turn of the event loop. */
+  nextTurn(callback: () => void): void;
 }

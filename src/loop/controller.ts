@@ -134,7 +134,7 @@ export class Controller<Facts, Step> implements Part {
 
   #pass(): void {
     if (this.#runDue()) {
-      setImmediate(() => this.#passNextTurn());
+      this.#context.clock.nextTurn(() => this.#passNextTurn());
       return;
     }
     this.#isPassDue = false;

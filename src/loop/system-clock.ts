@@ -29,4 +29,8 @@ export class SystemClock implements Clock {
     wait(delayMs);
     return { cancel: () => clearTimeout(timeout) };
   }
+
+  nextTurn(callback: () => void): void {
+    setImmediate(callback);
+  }
 }

@@ -12,6 +12,8 @@ export const describedExitSchema = z.object({
   agoMs: z.number(),
   code: z.int().nullable(),
   signal: z.string().nullable(),
+  /** As in the past run. */
+  cause: z.string().optional(),
   wasAsked: z.boolean(),
   /** What the run wrote last, oldest first; escape sequences included. */
   lastLines: z.array(z.string()),
@@ -33,8 +35,23 @@ export const instanceDescriptionSchema = z.object({
   isPrepared: z.boolean(),
   /** Processes of the ended run may still live. */
   hasRemains: z.boolean(),
+  /** It ended by itself, and its restart policy does not start it again. */
+  isFinished: z.boolean().default(false),
+  /** Up, but not ready yet, or not in time. */
+  readiness: z
+    .object({ reason: z.enum(['starting', 'not-ready']), message: z.string() })
+    .nullable()
+    .default(null),
   /** The ladder of a stop under way. `killInMs` null: SIGKILL was sent already. */
-  stop: z.object({ signal: z.string(), sentAgoMs: z.number(), killInMs: z.number().nullable() }).nullable(),
+  stop: z
+    .object({
+      /** What was sent last: a signal, or `the stop command`. */
+      signal: z.string(),
+      sentAgoMs: z.number(),
+      next: z.object({ signal: z.string(), inMs: z.number() }).optional(),
+      killInMs: z.number().nullable(),
+    })
+    .nullable(),
   /** Time to the next try; null: none is put off. */
   retryInMs: z.number().nullable(),
   /** Up, with failures behind it: they are forgotten after so long. */

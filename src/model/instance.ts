@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { instanceIdSchema, nameSchema } from './names.js';
+import { publicPid } from './run-identity.js';
 import { LOCAL_STORAGE } from './template.js';
 
 /**
@@ -30,6 +31,7 @@ export const reasonSchema = z.enum([
   'template-missing',
   'install-failed',
   'starting',
+  'not-ready',
   'start-failed',
   'exited',
   'stopping',
@@ -70,6 +72,7 @@ const statusSchema = z.object({
   state: instanceStateSchema,
   reason: reasonSchema.nullable(),
   message: z.string().nullable(),
+  /** Null: nothing runs. NO_HOST_PID: it runs in a container, for which no process of the node stands. */
   pid: z.int().nullable(),
   restarts: z.int().min(0),
   exitCode: z.int().nullable(),
@@ -96,6 +99,8 @@ export const instanceRecordSchema = z.object({
   /** 100 = one core. */
   cpu: z.int().min(0),
   createdAt: z.number(),
+  /** The instance on a draining node that it was made to replace; absent: none. */
+  replaces: instanceIdSchema.optional(),
   desired: desiredSchema,
   /** Null until placed; taken away again when a stopped instance is started, so that it must fit anew. */
   placement: placementSchema.nullable(),
@@ -109,6 +114,13 @@ export type InstancePlacement = NonNullable<InstanceRecord['placement']>;
 export type InstanceStatus = InstanceRecord['status'];
 export type PlacedTemplate = z.output<typeof placedTemplateSchema>;
 
+/** Wanted, but it ended by itself, and its restart policy does not start it again: its node has said so. */
+export function hasFinished({ desired, status }: Pick<InstanceRecord, 'desired' | 'status'>): boolean {
+  return (
+    desired.goal === 'run' && status.state === 'STOPPED' && status.reason === 'exited' && status.pid === null
+  );
+}
+
 /** The instance as API clients see it: flat, scalars and null only. */
 export const instanceInfoSchema = z.object({
   id: z.string(),
@@ -121,7 +133,7 @@ export const instanceInfoSchema = z.object({
     .describe('absent until placed, or when the configuration asks for no port'),
   state: instanceStateSchema,
   lastHeartbeat: z.int().describe('Unix milliseconds'),
-  processPid: z.int().nullable(),
+  processPid: z.int().nullable().describe('null: nothing runs, or it runs in a container'),
   allocatedRamMB: z.int(),
   allocatedCpu: z.int().describe('100 = one core'),
   runtime: z.string(),
@@ -148,7 +160,7 @@ export function toInstanceInfo(record: InstanceRecord, lastHeartbeat: number): I
     ...(placement !== null && placement.port !== null && { allocatedPort: placement.port }),
     state: status.state,
     lastHeartbeat,
-    processPid: status.pid,
+    processPid: publicPid(status.pid),
     allocatedRamMB: record.ramMB,
     allocatedCpu: record.cpu,
     runtime: record.runtime,

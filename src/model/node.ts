@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { nameSchema } from './names.js';
+import { drainSchema } from './node-drain.js';
 
 /** A runtime that a node can or cannot use, and why not. */
 export const runtimeOfferSchema = z.object({
@@ -26,7 +27,12 @@ export const nodeRecordSchema = z.object({
   master: z.boolean(),
   capacity: nodeCapacitySchema,
   runtimes: z.array(runtimeOfferSchema),
+  /** Why limits of RAM and CPU do not hold there; null: they hold. Absent: the node did not say. */
+  advisoryLimits: z.string().nullable().optional(),
+  /** It gets no new instances. */
   cordoned: z.boolean(),
+  /** Its instances are moved away; absent: they stay. A drained node is cordoned too. */
+  drain: drainSchema.optional(),
   condition: nodeConditionSchema,
   /** Wall-clock instant of the last change of condition, Unix milliseconds. */
   conditionSince: z.number(),

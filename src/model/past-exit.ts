@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const KEPT_EXITS = 5;
 
 /** A place in an instance's log: the segment by the number of its first line, and the byte in it. */
-const logPlaceSchema = z.object({ segment: z.int().min(1), offset: z.int().min(0) });
+export const logPlaceSchema = z.object({ segment: z.int().min(1), offset: z.int().min(0) });
 export type LogPlace = z.output<typeof logPlaceSchema>;
 
 /** What one run wrote: from its first byte to the last one before it ended. */
@@ -18,6 +18,8 @@ export const pastRunSchema = z.object({
   at: z.number(),
   code: z.int().nullable(),
   signal: z.string().nullable(),
+  /** What neither code nor signal can tell, in words: `killed: out of memory at 64 MB`. */
+  cause: z.string().optional(),
   /** It ended in a stop or restart that was asked for. */
   wasAsked: z.boolean(),
   /** Null: not known, the process ended while nobody held its terminal. */

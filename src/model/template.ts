@@ -34,3 +34,51 @@ export interface ResolvedTemplate {
   /** Why there is no digest, for a person; undefined: the master has no such directory. */
   readonly problem?: string | undefined;
 }
+
+/** Neighbouring files in the manifest of a tree (`src/templates/manifest.ts`): the place of the first, and how many. */
+export type FileRange = readonly [first: number, count: number];
+/** In one request; whoever lacks more than these asks for the whole tree. */
+export const MAX_FILE_RANGES = 20_000;
+
+/** What came over the channel for a tree; nothing, when it was there already. */
+export interface FetchCost {
+  readonly transferredBytes: number;
+  readonly transferredFiles: number;
+}
+
+/** How one node came by one tree in a sync. */
+export const treeResultSchema = z.object({
+  digest: z.string(),
+  outcome: z.enum(['had', 'fetched', 'failed']),
+  bytes: z.number(),
+  files: z.int(),
+  /** Why it failed; null: it did not. */
+  problem: z.string().nullable(),
+});
+export type TreeResult = z.output<typeof treeResultSchema>;
+
+/** How a sync stands on one node. */
+export const nodeSyncSchema = z.object({
+  nodeId: z.string(),
+  state: z.enum(['waiting', 'fetching', 'done', 'failed']).describe('`failed`: not all trees are there'),
+  trees: z.int().describe('different trees that it should have'),
+  had: z.int().describe('trees that it had'),
+  fetched: z.int(),
+  failed: z.int(),
+  bytes: z.number().describe('what came over the channel for them'),
+  files: z.int().describe('files that came; others it shared with trees that it had'),
+  durationMs: z.number(),
+  problems: z.array(z.string()).describe('why trees are not there; the first ten'),
+});
+export type NodeSync = z.output<typeof nodeSyncSchema>;
+
+/** The latest sync to the cluster. */
+export const clusterSyncSchema = z.object({
+  pattern: z.string(),
+  at: z.number().describe('Unix milliseconds'),
+  templates: z.array(z.string()).describe('group/name'),
+  leftOut: z.array(z.string()).describe('templates that could not be sent, and why'),
+  isOver: z.boolean(),
+  nodes: z.array(nodeSyncSchema),
+});
+export type ClusterSyncReport = z.output<typeof clusterSyncSchema>;

@@ -81,8 +81,13 @@ export class DesiredCopy {
     this.#disk.put(MASTER, master);
   }
 
+  /** What is held with the content of its revision. */
+  held(): readonly Assignment[] {
+    return [...this.#assignments.values()].filter(({ revision }) => this.#revisions.has(revision));
+  }
+
   applySnapshot(snapshot: MessageOf<'snapshot'>): void {
-    const held = new Set(snapshot.assignments.map(({ id }) => id));
+    const held = new Set([...snapshot.assignments.map(({ id }) => id), ...(snapshot.unchanged ?? [])]);
     const dropped = [...this.#assignments.keys()].filter((id) => !held.has(id));
     this.#isConfirmed = true;
     this.#apply(snapshot.assignments, dropped, snapshot.revisions);

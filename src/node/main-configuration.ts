@@ -1,6 +1,7 @@
 /** Loads the node's `config.json`; writes it, with every default, when there is none. */
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { z } from 'zod';
 import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
 import { JsonTextError, readJsonText } from '../configuration-files/json-position.js';
 import { fieldName, type Problem, problemsOf } from '../configuration-files/problems.js';
@@ -21,6 +22,12 @@ export async function loadMainConfiguration(file: string): Promise<NodeConfigura
   return configuration;
 }
 
+/** What the file says now; undefined: there is none. Throws like `loadMainConfiguration`. */
+export async function readMainConfiguration(file: string): Promise<NodeConfiguration | undefined> {
+  const text = await readText(file);
+  return text === undefined ? undefined : parseMainConfiguration(file, text);
+}
+
 /** The configuration in `text`, defaults filled in. Throws like `loadMainConfiguration`. */
 export function parseMainConfiguration(file: string, text: string): NodeConfiguration {
   try {
@@ -37,6 +44,29 @@ export function parseMainConfiguration(file: string, text: string): NodeConfigur
     if (!(error instanceof JsonTextError)) throw error;
     throw invalid(`${file}:${error.line}:${error.column}: not valid JSON: ${error.message}`);
   }
+}
+
+/**
+ * Writes `fields` over what the file says, or into a new one, with every default. Not while the node runs: it reads the
+ * file once, at its start. Throws like `loadMainConfiguration`.
+ */
+export async function changeMainConfiguration(
+  file: string,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<NodeConfiguration> {
+  const text = await readText(file);
+  const present = text === undefined ? {} : parseMainConfiguration(file, text);
+  const changed = parseMainConfiguration(file, JSON.stringify({ ...present, ...fields }));
+  await writeConfiguration(file, changed);
+  return changed;
+}
+
+/** Takes a join token that was used out of the file; whatever else it says stays. Throws like `loadMainConfiguration`. */
+export async function dropJoinToken(file: string): Promise<void> {
+  const text = await readText(file);
+  if (text === undefined) return;
+  const { joinToken, ...rest } = z.looseObject({ joinToken: z.unknown().optional() }).parse(readJsonText(text).value);
+  if (joinToken !== undefined) await writeConfiguration(file, rest);
 }
 
 function sentence({ path, message }: Problem): string {
@@ -57,13 +87,17 @@ async function readText(file: string): Promise<string | undefined> {
 
 async function writeDefaults(file: string): Promise<NodeConfiguration> {
   const configuration = nodeConfigurationSchema.parse({});
-  const text = `${JSON.stringify(configuration, null, 2)}\n`;
+  await writeConfiguration(file, configuration);
+  return configuration;
+}
+
+async function writeConfiguration(file: string, fields: object): Promise<void> {
+  const text = `${JSON.stringify(fields, null, 2)}\n`;
   try {
     await writeFileAtomically({ directory: dirname(file), file: basename(file), text, mode: 0o600 });
   } catch (error) {
     throw new DroverError('DRV_NODE_ROOT_UNUSABLE', `${file} cannot be written: ${fileReason(error)}`);
   }
-  return configuration;
 }
 
 async function refuseReadable(file: string): Promise<void> {

@@ -37,6 +37,8 @@ export interface RootPaths {
   readonly uploads: string;
   /** What extensions keep between starts. */
   readonly extensionData: string;
+  /** Keys and certificates of the cluster; made when the first is written. */
+  readonly cluster: string;
   readonly adminKey: string;
   readonly lockFile: string;
 }
@@ -64,6 +66,7 @@ export async function prepareRoot(root: string): Promise<RootPaths> {
   for (const directory of [sockets, store, templateCache, storages, downloads, uploads, extensionData])
     await provide(directory, 0o700);
   await refuseIfOpen(paths.adminKey, 0o600);
+  await refuseIfOpen(paths.cluster, 0o700);
   return paths;
 }
 
@@ -89,6 +92,7 @@ function pathsUnder(root: string, rootId: string): RootPaths {
     downloads: join(data, 'downloads'),
     uploads: join(data, 'uploads'),
     extensionData: join(data, 'extensions'),
+    cluster: join(data, 'cluster'),
     adminKey: join(data, 'admin.key'),
     lockFile: join(data, 'lock'),
   };

@@ -2,12 +2,13 @@
  * Fetches template trees that the master expects to be needed, one after the other, beside everything that is really
  * needed. What fails is fetched when an instance needs it.
  */
-import { messageOf } from '../model/errors.js';
+import { publicMessage } from '../model/public-message.js';
+import type { FetchCost, TreeResult } from '../model/template.js';
 import type { Logger } from '../telemetry/logger.js';
 
 export interface TemplatePrefetchOptions {
   readonly isCached: (digest: string) => boolean;
-  readonly fetch: (digest: string, signal: AbortSignal) => Promise<void>;
+  readonly fetch: (digest: string, signal: AbortSignal) => Promise<FetchCost | undefined>;
   readonly logger: Logger;
 }
 
@@ -15,8 +16,8 @@ export class TemplatePrefetch {
   readonly #options: TemplatePrefetchOptions;
   readonly #stopped = new AbortController();
   /** In order of asking; one that is being fetched is the first. */
-  readonly #wanted = new Set<string>();
-  #working: Promise<void> | undefined;
+  readonly #wanted = new Map<string, Promise<TreeResult>>();
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: TemplatePrefetchOptions) {
     this.#options = options;
@@ -25,51 +26,64 @@ export class TemplatePrefetch {
   /** Returns at once: how many of the trees are not here yet. Repeatable. */
   take(digests: readonly string[]): number {
     const missing = digests.filter((digest) => !this.#options.isCached(digest));
-    if (missing.length === 0 || this.#stopped.signal.aborted) return missing.length;
-    for (const digest of missing) this.#wanted.add(digest);
-    this.#working ??= this.#work();
+    for (const digest of missing) void this.#want(digest);
     return missing.length;
+  }
+
+  /** Takes them all, and says of each in turn how that went. Whoever stops listening stops nothing. */
+  async *follow(digests: readonly string[]): AsyncGenerator<TreeResult> {
+    const results = digests.map((digest) =>
+      this.#options.isCached(digest) ? had(digest) : this.#want(digest),
+    );
+    for (const result of results) yield await result;
   }
 
   /** Breaks off. Idempotent. */
   async stop(): Promise<void> {
     this.#stopped.abort();
-    await this.#working;
+    await this.#last;
   }
 
   /** Resolves when nothing is left to fetch. */
   async whenIdle(): Promise<void> {
-    await this.#working;
+    await this.#last;
   }
 
-  async #work(): Promise<void> {
-    let fetched = 0;
-    let failed = 0;
-    for (const digest of this.#wanted) {
-      if (this.#stopped.signal.aborted) break;
-      if (await this.#fetch(digest)) fetched++;
-      else failed++;
-      this.#wanted.delete(digest);
-    }
-    // In the same turn as the look at what is wanted: whoever comes now starts anew.
-    this.#working = undefined;
-    if (this.#stopped.signal.aborted) return;
-    const trouble = failed === 0 ? '' : `, ${failed} could not be had`;
-    this.#options.logger.info({ fetched, failed }, `template sync: ${fetched} trees fetched${trouble}`);
+  #want(digest: string): Promise<TreeResult> {
+    const known = this.#wanted.get(digest);
+    if (known !== undefined) return known;
+    const wanted = this.#last.then(() => this.#fetch(digest)).finally(() => this.#wanted.delete(digest));
+    this.#wanted.set(digest, wanted);
+    this.#last = wanted;
+    return wanted;
   }
 
-  async #fetch(digest: string): Promise<boolean> {
-    const { fetch, logger } = this.#options;
+  async #fetch(digest: string): Promise<TreeResult> {
+    const { fetch, isCached, logger } = this.#options;
+    const { signal } = this.#stopped;
+    if (signal.aborted) return failed(digest, 'the node stops');
+    if (isCached(digest)) return had(digest);
     try {
-      await fetch(digest, this.#stopped.signal);
-      return true;
+      const { transferredBytes: bytes = 0, transferredFiles: files = 0 } =
+        (await fetch(digest, signal)) ?? {};
+      logger.info(
+        { digest, bytes, files },
+        `template sync: a tree was fetched: ${files} files, ${bytes} bytes`,
+      );
+      return { digest, outcome: 'fetched', bytes, files, problem: null };
     } catch (error) {
-      if (!this.#stopped.signal.aborted)
-        logger.warn(
-          { digest, reason: messageOf(error) },
-          `template sync: a tree could not be fetched: ${messageOf(error)}`,
-        );
-      return false;
+      if (signal.aborted) return failed(digest, 'the node stops');
+      const problem = publicMessage(error);
+      logger.warn({ digest, reason: problem }, `template sync: a tree could not be fetched: ${problem}`);
+      return failed(digest, problem);
     }
   }
+}
+
+function had(digest: string): TreeResult {
+  return { digest, outcome: 'had', bytes: 0, files: 0, problem: null };
+}
+
+function failed(digest: string, problem: string): TreeResult {
+  return { digest, outcome: 'failed', bytes: 0, files: 0, problem };
 }

@@ -28,6 +28,8 @@ export class WriteBehind {
   #isFailing = false;
   #isStopping = false;
   #goOn: (() => void) | undefined;
+  /** Who waits for the end of the next try. */
+  readonly #awaitingTry: (() => void)[] = [];
 
   constructor(options: WriteBehindOptions) {
     this.#options = options;
@@ -54,6 +56,14 @@ export class WriteBehind {
     await this.written();
   }
 
+  /** Writes what waits now; resolves when it is on disk, or when this try has failed and the next one is put off. */
+  async tryToWrite(): Promise<void> {
+    if (this.#writing === undefined) return;
+    const tried = new Promise<void>((resolve) => this.#awaitingTry.push(resolve));
+    this.#goOn?.();
+    await tried;
+  }
+
   /** Writes what waits; what cannot be written now is given up, and found again by the next daemon. Idempotent. */
   async stop(): Promise<void> {
     this.#isStopping = true;
@@ -64,13 +74,17 @@ export class WriteBehind {
     await this.#pause(GATHER_MS);
     while (this.#waiting.size > 0) {
       const batch = this.#waiting;
+      const awaitingTry = this.#awaitingTry.splice(0);
       this.#waiting = new Map();
-      if ((await this.#write(batch)) || this.#isStopping) continue;
+      const isWritten = await this.#write(batch);
+      for (const resolve of awaitingTry) resolve();
+      if (isWritten || this.#isStopping) continue;
       // Newer values win over those that could not be written.
       this.#waiting = new Map([...batch, ...this.#waiting]);
       await this.#pause(RETRY_MS);
     }
     this.#writing = undefined;
+    for (const resolve of this.#awaitingTry.splice(0)) resolve();
   }
 
   /** Cut short by `flush`. */

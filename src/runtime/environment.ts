@@ -9,8 +9,8 @@ const INHERITED = /^(PATH|HOME|USER|LANG|LC_[A-Z]+|TZ|SHELL|TERM)$/;
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface EnvironmentFacts {
-  /** The daemon's environment, `process.env`. */
-  readonly inherited: Readonly<Record<string, string | undefined>>;
+  /** The daemon's environment, `process.env`; null: none of it, nor a PATH (a container has those of its image). */
+  readonly inherited: Readonly<Record<string, string | undefined>> | null;
   readonly configuration: Pick<Configuration, 'name' | 'environmentVariables'>;
   readonly instance: { readonly id: string; readonly port: number | null };
   readonly nodeId: string;
@@ -32,8 +32,7 @@ export function buildEnvironment(facts: EnvironmentFacts): Record<string, string
   const port = instance.port === null ? undefined : String(instance.port);
   // fromEntries defines own properties, whatever they are called.
   return Object.fromEntries([
-    ['PATH', DEFAULT_PATH],
-    ...inheritedFrom(facts.inherited),
+    ...(facts.inherited === null ? [] : [['PATH', DEFAULT_PATH] as const, ...inheritedFrom(facts.inherited)]),
     ...Object.entries(configuration.environmentVariables).map(
       ([name, value]) => [name, substitute(value, variables)] as const,
     ),
@@ -47,7 +46,9 @@ export function buildEnvironment(facts: EnvironmentFacts): Record<string, string
   ]);
 }
 
-function* inheritedFrom(environment: EnvironmentFacts['inherited']): Generator<readonly [string, string]> {
+function* inheritedFrom(
+  environment: NonNullable<EnvironmentFacts['inherited']>,
+): Generator<readonly [string, string]> {
   for (const [name, value] of Object.entries(environment)) {
     if (value !== undefined && value !== '' && INHERITED.test(name)) yield [name, value];
   }

@@ -6,13 +6,15 @@ import { lookup } from 'node:dns/promises';
 import { join } from 'node:path';
 import type { CallPeer } from '../channel/calls.js';
 import type { LogLines } from '../channel/log-relay.js';
-import { requestBundle } from '../channel/template-relay.js';
+import { requestBundle, requestParts } from '../channel/template-relay.js';
 import { LogFollower } from '../logs/follow.js';
 import type { LogBatch, LogPosition } from '../logs/log-batch.js';
+import { nextLine } from '../logs/next-line.js';
 import { SegmentCounts } from '../logs/segment-counts.js';
 import { readSpanLines, type SpanLines } from '../logs/span-lines.js';
 import { readLastLines } from '../logs/tail.js';
 import type { OutputSpan } from '../model/past-exit.js';
+import type { FetchCost } from '../model/template.js';
 import type { Desired, MasterAddress } from '../node/desired-copy.js';
 import type { TemplateCache } from '../templates/cache.js';
 import { substituteCommand } from './command-variables.js';
@@ -22,6 +24,9 @@ import { checkPort, type PortCheck } from './ports.js';
 import type { StartSpec } from './runtime.js';
 import { buildVariables, ignoredProperties, missingBuiltIns, type Variables } from './variables.js';
 import type { Workspaces } from './workspace.js';
+
+/** The runtime whose programs live in an image, with an environment of its own. */
+const DOCKER = 'docker';
 
 export interface LocalInstallationOptions {
   readonly nodeId: string;
@@ -56,8 +61,12 @@ export class LocalInstallation {
     return this.#options.cache.has(digest);
   }
 
-  async fetch(digest: string, calls: CallPeer | undefined, signal: AbortSignal): Promise<void> {
-    await this.#options.cache.add(digest, requestBundle(calls, digest, signal), signal);
+  async fetch(digest: string, calls: CallPeer | undefined, signal: AbortSignal): Promise<FetchCost> {
+    const offer = {
+      whole: () => requestBundle(calls, digest, signal),
+      parts: requestParts(calls, digest, signal),
+    };
+    return this.#options.cache.fetch(digest, offer, signal);
   }
 
   async install(
@@ -99,7 +108,7 @@ export class LocalInstallation {
       command: execSimple(command),
       workingDirectory: join(this.#options.runningDirectory, assignment.id),
       environment: buildEnvironment({
-        inherited: this.#options.inherited,
+        inherited: configuration.runtime === DOCKER ? null : this.#options.inherited,
         configuration,
         instance: assignment,
         nodeId: this.#options.nodeId,
@@ -110,6 +119,8 @@ export class LocalInstallation {
       }),
       ramMB: configuration.ramMB,
       cpu: configuration.cpu,
+      properties: configuration.properties,
+      port: assignment.port,
     };
   }
 
@@ -127,6 +138,10 @@ export class LocalInstallation {
 
   followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch> {
     return this.#follower.follow(join(this.#options.logsDirectory, id), position, signal);
+  }
+
+  nextLogLine(id: string): Promise<number> {
+    return nextLine(join(this.#options.logsDirectory, id), this.#counts);
   }
 
   readOutput(id: string, span: OutputSpan, lines: number): Promise<SpanLines> {

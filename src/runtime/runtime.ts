@@ -4,6 +4,7 @@
  */
 import type { RuntimeOffer } from '../model/node.js';
 import type { OutputSpan } from '../model/past-exit.js';
+import type { RunIdentity } from '../model/run-identity.js';
 
 /** One start of one instance: `run` counts starts, so that an old process is never taken for a new one. */
 export interface RunId {
@@ -29,6 +30,13 @@ export interface StartSpec extends RunId {
   readonly properties?: Readonly<Record<string, string>>;
   /** The instance's port on the node, or null; docker publishes it. */
   readonly port?: number | null;
+  /**
+   * For a start that takes long (docker pulls an image): called with what is being done, in words for the operator.
+   * From the first call on nobody waits for this start before looking at the instance again.
+   */
+  readonly onProgress?: (what: string) => void;
+  /** Aborts when the start is no longer wanted. A start that is quick need not look at it. */
+  readonly signal?: AbortSignal;
 }
 
 /** What one instance uses now: its whole process group, control group or container. */
@@ -59,13 +67,15 @@ export interface Exit {
   readonly output?: OutputSpan | undefined;
   /** The memory limit ended it, where the runtime itself knows (docker); else the node's limits tell. */
   readonly isOutOfMemory?: boolean | undefined;
+  /** What neither code nor signal can tell, in words: `its container was removed`. */
+  readonly cause?: string | undefined;
 }
 
 /** What a runtime holds: a live process, or an exit that nobody has acknowledged yet. */
 export type Held = RunId &
   (
-    | { readonly process: ProcessIdentity; readonly exit: null }
-    | { readonly process: ProcessIdentity | null; readonly exit: Exit }
+    | { readonly process: RunIdentity; readonly exit: null }
+    | { readonly process: RunIdentity | null; readonly exit: Exit }
   );
 
 export type ExitListener = (run: RunId, exit: Exit) => void;
@@ -81,7 +91,7 @@ export interface Runtime {
    * DRV_RUNTIME_UNAVAILABLE when the tool or its owner cannot be reached. Refuses a second live process for the
    * same instance id.
    */
-  start(spec: StartSpec): Promise<ProcessIdentity>;
+  start(spec: StartSpec): Promise<RunIdentity>;
 
   /**
    * Takes up what an earlier daemon left: called once before anything else, may be repeated. Afterwards exits

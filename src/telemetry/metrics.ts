@@ -6,10 +6,34 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Outcome } from '../loop/reconciler.js';
 import type { QueueGauge, TraceEvent } from '../loop/trace.js';
 import { FastHistogram } from './fast-histogram.js';
+import { addNodeGauges, type NodeFigures } from './node-gauges.js';
+import { type ShownUsage, type UsageMetric, usageExposition } from './usage-exposition.js';
 
 const EVENT_LOOP_SAMPLE_MS = 100;
 const SHORT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 const START_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/** One line each for every instance that was measured, gone with it. */
+export const USAGE_METRICS: readonly UsageMetric[] = [
+  {
+    name: 'drover_instance_cpu_seconds_total',
+    help: 'Processor time of all processes of an instance since its current start.',
+    type: 'counter',
+    read: ({ cpuSeconds }) => cpuSeconds,
+  },
+  {
+    name: 'drover_instance_memory_bytes',
+    help: 'Memory of all processes of an instance.',
+    type: 'gauge',
+    read: ({ memoryBytes }) => memoryBytes,
+  },
+  {
+    name: 'drover_instance_processes',
+    help: 'Processes of an instance.',
+    type: 'gauge',
+    read: ({ processes }) => processes,
+  },
+];
 
 /** Numbers that are read when somebody scrapes, not pushed. */
 export interface MetricSources {
@@ -18,6 +42,8 @@ export interface MetricSources {
   /** Declared minimum and what counts towards it now. */
   services(): Iterable<{ configuration: string; minimum: number; actual: number }>;
   configurationFileErrors(): number;
+  /** What instances use, by what their nodes measured last. */
+  usages(): Iterable<ShownUsage>;
 }
 
 export class Metrics {
@@ -27,9 +53,11 @@ export class Metrics {
   readonly #rounds = new Map<string, Map<Outcome, number>>();
   readonly #roundSeconds: FastHistogram;
   readonly #restarts: Counter<'configuration'>;
+  readonly #notReady: Counter<'configuration'>;
   readonly #placementFailures: Counter<'reason'>;
   readonly #startSeconds: Histogram;
   readonly #storeWriteSeconds: FastHistogram;
+  #usages: () => Iterable<ShownUsage> = () => [];
 
   constructor() {
     const registers = [this.registry];
@@ -57,6 +85,12 @@ export class Metrics {
     this.#restarts = new Counter({
       name: 'drover_instance_restarts_total',
       help: 'Restarts of instances after an exit, as reported by their nodes.',
+      labelNames: ['configuration'],
+      registers,
+    });
+    this.#notReady = new Counter({
+      name: 'drover_instance_not_ready_total',
+      help: 'Runs of instances that were not ready within readiness.timeoutSeconds.',
       labelNames: ['configuration'],
       registers,
     });
@@ -106,6 +140,10 @@ export class Metrics {
     this.#restarts.inc({ configuration }, count);
   }
 
+  countNotReady(configuration: string): void {
+    this.#notReady.inc({ configuration });
+  }
+
   countPlacementFailure(reason: string): void {
     this.#placementFailures.inc({ reason });
   }
@@ -121,6 +159,7 @@ export class Metrics {
   /** Connects the numbers that only a master has. Called once, when its state is loaded. */
   addSources(sources: MetricSources): void {
     const registers = [this.registry];
+    this.#usages = () => sources.usages();
     new Gauge({
       name: 'drover_instances',
       help: 'Instances by configuration and state.',
@@ -162,6 +201,11 @@ export class Metrics {
     });
   }
 
+  /** Shows the nodes that a master knows. Called once. */
+  addNodes(read: () => Iterable<NodeFigures>): void {
+    addNodeGauges(this.registry, read);
+  }
+
   /** Shows how many WebSockets the API holds. Called once. */
   addApiSockets(read: () => number): void {
     new Gauge({
@@ -176,7 +220,7 @@ export class Metrics {
 
   /** The exposition text for `/metrics`. */
   async text(): Promise<string> {
-    return this.registry.metrics();
+    return (await this.registry.metrics()) + usageExposition(USAGE_METRICS, this.#usages());
   }
 
   #registerQueues(): void {

@@ -7,7 +7,7 @@
 export const HIDDEN = '***';
 /** Deeper than anything that is logged; a cycle ends here too. */
 const MAX_DEPTH = 6;
-const TOKEN_IN_TEXT = /drv_[0-9A-Za-z]{8,}/g;
+const TOKEN_IN_TEXT = /(?<=drv_)[0-9A-Za-z]{8,}|(?<=drvjoin_)[\w-]{8,}/g;
 
 /** Fields whose value is never logged, at any depth. */
 export const SECRET_FIELDS: readonly string[] = [
@@ -39,7 +39,7 @@ export function hideSecrets(
 
 /** A log line with everything that looks like a Drover token cut out. */
 export function hideTokens(line: string): string {
-  return line.includes('drv_') ? line.replace(TOKEN_IN_TEXT, `drv_${HIDDEN}`) : line;
+  return line.includes('drv') ? line.replace(TOKEN_IN_TEXT, HIDDEN) : line;
 }
 
 function hideInValue(value: unknown, hidden: ReadonlySet<string>, depth: number): unknown {

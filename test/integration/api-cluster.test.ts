@@ -69,10 +69,24 @@ describe('GET /cluster/nodes/{id}', () => {
         capacity: { maxRamMB: 4096, maxCpu: 400 },
         condition: 'lost',
         conditionSince: 77,
+        lastBeat: null,
         cordoned: true,
+        drain: null,
         runtimes: [{ key: 'process', available: true, version: '1', reason: null }],
+        advisoryLimits: null,
+        usage: null,
         version: '0.0.0-test',
       },
+    });
+  });
+
+  it('says what is used there, and why limits do not hold', async () => {
+    await world.addNode('n2', { advisoryLimits: 'no control groups' });
+    const MB = 1024 * 1024;
+    world.usages.set('n2', { cpuSeconds: 9, cpuPercent: 12.34, memoryBytes: 45.4 * MB, processes: 3 });
+    expect((await call('GET', '/cluster/nodes/n2')).body).toMatchObject({
+      advisoryLimits: 'no control groups',
+      usage: { cpuPercent: 12.3, memoryMB: 45, processes: 3 },
     });
   });
 

@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { SyncRun } from '../../src/templates/sync-run.js';
 import { ApiWorld } from '../support/api-world.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { bodyOf, exchange, openSocket, statusOf } from '../support/raw-http.js';
 import { readTree, writeTree } from '../support/template-trees.js';
 import { until } from '../support/until.js';
@@ -427,11 +429,52 @@ describe('POST /templates/sync', () => {
   });
 });
 
+describe('GET /templates/sync', () => {
+  it('shows how the latest one stands on each node, and is 404 before there was one', async () => {
+    expect(await send('GET', '/sync')).toMatchObject({
+      status: 404,
+      json: { error: expect.stringContaining('no sync was asked for') },
+    });
+    const run = new SyncRun(
+      { pattern: '*', templates: ['games/lobby'], nodes: ['n1', 'n2'] },
+      new FakeClock(),
+    );
+    run.leaveOut('games/arena', 'it holds a link');
+    run.begin('n1', 1);
+    run.note('n1', { digest: 'd', outcome: 'fetched', bytes: 120, files: 3, problem: null });
+    run.end('n1');
+    world.templates.latest = run.report();
+    const { status, json } = await send('GET', '/sync');
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      pattern: '*',
+      templates: ['games/lobby'],
+      leftOut: ['games/arena: it holds a link'],
+      isOver: false,
+      nodes: [
+        {
+          nodeId: 'n1',
+          state: 'done',
+          trees: 1,
+          had: 0,
+          fetched: 1,
+          failed: 0,
+          bytes: 120,
+          files: 3,
+          problems: [],
+        },
+        { nodeId: 'n2', state: 'waiting', trees: 0 },
+      ],
+    });
+  });
+});
+
 describe('without an ALL key', () => {
   it('every template route is 401', async () => {
     const token = await world.addKey('guest', 'PUBLIC');
     for (const [method, path] of [
       ['GET', ''],
+      ['GET', '/sync'],
       ['GET', '/games/lobby'],
       ['GET', '/games/lobby/files'],
       ['GET', '/games/lobby/files/a'],

@@ -1,20 +1,36 @@
-/** The cluster port answers HTTP with a hint, closes on everything else, and holds nobody for long. */
+/** The cluster port answers HTTP with a hint, hands TLS on, closes on everything else, and holds no stranger for long. */
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ClusterPort } from '../../src/channel/cluster-port.js';
 import { exchange, openSocket } from '../support/raw-http.js';
+import { until } from '../support/until.js';
 
 const API = { address: '10.0.0.7', port: 7000 };
 let cluster: ClusterPort;
+/** What was handed on. */
+let handedOn: Socket[];
 
 beforeEach(async () => {
-  cluster = new ClusterPort({ port: 0, api: API });
+  handedOn = [];
+  cluster = new ClusterPort({
+    host: '127.0.0.1',
+    port: 0,
+    api: API,
+    onTls: (socket) => handedOn.push(socket),
+  });
   await cluster.start();
 });
 afterEach(() => cluster.stop());
 
 const port = (): number => cluster.port ?? 0;
+
+/** Connected, and seen by the port. */
+async function openMany(count: number): Promise<Socket[]> {
+  const open = Array.from({ length: count }, () => openSocket(port()));
+  await Promise.all(open.map((socket) => once(socket, 'connect')));
+  return open;
+}
 
 describe('the cluster port', () => {
   it('tells an HTTP client where the API is', async () => {
@@ -47,22 +63,33 @@ describe('the cluster port', () => {
     expect(String((await answer)[0])).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('closes on a TLS hello and on random bytes without a word', async () => {
-    const hellos = [
-      '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
-      '\x00\x01\x02\x03\x04\x05\x06\x07\x08',
-      '{"hello":1}',
-      '\r\n\r\n',
-    ];
+  it('closes on random bytes without a word', async () => {
+    const hellos = ['\x00\x01\x02\x03\x04\x05\x06\x07\x08', '{"hello":1}', '\r\n\r\n'];
     for (const bytes of hellos) expect([bytes, await exchange(port(), bytes)]).toEqual([bytes, '']);
   });
 
-  it('holds 64 connections at most, and closes them when it stops', async () => {
-    const open = Array.from({ length: 64 }, () => openSocket(port()));
-    await Promise.all(open.map((socket) => once(socket, 'connect')));
+  it('hands a connection that begins with TLS on, with its first byte', async () => {
+    const socket = openSocket(port());
+    socket.write('\x16\x03\x01rest', 'latin1');
+    const handed = await until(() => handedOn[0] ?? expect.fail('nothing was handed on'));
+    handed.resume();
+    const [first] = await once(handed, 'data');
+    expect(first.toString('latin1')).toBe('\x16\x03\x01rest');
+    socket.destroy();
+  });
+
+  it('holds 512 strangers of one address at most, and counts nobody who was let in', async () => {
+    const open = await openMany(512);
     const late = openSocket(port());
     late.on('error', () => {});
     await once(late, 'close');
+    const [node] = open;
+    node?.write('\x16', 'latin1');
+    cluster.letIn(await until(() => handedOn[0] ?? expect.fail('nothing was handed on')));
+    const next = openSocket(port());
+    await once(next, 'connect');
+    next.write('GET / HTTP/1.1\r\n\r\n');
+    expect(String((await once(next, 'data'))[0])).toMatch(/^HTTP\/1\.1 400 /);
     const closed = Promise.all(open.map((socket) => once(socket, 'close')));
     await cluster.stop();
     await closed;
@@ -73,7 +100,7 @@ describe('the cluster port', () => {
     await once(holder, 'listening');
     const address = holder.address();
     const taken = address !== null && typeof address === 'object' ? address.port : 0;
-    const second = new ClusterPort({ port: taken, api: API });
+    const second = new ClusterPort({ host: '127.0.0.1', port: taken, api: API, onTls: () => undefined });
     await expect(second.start()).rejects.toMatchObject({
       code: 'DRV_NODE_PORT_IN_USE',
       message: `the cluster port cannot listen: port ${taken} on 127.0.0.1 is in use; stop what holds it or set another port in config.json`,

@@ -389,14 +389,32 @@ describe('template list and sync', () => {
   });
 
   it('sends what matches to the nodes', async () => {
-    expect(await world.run('template sync games/*')).toBe(
-      '2 templates (games/lobby, games/arena) on the way to alpha\n',
+    expect(await world.run('template sync games/*')).toMatch(
+      /^2 templates \(games\/lobby, games\/arena\) on the way to alpha\nalpha: 2 trees: 2 fetched \(6 files, 240 bytes\) in [\d.]+ s\n$/,
     );
     expect(await world.json('template sync base/java')).toMatchObject({
       templates: ['base/java'],
       nodes: ['alpha'],
+      results: [{ nodeId: 'alpha', state: 'done', trees: 1, fetched: 1, bytes: 120 }],
     });
     expect(world.synced).toEqual(['games/*', 'base/java']);
+  });
+
+  it('does not wait for the nodes when told so, and shows later how it goes', async () => {
+    expect(await world.run('template progress')).toBe('no sync since the master started\n');
+    expect(await world.json('template progress')).toBeNull();
+    world.doNodesAnswer = false;
+    expect(await world.run('template sync base/java --no-wait')).toBe(
+      '1 template (base/java) on the way to alpha\n',
+    );
+    expect(await world.run('template progress')).toMatch(
+      /^template sync base\/java\nalpha: 1 tree: 1 fetched .*\nNot all nodes are through: "template progress" shows how it goes\.\n$/,
+    );
+    const reader = new AbortController();
+    const waiting = world.run('template sync base/java', { signal: reader.signal });
+    await until(() => expect(world.synced).toHaveLength(2));
+    reader.abort();
+    expect(await waiting).toBe('1 template (base/java) on the way to alpha\n');
   });
 
   it('downloads from a storage first, also what is not here yet', async () => {
@@ -460,10 +478,16 @@ describe('cluster status and nodes', () => {
       '1',
       '100/1000 MB',
       '10/400',
-      'process',
+      'process 1',
     ]);
     expect(await world.json('cluster nodes')).toMatchObject([
-      { nodeId: 'alpha', usedRamMB: 100, maxRamMB: 1000 },
+      {
+        nodeId: 'alpha',
+        usedRamMB: 100,
+        maxRamMB: 1000,
+        runtimes: ['process'],
+        offers: [{ key: 'process', available: true, version: '1', reason: null }],
+      },
     ]);
   });
 });
@@ -586,6 +610,14 @@ describe('help', () => {
       'template sync <pattern>',
       'cluster status',
       'cluster nodes',
+      'cluster cordon <node>',
+      'cluster uncordon <node>',
+      'cluster drain <node>',
+      'cluster forget <node>',
+      'cluster token create',
+      'cluster token list',
+      'cluster token revoke <token-id>',
+      'template progress',
       'node info',
       'key create <label> <ALL|PUBLIC>',
       'extension list',
@@ -593,7 +625,7 @@ describe('help', () => {
       'stop',
     ])
       expect(text).toMatch(new RegExp(`^${command.replace(/[[\]|.]/g, '\\$&')} {2,}\\S`, 'm'));
-    expect(await world.json('help')).toHaveLength(26);
+    expect(await world.json('help')).toHaveLength(34);
   });
 
   it('explains a group and a single command', async () => {

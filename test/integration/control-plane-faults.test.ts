@@ -195,6 +195,41 @@ describe('the control plane at the wrong moment', () => {
     });
   });
 
+  it('creates the last instance that a maximum allows once, however many ask for it at the same time', async () => {
+    await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 1, maximumServiceCount: 2 });
+    await settle();
+    store.latencyMs = 20;
+    const asked = Promise.allSettled([1, 2, 3].map(() => plane.master.writer.create('lobby')));
+    await settle();
+    expect((await asked).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect(plane.records()).toHaveLength(2);
+  });
+
+  it('creates nothing for a minimum that a request under way will reach', async () => {
+    await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 1, maximumServiceCount: 1 });
+    const id = await one();
+    // Until then the enforcer would be slow to replace what it has created.
+    await clock.advance(120_000);
+    store.latencyMs = 50;
+    const asked = plane.master.writer.remove(id).then(() => plane.master.writer.create('lobby'));
+    await settle();
+    const { id: created } = await asked;
+    await settle();
+    expect(plane.records().map((record) => record.id)).toEqual([created]);
+  });
+
+  it('marks at once what is wanted again on a node that is lost', async () => {
+    await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 1, static: true });
+    const id = await one();
+    gate.shut();
+    await plane.master.writer.setLifecycle(id, 'stop');
+    await clock.advance(10_000);
+    expect(plane.describe()).toEqual(['lobby ONLINE - alpha:-']);
+    await plane.master.writer.setLifecycle(id, 'start');
+    await settle();
+    expect(plane.describe()).toEqual(['lobby OFFLINE node-lost alpha:-']);
+  });
+
   it('leaves no directory of an instance that is deleted while it is installed', async () => {
     installMs = 2000;
     const order: string[] = [];

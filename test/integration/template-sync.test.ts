@@ -1,9 +1,13 @@
 /** `template sync`: master and wrappers over the real channel, and the parts of it by themselves. */
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
+import { CallPeer } from '../../src/channel/calls.js';
+import { requestFetch } from '../../src/channel/template-relay.js';
+import { createInProcessPair } from '../../src/channel/transport.js';
 import { DroverError } from '../../src/model/errors.js';
+import type { TreeResult } from '../../src/model/template.js';
 import { TemplatePrefetch } from '../../src/node/template-prefetch.js';
-import { ClusterSync, type ClusterSyncOptions } from '../../src/templates/cluster-sync.js';
+import { ClusterSync, type ClusterSyncOptions, describeNodeSync } from '../../src/templates/cluster-sync.js';
 import type { StoredTemplate } from '../../src/templates/storage-provider.js';
 import { ControlPlane } from '../support/control-plane.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -20,21 +24,27 @@ function digestOf(group: string, name: string, storage = 'local'): string {
   return Buffer.from(`${storage} ${group} ${name}`).toString('hex').padEnd(64, '0');
 }
 
+async function* results(...given: readonly TreeResult[]): AsyncGenerator<TreeResult> {
+  yield* given;
+}
+
 function sync(options: Partial<ClusterSyncOptions> = {}): ClusterSync {
   return new ClusterSync({
     templates: { groups: () => GROUPS, digest: async (...template) => digestOf(...template) },
     stored: { held: () => [], refresh: () => undefined },
-    nodes: { connected: () => ['a', 'b'], prefetch: async () => 0 },
+    nodes: { connected: () => ['a', 'b'], fetch: () => results() },
+    clock: new FakeClock(),
     logger: quietLogger,
     ...options,
   });
 }
 
 describe('a template sync', () => {
-  let plane: ControlPlane;
+  let plane: ControlPlane | undefined;
 
   afterEach(async () => {
-    await plane.stop();
+    await plane?.stop();
+    plane = undefined;
   });
 
   it('makes every connected node fetch what it lacks, and changes nothing that is desired', async () => {
@@ -46,6 +56,8 @@ describe('a template sync', () => {
         isCached: (digest) => nodeId === 'a' && digest === digestOf('games', 'lobby'),
         fetch: async (digest, calls) => {
           fetched.push(`${nodeId} ${digest} ${calls === undefined ? 'alone' : 'by the channel'}`);
+          if (nodeId === 'b' && digest === digestOf('games', 'lobby')) throw new Error('the disk is full');
+          return { transferredBytes: 1000, transferredFiles: 4 };
         },
       }),
     });
@@ -54,7 +66,7 @@ describe('a template sync', () => {
     await plane.whenIdle();
     const { revision } = plane.store;
     const cluster = sync({ nodes: plane.master.prefetching });
-    expect(await cluster.toCluster('games/*')).toEqual({
+    expect(await cluster.toCluster('games/*')).toMatchObject({
       templates: ['games/arena', 'games/lobby'],
       nodes: ['a', 'b'],
     });
@@ -66,6 +78,53 @@ describe('a template sync', () => {
       `b ${digestOf('games', 'lobby')} by the channel`,
     ]);
     expect(plane.store.revision).toBe(revision);
+    expect(cluster.latest).toMatchObject({
+      pattern: 'games/*',
+      isOver: true,
+      leftOut: [],
+      nodes: [
+        { nodeId: 'a', state: 'done', trees: 2, had: 1, fetched: 1, failed: 0, bytes: 1000, files: 4 },
+        {
+          nodeId: 'b',
+          state: 'failed',
+          trees: 2,
+          had: 0,
+          fetched: 1,
+          failed: 1,
+          problems: ['the disk is full'],
+        },
+      ],
+    });
+    expect(cluster.latest?.nodes.map(describeNodeSync)).toEqual([
+      'a: 2 trees: 1 was there, 1 fetched (4 files, 1000 bytes) in 0.0 s',
+      'b: 2 trees: 1 fetched (4 files, 1000 bytes) in 0.0 s, 1 missing: the disk is full',
+    ]);
+  });
+
+  it('is only a hint to a node of an older version', async () => {
+    const asked: string[] = [];
+    const [mine, its] = createInProcessPair();
+    const old = new CallPeer(
+      its,
+      new Map([
+        ['prefetch-templates', async (parameters: unknown) => asked.push(JSON.stringify(parameters))],
+      ]),
+    );
+    its.onFrame((frame) => old.handle(frame));
+    const calls = new CallPeer(mine, new Map());
+    mine.onFrame((frame) => calls.handle(frame));
+    const cluster = sync({
+      nodes: {
+        connected: () => ['a'],
+        fetch: (_node, digests, signal) => requestFetch(calls, digests, signal),
+      },
+    });
+    await cluster.toCluster('base/core');
+    await cluster.whenIdle();
+    expect(asked).toEqual([JSON.stringify({ digests: [digestOf('base', 'core')] })]);
+    expect(cluster.latest?.nodes).toMatchObject([
+      { nodeId: 'a', state: 'failed', trees: 1, had: 0, fetched: 0 },
+    ]);
   });
 });
 
@@ -80,9 +139,9 @@ describe('the master half of a sync', () => {
       templates: { groups: () => GROUPS, digest: () => waiting.then(() => 'd'.repeat(64)) },
       nodes: {
         connected: () => ['a'],
-        prefetch: async (node) => {
+        fetch: (node) => {
           told.push(node);
-          return 1;
+          return results();
         },
       },
     });
@@ -106,10 +165,12 @@ describe('the master half of a sync', () => {
       },
       nodes: {
         connected: () => ['a', 'b'],
-        prefetch: async (node, digests) => {
+        fetch: async function* (node, digests) {
           if (node === 'a') throw new DroverError('DRV_NODE_DISCONNECTED', 'a is gone');
-          told.push(...digests);
-          return digests.length;
+          for (const digest of digests) {
+            told.push(digest);
+            yield { digest, outcome: 'had', bytes: 0, files: 0, problem: null };
+          }
         },
       },
       logger: pino({ level: 'info' }, { write: (line) => lines.push(line) }),
@@ -118,8 +179,13 @@ describe('the master half of a sync', () => {
     await cluster.whenIdle();
     expect(told).toEqual([digestOf('games', 'lobby')]);
     const log = lines.join('');
-    for (const said of ['arena holds a link', 'a is gone', 'node b fetches 1 of 1 trees'])
+    for (const said of ['arena holds a link', 'a is gone', 'b: 1 tree: 1 was there'])
       expect(log).toContain(said);
+    expect(cluster.latest?.leftOut).toEqual(['games/arena: arena holds a link']);
+    expect(cluster.latest?.nodes).toMatchObject([
+      { nodeId: 'a', state: 'failed', problems: ['a is gone'] },
+      { nodeId: 'b', state: 'done' },
+    ]);
   });
 
   it('has the copies of storages looked at again, those that the pattern means', async () => {
@@ -138,9 +204,9 @@ describe('the master half of a sync', () => {
       },
       nodes: {
         connected: () => ['a'],
-        prefetch: async (_node, digests) => {
+        fetch: (_node, digests) => {
           told.push(...digests);
-          return 0;
+          return results();
         },
       },
     });
@@ -168,6 +234,7 @@ describe('the wrapper half of a sync', () => {
         running--;
         log.push(digest);
         if (digest === 'broken') throw new Error('no such tree');
+        return undefined;
       },
       logger: quietLogger,
     });
@@ -175,9 +242,13 @@ describe('the wrapper half of a sync', () => {
     expect(prefetch.take(['one', 'two'])).toBe(2);
     await prefetch.whenIdle();
     expect(log).toEqual(['broken', 'one', 'two']);
+    const results: string[] = [];
+    for await (const { digest, outcome, problem } of prefetch.follow(['have', 'broken']))
+      results.push(`${digest} ${outcome} ${problem}`);
+    expect(results).toEqual(['have had null', 'broken failed no such tree']);
     expect(prefetch.take(['three'])).toBe(1);
     await prefetch.whenIdle();
-    expect(log.at(-1)).toBe('three');
+    expect(log).toEqual(['broken', 'one', 'two', 'broken', 'three']);
   });
 
   it('breaks off when the node stops', async () => {
@@ -193,6 +264,7 @@ describe('the wrapper half of a sync', () => {
       logger: quietLogger,
     });
     prefetch.take(['one', 'two']);
+    await until(() => expect(begun).toEqual(['one']));
     await prefetch.stop();
     expect(begun).toEqual(['one']);
     expect(prefetch.take(['three'])).toBe(1);

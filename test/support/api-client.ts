@@ -21,6 +21,8 @@ export interface Answer {
 }
 
 export interface ApiClientOptions {
+  /** Default: loopback. */
+  readonly host?: string;
   readonly apiPort: number;
   /** Path of `data/admin.key`; read for each request. */
   readonly keyFile: string;
@@ -37,7 +39,7 @@ export class ApiClient {
 
   /** Any request, with the admin key and the content type that real clients always send. Rejects without an answer. */
   send(method: string, path: string, body?: unknown): Promise<Answer> {
-    const { apiPort: port, keyFile } = this.#options;
+    const { host = '127.0.0.1', apiPort: port, keyFile } = this.#options;
     const payload = body === undefined ? '' : JSON.stringify(body);
     const headers = {
       authorization: `Bearer ${readFileSync(keyFile, 'utf8').trim()}`,
@@ -45,7 +47,7 @@ export class ApiClient {
       'content-length': Buffer.byteLength(payload),
     };
     return new Promise((resolve, reject) => {
-      const options = { host: '127.0.0.1', port, method, path: `/api${path}`, headers, agent: false };
+      const options = { host, port, method, path: `/api${path}`, headers, agent: false };
       const call = request({ ...options, timeout: REQUEST_TIMEOUT_MS }, (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (chunk: string) => {

@@ -23,6 +23,7 @@ import {
 } from '../../src/model/configuration.js';
 import { DroverError } from '../../src/model/errors.js';
 import { type InstanceRecord, instanceRecordSchema } from '../../src/model/instance.js';
+import type { InstanceUsage } from '../../src/model/instance-usage.js';
 import {
   type NodeConfiguration,
   type NodeRecord,
@@ -127,6 +128,7 @@ export class ApiWorld {
       placementOfNext: () => NO_PLACE,
       serviceOf: () => undefined,
       contactOf: () => undefined,
+      moveOf: () => undefined,
     },
     askNode: async ({ nodeId }) => {
       throw new DroverError('DRV_NODE_DISCONNECTED', `node ${nodeId} is not connected`);
@@ -140,6 +142,8 @@ export class ApiWorld {
   };
   /** Parsed lines of the log. */
   readonly log: Record<string, unknown>[] = [];
+  /** What is measured on nodes. */
+  readonly usages = new Map<string, InstanceUsage>();
   readonly reports: { id: string; report: StateReport }[] = [];
   readonly lifecycles: { id: string; target: string }[] = [];
   readonly written: WrittenConfiguration[] = [];
@@ -297,6 +301,8 @@ export class ApiWorld {
       templateSync: this.templates.sync,
       beats: this.beats,
       usedOf: (nodeId) => this.#usedOf(nodeId),
+      drainOf: () => undefined,
+      usageOfNode: (nodeId) => this.usages.get(nodeId),
       audit: this.audit,
       explainer: this.explainer,
       commands: { run: (line, session) => this.runCommand(line, session) },

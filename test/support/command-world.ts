@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { KeyWriter } from '../../src/api/key-writer.js';
+import { JoinTokens } from '../../src/channel/join-tokens.js';
 import { Commands, type Session } from '../../src/commands/command-runner.js';
 import type { CommandDependencies } from '../../src/commands/dependencies.js';
 import { ConfigurationFiles } from '../../src/configuration-files/configuration-files.js';
@@ -20,6 +21,8 @@ import { DroverError } from '../../src/model/errors.js';
 import type { InstanceRecord } from '../../src/model/instance.js';
 import { nodeConfigurationSchema } from '../../src/model/node.js';
 import { matcherOf } from '../../src/templates/pattern.js';
+import { SyncRun } from '../../src/templates/sync-run.js';
+import { testAuthority } from './cluster-files.js';
 import { ControlPlane, type TestNode } from './control-plane.js';
 import { until } from './until.js';
 
@@ -39,9 +42,13 @@ export class CommandWorld {
   /** `<group>/<name> from <storage>`. */
   readonly downloads: string[] = [];
   readonly synced: string[] = [];
+  /** False: syncs never end. */
+  doNodesAnswer = true;
+  #latest: SyncRun | undefined;
   readonly extensions: ExtensionStatus[] = [];
   readonly extensionCommands: ExtensionCommand[] = [];
   stops = 0;
+  readonly #joinTokens: JoinTokens;
   #node: TestNode | undefined;
 
   /** `commandClock` measures the time limit of commands; default: the real one. */
@@ -54,6 +61,11 @@ export class CommandWorld {
       logger,
       clock: this.clock,
       whenReadable: (revision) => this.plane.master.state.configurations.until(revision),
+    });
+    this.#joinTokens = new JoinTokens({
+      store: this.plane.store,
+      authority: testAuthority(this.clock),
+      clock: this.clock,
     });
     this.commands = new Commands(this.#dependencies(logger, commandClock ?? this.clock));
   }
@@ -134,6 +146,8 @@ export class CommandWorld {
       nodes,
       keys,
       instanceWrites: master.writer,
+      nodeWrites: master.nodeWriter,
+      joinTokens: this.#joinTokens,
       configurationFiles: this.files,
       services: {
         readLogs: async (_record, count) => ({
@@ -159,8 +173,15 @@ export class CommandWorld {
           this.synced.push(pattern);
           const all = [...this.groups].flatMap(([group, names]) => names.map((name) => ({ group, name })));
           const templates = all.filter(isMeant).map(({ group, name }) => `${group}/${name}`);
-          return { templates, nodes: ['alpha'] };
+          const run = new SyncRun({ pattern, templates, nodes: ['alpha'] }, this.clock);
+          run.begin('alpha', templates.length);
+          for (const digest of templates)
+            run.note('alpha', { digest, outcome: 'fetched', bytes: 120, files: 3, problem: null });
+          if (this.doNodesAnswer) run.end('alpha');
+          this.#latest = run;
+          return run;
         },
+        latestSync: () => this.#latest?.report(),
       },
       keyWrites: new KeyWriter({
         store: this.plane.store,
@@ -173,6 +194,8 @@ export class CommandWorld {
       extensions: { list: () => this.extensions, commands: () => this.extensionCommands },
       beats: master.beats,
       usedOf: (nodeId) => master.usedOf(nodeId),
+      usageOf: (id) => master.usageOf(id),
+      drainOf: (nodeId) => master.drainOf(nodeId),
       audit: { record: (entry) => this.audit.push(entry) },
       clock,
       logger,

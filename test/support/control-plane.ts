@@ -3,6 +3,7 @@
  * controllers, channel and stores, for tests and benchmarks of what they decide together.
  */
 import { pino } from 'pino';
+import type { Service } from '../../src/channel/calls.js';
 import { createInProcessPair, type Transport } from '../../src/channel/transport.js';
 import type { Clock } from '../../src/loop/clock.js';
 import { Master } from '../../src/master.js';
@@ -13,6 +14,7 @@ import {
 } from '../../src/model/configuration.js';
 import type { InstanceRecord } from '../../src/model/instance.js';
 import type { NodeCapacity } from '../../src/model/node.js';
+import type { ResourceLimits } from '../../src/runtime/limits/resource-limits.js';
 import type { Runtime } from '../../src/runtime/runtime.js';
 import { configurationKey, revisionKey } from '../../src/store/keys.js';
 import { MemoryStore } from '../../src/store/memory-store.js';
@@ -31,10 +33,20 @@ export interface ControlPlaneOptions {
   readonly groups?: ReadonlyMap<string, readonly string[]>;
   /** What extensions bring, on every node. */
   readonly moreRuntimes?: readonly Runtime[];
+  /** Real ones, on every node, in place of the fake. */
+  readonly realRuntimes?: readonly Runtime[];
+  readonly limits?: ResourceLimits;
   /** Makes the nodes' installations slow, or fail. */
   readonly adaptInstallation?: (installation: Installation, nodeId: string) => Installation;
   /** Puts a node's connections behind something. */
   readonly adaptTransport?: (transport: Transport, nodeId: string) => Transport;
+  /** Another way to the master than within the process. */
+  readonly connect?: (nodeId: string, signal: AbortSignal) => Promise<Transport>;
+  /** What nodes answer beside the ordinary services. */
+  readonly servicesOf?: (nodeId: string) => ReadonlyMap<string, Service>;
+  readonly revokeNode?: (nodeId: string) => Promise<void>;
+  /** One for all nodes: hundreds of them, each watching the process, are a load of their own. */
+  readonly nodeMetrics?: Metrics;
 }
 
 export interface TestNode {
@@ -166,6 +178,7 @@ export class ControlPlane {
         onChange: () => () => undefined,
       },
       issueInstanceToken: (id) => `token-${id}`,
+      ...(this.#options.revokeNode !== undefined && { revokeNode: this.#options.revokeNode }),
       hostAddressOf: (configuration, node) => configuration.hostAddress ?? node.address,
       metrics: this.metrics,
       clock,
@@ -181,16 +194,19 @@ export class ControlPlane {
       address: '127.0.0.1',
       version: '0.0.0',
       capacity,
-      runtimes: [node.runtime, ...(this.#options.moreRuntimes ?? [])],
+      runtimes: this.#options.realRuntimes ?? [node.runtime, ...(this.#options.moreRuntimes ?? [])],
+      ...(this.#options.limits !== undefined && { limits: this.#options.limits }),
       installation:
         this.#options.adaptInstallation?.(fakeInstallation(node), node.nodeId) ?? fakeInstallation(node),
-      connect: async () => {
+      ...(this.#options.servicesOf !== undefined && { services: this.#options.servicesOf(node.nodeId) }),
+      connect: async (signal) => {
+        if (this.#options.connect !== undefined) return this.#options.connect(node.nodeId, signal);
         const [mine, its] = createInProcessPair();
         this.master.accept(its);
         return this.#options.adaptTransport?.(mine, node.nodeId) ?? mine;
       },
       store: node.store,
-      metrics: new Metrics(),
+      metrics: this.#options.nodeMetrics ?? new Metrics(),
       clock: this.#options.clock,
       random: () => 0.5,
       logger: this.#logger,
@@ -222,6 +238,7 @@ function fakeInstallation(node: Omit<TestNode, 'wrapper'>): Installation {
       node.foreignPorts.has(port) ? { free: false, protocol: 'tcp' } : { free: true },
     readLogs: async () => ({ lines: [], totalLines: 0 }),
     followLogs: async function* () {},
+    nextLogLine: async () => 1,
     readOutput: async () => ({ lines: [], isKept: true }),
   };
 }

@@ -56,12 +56,16 @@ export async function expectNothingLeft(world: DaemonWorld, ports: readonly numb
   await until(async () => {
     expect(await processes.marked(), 'processes of instances').toEqual([]);
     expect(await processes.owners(), 'owner processes').toEqual([]);
+    expect(await processes.keepers(), 'keepers of sessions').toEqual({ keepers: [], shells: [] });
   });
   const sockets = readFileSync('/proc/net/unix', 'latin1');
   expect(sockets, 'lock of the root').not.toContain(`drover-${paths.rootId}`);
   expect(sockets, 'lock of the owner').not.toContain(identityOf(paths.sockets));
   expect(existsSync(paths.lockFile), 'lock file').toBe(false);
-  expect(readdirSync(paths.sockets).filter((name) => !name.endsWith('.log'))).toEqual([]);
+  const left = readdirSync(paths.sockets, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory() && !entry.name.endsWith('.log'))
+    .map(({ name }) => name);
+  expect(left, 'sockets').toEqual([]);
   for (const port of [apiPort, ...ports])
     expect(await checkPort(port), `port ${port}`).toEqual({ free: true });
 }

@@ -21,6 +21,8 @@ export interface DaemonProcessOptions {
   readonly root: string;
   /** Runs as this user; needs to be root. */
   readonly uid?: number;
+  /** Program and parameters that become the daemon in the same process, such as `ip netns exec host`. */
+  readonly prefix?: readonly string[];
 }
 
 export class DaemonProcess {
@@ -31,8 +33,16 @@ export class DaemonProcess {
   #stdout = '';
   #stderr = '';
 
-  constructor({ root, ...options }: DaemonProcessOptions) {
-    const child = spawn(process.execPath, [PROGRAM, 'start', '--root', root], {
+  constructor({ root, prefix = [], ...options }: DaemonProcessOptions) {
+    const [program = process.execPath, ...parameters] = [
+      ...prefix,
+      process.execPath,
+      PROGRAM,
+      'start',
+      '--root',
+      root,
+    ];
+    const child = spawn(program, parameters, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: ENVIRONMENT,
       ...options,

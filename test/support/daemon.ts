@@ -10,6 +10,7 @@ import type { ConfigurationInput } from '../../src/model/configuration.js';
 import type { InstanceInfo } from '../../src/model/instance.js';
 import { prepareRoot, type RootPaths } from '../../src/node/root.js';
 import { ApiClient } from './api-client.js';
+import { removeControlGroups } from './control-groups.js';
 import { expectNothingLeft, untilSettled } from './daemon-invariants.js';
 import { DaemonProcess, type Ending } from './daemon-process.js';
 import { freePorts } from './free-ports.js';
@@ -101,7 +102,8 @@ export class DaemonWorld {
 
   /** Drops `configurations/<name>.json`, as an operator does. */
   configure(name: string, fields: Partial<ConfigurationInput> & { readonly command: string }): void {
-    const small = { runtime: 'process', ramMB: 16, cpu: 1 };
+    // Room for a Node.js program, and no share of the processor to wait for: limits hold.
+    const small = { runtime: 'process', ramMB: 64, cpu: 0 };
     this.writeConfigurationFile(`${name}.json`, JSON.stringify({ name, ...small, ...fields }, null, 2));
     this.api.writes.forget(name);
   }
@@ -162,6 +164,7 @@ export class DaemonWorld {
     this.processes.unwatch();
     if (this.#daemon?.isRunning === true) await this.kill('SIGKILL');
     await this.processes.killAll();
+    await removeControlGroups(this.paths.rootId);
     rmSync(this.root, { recursive: true, force: true });
   }
 

@@ -37,6 +37,8 @@ export function description(fields: Partial<InstanceDescription> = {}): Instance
     isStarting: false,
     isPrepared: false,
     hasRemains: false,
+    isFinished: false,
+    readiness: null,
     stop: null,
     retryInMs: null,
     forgivenInMs: null,

@@ -57,6 +57,10 @@ export class FakeClock implements Clock {
     };
   }
 
+  nextTurn(callback: () => void): void {
+    setImmediate(callback);
+  }
+
   /**
    * Moves the time on, firing every timer that becomes due (also those set meanwhile) at its own instant, in the
    * order of due time and then of setting. Microtasks and immediates settle before, between and after them.

@@ -27,15 +27,21 @@ export class FakeRuntime implements Runtime {
   readonly sweeps: string[] = [];
   /** Processes of these ids go on after SIGTERM. */
   readonly stubborn = new Set<string>();
+  /** What was written to standard input, as `<id> <text>`. */
+  readonly written: string[] = [];
+  /** Nobody reads what is written. */
+  isInputFull = false;
   /** When set, starts fail with this message. */
   failWith: string | undefined;
   isAvailable = true;
   readonly #processes = new Map<string, FakeProcess>();
   readonly #exitListeners = new Set<ExitListener>();
+  readonly #bootId: string;
   #nextPid = 1000;
 
-  constructor(key = 'process') {
+  constructor(key = 'process', bootId = 'boot') {
     this.key = key;
+    this.#bootId = bootId;
   }
 
   async probe(): Promise<RuntimeOffer> {
@@ -52,7 +58,7 @@ export class FakeRuntime implements Runtime {
     const current = this.#processes.get(spec.instanceId);
     if (current?.exit === null) throw new Error(`two processes for ${spec.instanceId}`);
     this.starts.push(spec);
-    const process = { pid: this.#nextPid++, startTime: this.starts.length, bootId: 'boot' };
+    const process = { pid: this.#nextPid++, startTime: this.starts.length, bootId: this.#bootId };
     this.#processes.set(spec.instanceId, { spec, process, exit: null });
     return process;
   }
@@ -79,6 +85,10 @@ export class FakeRuntime implements Runtime {
   }
 
   async isAlive(run: RunId): Promise<boolean> {
+    return this.isRunning(run);
+  }
+
+  isRunning(run: RunId): boolean {
     const current = this.#processes.get(run.instanceId);
     return current?.exit === null && current.spec.run === run.run;
   }
@@ -88,7 +98,10 @@ export class FakeRuntime implements Runtime {
     return current?.exit !== null || current.spec.run !== run.run;
   }
 
-  async write(): Promise<void> {}
+  async write({ instanceId }: RunId, bytes: Buffer): Promise<void> {
+    if (this.isInputFull) throw new DroverError('DRV_STDIN_FULL', `${instanceId} does not read its input`);
+    this.written.push(`${instanceId} ${bytes}`);
+  }
 
   async acknowledge(run: RunId): Promise<void> {
     const current = this.#processes.get(run.instanceId);
@@ -116,6 +129,16 @@ export class FakeRuntime implements Runtime {
     current.exit = { at: 0, ...how };
     const run = { instanceId, run: current.spec.run };
     for (const listener of this.#exitListeners) listener(run, current.exit);
+  }
+
+  /** What the instance was last started with; undefined: nothing is held of it. */
+  specOf(instanceId: string): StartSpec | undefined {
+    return this.#processes.get(instanceId)?.spec;
+  }
+
+  /** All processes end at once, and nothing is remembered of them: the machine lost its power. */
+  forgetAll(): void {
+    this.#processes.clear();
   }
 
   /** Instances with a live process. */

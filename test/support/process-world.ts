@@ -103,7 +103,7 @@ export function hasTool(name: string): boolean {
   }
 }
 
-function kill(pid: number): void {
+export function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
@@ -111,12 +111,12 @@ function kill(pid: number): void {
   }
 }
 
-function livePids(): number[] {
+export function livePids(): number[] {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
   return pids.filter((pid) => pid !== process.pid && readProcess(pid)?.isZombie === false);
 }
 
-function readText(pid: number, name: string): string {
+export function readText(pid: number, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'latin1');
   } catch {

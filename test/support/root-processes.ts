@@ -1,6 +1,6 @@
 /**
- * The processes of one node's root as the system shows them: its owner, and everything with its mark in the
- * environment. Watches all the time that no instance ever has two runs alive.
+ * The processes of one node's root as the system shows them: its owner, its keepers with the shells of their sessions,
+ * and everything with its mark in the environment. Watches all the time that no instance ever has two runs alive.
  */
 import { readFileSync } from 'node:fs';
 import { vi } from 'vitest';
@@ -14,7 +14,7 @@ export interface InstanceProcess {
   readonly startTime: number;
   readonly instanceId: string;
   readonly run: number;
-  /** It leads the session that the owner made for this run. */
+  /** It is the run's own process: the leader of what the owner made for it, or the one child of its session's shell. */
   readonly isLeader: boolean;
 }
 
@@ -34,13 +34,22 @@ export class RootProcesses {
     return entries.filter(({ pid, isZombie }) => !isZombie && this.#isOwner(pid)).map(({ pid }) => pid);
   }
 
+  /** Pids of the live keepers of sessions, and of the shells that lead sessions. */
+  async keepers(): Promise<{ readonly keepers: number[]; readonly shells: number[] }> {
+    const pids = (await this.#table.scan()).filter(({ isZombie }) => !isZombie).map(({ pid }) => pid);
+    return {
+      keepers: pids.filter((pid) => this.#isKeeper(pid)),
+      shells: pids.filter((pid) => this.#isSessionShell(pid)),
+    };
+  }
+
   /** Live processes of instances. */
   async marked(): Promise<InstanceProcess[]> {
     const found: InstanceProcess[] = [];
     for (const { pid, startTime, mark, isZombie, session } of await this.#table.scan()) {
       const run = mark === null || isZombie ? undefined : parseMark(this.#rootId, mark);
       if (run === undefined) continue;
-      found.push({ ...run, pid, startTime, isLeader: session === pid && this.#isOwner(parentOf(pid)) });
+      found.push({ ...run, pid, startTime, isLeader: this.#isRunsOwn(pid, session) });
     }
     return found;
   }
@@ -60,7 +69,9 @@ export class RootProcesses {
   async killAll(): Promise<void> {
     await vi.waitFor(
       async () => {
-        const left = [...(await this.owners()), ...(await this.marked()).map(({ pid }) => pid)];
+        const { keepers, shells } = await this.keepers();
+        const marked = (await this.marked()).map(({ pid }) => pid);
+        const left = [...keepers, ...(await this.owners()), ...shells, ...marked];
         for (const pid of left) kill(pid);
         if (left.length > 0) throw new Error(`still there: ${left}`);
       },
@@ -79,9 +90,25 @@ export class RootProcesses {
     }
   }
 
+  #isRunsOwn(pid: number, session: number): boolean {
+    const parent = parentOf(pid);
+    return session === pid ? this.#isOwner(parent) : this.#isSessionShell(parent);
+  }
+
   #isOwner(pid: number): boolean {
     const words = read(pid, 'cmdline').replaceAll('\0', ' ');
+    if (words.includes(' --tool ')) return false;
     return words.includes(`drover owner ${this.#rootId}`) || words.includes(`--root ${this.#rootId}`);
+  }
+
+  #isKeeper(pid: number): boolean {
+    const words = read(pid, 'cmdline').replaceAll('\0', ' ');
+    return words.includes(` keeper ${this.#rootId}`) || words.includes(`--root ${this.#rootId} `);
+  }
+
+  /** The server of a screen session has its variables too. */
+  #isSessionShell(pid: number): boolean {
+    return read(pid, 'environ').includes(`DROVER_SESSION_MARK=${this.#rootId}/`);
   }
 }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { TemplateSync } from '../../src/api/dependencies.js';
 import type { Clock } from '../../src/loop/clock.js';
 import { DroverError } from '../../src/model/errors.js';
+import type { ClusterSyncReport } from '../../src/model/template.js';
 import type { ArchiveLimits } from '../../src/templates/archive-check.js';
 import { TemplateLibrary } from '../../src/templates/library.js';
 import { LocalTemplates } from '../../src/templates/local-templates.js';
@@ -26,6 +27,8 @@ export class TemplateWorld {
   readonly local: LocalTemplates;
   /** What was asked of storages and nodes. */
   readonly synced: string[] = [];
+  /** What the latest sync to the cluster has come to. */
+  latest: ClusterSyncReport | undefined;
   /** Awaited by every download from a storage, so that a test can hold one in the middle. */
   hold: () => Promise<unknown> = async () => {};
 
@@ -49,6 +52,7 @@ export class TemplateWorld {
   }
 
   readonly sync: TemplateSync = {
+    latestSync: () => this.latest,
     fromStorage: async (group, name, storage) => {
       if (storage !== 'depot')
         throw new DroverError(

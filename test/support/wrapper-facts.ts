@@ -1,13 +1,17 @@
 /** Facts of one instance on its node, for the plan tests of the wrapper's reconcilers. */
 import type { Assignment } from '../../src/channel/messages.js';
-import { configurationSchema } from '../../src/model/configuration.js';
+import { type ConfigurationInput, configurationSchema } from '../../src/model/configuration.js';
 import type { Desired } from '../../src/node/desired-copy.js';
 import { type Handle, newHandle } from '../../src/node/handle-book.js';
 
 export const ID = 'abc123';
 
 /** Wanted: to run, with port 30000 and no templates. */
-export function desired(fields: Partial<Assignment> = {}, isStatic = false): Desired {
+export function desired(
+  fields: Partial<Assignment> = {},
+  isStatic = false,
+  configuration: Partial<ConfigurationInput> = {},
+): Desired {
   return {
     assignment: {
       id: ID,
@@ -26,6 +30,7 @@ export function desired(fields: Partial<Assignment> = {}, isStatic = false): Des
       runtime: 'process',
       command: 'run',
       static: isStatic,
+      ...configuration,
     }),
   };
 }

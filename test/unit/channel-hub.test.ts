@@ -206,13 +206,37 @@ describe('the hub', () => {
     await put({ [instanceKey('aaaaaa')]: instanceRecord('aaaaaa', { placement: placedOn('alpha') }) });
     const client = await join();
     store.isFull = true;
-    client.transport.send({ type: 'status', sequence: 7, reports: [ONLINE] });
+    client.transport.send({ type: 'status', sequence: 1, reports: [ONLINE] });
     await clock.advance(2500);
     expect(types(client)).not.toContain('status-acknowledged');
     store.isFull = false;
     await clock.advance(1000);
-    expect(client.heard).toContainEqual({ type: 'status-acknowledged', sequence: 7 });
+    expect(client.heard).toContainEqual({ type: 'status-acknowledged', sequence: 1 });
     expect(state.instances.get('aaaaaa')?.value.status).toMatchObject({ state: 'ONLINE', pid: 42 });
+  });
+
+  it('takes no old report for the newest: one that comes again is passed over, a gap ends the connection', async () => {
+    await put({ [instanceKey('aaaaaa')]: instanceRecord('aaaaaa', { placement: placedOn('alpha') }) });
+    const client = await join();
+    const exited: Report = { ...ONLINE, state: 'OFFLINE', reason: 'exited', pid: null };
+    client.transport.send({ type: 'status', sequence: 1, reports: [ONLINE] });
+    client.transport.send({ type: 'status', sequence: 2, reports: [exited] });
+    client.transport.send({ type: 'status', sequence: 1, reports: [ONLINE] });
+    await clock.settle();
+    expect(state.instances.get('aaaaaa')?.value.status).toMatchObject({ state: 'OFFLINE', pid: null });
+    client.transport.send({ type: 'status', sequence: 4, reports: [ONLINE] });
+    await clock.settle();
+    expect(client.closed).toEqual(['a gap in the reports']);
+    expect(state.instances.get('aaaaaa')?.value.status).toMatchObject({ state: 'OFFLINE', pid: null });
+  });
+
+  it('lets a node in that was away for a moment, before its old connection counts as lost', async () => {
+    await join();
+    await clock.advance(2900);
+    expect(types(await join())).toEqual(['refused']);
+    await clock.advance(200);
+    expect(types(await join())).toContain('welcome');
+    expect(beats.contact('alpha')).toMatchObject({ isConnected: true, silentMs: 0 });
   });
 
   it('never counts a node as connected whose connection ended while it was being recorded', async () => {

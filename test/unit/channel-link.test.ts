@@ -1,13 +1,16 @@
 /** The wrapper's end of the channel: it beats, takes the feed, says everything anew after a break, and keeps trying. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hashAssignment } from '../../src/channel/assignment-hash.js';
 import { Link } from '../../src/channel/link.js';
-import type { Message, Report } from '../../src/channel/messages.js';
+import type { Assignment, Message, Report } from '../../src/channel/messages.js';
 import { PROTOCOL_VERSION } from '../../src/channel/messages.js';
 import { createInProcessPair, type Transport } from '../../src/channel/transport.js';
+import { DroverError } from '../../src/model/errors.js';
 import { StatusOutbox } from '../../src/node/status-outbox.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { until } from '../support/until.js';
+import { desired } from '../support/wrapper-facts.js';
 
 const MASTER = { nodeId: 'master', address: '10.0.0.1', port: 6000, apiPort: 7000 };
 
@@ -35,18 +38,25 @@ describe('the link of a wrapper', () => {
   /** The master's end of each connection, and what came in on it. */
   let connections: { end: Transport; heard: Message[]; closed: string[] }[];
   let isReachable: boolean;
+  let refuseWith: Error | undefined;
+  /** Lines of the log. */
+  let said: string[];
   let applied: string[];
   let commit: () => Promise<void>;
   let welcomed: string[];
+  let held: Assignment[];
 
   beforeEach(() => {
     clock = new FakeClock();
     outbox = new StatusOutbox();
     connections = [];
     isReachable = true;
+    refuseWith = undefined;
+    said = [];
     applied = [];
     commit = async () => undefined;
     welcomed = [];
+    held = [];
     link = new Link({
       nodeId: 'alpha',
       clusterName: 'test',
@@ -59,13 +69,14 @@ describe('the link of a wrapper', () => {
         applySnapshot: ({ sequence }) => applied.push(`snapshot ${sequence}`),
         applyDelta: ({ sequence }) => applied.push(`delta ${sequence}`),
         commit: () => commit(),
+        held: () => held,
       },
       reports: outbox,
       services: new Map([['ping', async () => 'pong']]),
       onWelcome: ({ nodeId }) => welcomed.push(nodeId),
       clock,
       random: () => 0.5,
-      logger: pino({ level: 'silent' }),
+      logger: pino({ level: 'warn' }, { write: (line) => said.push(JSON.parse(line).msg) }),
     });
   });
 
@@ -74,6 +85,7 @@ describe('the link of a wrapper', () => {
   });
 
   async function connect(): Promise<Transport> {
+    if (refuseWith !== undefined) throw refuseWith;
     if (!isReachable) throw new Error('connection refused');
     const [mine, its] = createInProcessPair();
     const connection = { end: its, heard: [] as Message[], closed: [] as string[] };
@@ -219,7 +231,20 @@ describe('the link of a wrapper', () => {
     expect(last().heard.map(({ type }) => type)).toEqual(['hello', 'status']);
   });
 
-  it('tries again after a growing delay of ten seconds at most, and soon again once it was fed', async () => {
+  /** How long it waits before it connects again, each time that `end` has ended a connection. */
+  const waitsAfter = async (times: number, end: () => void): Promise<number[]> => {
+    const waits: number[] = [];
+    for (let tries = 0; tries < times; tries++) {
+      end();
+      const before = clock.monotonic();
+      const count = connections.length;
+      while (connections.length === count) await clock.advance(25);
+      waits.push(clock.monotonic() - before);
+    }
+    return waits;
+  };
+
+  it('tries again after a growing delay that stays under every nodeTimeoutMs, and soon again once it was fed', async () => {
     isReachable = false;
     link.start();
     await clock.settle();
@@ -228,27 +253,64 @@ describe('the link of a wrapper', () => {
     expect(connections).toHaveLength(0);
     await clock.advance(1);
     expect(connections).toHaveLength(1);
-    const waits: number[] = [];
-    for (let tries = 0; tries < 9; tries++) {
-      last().end.send({ type: 'refused', reason: 'another cluster' });
-      last().end.close('refused');
-      const before = clock.monotonic();
-      const count = connections.length;
-      while (connections.length === count) await clock.advance(25);
-      waits.push(clock.monotonic() - before);
-    }
-    expect(waits).toEqual([150, 300, 600, 1200, 2400, 4800, 7500, 7500, 7500]);
+    const waits = await waitsAfter(7, () => last().end.close('restarting'));
+    expect(waits).toEqual([150, 300, 600, 1200, 2250, 2250, 2250]);
     await welcome();
     last().end.close('the master could not record the node');
-    await clock.advance(7499);
-    expect(connections).toHaveLength(10);
+    await clock.advance(2249);
+    expect(connections).toHaveLength(8);
     await clock.advance(1);
     await welcome();
     last().end.send(snapshot(1));
     await clock.settle();
     last().end.close('restarting');
     await clock.advance(75);
+    expect(connections).toHaveLength(10);
+  });
+
+  it('asks a master that refuses it more and more rarely', async () => {
+    link.start();
+    await clock.settle();
+    const waits = await waitsAfter(11, () => last().end.send({ type: 'refused', reason: 'another cluster' }));
+    expect(waits).toEqual([75, 150, 300, 600, 1200, 2400, 4800, 9600, 19_200, 22_500, 22_500]);
+    refuseWith = new DroverError('DRV_JOIN_REFUSED', 'forgotten');
+    last().end.close('gone');
+    await clock.advance(75 + 22_500);
     expect(connections).toHaveLength(12);
+  });
+
+  it('says each trouble once, and again after a minute, two, four', async () => {
+    isReachable = false;
+    link.start();
+    await clock.advance(60_000);
+    expect(said).toHaveLength(1);
+    expect(said[0]).toBe(
+      'no connection to the master: connection refused; what it was told last goes on, and it tries again',
+    );
+    await clock.advance(5 * 60_000);
+    expect(said.slice(1)).toEqual([
+      expect.stringMatching(/tries again \(\d+ times more\)$/),
+      expect.stringMatching(/tries again \(\d+ times more\)$/),
+    ]);
+    isReachable = true;
+    await clock.advance(3000);
+    last().end.send({ type: 'refused', reason: 'another cluster' });
+    await clock.advance(100_000);
+    expect(said.at(-1)).toContain('the master refused this node: another cluster');
+    expect(said).toHaveLength(4);
+  });
+
+  it('names what it holds from before, so that only the rest must be sent', async () => {
+    const { assignment } = desired({ id: 'aaaaaa' });
+    held = [assignment];
+    link.start();
+    await clock.settle();
+    expect(last().heard[0]).toMatchObject({ type: 'hello', held: { aaaaaa: hashAssignment(assignment) } });
+    held = Array(20_001).fill(assignment);
+    last().end.close('gone');
+    await clock.advance(200);
+    expect(last().heard[0]).toMatchObject({ type: 'hello' });
+    expect(last().heard[0]).not.toHaveProperty('held');
   });
 
   it('answers calls of the master, and has its own calls only while it is welcome', async () => {

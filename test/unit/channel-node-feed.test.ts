@@ -1,6 +1,7 @@
 /** What a node is told to hold: everything first, then what changed, never half of it. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { hashAssignment } from '../../src/channel/assignment-hash.js';
 import type { Message } from '../../src/channel/messages.js';
 import { NodeFeed } from '../../src/channel/node-feed.js';
 import { createInProcessPair, type Transport } from '../../src/channel/transport.js';
@@ -22,6 +23,7 @@ function text(message: Message): string {
   const parts = [
     ...put.map(({ id, goal, restartToken }) => `+${id} ${goal} ${restartToken}`),
     ...drop.map((id) => `-${id}`),
+    ...(message.type === 'snapshot' ? (message.unchanged ?? []) : []).map((id) => `=${id}`),
     ...(contents.length > 0 ? [`(${contents.join(' ')})`] : []),
   ];
   return [`${message.type} ${message.sequence}:`, ...parts].join(' ');
@@ -92,6 +94,64 @@ describe('the feed of a node', () => {
     await told('snapshot 1: +aaaaaa run 0 (f00)');
     expect(received[0]).toMatchObject({
       assignments: [{ configurationName: 'lobby', apiKey: 'token of aaaaaa 1000', hostAddress: '10.0.0.1' }],
+    });
+  });
+
+  describe('to a node that names what it holds from before', () => {
+    /** What the node was told of its instances in a former connection. */
+    const heldBefore = async (): Promise<Record<string, string>> => {
+      feed.start();
+      await until(() => expect(received).toHaveLength(1));
+      const [message] = received.splice(0);
+      if (message?.type !== 'snapshot') throw new Error('there is no snapshot');
+      feed.close();
+      return Object.fromEntries(message.assignments.map((one) => [one.id, hashAssignment(one)]));
+    };
+    const startAgain = (held: Record<string, string>): void => {
+      feed = new NodeFeed({
+        nodeId: 'alpha',
+        transport,
+        logger: silent,
+        held,
+        sources: {
+          ...state,
+          templateDigest: (group, name) => digestOf(`${group}/${name}`),
+          issueInstanceToken: (id, createdAt) => `token of ${id} ${createdAt}`,
+        },
+      });
+      feed.start();
+    };
+
+    it('sends only what has changed, and names the rest', async () => {
+      await put({
+        [instanceKey('aaaaaa')]: on('aaaaaa', 'alpha'),
+        [instanceKey('bbbbbb')]: on('bbbbbb', 'alpha'),
+        [instanceKey('cccccc')]: on('cccccc', 'alpha'),
+      });
+      const held = await heldBefore();
+      await put({
+        [instanceKey('bbbbbb')]: on('bbbbbb', 'alpha', { desired: { goal: 'stop', restartToken: 0 } }),
+        [instanceKey('cccccc')]: on('cccccc', 'beta'),
+      });
+      startAgain(held);
+      await told('snapshot 1: +bbbbbb stop 0 =aaaaaa');
+      // The content of its revision is there: an instance that comes does not bring it again.
+      await put({ [instanceKey('dddddd')]: on('dddddd', 'alpha') });
+      await told('snapshot 1: +bbbbbb stop 0 =aaaaaa', 'delta 2: +dddddd run 0');
+      await put({ [instanceKey('aaaaaa')]: undefined });
+      await told('snapshot 1: +bbbbbb stop 0 =aaaaaa', 'delta 2: +dddddd run 0', 'delta 3: -aaaaaa');
+    });
+
+    it('believes nothing else that it names', async () => {
+      await put({ [instanceKey('aaaaaa')]: on('aaaaaa', 'alpha') });
+      startAgain({ aaaaaa: 'another hash', bbbbbb: 'of nobody' });
+      await told('snapshot 1: +aaaaaa run 0 (f00)');
+    });
+
+    it('sends all to one that holds nothing', async () => {
+      await put({ [instanceKey('aaaaaa')]: on('aaaaaa', 'alpha') });
+      startAgain({});
+      await told('snapshot 1: +aaaaaa run 0 (f00)');
     });
   });
 

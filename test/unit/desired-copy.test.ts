@@ -124,4 +124,16 @@ describe('the desired copy', () => {
     await committed;
     expect((await store.list('')).entries).toEqual([]);
   });
+
+  it('keeps what a snapshot names as unchanged, with the content of its revision', async () => {
+    copy.applySnapshot(snapshot([assignment('aaaaaa'), assignment('bbbbbb')]));
+    copy.applySnapshot({ ...snapshot([assignment('cccccc')], {}), unchanged: ['aaaaaa'] });
+    expect([...copy.ids()].sort()).toEqual(['aaaaaa', 'cccccc']);
+    expect(copy.get('cccccc')?.configuration).toEqual(CONTENTS.f00);
+  });
+
+  it('names as held only what is complete', () => {
+    copy.applySnapshot(snapshot([assignment('aaaaaa'), assignment('bbbbbb', { revision: 'elsewhere' })]));
+    expect(copy.held().map(({ id }) => id)).toEqual(['aaaaaa']);
+  });
 });

@@ -54,6 +54,15 @@ describe('a configuration', () => {
     ]);
   });
 
+  it('is well with instances that their restart policy does not start again, and says so', () => {
+    const record = recordWith({ state: 'STOPPED', reason: 'exited', pid: null });
+    const answer = { kind: 'answered', description: down({ isFinished: true }) } as const;
+    expect(tell({ instances: [instanceFacts({ record, answer })], wanted: 0, online: 0 })).toEqual([
+      'well: lobby is as it should be: 0 instances ONLINE, 1 asked for.',
+      'note: 1 instance has ended, and restartPolicy does not start it again: it counts all the same.',
+    ]);
+  });
+
   it('tells of the first instance that is not well, and counts the others', () => {
     const instances = [crashing('aaaaaa'), crashing('bbbbbb'), instanceFacts()];
     const service = serviceView({ minimum: 3, counted: new Set(['aaaaaa', 'bbbbbb', 'k3x9p2']) });

@@ -85,6 +85,60 @@ describe('an instance that should run', () => {
     ],
     ['it is ready', { record: offline(), ...isDown({}) }, ['not well: is about to be started.']],
     [
+      'it is up and not ready',
+      {
+        record: recordWith({ state: 'CREATING' }),
+        ...seen({ upForMs: 12_000, readiness: { reason: 'starting', message: 'waiting for X, up to 60 s' } }),
+      },
+      [
+        'not well: is up for 12 s (pid 42) and CREATING: waiting for X, up to 60 s.',
+        'next: It is ONLINE as soon as that holds; it is not ended for being late.',
+      ],
+    ],
+    [
+      'it is not ready in time',
+      {
+        record: recordWith({ state: 'OFFLINE' }),
+        ...seen({ upForMs: 90_000, readiness: { reason: 'not-ready', message: 'not ready after 60 s: X' } }),
+      },
+      [
+        'not well: is up for 90 s (pid 42) and OFFLINE: not ready after 60 s: X.',
+        'next: It is ONLINE as soon as that holds; it is not ended for being late.',
+        `do: Its last lines say more (\`instance logs ${ID}\`); or readiness of lobby asks for the wrong thing. \`instance restart ${ID}\` starts it anew.`,
+      ],
+    ],
+    [
+      'it says of itself that it is ONLINE',
+      { ...seen({ upForMs: 12_000, readiness: { reason: 'starting', message: 'waiting for X' } }) },
+      ['well: is ONLINE, as it should be: up for 12 s on alpha, port 30000.'],
+    ],
+    [
+      'its restart policy does not start it again',
+      {
+        record: recordWith({ state: 'STOPPED', reason: 'exited', pid: null }),
+        ...isDown({ isFinished: true, exits: [pastExit({ code: 0 })] }),
+      },
+      [
+        'well: has ended, and restartPolicy does not start it again: its process exited with code 0.',
+        'next: It stays so and keeps its slot: nothing is created in its place.',
+        `do: \`instance start ${ID}\` starts it anew, \`instance delete ${ID}\` removes it.`,
+      ],
+    ],
+    [
+      'its restart policy did not start it again, and its node is away',
+      { record: recordWith({ state: 'STOPPED', reason: 'exited', pid: null }), answer: AWAY },
+      [
+        'well: has ended, and restartPolicy does not start it again.',
+        'next: It stays so and keeps its slot: nothing is created in its place.',
+        `do: \`instance start ${ID}\` starts it anew, \`instance delete ${ID}\` removes it.`,
+      ],
+    ],
+    [
+      'its end has yet to be reported',
+      { ...isDown({ isFinished: true }) },
+      ['not well: has ended, and its node is about to report that.'],
+    ],
+    [
       'its next start is put off for no reason that is left',
       { record: offline(), ...isDown({ retryInMs: 2000, exits: [pastExit({ wasAsked: true })] }) },
       ['not well: waits 2 s before it is started.'],
@@ -251,7 +305,7 @@ describe('an instance without a node', () => {
       'runtime',
       'Install what the runtime needs on a node, or set another runtime in lobby and delete the instance.',
     ],
-    ['cordoned', 'Lift the cordon of a node.'],
+    ['cordoned', 'Lift the cordon of alpha (`cluster uncordon <node>`), or add a node.'],
     ['not-connected', 'Bring alpha back.'],
     ['not-home', 'Bring back the node that has its files.'],
     ['not-allowed', 'Add a node of the cluster to `nodes` of lobby and delete the instance.'],
@@ -434,6 +488,22 @@ describe('an instance that should stop', () => {
       ['not well: is being stopped: SIGTERM was sent 3 s ago.', 'next: SIGKILL follows in 7 s.'],
     ],
     [
+      'it was told by its own command',
+      seen({
+        goal: 'stop',
+        stop: {
+          signal: 'the stop command',
+          sentAgoMs: 4000,
+          next: { signal: 'SIGINT', inMs: 11_000 },
+          killInMs: 26_000,
+        },
+      }),
+      [
+        'not well: is being stopped: the stop command was sent 4 s ago.',
+        'next: SIGINT follows in 11 s, SIGKILL in 26 s.',
+      ],
+    ],
+    [
       'it outlives SIGKILL',
       seen({ goal: 'stop', stop: { signal: 'SIGKILL', sentAgoMs: 400, killInMs: null } }),
       [
@@ -451,7 +521,7 @@ describe('an instance that should stop', () => {
       ],
     ],
     ['its node hears of it', seen({}), ['not well: is to be stopped, which its node hears of now.']],
-    ['the ladder begins', seen({ goal: 'stop' }), ['not well: is about to be sent SIGTERM.']],
+    ['the ladder begins', seen({ goal: 'stop' }), ['not well: is about to be told to end.']],
     [
       'its node has yet to say so',
       isDown({ goal: 'stop' }),

@@ -11,6 +11,7 @@ import { afterExit } from '../../controllers/wrapper/process-supervisor/restart-
 import { SegmentWriter } from '../../src/logs/segment-writer.js';
 import { readSpanLines } from '../../src/logs/span-lines.js';
 import type { LogPlace } from '../../src/model/past-exit.js';
+import type { StopSignal } from '../../src/model/stopping.js';
 import { HandleBook } from '../../src/node/handle-book.js';
 import { describePastRuns } from '../../src/node/past-runs.js';
 import { WriteBehind } from '../../src/node/write-behind.js';
@@ -31,13 +32,15 @@ function factsOf(fields: Partial<SupervisorFacts>): SupervisorFacts {
     reported: undefined,
     isNodeStopping: false,
     runtimeProblem: null,
+    checkedRun: null,
     ...fields,
   };
 }
 
 describe('what a supervisor says of a run', () => {
-  const stopping = (signal: NodeJS.Signals, agoMs: number) => ({
+  const stopping = (signal: StopSignal, agoMs: number) => ({
     signal,
+    begunAt: 0,
     signalledAt: NOW - agoMs,
     since: NOW - agoMs,
   });
@@ -67,6 +70,47 @@ describe('what a supervisor says of a run', () => {
       'one that was sent SIGKILL',
       { handle: running({ stopping: stopping('SIGKILL', 200) }), desired: desired({ goal: 'stop' }) },
       { stop: { signal: 'SIGKILL', sentAgoMs: 200, killInMs: null } },
+    ],
+    [
+      'one that began with a command',
+      {
+        handle: running({
+          stop: { command: 'stop', signal: 'SIGINT', timeoutMs: 30_000 },
+          stopping: { signal: null, begunAt: 0, signalledAt: NOW - 4000, since: NOW - 4000 },
+        }),
+        desired: desired({ goal: 'stop' }),
+      },
+      {
+        stop: {
+          signal: 'the stop command',
+          sentAgoMs: 4000,
+          next: { signal: 'SIGINT', inMs: 11_000 },
+          killInMs: 26_000,
+        },
+      },
+    ],
+    [
+      'what it waits for before it is ready',
+      { handle: running(), desired: desired({}, false, { readiness: { tcpPort: 25565 } }), checkedRun: 1 },
+      {
+        readiness: {
+          reason: 'starting',
+          message: 'waiting for TCP port 25565 to accept connections, up to 60 s',
+        },
+      },
+    ],
+    [
+      'one that its restart policy does not start again',
+      {
+        handle: handle({
+          run: 1,
+          exit: { code: 3, signal: null, at: 0 },
+          hasEnded: true,
+          notBefore: NOW + 9,
+        }),
+        desired: desired({}, false, { restartPolicy: 'never' }),
+      },
+      { isFinished: true, retryInMs: null },
     ],
     ['remains', { handle: handle({ run: 1, hasRemains: true }) }, { pid: null, hasRemains: true }],
     ['a restart', { handle: running(), desired: desired({ restartToken: 1 }) }, { goal: 'restart' }],
@@ -107,7 +151,7 @@ describe('the ends that a node remembers', () => {
   });
 
   it('tell a stop that was asked for from a crash, and one that nobody saw', () => {
-    const stopping = { signal: 'SIGTERM', signalledAt: NOW, since: NOW } as const;
+    const stopping = { signal: 'SIGTERM', begunAt: 0, signalledAt: NOW, since: NOW } as const;
     const exit = { code: null, signal: 'SIGTERM', at: 5 };
     expect(afterExit(running({ stopping }), exit, NOW, 0).exits).toEqual([
       { run: 1, ...exit, wasAsked: true, output: null },
@@ -125,7 +169,7 @@ describe('the ends that a node remembers', () => {
     const { exits: _exits, ...old } = Object(entry?.value);
     await store.transact([{ do: 'put', key: 'handles/old001', value: { ...old, id: 'old001' } }]);
     const next = new HandleBook(disk);
-    await next.load();
+    await next.load(new FakeClock());
     expect([next.get(ID)?.exits, next.get('old001')?.exits]).toEqual([exits, []]);
     await store.close();
   });

@@ -15,9 +15,15 @@ interface Rule {
 
 const RULES: readonly Rule[] = [
   {
-    what: 'starts a process: only the owner is started, by an argument array',
+    what: 'starts a process: only the owner, the keepers and the session tools are started, by argument arrays',
     pattern: /from '(?:node:)?child_process'|require\(['"](?:node:)?child_process/,
-    except: ['src/runtime/process/owner-launch.ts'],
+    except: [
+      'src/runtime/process/owner-launch.ts',
+      'src/runtime/session/screen-tool.ts',
+      'src/runtime/session/tmux-input.ts',
+      'src/runtime/session/tmux-server.ts',
+      'src/runtime/session/tool-offer.ts',
+    ],
   },
   { what: 'calls a shell', pattern: /\bexec(?:Sync|File|FileSync)?\(\s*[`'"]|\bshell: true\b/ },
   { what: 'runs text as code', pattern: /\beval\(|new Function\(|from '(?:node:)?vm'/ },

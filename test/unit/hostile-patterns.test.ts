@@ -11,6 +11,7 @@ import { DroverError } from '../../src/model/errors.js';
 import { nameSchema } from '../../src/model/names.js';
 import { substituteCommand } from '../../src/runtime/command-variables.js';
 import { execSimple } from '../../src/runtime/exec-command.js';
+import { linePattern } from '../../src/runtime/readiness/line-pattern.js';
 import { substitute } from '../../src/runtime/variables.js';
 import { toPlainText } from '../../src/telemetry/plain-text.js';
 import { hideTokens } from '../../src/telemetry/secret-fields.js';
@@ -34,6 +35,7 @@ const READERS: readonly (readonly [name: string, read: (text: string) => unknown
   ['a token', (text) => tokenOf(requestWith(`Bearer ${text}`), true)],
   ['a name', (text) => nameSchema.safeParse(text)],
   ['a pattern of templates', matcherOf],
+  ['a line that may say ready', linePattern('a*a a*-*a')],
   ['a path of a file', objectionTo],
   ['the command of a configuration', (text) => substituteCommand(text, variables)],
   ['the words of a command', execSimple],

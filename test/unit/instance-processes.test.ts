@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 const RUN = { instanceId: 'aaaaaa', run: 1 };
 const table = new ProcessTable();
 const rootId = `root-${process.pid}`;
-const processes = new InstanceProcesses(table, rootId);
+const processes = new InstanceProcesses(table, rootId, 'process');
 const started: ChildProcess[] = [];
 
 afterEach(async () => {
@@ -105,4 +105,32 @@ it('calls a zombie dead', async () => {
     return found;
   });
   expect(table.isAlive(leaderWith(zombie.pid).identity)).toBe(false);
+});
+
+it('spares what carries the mark of another runtime', async () => {
+  const { pid } = await start(`${rootId}/aaaaaa/1/tmux`);
+  expect(await processes.marked()).toEqual([]);
+  expect(await processes.isAlive(RUN, undefined)).toBe(false);
+  await processes.signal(RUN, undefined, 'SIGKILL');
+  expect(readProcess(pid)?.isZombie).toBe(false);
+  const ofTmux = new InstanceProcesses(table, rootId, 'tmux');
+  expect(await ofTmux.marked()).toEqual([RUN]);
+  await ofTmux.signal(RUN, undefined, 'SIGKILL');
+  await untilDead(pid);
+});
+
+it('reaches the group that a shell leads beside the program, and nothing that has the number of such a shell', async () => {
+  const { pid: shell } = await start(undefined, 'sleep 60 & echo ready; wait');
+  const startTime = readProcess(shell)?.startTime ?? 0;
+  const program = { pid: 4194304, startTime: 1, bootId: table.bootId };
+  const leader = { identity: program, exitedAtTicks: null };
+  const stranger = { ...leader, session: { pid: shell, startTime: startTime - 1 } };
+  await processes.signal(RUN, stranger, 'SIGKILL');
+  expect(await processes.isAlive(RUN, stranger)).toBe(false);
+  expect(readProcess(shell)?.isZombie).toBe(false);
+  const own = { ...leader, session: { pid: shell, startTime } };
+  expect(await processes.isAlive(RUN, own)).toBe(true);
+  expect(processes.isGroupGone(own)).toBe(false);
+  await processes.signal(RUN, own, 'SIGKILL');
+  await until(() => expect(processes.isGroupGone(own)).toBe(true));
 });

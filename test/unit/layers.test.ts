@@ -34,10 +34,15 @@ const LEVELS: Readonly<Record<string, number>> = {
   'src/welcome.ts': 8,
   'src/terminal.ts': 8,
   'src/assembly.ts': 7,
-  'src/start-master.ts': 8,
+  'src/member-node.ts': 7,
+  'src/start-cluster.ts': 8,
+  'src/start-member.ts': 9,
+  'src/start-master.ts': 9,
   'src/start-wrapper.ts': 8,
-  'src/start-daemon.ts': 9,
-  'src/main.ts': 10,
+  'src/token-command.ts': 8,
+  'src/join-command.ts': 8,
+  'src/start-daemon.ts': 10,
+  'src/main.ts': 11,
 };
 
 interface Exception {

@@ -5,7 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DroverError } from '../../src/model/errors.js';
-import { loadMainConfiguration, parseMainConfiguration } from '../../src/node/main-configuration.js';
+import {
+  changeMainConfiguration,
+  dropJoinToken,
+  loadMainConfiguration,
+  parseMainConfiguration,
+} from '../../src/node/main-configuration.js';
 
 function refusalOf(text: string): string {
   try {
@@ -130,5 +135,41 @@ describe('the file', () => {
       code: 'DRV_NODE_CONFIG_INVALID',
       message: `${file} is not a regular file`,
     });
+  });
+});
+
+describe('a change of config.json', () => {
+  let file: string;
+
+  beforeEach(() => {
+    file = join(mkdtempSync(join(tmpdir(), 'drover-config-')), 'config.json');
+  });
+
+  afterEach(() => rmSync(join(file, '..'), { recursive: true, force: true }));
+
+  test('makes a private file with every default', async () => {
+    const changed = await changeMainConfiguration(file, { isMasterNode: false, joinToken: 'secret' });
+    expect(changed).toMatchObject({ isMasterNode: false, port: 6000 });
+    expect(await loadMainConfiguration(file)).toEqual(changed);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test('keeps what the file says of other fields, and refuses what is wrong', async () => {
+    await writeFile(file, '{"maxRamMB": 123, "nodeId": "alpha"}', { mode: 0o600 });
+    await changeMainConfiguration(file, { nodeId: 'beta' });
+    expect(await loadMainConfiguration(file)).toMatchObject({ maxRamMB: 123, nodeId: 'beta' });
+    await expect(changeMainConfiguration(file, { nodeId: 'a b' })).rejects.toMatchObject({
+      code: 'DRV_NODE_CONFIG_INVALID',
+    });
+    expect(await loadMainConfiguration(file)).toMatchObject({ nodeId: 'beta' });
+  });
+
+  test('takes a used join token out, and nothing else', async () => {
+    await writeFile(file, '\uFEFF{"joinToken": "secret", "nodeId": "alpha"}', { mode: 0o600 });
+    await dropJoinToken(file);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ nodeId: 'alpha' });
+    const text = await readFile(file, 'utf8');
+    await dropJoinToken(file);
+    expect(await readFile(file, 'utf8')).toBe(text);
   });
 });

@@ -10,7 +10,16 @@ import {
 const NOW = 1_000_000;
 
 function instance(id: string, fields: Partial<CountedInstance> = {}): CountedInstance {
-  return { id, goal: 'run', state: 'ONLINE', static: false, createdAt: 0, node: 'connected', ...fields };
+  return {
+    id,
+    goal: 'run',
+    state: 'ONLINE',
+    static: false,
+    createdAt: 0,
+    hasFinished: false,
+    node: 'connected',
+    ...fields,
+  };
 }
 
 function decide(fields: Partial<ServiceFacts>, now = NOW): string[] {
@@ -56,6 +65,9 @@ describe('the plan of the minimum-service enforcer', () => {
     ['one that is being removed', { goal: 'remove' }, false],
     ['a static one that is being removed', { goal: 'remove', static: true }, false],
     ['one that said STOPPED of itself', { state: 'STOPPED' }, false],
+    ['one that its restart policy does not start again', { state: 'STOPPED', hasFinished: true }, true],
+    ['such a one on a lost node', { state: 'STOPPED', hasFinished: true, node: 'lost' }, true],
+    ['such a one that is being removed', { goal: 'remove', state: 'STOPPED', hasFinished: true }, false],
   ])('counts %s as it should', (_what, fields, counts) => {
     expect(decide({ instances: [instance('a', fields)] })).toEqual(counts ? [] : ['create 1 (streak 0)']);
   });

@@ -1,9 +1,12 @@
 /** The supervisor's decisions: what is wanted and what is there in, steps and the time of the next look out. */
 import { describe, expect, it } from 'vitest';
 import type { SupervisorFacts } from '../../controllers/wrapper/process-supervisor/goal.js';
-import { plan, type SupervisorStep } from '../../controllers/wrapper/process-supervisor/plan.js';
+import { plan } from '../../controllers/wrapper/process-supervisor/plan.js';
 import { describe as reportOf } from '../../controllers/wrapper/process-supervisor/report.js';
+import type { SupervisorStep } from '../../controllers/wrapper/process-supervisor/steps.js';
 import type { Assignment } from '../../src/channel/messages.js';
+import type { ConfigurationInput } from '../../src/model/configuration.js';
+import { DEFAULT_STOP, type StopSettings, type StopSignal } from '../../src/model/stopping.js';
 import type { Handle } from '../../src/node/handle-book.js';
 import { desired, handle, ID, running } from '../support/wrapper-facts.js';
 
@@ -20,6 +23,7 @@ function factsOf(fields: Partial<SupervisorFacts>): SupervisorFacts {
     reported: undefined,
     isNodeStopping: false,
     runtimeProblem: null,
+    checkedRun: null,
     ...fields,
   };
   // What is said of the instance has its own tests: here it was all said before.
@@ -32,6 +36,12 @@ function text(step: SupervisorStep): string {
       return `${step.signal} to run ${step.run}`;
     case 'check-remains':
       return `check remains of run ${step.run}${step.kill ? ' and kill them' : ''}`;
+    case 'write-stop-command':
+      return `stop command to run ${step.run}`;
+    case 'check-readiness':
+      return `check readiness of run ${step.run}`;
+    case 'note-not-ready':
+      return `note that run ${step.run} is not ready`;
     case 'accept-restart':
       return `accept restart ${step.restartToken}`;
     case 'report':
@@ -48,10 +58,15 @@ function decide(fields: Partial<SupervisorFacts>, now = NOW): string[] {
 }
 
 const wanted = (goal: Assignment['goal'], restartToken = 0) => ({ desired: desired({ goal, restartToken }) });
-const stopping = (signal: NodeJS.Signals, signalledAgoMs: number, sinceAgoMs = signalledAgoMs) => ({
+const stopping = (signal: StopSignal | null, signalledAgoMs: number, sinceAgoMs = signalledAgoMs) => ({
   signal,
+  begunAt: 0,
   signalledAt: NOW - signalledAgoMs,
   since: NOW - sinceAgoMs,
+});
+const stopOf = (fields: Partial<StopSettings>): StopSettings => ({ ...DEFAULT_STOP, ...fields });
+const configured = (configuration: Partial<ConfigurationInput>, assignment: Partial<Assignment> = {}) => ({
+  desired: desired(assignment, false, configuration),
 });
 const UNASSIGNED = { desired: undefined, isHeld: false } as const;
 
@@ -111,7 +126,13 @@ describe('the plan of the process supervisor', () => {
       { handle: handle({ run: 1 }), ...wanted('stop', 2) },
       ['accept restart 2'],
     ],
-    ['stop, start under way', { handle: handle({ isStarting: true }), ...wanted('stop') }, []],
+    ['run, start under way', { handle: handle({ isStarting: true }) }, []],
+    ['stop, start under way', { handle: handle({ isStarting: true }), ...wanted('stop') }, ['cancel-start']],
+    [
+      'stop, start cancelled',
+      { handle: handle({ isStarting: true, isStartCancelled: true }), ...wanted('stop') },
+      [],
+    ],
     // wanted: the node to stop
     ['pause, up', { handle: running(), isNodeStopping: true }, ['SIGTERM to run 1']],
     ['pause, down and prepared', { handle: handle({ isPrepared: true }), isNodeStopping: true }, []],
@@ -179,6 +200,166 @@ describe('the plan of the process supervisor', () => {
       expect(decide({ handle: over, ...wanted('stop') })).toEqual(['settle-stop']);
       expect(decide({ handle: over, ...wanted('remove') })).toEqual(['settle-stop']);
       expect(decide({ handle: over, ...wanted('run', 1) })).toEqual(['settle-stop']);
+    });
+  });
+
+  describe('on the stop ladder of a configuration', () => {
+    const ending = (stop: Partial<StopSettings>, fields: Partial<Handle> = {}): string[] =>
+      decide({ handle: running({ stop: stopOf(stop), ...fields }), ...wanted('stop') });
+    const WITH_COMMAND = { command: 'save and quit', timeoutMs: 30_000 } as const;
+
+    it('begins with the stop command, else with the stop signal, and with SIGKILL where no time is given', () => {
+      expect(ending(WITH_COMMAND)).toEqual(['stop command to run 1']);
+      expect(ending({ signal: 'SIGINT' })).toEqual(['SIGINT to run 1']);
+      expect(ending({ ...WITH_COMMAND, timeoutMs: 0 })).toEqual(['SIGKILL to run 1']);
+    });
+
+    it('sends the signal after half of the time, and SIGKILL when all of it is over', () => {
+      const climbed = (ms: number, signal: StopSignal | null = null, sentAgoMs = ms) =>
+        ending({ ...WITH_COMMAND, signal: 'SIGINT' }, { stopping: stopping(signal, sentAgoMs, ms) });
+      expect(climbed(0)).toEqual(['look again in 15000 ms']);
+      expect(climbed(15_000)).toEqual(['SIGINT to run 1']);
+      expect(climbed(15_000, 'SIGINT', 0)).toEqual(['look again in 15000 ms']);
+      expect(climbed(30_000, 'SIGINT', 15_000)).toEqual(['SIGKILL to run 1']);
+      // The next daemon may be late.
+      expect(climbed(40_000)).toEqual(['SIGKILL to run 1']);
+    });
+
+    it('gives the command the whole time where the signal is SIGKILL', () => {
+      const killing = { ...WITH_COMMAND, signal: 'SIGKILL' } as const;
+      expect(ending(killing, { stopping: stopping(null, 15_000) })).toEqual(['look again in 15000 ms']);
+    });
+
+    it('signals what is left of a process that ended by its command, for it was not told', () => {
+      const left = (fields: Partial<Handle>) =>
+        decide({
+          handle: handle({ run: 1, hasRemains: true, stop: stopOf(WITH_COMMAND), ...fields }),
+          ...wanted('stop'),
+        });
+      expect(left({ stopping: stopping(null, 300) })).toEqual(['check remains of run 1']);
+      expect(left({ stopping: stopping(null, 300), remainsCheckedAt: NOW - 1 })).toEqual([
+        'SIGTERM to run 1',
+      ]);
+      expect(left({ stopping: stopping('SIGTERM', 1, 300), remainsCheckedAt: NOW - 1 })).toEqual([
+        'look again in 49 ms',
+      ]);
+    });
+
+    it('is the same for a restart, a DELETE, Ctrl-C and an assignment that is gone', () => {
+      const up = running({ stop: stopOf(WITH_COMMAND) });
+      const asked = ['stop command to run 1'];
+      expect(decide({ handle: up, ...wanted('run', 1) })).toEqual(asked);
+      expect(decide({ handle: up, ...wanted('remove') })).toEqual(asked);
+      expect(decide({ handle: up, isNodeStopping: true })).toEqual(asked);
+      expect(decide({ handle: up, ...UNASSIGNED })).toEqual(asked);
+    });
+
+    it('is not climbed for what is wanted again, and forgotten when its time is over', () => {
+      const spared = (ms: number) => decide({ handle: running({ stopping: stopping('SIGTERM', ms) }) });
+      expect(spared(4000)).toEqual(['look again in 6000 ms']);
+      expect(spared(10_000)).toEqual(['settle-stop']);
+      expect(decide({ handle: running({ stopping: stopping('SIGKILL', 100) }) })).toEqual(['settle-stop']);
+    });
+  });
+
+  describe('with a restart policy', () => {
+    const ended = (exit: Handle['exit'], fields: Partial<Handle> = {}) =>
+      handle({ run: 1, exit, hasEnded: true, isPrepared: true, streak: 1, ...fields });
+    const exits = {
+      ok: { code: 0, signal: null, at: 0 },
+      failure: { code: 3, signal: null, at: 0 },
+      signal: { code: null, signal: 'SIGSEGV', at: 0 },
+      unseen: { code: null, signal: null, at: 0 },
+    };
+
+    it.each<[string, ConfigurationInput['restartPolicy'], keyof typeof exits, string[]]>([
+      ['always', 'always', 'ok', ['start']],
+      ['always, which is the default', undefined, 'ok', ['start']],
+      ['on-failure, which this is not', 'on-failure', 'ok', []],
+      ['on-failure', 'on-failure', 'failure', ['start']],
+      ['on-failure', 'on-failure', 'signal', ['start']],
+      ['on-failure, as far as is known', 'on-failure', 'unseen', ['start']],
+      ['never', 'never', 'ok', []],
+      ['never', 'never', 'failure', []],
+      ['never', 'never', 'unseen', []],
+    ])('%s (%s, %s)', (_what, restartPolicy, exit, expected) => {
+      const policy = restartPolicy === undefined ? {} : { restartPolicy };
+      expect(decide({ handle: ended(exits[exit]), ...configured(policy) })).toEqual(expected);
+    });
+
+    it('starts anew what never runs again by itself when somebody asks for that', () => {
+      const never = { restartPolicy: 'never' } as const;
+      expect(decide({ handle: ended(exits.ok), ...configured(never, { restartToken: 1 }) })).toEqual([
+        'accept restart 1',
+      ]);
+      const asked = ended(exits.ok, { hasEnded: false, restartToken: 1 });
+      expect(decide({ handle: asked, ...configured(never, { restartToken: 1 }) })).toEqual(['start']);
+    });
+
+    it('tries a start that failed again, for nothing has run', () => {
+      const failed = handle({ run: 1, isPrepared: true, streak: 2, notBefore: NOW });
+      expect(decide({ handle: failed, ...configured({ restartPolicy: 'never' }) })).toEqual(['start']);
+    });
+
+    it('does not take an end that was asked for as one of its own', () => {
+      const stopped = handle({ run: 1, exit: exits.ok, isPrepared: true });
+      expect(decide({ handle: stopped, ...configured({ restartPolicy: 'never' }) })).toEqual(['start']);
+    });
+
+    it('ends what an instance that is not started again left behind', () => {
+      const left = ended(exits.ok, { hasRemains: true });
+      expect(decide({ handle: left, ...configured({ restartPolicy: 'never' }) })).toEqual([
+        'check remains of run 1 and kill them',
+      ]);
+    });
+  });
+
+  describe('with readiness', () => {
+    const waits = configured({ readiness: { logLine: 'Done', timeoutSeconds: 20 } });
+    const up = (fields: Partial<Handle> = {}) => running({ upSince: NOW - 5000, ...fields });
+    const found = (isReady: boolean, run = 1) => ({ readiness: { run, isReady, problem: null } });
+
+    it('has it looked at once, and looks again when the time is over', () => {
+      expect(decide({ handle: up(), ...waits })).toEqual(['check readiness of run 1']);
+      expect(decide({ handle: up(), ...waits, checkedRun: 1 })).toEqual(['look again in 15000 ms']);
+      expect(decide({ handle: up({ upSince: NOW - 20_000 }), ...waits, checkedRun: 1 })).toEqual([
+        'note that run 1 is not ready',
+      ]);
+    });
+
+    it('goes on with the check of what is late, and ends nothing', () => {
+      const late = up({ upSince: 0, ...found(false) });
+      expect(decide({ handle: late, ...waits, checkedRun: 1 })).toEqual([]);
+      // A new daemon begins it anew.
+      expect(decide({ handle: late, ...waits })).toEqual(['check readiness of run 1']);
+    });
+
+    it('looks no more at what is ready', () => {
+      expect(decide({ handle: up(found(true)), ...waits })).toEqual([]);
+      expect(decide({ handle: up(found(true)), ...waits, checkedRun: 1 })).toEqual(['end-readiness-check']);
+    });
+
+    it('looks anew at each run', () => {
+      expect(decide({ handle: up({ run: 2, ...found(true) }), ...waits })).toEqual([
+        'check readiness of run 2',
+      ]);
+      expect(decide({ handle: up({ run: 2 }), ...waits, checkedRun: 1 })).toEqual(['end-readiness-check']);
+    });
+
+    it('ends the check of what has ended, or is to end', () => {
+      const checked = { ...waits, checkedRun: 1 };
+      expect(decide({ ...checked, handle: handle({ run: 1, hasRemains: true }) })).toEqual([
+        'end-readiness-check',
+      ]);
+      expect(decide({ ...checked, handle: up({ stopping: stopping('SIGTERM', 0) }) })).toEqual([
+        'end-readiness-check',
+      ]);
+    });
+
+    it('forgives failures in its time all the same', () => {
+      const handle = up({ upSince: NOW - 58_000, streak: 2 });
+      const { desired } = configured({ readiness: { logLine: 'Done', timeoutSeconds: 600 } });
+      expect(decide({ handle, desired, checkedRun: 1 })).toEqual(['look again in 2000 ms']);
     });
   });
 
@@ -252,6 +433,62 @@ describe('the report of the process supervisor', () => {
     [
       'ONLINE stopping stopping: SIGTERM sent',
       { handle: handle({ hasRemains: true, stopping: stopping('SIGTERM', 1) }), ...wanted('remove') },
+    ],
+    [
+      'ONLINE stopping stopping: stop command sent',
+      { handle: running({ stopping: stopping(null, 1) }), ...wanted('stop') },
+    ],
+    [
+      'CREATING starting waiting for a log line with "Done", up to 60 s',
+      { handle: running(), ...configured({ readiness: { logLine: 'Done' } }) },
+    ],
+    [
+      'OFFLINE starting waiting for TCP port 30000 to accept connections, up to 9 s',
+      {
+        handle: running({ hasEnded: true, exit: EXIT, streak: 1 }),
+        ...configured({
+          readiness: { tcpPort: '%PORT%', timeoutSeconds: 9 },
+          availablePorts: { min: 30000, max: 30001 },
+        }),
+      },
+    ],
+    [
+      'CREATING not-ready not ready after 60 s: still waiting for GET /up on port 81 to answer with 2xx or 3xx (it answers with status 503)',
+      {
+        handle: running({
+          readiness: { run: 1, isReady: false, problem: 'it answers with status 503' },
+        }),
+        ...configured({ readiness: { httpGet: { path: '/up', port: 81 } } }),
+      },
+    ],
+    [
+      'ONLINE - -',
+      {
+        handle: running({ hasEnded: true, readiness: { run: 1, isReady: true, problem: null } }),
+        ...configured({ readiness: { logLine: 'Done' } }),
+      },
+    ],
+    [
+      'STOPPED exited exited with code 1; restartPolicy never does not start it again',
+      {
+        handle: handle({ exit: EXIT, hasEnded: true, streak: 1 }),
+        ...configured({ restartPolicy: 'never' }),
+      },
+    ],
+    [
+      'STOPPED exited exited with code 1; restartPolicy never does not start it again',
+      {
+        handle: handle({ exit: EXIT, hasEnded: true, streak: 1 }),
+        ...configured({ restartPolicy: 'never' }),
+        isNodeStopping: true,
+      },
+    ],
+    [
+      'STOPPED stopped exited with code 1',
+      {
+        handle: handle({ exit: EXIT, hasEnded: true }),
+        ...configured({ restartPolicy: 'never' }, { goal: 'stop' }),
+      },
     ],
     ['STOPPED stopped -', { ...wanted('stop') }],
     ['STOPPED stopped exited with code 1', { handle: handle({ exit: EXIT }), ...wanted('stop') }],

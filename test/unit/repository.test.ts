@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { parseConfigurationFile } from '../../src/configuration-files/parse.js';
 import { configurationSchema } from '../../src/model/configuration.js';
 import { nodeConfigurationSchema } from '../../src/model/node.js';
-import { Metrics } from '../../src/telemetry/metrics.js';
+import { Metrics, USAGE_METRICS } from '../../src/telemetry/metrics.js';
 import { chooseTemplates } from '../../src/templates/choose.js';
 import { scanGroups } from '../../src/templates/group-scan.js';
 import { ApiWorld } from '../support/api-world.js';
@@ -143,11 +143,18 @@ describe('the example configurations', async () => {
 describe('the documents', () => {
   const readme = read('README.md');
   const metrics = new Metrics();
-  metrics.addSources({ instances: () => [], services: () => [], configurationFileErrors: () => 0 });
+  metrics.addSources({
+    instances: () => [],
+    services: () => [],
+    configurationFileErrors: () => 0,
+    usages: () => [],
+  });
+  metrics.addNodes(() => []);
   const metricNames = metrics.registry
     .getMetricsAsArray()
     .map(({ name }) => name)
-    .filter((name) => name.startsWith('drover_'));
+    .filter((name) => name.startsWith('drover_'))
+    .concat(USAGE_METRICS.map(({ name }) => name));
 
   it.each(Object.keys(nodeConfigurationSchema.shape))('README.md explains %s of config.json', (field) => {
     expect(readme).toContain(`| \`${field}\` |`);

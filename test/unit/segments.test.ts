@@ -5,6 +5,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bytesAfter } from '../../src/logs/bytes-after.js';
 import { pruneLogs } from '../../src/logs/prune.js';
 import { SegmentWriter } from '../../src/logs/segment-writer.js';
 
@@ -205,3 +206,57 @@ function mountSmallDisk(path: string): boolean {
     return false;
   }
 }
+
+describe('after a writer was killed', () => {
+  it('finishes the move of a line that was cut off, so that it stands there once', () => {
+    fs.mkdirSync(directory);
+    fs.writeFileSync(join(directory, '000000000001.log'), 'one\ntwo\nunfinished');
+    for (const moved of ['', 'unfin', 'unfinished']) {
+      fs.writeFileSync(join(directory, '000000000001.log'), 'one\ntwo\nunfinished');
+      fs.writeFileSync(join(directory, '000000000003.log'), moved);
+      const writer = new SegmentWriter(directory, limits);
+      write(writer, ' line\n');
+      writer.close();
+      expect(contents()).toEqual({
+        '000000000001.log': 'one\ntwo\n',
+        '000000000003.log': 'unfinished line\n',
+      });
+    }
+  });
+
+  it('leaves a line alone that was cut because it fills a segment', () => {
+    const writer = new SegmentWriter(directory, limits);
+    write(writer, 'x'.repeat(30));
+    writer.close();
+    const next = new SegmentWriter(directory, limits);
+    write(next, 'y\n');
+    next.close();
+    expect(contents()).toEqual({
+      '000000000001.log': 'x'.repeat(20),
+      '000000000002.log': `${'x'.repeat(10)}y\n`,
+    });
+  });
+
+  it('tells how much was written since a place, whatever moved meanwhile', () => {
+    const writer = new SegmentWriter(directory, limits);
+    write(writer, 'before, and unfin');
+    const place = writer.position;
+    if (place === undefined) throw new Error('no log');
+    let written = 0;
+    for (const text of ['ished\n', 'a line\n', 'and another\n', 'open']) {
+      write(writer, text);
+      written += text.length;
+      expect(bytesAfter(directory, place)).toBe(written);
+    }
+    writer.close();
+    fs.rmSync(join(directory, '000000000001.log'));
+    expect(bytesAfter(directory, place)).toBeUndefined();
+  });
+
+  it('says whether the log grew by exactly what was given', () => {
+    const writer = new SegmentWriter(directory, limits);
+    expect(writer.write(Buffer.from('one\n'))).toBe(true);
+    writer.close();
+    expect(writer.write(Buffer.from('two\n'))).toBe(false);
+  });
+});

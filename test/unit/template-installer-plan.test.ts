@@ -47,7 +47,7 @@ describe('the plan of the template installer', () => {
     ['it is prepared', { isPrepared: true }],
     ['a start is under way', { isStarting: true }],
     ['something of the last run may live', { hasRemains: true }],
-    ['a stop is under way', { stopping: { signal: 'SIGTERM', signalledAt: 0, since: 0 } }],
+    ['a stop is under way', { stopping: { signal: 'SIGTERM', begunAt: 0, signalledAt: 0, since: 0 } }],
     ['its process lives', running()],
     ['a restart was asked for and not acted on', { restartToken: 7 }],
   ])('leaves the working directory alone while %s', (_what, fields) => {
@@ -59,6 +59,17 @@ describe('the plan of the template installer', () => {
     expect(decide({ desired: desired({ goal: 'remove' }) })).toEqual([]);
     expect(decide({ desired: undefined })).toEqual([]);
     expect(decide({ isNodeStopping: true })).toEqual([]);
+  });
+
+  it('leaves the directory of what its restart policy does not start again as it is', () => {
+    const exit = { code: 0, signal: null, at: 0 };
+    const wanted = desired({}, false, { restartPolicy: 'on-failure' });
+    const ended = { run: 1, exit, hasEnded: true } as const;
+    expect(decide({ handle: handle(ended), desired: wanted })).toEqual([]);
+    expect(decide({ handle: handle({ ...ended, exit: { ...exit, code: 1 } }), desired: wanted })).toEqual([
+      'install',
+    ]);
+    expect(decide({ handle: handle({ ...ended, hasEnded: false }), desired: wanted })).toEqual(['install']);
   });
 
   it('waits after a failure', () => {

@@ -109,6 +109,20 @@ describe('write-behind', () => {
     ]);
   });
 
+  it('tells the end of a try, also of one that failed and is repeated later', async () => {
+    disk.put('a', 1);
+    await disk.tryToWrite();
+    expect(await kept()).toEqual({ a: 1 });
+    await disk.tryToWrite();
+    store.isFull = true;
+    disk.put('a', 2);
+    await disk.tryToWrite();
+    expect(await kept()).toEqual({ a: 1 });
+    store.isFull = false;
+    await clock.advance(1000);
+    expect(await kept()).toEqual({ a: 2 });
+  });
+
   it('stops with everything written, also when it waits to try again', async () => {
     store.isFull = true;
     disk.put('a', 1);

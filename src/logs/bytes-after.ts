@@ -1,0 +1,14 @@
+/** How much a log has grown since a place was noted, for a writer that takes up the work of one that was killed. */
+import { readdirSync, statSync } from 'node:fs';
+import type { LogPlace } from '../model/past-exit.js';
+import { segmentsOf } from './segments.js';
+
+/**
+ * Bytes that the log in `directory` holds after `place`, counted as they were written: a line that was moved to the next
+ * segment meanwhile counts once. Undefined when the place's segment is gone. Throws the system's error.
+ */
+export function bytesAfter(directory: string, { segment, offset }: LogPlace): number | undefined {
+  const since = segmentsOf(directory, readdirSync(directory)).filter(({ firstLine }) => firstLine >= segment);
+  if (since[0]?.firstLine !== segment) return undefined;
+  return since.reduce((sum, { path }) => sum + statSync(path).size, -offset);
+}

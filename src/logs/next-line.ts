@@ -1,0 +1,25 @@
+/** Where in an instance's log the output of the next run begins. */
+import type { SegmentCounts } from './segment-counts.js';
+import { listSegments, openSegment } from './segment-reader.js';
+import { NEWLINE } from './segments.js';
+
+/**
+ * The number of the first line that a run writes which is started now: an unfinished line of before is finished first.
+ * To be asked while nothing writes. Throws the system's read errors.
+ */
+export async function nextLine(directory: string, counts: SegmentCounts): Promise<number> {
+  for (const segment of (await listSegments(directory)).toReversed()) {
+    const opened = await openSegment(segment);
+    if (opened === undefined) continue;
+    const { handle, stat } = opened;
+    try {
+      const newlines = await counts.newlines(segment.path, opened);
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, stat.size - 1));
+      const isUnfinished = bytesRead === 1 && buffer[0] !== NEWLINE;
+      return segment.firstLine + newlines + (isUnfinished ? 1 : 0);
+    } finally {
+      await handle.close();
+    }
+  }
+  return 1;
+}

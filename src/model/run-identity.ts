@@ -1,0 +1,41 @@
+/**
+ * How a run is known beyond its number: a process of this host by pid and start time, or a container by the id that
+ * its engine gave. Kept in handles and checked wherever a runtime's answer is not trusted.
+ */
+import { z } from 'zod';
+
+export const processIdentitySchema = z.object({ pid: z.int(), startTime: z.number(), bootId: z.string() });
+export const containerIdentitySchema = z.object({ containerId: z.string() });
+export const runIdentitySchema = z.union([processIdentitySchema, containerIdentitySchema]);
+
+/** Known by the id that an engine gave it: no process of this host stands for it. */
+export type ContainerIdentity = Readonly<z.output<typeof containerIdentitySchema>>;
+export type RunIdentity = Readonly<z.output<typeof processIdentitySchema>> | ContainerIdentity;
+
+/**
+ * Stands for the pid of what runs without a process of its own on the host (a container), in statuses and reports,
+ * where null means that nothing runs. Clients see null: `publicPid`.
+ */
+export const NO_HOST_PID = 0;
+
+/** For a status or report: the pid, NO_HOST_PID for a container, null for nothing. */
+export function pidOf(identity: RunIdentity | null): number | null {
+  if (identity === null) return null;
+  return 'pid' in identity ? identity.pid : NO_HOST_PID;
+}
+
+/** `processPid` as clients see it: null for a container, too. */
+export function publicPid(pid: number | null): number | null {
+  return pid === NO_HOST_PID ? null : pid;
+}
+
+export function isSameRun(a: RunIdentity | null, b: RunIdentity): boolean {
+  if (a === null) return false;
+  if ('pid' in a) return 'pid' in b && a.pid === b.pid;
+  return 'containerId' in b && a.containerId === b.containerId;
+}
+
+/** Words for a log line: `pid 4711`, or `container 3fd8944bee3a` as the engine's own tools shorten it. */
+export function identityText(identity: RunIdentity): string {
+  return 'pid' in identity ? `pid ${identity.pid}` : `container ${identity.containerId.slice(0, 12)}`;
+}

@@ -1,0 +1,258 @@
+/**
+ * What screen and tmux runtimes promise beyond the contract of all runtimes: nothing is lost, doubled or ended by the
+ * death of the keeper, and everything else that lives on the machine is left alone.
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { segmentsOf } from '../../src/logs/segments.js';
+import { readProcess } from '../../src/runtime/process-table.js';
+import type { RunId } from '../../src/runtime/runtime.js';
+import type { SessionRuntime } from '../../src/runtime/session/session-runtime.js';
+import { ExitWatch } from '../support/exit-watch.js';
+import type { SessionWorld } from '../support/session-world.js';
+import { until } from '../support/until.js';
+
+const NUMBERED_LINES = 2_600_000;
+const SPOOL_BYTES = 1024 * 1024;
+
+export function testSessions(open: () => SessionWorld): void {
+  describe('sessions', () => {
+    let world: SessionWorld;
+    let runtime: SessionRuntime;
+    let exits: ExitWatch;
+
+    const useRuntime = (): void => {
+      runtime = world.runtime();
+      exits = new ExitWatch(runtime);
+    };
+    beforeEach(() => {
+      world = open();
+      useRuntime();
+    });
+    afterEach(() => world.close());
+
+    const untilLogged = (instanceId: string, text: string): Promise<void> =>
+      until(async () => expect(await world.lines(instanceId)).toContain(text));
+    const logBytes = (instanceId: string): Buffer => {
+      const directory = world.logDirectory(instanceId);
+      return Buffer.concat(
+        segmentsOf(directory, readdirSync(directory)).map(({ path }) => readFileSync(path)),
+      );
+    };
+    const killKeeper = async (): Promise<void> => {
+      const pid = world.keeper();
+      process.kill(pid, 'SIGKILL');
+      await until(() => expect(world.keepers()).not.toContain(pid));
+    };
+
+    describe('what the program gets', () => {
+      it('is a terminal so wide that no line is wrapped', async () => {
+        const spec = world.spec('aaaaaa', 'stty size');
+        await runtime.start(spec);
+        await exits.until(spec);
+        const [rows, columns] = (await world.lines('aaaaaa')).join('').split(' ').map(Number);
+        expect(columns).toBeGreaterThanOrEqual(200);
+        expect(rows).toBeGreaterThanOrEqual(24);
+      });
+
+      it('is its signal or exit code as it is, also where a shell makes them alike', async () => {
+        const ends = ['exit 137', 'kill -TERM $$', 'exit 0', 'kill -SEGV $$'];
+        const told = [];
+        for (const [index, command] of ends.entries()) {
+          const spec = world.spec(`aaaaa${index}`, command);
+          await runtime.start(spec);
+          const { code, signal } = await exits.until(spec);
+          told.push(code ?? signal);
+        }
+        expect(told).toEqual([137, 'SIGTERM', 0, 'SIGSEGV']);
+      });
+
+      it('does not delay its exit when a child of its holds the terminal', async () => {
+        const spec = world.spec('aaaaaa', 'trap "" HUP; (exec sleep 60) & echo bye; exit 4');
+        const startedAt = performance.now();
+        await runtime.start(spec);
+        expect(await exits.until(spec)).toMatchObject({ code: 4 });
+        expect(performance.now() - startedAt).toBeLessThan(8000);
+        expect(await world.lines('aaaaaa')).toEqual(['bye']);
+      });
+    });
+
+    describe('the death of the keeper', () => {
+      it('is not noticed by instances, and their daemon goes on with the next keeper', async () => {
+        const spec = world.spec('aaaaaa', 'echo up; while read -r line; do echo "got $line"; done; exit 3');
+        const identity = await runtime.start(spec);
+        await untilLogged('aaaaaa', 'up');
+        await killKeeper();
+        await until(() => runtime.write(spec, Buffer.from('one\n')));
+        await untilLogged('aaaaaa', 'got one');
+        expect(await runtime.list()).toEqual([
+          { instanceId: 'aaaaaa', run: 1, process: identity, exit: null },
+        ]);
+        await runtime.signal(spec, 'SIGKILL');
+        expect(await exits.until(spec)).toMatchObject({ code: null, signal: 'SIGKILL' });
+        expect(exits.of(spec)).toHaveLength(1);
+      });
+
+      it('and of the daemon lose no output and no exit of the time until the next ones', async () => {
+        // They go on only when nobody is there any more: when the file is.
+        const gate = join(world.root, 'gate');
+        const wait = `echo before; while [ ! -e ${gate} ]; do sleep 0.05; done; seq 1 5000`;
+        const ends = world.spec('aaaaaa', `${wait}; exit 6`);
+        const stays = world.spec('bbbbbb', `${wait}; read -r line; exit 7`);
+        const { pid } = await runtime.start(ends);
+        const identity = await runtime.start(stays);
+        await untilLogged('aaaaaa', 'before');
+        await untilLogged('bbbbbb', 'before');
+        await runtime.release();
+        await killKeeper();
+        writeFileSync(gate, '');
+        await until(() => expect(readProcess(pid)).toBeUndefined());
+        useRuntime();
+        expect(await runtime.adopt()).toEqual(
+          expect.arrayContaining([
+            expect.objectContaining({ instanceId: 'aaaaaa', exit: expect.objectContaining({ code: 6 }) }),
+            { instanceId: 'bbbbbb', run: 1, process: identity, exit: null },
+          ]),
+        );
+        await untilLogged('bbbbbb', '5000');
+        const numbers = Array.from({ length: 5000 }, (_, n) => `${n + 1}`);
+        expect(await world.lines('aaaaaa')).toEqual(['before', ...numbers]);
+        expect(await world.lines('bbbbbb')).toEqual(['before', ...numbers]);
+        await runtime.write(stays, Buffer.from('end\n'));
+        expect(await exits.until(stays)).toMatchObject({ code: 7 });
+      });
+
+      it('again and again in the midst of 20 MB neither loses nor doubles a byte', async () => {
+        const spec = world.spec('aaaaaa', `read -r line; seq 1 ${NUMBERED_LINES}; exit 0`);
+        await runtime.start(spec);
+        await runtime.write(spec, Buffer.from('go\n'));
+        for (let megabytes = 2; megabytes <= 14; megabytes += 4) {
+          await until(() => expect(logBytes('aaaaaa').length).toBeGreaterThan(megabytes * 1024 * 1024));
+          await killKeeper();
+          await until(() => expect(world.keepers()).toHaveLength(1));
+        }
+        await until(() => expect(exits.of(spec)).toMatchObject([{ code: 0 }]), 60_000);
+        const expected = createHash('sha256');
+        for (let n = 1; n <= NUMBERED_LINES; n++) expected.update(`${n}\n`);
+        expect(createHash('sha256').update(logBytes('aaaaaa')).digest('hex')).toBe(expected.digest('hex'));
+      }, 120_000);
+
+      it('leaves nothing behind once everything was acknowledged', async () => {
+        const spec = world.spec('aaaaaa', 'exit 0');
+        await runtime.start(spec);
+        await exits.until(spec);
+        expect(world.kept()).toEqual(['aaaaaa.1']);
+        await runtime.acknowledge(spec);
+        await until(() => expect(world.kept()).toEqual([]));
+        await runtime.release();
+        await until(() => expect(world.keepers()).toEqual([]));
+        await until(() => expect(world.toolServers()).toEqual([]));
+      });
+    });
+
+    describe('the spool', () => {
+      it('is exchanged under load, so that it stays small', async () => {
+        const spec = world.spec('aaaaaa', 'seq 1 1000000; read -r line');
+        await runtime.start(spec);
+        await until(() => expect(logBytes('aaaaaa').toString('latin1').endsWith('\n1000000\n')).toBe(true));
+        expect(logBytes('aaaaaa').toString('latin1').split('\n')).toHaveLength(1_000_001);
+        const files = (): string[] =>
+          readdirSync(world.runDirectory('aaaaaa')).filter((name) => name.startsWith('spool.'));
+        await until(() => {
+          const bytes = files().map((name) => statSync(join(world.runDirectory('aaaaaa'), name)).size);
+          expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(5 * SPOOL_BYTES);
+        });
+      });
+    });
+
+    describe('the death of the server', () => {
+      it('is told as a hang-up, and the instance can be started again', async () => {
+        const spec = world.spec('aaaaaa', 'echo up; exec sleep 60');
+        await runtime.start(spec);
+        await untilLogged('aaaaaa', 'up');
+        for (const pid of world.toolServers()) process.kill(pid, 'SIGKILL');
+        expect(await exits.until(spec)).toMatchObject({ code: null, signal: 'SIGHUP' });
+        await runtime.acknowledge(spec);
+        const next = world.spec('aaaaaa', 'exit 2', { run: 2 });
+        await runtime.start(next);
+        expect(await exits.until(next)).toMatchObject({ code: 2 });
+      });
+
+      it('while nobody was there is told to the next daemon', async () => {
+        const spec = world.spec('aaaaaa', 'echo up; exec sleep 60');
+        await runtime.start(spec);
+        await untilLogged('aaaaaa', 'up');
+        await runtime.release();
+        await killKeeper();
+        for (const pid of world.toolServers()) process.kill(pid, 'SIGKILL');
+        useRuntime();
+        expect(await runtime.adopt()).toMatchObject([
+          { instanceId: 'aaaaaa', run: 1, exit: { code: null, signal: 'SIGHUP' } },
+        ]);
+      });
+    });
+
+    describe('what was there before', () => {
+      it('a reboot is reported as gone, and processes that have its numbers now are not touched', async () => {
+        const spec = world.spec('aaaaaa', 'echo last words; exec sleep 60');
+        const { pid } = await runtime.start(spec);
+        await untilLogged('aaaaaa', 'last words');
+        await runtime.release();
+        await killKeeper();
+        changeBoot(world.runDirectory('aaaaaa'));
+        useRuntime();
+        const run: RunId = { instanceId: 'aaaaaa', run: 1 };
+        expect(await runtime.adopt()).toMatchObject([{ ...run, exit: { code: null, signal: null } }]);
+        expect(readProcess(pid)?.isZombie).toBe(false);
+        await runtime.acknowledge(run);
+        await until(() => expect(world.kept()).toEqual([]));
+        expect(await world.lines('aaaaaa')).toEqual(['last words']);
+      });
+
+      it('in another root by the same name goes its own way', async () => {
+        const other = open();
+        try {
+          const theirs = other.runtime();
+          const spec = world.spec('aaaaaa', 'while read -r line; do echo "got $line"; done');
+          await runtime.start(spec);
+          await theirs.start(other.spec('aaaaaa', 'while read -r line; do echo "got $line"; done'));
+          await runtime.write(spec, Buffer.from('mine\n'));
+          await untilLogged('aaaaaa', 'got mine');
+          await runtime.signal(spec, 'SIGKILL');
+          await exits.until(spec);
+          await runtime.acknowledge(spec);
+          await theirs.write(spec, Buffer.from('theirs\n'));
+          await until(async () => expect(await other.lines('aaaaaa')).toEqual(['got theirs']));
+        } finally {
+          await other.close();
+        }
+      });
+    });
+
+    describe('the offer', () => {
+      it('names the version, and goes and comes with the tool', async () => {
+        const { tool } = world.options;
+        expect(await runtime.probe()).toMatchObject({
+          available: true,
+          version: expect.stringMatching(/^\d/),
+          reason: null,
+        });
+        const without = world.runtime({ path: '/nowhere' });
+        expect(await without.probe()).toMatchObject({
+          available: false,
+          version: null,
+          reason: expect.stringContaining(`${tool} is not installed`),
+        });
+      });
+    });
+  });
+}
+
+/** As if the machine had been started anew since. */
+function changeBoot(runDirectory: string): void {
+  const path = join(runDirectory, 'run.json');
+  const record: object = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(path, JSON.stringify({ ...record, bootId: 'an earlier one' }));
+}

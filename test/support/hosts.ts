@@ -1,0 +1,118 @@
+/**
+ * Several hosts on one machine: network namespaces joined by a bridge, each with an address of its own. A host can be
+ * cut off without a reset (its packets go nowhere) and joined again. Needs root and iproute2.
+ */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+
+/** Private addresses that a machine hardly uses: 10.213.<random>.0/24. */
+const FIRST_OCTETS = '10.213';
+const SWITCH = 'switch';
+/** The test's own end, in the namespace that the test runs in. */
+const TEST_HOST = 254;
+
+export class Hosts {
+  readonly #id = randomBytes(3).toString('hex');
+  readonly #net = `${FIRST_OCTETS}.${randomBytes(1)[0]}`;
+  readonly #names: readonly string[];
+
+  private constructor(names: readonly string[]) {
+    this.#names = names;
+  }
+
+  /** Why there can be none here, for a visible skip; undefined: there can. */
+  static reasonForNone(): string | undefined {
+    if (process.getuid?.() !== 0) return 'needs root';
+    const hosts = new Hosts([]);
+    try {
+      hosts.#make();
+      return undefined;
+    } catch (error) {
+      return `network namespaces cannot be made: ${error instanceof Error ? error.message.split('\n')[0] : error}`;
+    } finally {
+      hosts.close();
+    }
+  }
+
+  static create(names: readonly string[]): Hosts {
+    const hosts = new Hosts(names);
+    try {
+      hosts.#make();
+    } catch (error) {
+      hosts.close();
+      throw error;
+    }
+    return hosts;
+  }
+
+  addressOf(host: string): string {
+    const at = this.#names.indexOf(host);
+    if (at < 0) throw new Error(`there is no host ${host}`);
+    return `${this.#net}.${at + 1}`;
+  }
+
+  /** What to put before a command so that it runs on the host, in the same process. */
+  on(host: string): readonly string[] {
+    return ['ip', 'netns', 'exec', this.#namespace(host)];
+  }
+
+  /** From now on nothing that is sent to or by the host arrives, and nobody is told. */
+  cut(host: string): void {
+    this.#inSwitch('link', 'set', this.#port(host), 'nomaster');
+  }
+
+  join(host: string): void {
+    this.#inSwitch('link', 'set', this.#port(host), 'master', 'bridge');
+  }
+
+  /** Takes everything away again. Idempotent; processes on the hosts are the caller's. */
+  close(): void {
+    for (const host of [...this.#names, SWITCH])
+      try {
+        ip('netns', 'delete', this.#namespace(host));
+      } catch {
+        // Never made, or taken away before.
+      }
+  }
+
+  #make(): void {
+    ip('netns', 'add', this.#namespace(SWITCH));
+    this.#inSwitch('link', 'add', 'bridge', 'type', 'bridge');
+    this.#inSwitch('link', 'set', 'bridge', 'up');
+    for (const [index, host] of this.#names.entries()) {
+      const namespace = this.#namespace(host);
+      ip('netns', 'add', namespace);
+      ip('-n', namespace, 'link', 'set', 'lo', 'up');
+      this.#plug(host, namespace, index + 1);
+    }
+    this.#plug('test', undefined, TEST_HOST);
+  }
+
+  /** A cable from the switch to a namespace (none: the test's own). */
+  #plug(host: string, namespace: string | undefined, number: number): void {
+    const port = this.#port(host);
+    const inside = `d${this.#id}${number}`;
+    const peer = ['type', 'veth', 'peer', 'name', inside];
+    this.#inSwitch('link', 'add', port, ...peer, 'netns', namespace ?? String(process.pid));
+    this.#inSwitch('link', 'set', port, 'master', 'bridge', 'up');
+    const place = namespace === undefined ? [] : ['-n', namespace];
+    ip(...place, 'address', 'add', `${this.#net}.${number}/24`, 'dev', inside);
+    ip(...place, 'link', 'set', inside, 'up');
+  }
+
+  #inSwitch(...parameters: string[]): void {
+    ip('-n', this.#namespace(SWITCH), ...parameters);
+  }
+
+  #namespace(host: string): string {
+    return `drover-${this.#id}-${host}`;
+  }
+
+  #port(host: string): string {
+    return `p${this.#id}${host}`.slice(0, 15);
+  }
+}
+
+function ip(...parameters: string[]): void {
+  execFileSync('ip', parameters, { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' });
+}
