@@ -282,7 +282,10 @@ export class Wrapper implements Part {
       advisoryLimits: this.#limits.advisory,
       feed: {
         applySnapshot: (snapshot) => {
+          const isFirst = !this.#desired.isConfirmed;
           this.#desired.applySnapshot(snapshot);
+          // What waited for that, and what no snapshot names because it is not wanted here any more.
+          if (isFirst) this.#controllers.wakeAll();
           this.#resolveFed();
         },
         applyDelta: (delta) => this.#desired.applyDelta(delta),

@@ -218,6 +218,21 @@ describe('the control plane at the wrong moment', () => {
     expect(plane.records().map((record) => record.id)).toEqual([created]);
   });
 
+  it('gives the RAM of an instance that says that it is stopped to nobody before its node says so', async () => {
+    await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 1, static: true });
+    installMs = 500;
+    const id = await one();
+    gate.shut();
+    await plane.master.writer.reportState(id, { state: 'STOPPED' });
+    await settle();
+    expect(plane.describe()).toEqual(['lobby STOPPED reported alpha:-']);
+    expect(plane.master.usedOf('alpha').ramMB).toBe(100);
+    gate.open();
+    await clock.advance(1000);
+    expect(plane.describe()).toEqual(['lobby STOPPED stopped alpha:-']);
+    expect(plane.master.usedOf('alpha').ramMB).toBe(0);
+  });
+
   it('marks at once what is wanted again on a node that is lost', async () => {
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 1, static: true });
     const id = await one();

@@ -47,6 +47,8 @@ export interface ControlPlaneOptions {
   readonly revokeNode?: (nodeId: string) => Promise<void>;
   /** One for all nodes: hundreds of them, each watching the process, are a load of their own. */
   readonly nodeMetrics?: Metrics;
+  /** Default: all are on this machine, and share its ports. */
+  readonly addressOf?: (nodeId: string) => string;
 }
 
 export interface TestNode {
@@ -191,7 +193,7 @@ export class ControlPlane {
     return new Wrapper({
       nodeId: node.nodeId,
       clusterName: 'test',
-      address: '127.0.0.1',
+      address: this.#options.addressOf?.(node.nodeId) ?? '127.0.0.1',
       version: '0.0.0',
       capacity,
       runtimes: this.#options.realRuntimes ?? [node.runtime, ...(this.#options.moreRuntimes ?? [])],

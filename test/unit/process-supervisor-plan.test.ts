@@ -153,6 +153,24 @@ describe('the plan of the process supervisor', () => {
     // the master has not spoken yet
     ['unconfirmed, up', { handle: running(), ...UNASSIGNED, isConfirmed: false }, []],
     ['unconfirmed, down', { handle: handle(), ...UNASSIGNED, isConfirmed: false }, []],
+    // what it said before may have been outdated when this daemon's predecessor was killed
+    ['stop unconfirmed, up', { handle: running(), ...wanted('stop'), isConfirmed: false }, []],
+    ['remove unconfirmed, up', { handle: running(), ...wanted('remove'), isConfirmed: false }, []],
+    [
+      'restart unconfirmed, up',
+      { handle: running(), desired: desired({ restartToken: 1 }), isConfirmed: false },
+      [],
+    ],
+    [
+      'Ctrl-C, stop unconfirmed, up',
+      { handle: running(), ...wanted('stop'), isConfirmed: false, isNodeStopping: true },
+      ['SIGTERM to run 1'],
+    ],
+    [
+      'Ctrl-C, unassigned and unconfirmed, up',
+      { handle: running(), ...UNASSIGNED, isConfirmed: false, isNodeStopping: true },
+      ['SIGTERM to run 1'],
+    ],
   ];
   it.each(table)('%s', (_what, fields, expected) => {
     expect(decide(fields)).toEqual(expected);

@@ -170,7 +170,8 @@ function currentHolding(record: InstanceRecord): Holding | undefined {
 export function isAtRest(record: InstanceRecord): boolean {
   const { desired, status } = record;
   if (hasFinished(record)) return true;
-  return desired.goal === 'stop' && status.state === 'STOPPED' && status.pid === null;
+  // By the word of its node: one that says so of itself may run on for a while.
+  return desired.goal === 'stop' && status.reason === 'stopped' && status.pid === null;
 }
 
 function holdingOf(record: InstanceRecord, placement: InstancePlacement): Holding {

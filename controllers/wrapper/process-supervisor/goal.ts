@@ -37,12 +37,27 @@ export type SupervisorGoal =
   | 'wait';
 
 export function goalOf(facts: SupervisorFacts): SupervisorGoal {
-  const { desired, handle } = facts;
-  if (desired === undefined) return facts.isHeld || !facts.isConfirmed ? 'wait' : 'forget';
-  const { goal, restartToken } = desired.assignment;
-  if (goal !== 'run') return goal;
-  if (facts.isNodeStopping) return 'pause';
-  return handle !== undefined && handle.restartToken !== restartToken ? 'restart' : 'run';
+  const { desired } = facts;
+  if (desired === undefined) {
+    if (facts.isNodeStopping) return 'pause';
+    return facts.isHeld || !facts.isConfirmed ? 'wait' : 'forget';
+  }
+  const goal = desiredGoal(desired, facts);
+  return goal !== 'run' && goal !== 'pause' && mayBeOutdated(facts) ? 'wait' : goal;
+}
+
+function desiredGoal({ assignment }: Desired, { handle, isNodeStopping }: SupervisorFacts): SupervisorGoal {
+  if (assignment.goal !== 'run') return assignment.goal;
+  if (isNodeStopping) return 'pause';
+  return handle !== undefined && handle.restartToken !== assignment.restartToken ? 'restart' : 'run';
+}
+
+/**
+ * What runs may have been started for newer wishes than those that had reached the disk when the last daemon was
+ * killed: a process that nobody has begun to end is not ended before a master says so again.
+ */
+function mayBeOutdated({ handle, isConfirmed, isNodeStopping }: SupervisorFacts): boolean {
+  return !isConfirmed && !isNodeStopping && handle?.process != null && handle.stopping === null;
 }
 
 /** Wanted, but it ended by itself, and its restart policy does not start it again until somebody asks for that. */

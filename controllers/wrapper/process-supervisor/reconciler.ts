@@ -75,8 +75,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     const { id } = step;
     switch (step.do) {
       case 'open':
-        this.#open(id);
-        return;
+        return this.#open(id);
       case 'identify':
         this.#identify(id);
         return;
@@ -180,7 +179,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       );
   }
 
-  #open(id: string): void {
+  #open(id: string): Promise<void> | void {
     const { desired, handles } = this.#options;
     const wanted = desired.get(id);
     if (wanted === undefined) throw new Conflict(`instance ${id} is no longer desired here`);
@@ -195,6 +194,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         stop: stopSettingsOf(configuration),
       }),
     );
+    // It was here before, perhaps: a daemon that is killed must not come back with that handle, and restart it.
+    if (assignment.restartToken > 0) return handles.keep();
   }
 
   #identify(id: string): void {

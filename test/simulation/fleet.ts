@@ -1,0 +1,306 @@
+/**
+ * The simulated fleet: machines, the network between them, the master's disk, and the daemons that live and die on
+ * them. It carries out operations; what must hold is watched by the invariants.
+ */
+import { pino } from 'pino';
+import type { Configuration } from '../../src/model/configuration.js';
+import type { Logger } from '../../src/telemetry/logger.js';
+import type { Metrics } from '../../src/telemetry/metrics.js';
+import { SimulatedDaemon } from './daemon.js';
+import { Disk } from './disk.js';
+import { Invariants, TROUBLE_MS } from './invariants.js';
+import { Life } from './life.js';
+import { Machine } from './machine.js';
+import { Network } from './network.js';
+import type { Direction, Disorder } from './path.js';
+import { Random } from './random.js';
+import { Scheduler } from './scheduler.js';
+import { SimulatedTemplates } from './templates.js';
+import { Trace } from './trace.js';
+import { Troubles } from './troubles.js';
+
+export const MASTER = 'node0';
+const ADDRESS = '10.0.0.';
+/** An orderly stop that takes longer is ended by the service manager. */
+const STOP_PATIENCE_MS = 90_000;
+
+export interface FleetOptions {
+  readonly seed: string;
+  readonly disorder: Disorder;
+  readonly isTraced: boolean;
+  /** Shared by all simulations of a process: the library's own counters are never released. */
+  readonly metrics: Metrics;
+}
+
+export class Fleet {
+  readonly scheduler = new Scheduler();
+  readonly trace: Trace;
+  readonly network: Network;
+  readonly masterDisk = new Disk();
+  readonly templates = new SimulatedTemplates();
+  /** The configuration files, by name. */
+  readonly files = new Map<string, Configuration>();
+  readonly machines = new Map<string, Machine>();
+  readonly daemons = new Map<string, SimulatedDaemon>();
+  readonly troubles = new Troubles(this.scheduler);
+  readonly invariants: Invariants;
+  readonly #options: FleetOptions;
+  readonly #random: Random;
+  readonly #logger: Logger;
+  /** Instances whose processes end as soon as they have started. */
+  readonly #looping = new Set<string>();
+  readonly #onStarted: ((id: string) => void)[] = [];
+  #lives = 0;
+  #ids = 0;
+  #isCalm = false;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    this.#random = new Random(options.seed).fork('fleet');
+    this.trace = new Trace(this.scheduler, options.isTraced);
+    this.#logger = options.isTraced ? this.#tracingLogger() : pino({ level: 'silent' });
+    this.network = new Network({
+      scheduler: this.scheduler,
+      random: this.#random.fork('network'),
+      trace: this.trace,
+      disorder: options.disorder,
+      masterId: MASTER,
+    });
+    this.invariants = new Invariants(this.masterDisk, {
+      now: () => this.scheduler.now,
+      inOrderSince: (nodeId) => this.#inOrderSinceOf(nodeId),
+      fullUntil: (nodeId) => this.machines.get(nodeId)?.disk.fullUntil ?? Number.NEGATIVE_INFINITY,
+      isInterrupted: (nodeId) => this.daemons.get(nodeId)?.isInterrupted === true,
+      disturbances: (withinMs) => this.troubles.disturbances(withinMs),
+    });
+    this.#traceRecords();
+  }
+
+  get master(): SimulatedDaemon | undefined {
+    return this.daemons.get(MASTER);
+  }
+
+  /** Faults no longer happen, nor do those begin that were put off. */
+  calm(): void {
+    this.#isCalm = true;
+    this.#looping.clear();
+    this.#onStarted.length = 0;
+    this.network.mend();
+    for (const { life } of this.daemons.values()) life.spare();
+  }
+
+  addMachine(): Machine {
+    const number = this.machines.size;
+    const nodeId = `node${number}`;
+    const machine = new Machine({
+      nodeId,
+      address: `${ADDRESS}${number}`,
+      capacity: {
+        maxRamMB: number === 0 ? 100_000 : this.#random.pick([700, 2000, 100_000]),
+        maxCpu: 100_000,
+      },
+      skewMs: this.#random.pick([0, 0, -3000, 40_000, 3_600_000]),
+    });
+    this.machines.set(nodeId, machine);
+    this.#watchProcesses(machine);
+    this.start(machine);
+    return machine;
+  }
+
+  /** Starts Drover on a machine that has power and no daemon. */
+  start(machine: Machine): void {
+    const { nodeId } = machine;
+    if (machine.isGone || this.daemons.has(nodeId) || this.network.off.has(nodeId)) return;
+    this.troubles.disturb();
+    const life = this.#newLife(machine);
+    const daemon = this.#build(machine, life);
+    this.daemons.set(nodeId, daemon);
+    life.onDeath(() => this.#buried(nodeId, daemon));
+    this.trace.note(nodeId, () => 'starts');
+    this.#expect(daemon.start());
+  }
+
+  /** SIGTERM or Ctrl-C. */
+  stop(machine: Machine, isInterrupt: boolean): void {
+    const daemon = this.daemons.get(machine.nodeId);
+    if (daemon === undefined) return;
+    this.trace.note(machine.nodeId, () => (isInterrupt ? 'is interrupted' : 'is asked to end'));
+    this.#expect(daemon.stop(isInterrupt));
+    this.scheduler.after(STOP_PATIENCE_MS, () => daemon.life.die('took too long to stop'));
+  }
+
+  kill(machine: Machine, effects: number): void {
+    this.daemons.get(machine.nodeId)?.life.dieAfterEffects(effects);
+    if (effects === 0) this.daemons.get(machine.nodeId)?.life.die('kill -9');
+  }
+
+  powerOff(machine: Machine): void {
+    const { nodeId } = machine;
+    if (this.network.off.has(nodeId)) return;
+    this.trace.note(nodeId, () => 'loses its power');
+    this.network.powerOff(nodeId);
+    this.daemons.get(nodeId)?.life.die('no power');
+    for (const id of machine.runtime.alive) this.invariants.noteEnd(nodeId, id);
+    machine.reboot();
+    this.#watchProcesses(machine);
+    this.troubles.begin(nodeId);
+  }
+
+  powerOn(machine: Machine): void {
+    if (machine.isGone || !this.network.off.delete(machine.nodeId)) return;
+    this.trace.note(machine.nodeId, () => 'has power again');
+    this.network.refresh();
+    this.troubles.end(machine.nodeId);
+  }
+
+  cut(machine: Machine, directions: readonly Direction[]): void {
+    this.trace.note(machine.nodeId, () => `is cut off: ${directions.join(' and ')}`);
+    this.network.cut(machine.nodeId, directions);
+    this.troubles.begin(machine.nodeId);
+  }
+
+  heal(machine: Machine): void {
+    this.trace.note(machine.nodeId, () => 'is reachable again');
+    this.network.heal(machine.nodeId);
+    this.troubles.end(machine.nodeId);
+  }
+
+  /** The disks of a machine are full, or not any more. */
+  fill({ nodeId, disk }: Machine, isFull: boolean): void {
+    for (const each of nodeId === MASTER ? [this.masterDisk, disk] : [disk])
+      each.fullUntil = isFull ? Number.POSITIVE_INFINITY : Math.min(each.fullUntil, this.scheduler.now);
+  }
+
+  /** What holds the processes of a machine dies, and they with it. */
+  loseRuntime(machine: Machine): void {
+    this.trace.note(machine.nodeId, () => 'loses its runtime with all processes');
+    for (const id of machine.runtime.alive) this.invariants.noteEnd(machine.nodeId, id);
+    machine.runtime.forgetAll();
+    this.daemons.get(machine.nodeId)?.runtime.lose();
+  }
+
+  /** The process of an instance ends by itself; `isLooping`: and each one after it, until the calm. */
+  crash(machine: Machine, id: string, code: number, isLooping: boolean): void {
+    if (isLooping) this.#looping.add(id);
+    this.trace.note(machine.nodeId, () => `${id} crashes`);
+    machine.runtime.end(id, code > 100 ? { code: null, signal: 'SIGSEGV' } : { code, signal: null });
+  }
+
+  /** Told of each process a moment after its start, until the calm. */
+  onStarted(listener: (id: string) => void): void {
+    this.#onStarted.push(listener);
+  }
+
+  /** SIGSTOP of a daemon, and SIGCONT after `ms`. */
+  stall(machine: Machine, ms: number): void {
+    const { nodeId } = machine;
+    const before = this.scheduler.now;
+    this.troubles.jolt(nodeId);
+    this.daemons.get(nodeId)?.life.stall(ms);
+    this.scheduler.after(ms, () =>
+      nodeId === MASTER ? this.#masterGoesOn(before) : this.troubles.jolt(nodeId),
+    );
+  }
+
+  /** Runs `action` after so much virtual time, unless the calm has come. */
+  later(ms: number, action: () => void): void {
+    this.scheduler.after(ms, () => {
+      if (!this.#isCalm) action();
+    });
+  }
+
+  /** Nobody waits for the answer; an error is a violation. */
+  #expect(work: Promise<unknown>): void {
+    work.catch((error: unknown) => this.invariants.report(textOf(error)));
+  }
+
+  /** While it stood still no time has passed for it: a trouble just before is one of just now. */
+  #masterGoesOn(stoppedAt: number): void {
+    for (const nodeId of this.machines.keys())
+      if (this.troubles.inOrderSince(nodeId) > stoppedAt - TROUBLE_MS) this.troubles.jolt(nodeId);
+  }
+
+  #inOrderSinceOf(nodeId: string): number {
+    const daemon = this.daemons.get(nodeId);
+    const isAway = daemon === undefined || daemon.life.isStalled;
+    return isAway ? Number.POSITIVE_INFINITY : this.troubles.inOrderSince(nodeId);
+  }
+
+  #newLife(machine: Machine): Life {
+    return new Life({
+      name: machine.nodeId,
+      scheduler: this.scheduler,
+      random: this.#random.fork(`life ${this.#lives++} of ${machine.nodeId}`),
+      trace: this.trace,
+      skewMs: () => machine.skewMs,
+      onPause: () => this.network.refresh(),
+    });
+  }
+
+  #build(machine: Machine, life: Life): SimulatedDaemon {
+    const { nodeId } = machine;
+    return new SimulatedDaemon({
+      machine,
+      life,
+      watcher: {
+        onStart: (spec) => this.invariants.noteStart(machine, spec),
+        onSignal: (run, signal) => this.invariants.noteSignal(nodeId, run, signal),
+      },
+      connect: () => this.network.connect(nodeId, life),
+      metrics: this.#options.metrics,
+      logger: this.#logger,
+      ...(nodeId === MASTER && {
+        master: {
+          disk: this.masterDisk,
+          templates: this.templates,
+          files: this.files,
+          newInstanceId: () => `i${String(this.#ids++).padStart(5, '0')}`,
+          onListening: (accept) => {
+            if (life.isAlive) this.network.listener = { life, accept };
+          },
+        },
+      }),
+    });
+  }
+
+  #buried(nodeId: string, daemon: SimulatedDaemon): void {
+    if (this.daemons.get(nodeId) === daemon) this.daemons.delete(nodeId);
+    this.troubles.jolt(nodeId);
+    if (this.network.listener?.life !== daemon.life) return;
+    this.network.listener = undefined;
+    this.invariants.intents.closeAll();
+  }
+
+  #watchProcesses(machine: Machine): void {
+    const { runtime, nodeId } = machine;
+    runtime.onExit(({ instanceId }) => this.invariants.noteEnd(nodeId, instanceId));
+    const start = runtime.start.bind(runtime);
+    runtime.start = async (spec) => {
+      const process = await start(spec);
+      this.trace.note(nodeId, () => `${spec.instanceId} runs, run ${spec.run}, port ${spec.port}`);
+      if (this.#looping.has(spec.instanceId))
+        this.later(this.#random.between(0, 3000), () => this.crash(machine, spec.instanceId, 1, true));
+      for (const tell of this.#onStarted)
+        this.later(this.#random.between(5, 60), () => tell(spec.instanceId));
+      return process;
+    };
+  }
+
+  #traceRecords(): void {
+    if (!this.trace.isOn) return;
+    this.masterDisk.onCommit((changes) => {
+      for (const { key, after } of changes) this.trace.note('disk', () => `${key} ${JSON.stringify(after)}`);
+    });
+  }
+
+  #tracingLogger(): Logger {
+    return pino(
+      { level: 'info', base: {}, timestamp: false },
+      { write: (line: string) => this.trace.note('log', () => line.trim()) },
+    );
+  }
+}
+
+export function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

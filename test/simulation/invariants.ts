@@ -1,0 +1,287 @@
+/**
+ * What must hold at every instant, each judged when the one thing happens that could break it: a transaction that
+ * becomes durable, a process that starts, a signal, an answer to a client. In a partition an instance may be replaced,
+ * by one with another id; the same id never runs twice.
+ */
+import { isAtRest } from '../../controllers/master/placement/ledger.js';
+import type { InstanceRecord } from '../../src/model/instance.js';
+import type { NodeRecord } from '../../src/model/node.js';
+import type { RunId, StartSpec } from '../../src/runtime/runtime.js';
+import { NODE_TIMEOUT_MS } from './daemon.js';
+import type { Disk } from './disk.js';
+import { RESTART_TOKEN } from './fenced-installation.js';
+import { type Intent, Intents, type Wish } from './intents.js';
+import type { Machine } from './machine.js';
+import { RecordBook } from './record-book.js';
+
+/** A node that was cut off may be given up so long after the trouble: silence, reconnecting, and a bye's minute. */
+export const TROUBLE_MS = NODE_TIMEOUT_MS + 14_000;
+const STORM_WINDOW_MS = 60_000;
+const MOST_PER_PASS = 20;
+
+/** A decision is made on a copy that is so far behind a slow disk at most. */
+const DECISION_MS = 1500;
+
+/** What the invariants ask of the world around them. */
+export interface Surroundings {
+  readonly now: () => number;
+  /** Since when (virtual ms) a node has been in order; infinite: it is not. */
+  readonly inOrderSince: (nodeId: string) => number;
+  readonly isInterrupted: (nodeId: string) => boolean;
+  /** When (virtual ms) the node's own disk was full last; infinite: it is. */
+  readonly fullUntil: (nodeId: string) => number;
+  /** Things that happened to the fleet within the last so many ms. */
+  readonly disturbances: (withinMs: number) => number;
+}
+
+interface LiveProcess {
+  readonly nodeId: string;
+  readonly spec: StartSpec;
+  readonly startedAt: number;
+}
+
+export class Invariants {
+  readonly book: RecordBook;
+  readonly intents = new Intents();
+  readonly #around: Surroundings;
+  readonly #violations: string[] = [];
+  /** Node of every live process, by instance. */
+  readonly #live = new Map<string, LiveProcess>();
+  /** Virtual instants of creations, by configuration. */
+  readonly #creations = new Map<string, number[]>();
+  readonly #mostWanted = new Map<string, number>();
+  /** Virtual instant at which more of a configuration were wanted than its maximum allows, by configuration. */
+  readonly #surplusAt = new Map<string, number>();
+  /** Virtual instants at which clients started what was stopped, by configuration. */
+  readonly #begun = new Map<string, number[]>();
+  readonly #forgotten = new Set<string>();
+  /** Virtual instant at which a drain was last seen, by node. */
+  readonly #drainedAt = new Map<string, number>();
+  #asked = 0;
+
+  constructor(disk: Disk, around: Surroundings) {
+    this.#around = around;
+    this.book = new RecordBook(disk, {
+      onInstance: (before, after) => this.#judgeInstance(before, after),
+      onNode: (before, after) => this.#judgeNode(before, after),
+    });
+  }
+
+  get violation(): string | undefined {
+    return this.#violations[0];
+  }
+
+  report(violation: string): void {
+    this.#violations.push(violation);
+  }
+
+  /** Node of the live process of an instance. */
+  nodeOf(id: string): string | undefined {
+    return this.#live.get(id)?.nodeId;
+  }
+
+  get liveIds(): Iterable<string> {
+    return this.#live.keys();
+  }
+
+  /** A configuration asks for this many. */
+  noteWanted(name: string, minimum: number): void {
+    this.#mostWanted.set(name, Math.max(minimum, this.#mostWanted.get(name) ?? 0));
+  }
+
+  /** An operator gives a node up, and what it held. */
+  noteForgotten(nodeId: string): void {
+    this.#forgotten.add(nodeId);
+  }
+
+  noteAsked(count: number): void {
+    this.#asked += count;
+  }
+
+  /** A client asks for something; `answer` is what it gets. */
+  follow(id: string, wish: Wish, answer: Promise<unknown>): Promise<void> {
+    const intent = this.intents.open(id, wish, this.book.instances.get(id));
+    return answer.then(
+      () => this.#answered(intent),
+      (error: unknown) => {
+        this.intents.close(intent);
+        throw error;
+      },
+    );
+  }
+
+  noteStart(machine: Machine, spec: StartSpec): void {
+    const { instanceId: id } = spec;
+    const { nodeId } = machine;
+    const running = this.#live.get(id);
+    if (running !== undefined)
+      this.report(`two processes for ${id}: on ${running.nodeId}, and now on ${nodeId}`);
+    if (!this.book.instances.has(id)) this.report(`${nodeId} starts ${id}, of which there is no record`);
+    if (!machine.directories.has(id)) this.report(`${nodeId} starts ${id} without an install`);
+    this.#judgeMachine(machine, spec);
+    this.#live.set(id, { nodeId, spec, startedAt: this.#around.now() });
+  }
+
+  noteEnd(nodeId: string, id: string): void {
+    if (this.#live.get(id)?.nodeId === nodeId) this.#live.delete(id);
+  }
+
+  noteSignal(nodeId: string, { instanceId: id }: RunId, signal: string): void {
+    const record = this.book.instances.get(id);
+    if (record === undefined || record.desired.goal !== 'run') return;
+    if (record.placement?.nodeId !== nodeId || this.#around.isInterrupted(nodeId)) return;
+    const live = this.#live.get(id);
+    // A node that cannot write goes on; killed then, it does not know any more what it has done, and may repeat it.
+    if (live === undefined || this.#around.fullUntil(nodeId) >= live.startedAt) return;
+    const token = Number(live.spec.environment[RESTART_TOKEN]);
+    if (record.desired.restartToken <= token)
+      this.report(`${nodeId} sends ${signal} to ${id}, which is wanted, and wanted there`);
+  }
+
+  #answered(intent: Intent): void {
+    this.intents.close(intent);
+    const lie = this.intents.lieOf(intent, this.book.instances.get(intent.id));
+    if (lie !== undefined) this.report(`${intent.wish} was acknowledged, but ${lie}`);
+  }
+
+  #judgeMachine(machine: Machine, spec: StartSpec): void {
+    let ramMB = spec.ramMB;
+    for (const [id, other] of this.#live) {
+      if (other.nodeId !== machine.nodeId || id === spec.instanceId) continue;
+      ramMB += other.spec.ramMB;
+      if (spec.port != null && other.spec.port === spec.port)
+        this.report(`${id} and ${spec.instanceId} both use port ${spec.port} of ${machine.nodeId}`);
+    }
+    if (ramMB > machine.capacity.maxRamMB)
+      this.report(`${machine.nodeId} runs ${ramMB} MB of ${machine.capacity.maxRamMB} MB`);
+  }
+
+  #judgeInstance(before: InstanceRecord | undefined, after: InstanceRecord | undefined): void {
+    this.#noteSurplus(after?.configurationName ?? before?.configurationName ?? '');
+    if (before !== undefined && after !== undefined) this.#judgeChange(before, after);
+    else if (after !== undefined) this.#judgeCreation(after);
+    else if (before !== undefined) this.#judgeRemoval(before);
+  }
+
+  #judgeChange(before: InstanceRecord, after: InstanceRecord): void {
+    const isSurplus = this.#isSurplus(before);
+    const objection = this.intents.objectionTo(before, after, { isSurplus, isMoved: this.#isMoved(before) });
+    if (objection !== undefined) this.report(objection);
+    if (before.desired.goal !== 'run' && after.desired.goal === 'run')
+      this.#begun.set(after.configurationName, [...this.#recentlyBegun(after), this.#around.now()]);
+    if (JSON.stringify(before.placement) !== JSON.stringify(after.placement))
+      this.#judgePlacement(before, after);
+  }
+
+  #judgePlacement(before: InstanceRecord, after: InstanceRecord): void {
+    const { id, placement, home } = after;
+    const running = this.#live.get(id)?.nodeId;
+    if (placement?.nodeId !== before.placement?.nodeId && before.placement !== null && running !== undefined)
+      this.report(`${id} loses its place while its process runs on ${running}`);
+    if (placement === null) return;
+    if (before.static && before.home !== null && before.home.nodeId !== placement.nodeId)
+      this.report(`the static ${id} moves from ${before.home.nodeId} to ${placement.nodeId}`);
+    if (home?.nodeId !== placement.nodeId)
+      this.report(`${id} is at home on ${home?.nodeId}, not where it was placed`);
+    this.#judgePort(after, placement);
+    this.#judgeRam(placement.nodeId);
+  }
+
+  #judgePort(
+    { id }: InstanceRecord,
+    { nodeId, port, hostAddress }: NonNullable<InstanceRecord['placement']>,
+  ): void {
+    if (port === null) return;
+    for (const other of this.book.instances.values()) {
+      if (other.id === id || other.placement?.port !== port) continue;
+      if (other.placement.nodeId === nodeId || other.placement.hostAddress === hostAddress)
+        this.report(`port ${port} of ${nodeId} (${hostAddress}) is given to ${id}, and ${other.id} has it`);
+    }
+  }
+
+  /** What has stopped has given its RAM back. */
+  #judgeRam(nodeId: string): void {
+    const capacity = this.book.nodes.get(nodeId)?.capacity.maxRamMB ?? 0;
+    let ramMB = 0;
+    for (const record of this.book.instances.values())
+      if (record.placement?.nodeId === nodeId && !isAtRest(record)) ramMB += record.ramMB;
+    if (ramMB > capacity) this.report(`${ramMB} MB are given out on ${nodeId}, which has ${capacity} MB`);
+  }
+
+  #recentlyBegun({ configurationName }: InstanceRecord): number[] {
+    const now = this.#around.now();
+    return (this.#begun.get(configurationName) ?? []).filter((at) => now - at < DECISION_MS);
+  }
+
+  #judgeCreation(record: InstanceRecord): void {
+    const { id, configurationName: name } = record;
+    const maximum = this.book.configurations.get(name)?.maximumServiceCount;
+    const wanted = this.#wantedOf(name);
+    // A client may start one while another is being created: then the youngest is stopped.
+    const begun = this.#recentlyBegun(record).length;
+    // In the place of one that was wanted until this very write it makes none more.
+    const isNeutral = this.book.instances.get(record.replaces ?? '')?.desired.goal === 'remove';
+    if (maximum !== undefined && !isNeutral && wanted - begun > maximum)
+      this.report(`${id} is created as number ${wanted} of ${name}, which allows ${maximum}`);
+    const now = this.#around.now();
+    const recent = (this.#creations.get(name) ?? []).filter((at) => now - at < STORM_WINDOW_MS);
+    recent.push(now);
+    this.#creations.set(name, recent);
+    const disturbances = this.#around.disturbances(2 * STORM_WINDOW_MS);
+    const bound = this.#asked + MOST_PER_PASS + (this.#mostWanted.get(name) ?? 0) * (2 + disturbances);
+    if (recent.length > bound)
+      this.report(`${recent.length} instances of ${name} were created within ${STORM_WINDOW_MS / 1000} s`);
+  }
+
+  #judgeRemoval({ id, desired, placement, status }: InstanceRecord): void {
+    if (desired.goal !== 'remove') this.report(`the record of ${id} is gone although it was not deleted`);
+    if (placement !== null && !status.gone) this.report(`the record of ${id} is gone before its process is`);
+    const running = this.#live.get(id)?.nodeId;
+    if (running !== undefined)
+      this.report(`the record of ${id} is gone while its process runs on ${running}`);
+  }
+
+  #noteSurplus(name: string): void {
+    const { configurations, formerMaxima } = this.book;
+    const maxima = [configurations.get(name)?.maximumServiceCount, formerMaxima.get(name)];
+    // What has just been stopped counts: it is what the question is about.
+    const wanted = this.#wantedOf(name, true) + 1;
+    if (maxima.some((maximum) => maximum !== undefined && wanted > maximum))
+      this.#surplusAt.set(name, this.#around.now());
+  }
+
+  /** Its node is being emptied, or was given up with all that it held; or it is the replacement, and that is called off. */
+  #isMoved({ placement, home, replaces }: InstanceRecord): boolean {
+    if (replaces !== undefined) return true;
+    const nodeId = placement?.nodeId ?? home?.nodeId ?? '';
+    const drainedAt = this.#drainedAt.get(nodeId) ?? Number.NEGATIVE_INFINITY;
+    const isDraining = this.book.nodes.get(nodeId)?.drain !== undefined;
+    return this.#forgotten.has(nodeId) || isDraining || this.#around.now() - drainedAt < DECISION_MS;
+  }
+
+  /** One of more than the maximum allows, now or a moment ago. */
+  #isSurplus({ configurationName: name }: InstanceRecord): boolean {
+    return this.#around.now() - (this.#surplusAt.get(name) ?? Number.NEGATIVE_INFINITY) < DECISION_MS;
+  }
+
+  /** Wanted, and unless `isAll` nothing that counts as replaced: OFFLINE, and no node is there to bring it back. */
+  #wantedOf(name: string, isAll = false): number {
+    let wanted = 0;
+    for (const record of this.book.instances.values()) {
+      const { configurationName, desired, placement, status } = record;
+      if (configurationName !== name || desired.goal !== 'run') continue;
+      const condition = this.book.nodes.get(placement?.nodeId ?? '')?.condition ?? 'lost';
+      const isReplaced = status.state === 'OFFLINE' && condition === 'lost' && !record.static;
+      if (isAll || !isReplaced) wanted++;
+    }
+    return wanted;
+  }
+
+  #judgeNode(before: NodeRecord | undefined, after: NodeRecord | undefined): void {
+    if (before?.drain !== undefined) this.#drainedAt.set(before.nodeId, this.#around.now());
+    if (after?.condition !== 'lost' || before?.condition === 'lost') return;
+    const inOrderForMs = this.#around.now() - this.#around.inOrderSince(after.nodeId);
+    if (inOrderForMs > TROUBLE_MS)
+      this.report(`${after.nodeId} is called lost, but has been in order for ${Math.round(inOrderForMs)} ms`);
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * `npm run simulate`: many seeds on all cores, or one of them again. Ends with 1 when a seed fails, after a report of
+ * it.
+ */
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { reportOf } from './report.js';
+import { newSharedMetrics, type Outcome, type SimulationOptions, simulate } from './simulate.js';
+
+const USAGE = `npm run simulate -- [--seeds 1000] [--from 0] [--workers <cores>]
+npm run simulate -- --seed <seed> [--operations <n>] [--without 3,5] [--trace]`;
+/** Seeds that one worker is given at a time. */
+const CHUNK = 20;
+const TELL_EVERY_MS = 5000;
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1000' },
+    from: { type: 'string', default: '0' },
+    workers: { type: 'string', default: String(availableParallelism()) },
+    seed: { type: 'string' },
+    operations: { type: 'string' },
+    without: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+if (values.help) console.log(USAGE);
+else if (values.seed === undefined) await runMany();
+else await runOne(values.seed);
+
+async function runOne(seed: string): Promise<void> {
+  const options: SimulationOptions = {
+    seed,
+    metrics: newSharedMetrics(),
+    isTraced: values.trace,
+    ...(values.operations !== undefined && { operations: Number(values.operations) }),
+    ...(values.without !== undefined && { without: new Set(values.without.split(',').map(Number)) }),
+  };
+  const outcome = await simulate(options);
+  for (const line of outcome.trace) console.log(line);
+  console.log(summaryOf(outcome));
+  if (outcome.violation === undefined) return;
+  process.exitCode = 1;
+  console.log(values.trace ? `seed ${seed} fails: ${outcome.violation}` : await reportOf(options, outcome));
+}
+
+async function runMany(): Promise<void> {
+  const [seeds, from] = [Number(values.seeds), Number(values.from)];
+  const startedAt = performance.now();
+  const failed: Outcome[] = [];
+  let next = from;
+  let done = 0;
+  let events = 0;
+  const tell = (): void =>
+    console.log(
+      `${done} of ${seeds} seeds, ${failed.length} failed, ${Math.round((performance.now() - startedAt) / 1000)} s`,
+    );
+  const timer = setInterval(tell, TELL_EVERY_MS);
+  const chunk = (): string[] | undefined => {
+    if (next >= from + seeds) return undefined;
+    const first = next;
+    next = Math.min(first + CHUNK, from + seeds);
+    return Array.from({ length: next - first }, (_, index) => String(first + index));
+  };
+  const take = (outcome: Outcome): void => {
+    done++;
+    events += outcome.events;
+    if (outcome.violation === undefined) return;
+    failed.push(outcome);
+    console.log(`seed ${outcome.seed}: ${outcome.violation.slice(0, 300)}`);
+  };
+  await Promise.all(Array.from({ length: Number(values.workers) }, () => work(chunk, take)));
+  clearInterval(timer);
+  tell();
+  console.log(`${events} events, ${((performance.now() - startedAt) / seeds).toFixed(1)} ms a seed`);
+  const [first] = failed.toSorted((a, b) => a.operations - b.operations);
+  if (first === undefined) return;
+  process.exitCode = 1;
+  console.log(await reportOf({ seed: first.seed, metrics: newSharedMetrics() }, first));
+}
+
+/** One worker thread, fed until nothing is left. */
+function work(chunk: () => string[] | undefined, take: (outcome: Outcome) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./worker.js', import.meta.url));
+    const feed = (): void => worker.postMessage(chunk());
+    worker.on('message', (message: Outcome | 'more') => {
+      if (message === 'more') feed();
+      else take(message);
+    });
+    worker.on('error', reject);
+    worker.on('exit', () => resolve());
+    feed();
+  });
+}
+
+function summaryOf({ seed, violation, nodes, operations, instances, events, virtualMs }: Outcome): string {
+  const how = violation === undefined ? 'holds' : 'fails';
+  return `seed ${seed} ${how}: ${nodes} nodes, ${operations} operations, ${instances} instances, ${events} events in ${Math.round(virtualMs / 1000)} virtual s`;
+}

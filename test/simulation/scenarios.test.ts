@@ -1,0 +1,84 @@
+/** Single moments that a seed once found, each as short as it can be told. */
+import { describe, expect, it } from 'vitest';
+import { assignmentSchema } from '../../src/channel/messages.js';
+import { Fleet, MASTER } from './fleet.js';
+import type { Machine } from './machine.js';
+import type { Operation } from './operations.js';
+import { Operator } from './operator.js';
+import { newSharedMetrics } from './simulate.js';
+
+const metrics = newSharedMetrics();
+
+interface Scene {
+  readonly fleet: Fleet;
+  readonly machine: Machine;
+  readonly id: string;
+  perform(operation: Operation): void;
+}
+
+/** A fleet with one instance of one configuration, which is up. */
+async function begin(): Promise<Scene> {
+  const fleet = new Fleet({ seed: 'scene', disorder: {}, isTraced: false, metrics });
+  const machine = fleet.addMachine();
+  const operator = new Operator(fleet);
+  await fleet.scheduler.advance(1000);
+  operator.perform({
+    do: 'put',
+    name: 'lobby',
+    shape: {
+      minimum: 1,
+      maximum: undefined,
+      ports: undefined,
+      hostAddress: undefined,
+      ramMB: 100,
+      static: true,
+      templates: [],
+      node: undefined,
+    },
+  });
+  await fleet.scheduler.advance(1000);
+  const [id] = machine.runtime.alive;
+  if (id === undefined) expect.fail('nothing was started');
+  return { fleet, machine, id, perform: (operation) => operator.perform(operation) };
+}
+
+describe('a fleet at a single moment', () => {
+  it('restarts an instance once when its daemon is killed right after it did so', async () => {
+    const { fleet, machine, perform } = await begin();
+    perform({ do: 'lifecycle', pick: 0, targets: ['restart'] });
+    while (machine.runtime.starts.length < 2) await fleet.scheduler.advance(0.1);
+    // Its answer has come, and nothing more: what is written behind is lost.
+    await fleet.scheduler.advance(4);
+    fleet.kill(machine, 0);
+    fleet.start(machine);
+    await fleet.scheduler.advance(10_000);
+    expect(machine.runtime.starts.map(({ run }) => run)).toEqual([1, 2]);
+    expect(fleet.invariants.violation).toBeUndefined();
+  });
+
+  it('ends nothing that was started again right before its daemon was killed', async () => {
+    const { fleet, machine, perform } = await begin();
+    perform({ do: 'lifecycle', pick: 0, targets: ['stop'] });
+    await fleet.scheduler.advance(2000);
+    perform({ do: 'lifecycle', pick: 0, targets: ['start'] });
+    while (machine.runtime.starts.length < 2) await fleet.scheduler.advance(0.1);
+    await fleet.scheduler.advance(4);
+    fleet.kill(machine, 0);
+    fleet.start(machine);
+    await fleet.scheduler.advance(10_000);
+    expect(machine.runtime.starts).toHaveLength(2);
+    expect(machine.runtime.signals).toHaveLength(1);
+    expect(fleet.invariants.violation).toBeUndefined();
+  });
+
+  it('says that an instance is stopped only when a daemon that is killed would still know of it', async () => {
+    const { fleet, machine, id, perform } = await begin();
+    machine.disk.latencyMs = 200;
+    perform({ do: 'lifecycle', pick: 0, targets: ['stop'] });
+    while (fleet.invariants.book.instances.get(id)?.status.state !== 'STOPPED')
+      await fleet.scheduler.advance(1);
+    const kept = assignmentSchema.parse(machine.disk.entries.get(`assignments/${id}`)?.value);
+    expect(kept.goal).toBe('stop');
+    expect(fleet.daemons.get(MASTER)?.isReady).toBe(true);
+  });
+});

@@ -1,0 +1,136 @@
+/** What a fleet lacks to be what is desired: one line each, none when it is settled. */
+import { z } from 'zod';
+import { hashConfiguration } from '../../src/model/configuration.js';
+import { hasFinished, type InstanceRecord } from '../../src/model/instance.js';
+import { isRestarted } from '../../src/model/stopping.js';
+import { PREFIX } from '../../src/store/keys.js';
+import { type Fleet, MASTER } from './fleet.js';
+
+/** A handle of an instance that ended without being asked to. */
+const endedSchema = z.object({
+  hasEnded: z.literal(true),
+  restartToken: z.int(),
+  exit: z.object({ code: z.int().nullable(), signal: z.string().nullable(), at: z.number() }),
+});
+
+export function unsettledOf(fleet: Fleet): string[] {
+  const master = fleet.master?.master;
+  if (master === undefined || fleet.master?.isReady !== true) return ['the master is not ready'];
+  return [...instancesOf(fleet), ...servicesOf(fleet), ...nodesOf(fleet), ...recordsOf(fleet)];
+}
+
+function* instancesOf(fleet: Fleet): Generator<string> {
+  const { book } = fleet.invariants;
+  for (const record of book.instances.values()) yield* instanceOf(fleet, record);
+  for (const id of fleet.invariants.liveIds)
+    if (!book.instances.has(id)) yield `${id} runs and has no record`;
+}
+
+function* instanceOf(fleet: Fleet, record: InstanceRecord): Generator<string> {
+  const { id, desired, placement, status } = record;
+  const said = `${id} ${desired.goal}/${desired.restartToken} on ${placement?.nodeId}: ${status.state} ${status.reason} ${status.message}`;
+  const isLost = placement !== null && fleet.machines.get(placement.nodeId)?.isGone === true;
+  if (isLost) {
+    const isMarked = status.state === 'OFFLINE' || status.reason === 'reported';
+    if (desired.goal === 'run' && status.state !== 'STOPPED' && !isMarked)
+      yield `${said}, and its node is lost`;
+    return;
+  }
+  const node = fleet.invariants.nodeOf(id);
+  const isUp = desired.goal === 'run' && placement !== null && !hasFinished(record) && canRun(fleet, record);
+  if (desired.goal === 'remove') yield `${said}, and should be gone`;
+  if (isUp && node !== placement.nodeId) yield `${said}, and has no process there`;
+  if (!isUp && node !== undefined) yield `${said}, and runs on ${node}`;
+  if (status.reason !== 'reported' && !isTrue(record, isUp)) yield `${said}, which is not so`;
+}
+
+/** Whether the record says what is. What an app has said of itself stands until something happens. */
+function isTrue(record: InstanceRecord, isUp: boolean): boolean {
+  const { desired, placement, status } = record;
+  if (hasFinished(record)) return true;
+  if (desired.goal === 'stop') return status.state === 'STOPPED' && status.pid === null;
+  if (placement === null)
+    return status.pid === null && (status.reason === 'no-node-fits' || status.reason === 'template-missing');
+  if (!isUp) return status.reason === 'template-missing' && status.pid === null;
+  return status.state === 'ONLINE' && status.reason === null && status.pid !== null;
+}
+
+/** Templates may be gone for good; what runs with a removed one goes on. */
+function canRun(fleet: Fleet, record: InstanceRecord): boolean {
+  const { id, placement } = record;
+  if (fleet.invariants.nodeOf(id) !== undefined) return true;
+  // Its record may say something else: whatever an app or a tool has put.
+  if (hasEndedForGood(fleet, record)) return false;
+  return (placement?.templates ?? []).every(({ name }) => fleet.templates.digestOf(name) !== null);
+}
+
+/** By what its node keeps of it. */
+function hasEndedForGood(fleet: Fleet, { id, placement, revision, desired }: InstanceRecord): boolean {
+  const kept = fleet.machines.get(placement?.nodeId ?? '')?.disk.entries.get(`handles/${id}`)?.value;
+  const { data: handle } = endedSchema.safeParse(kept);
+  if (handle === undefined || handle.restartToken !== desired.restartToken) return false;
+  return !isRestarted(fleet.invariants.book.revisions.get(revision)?.restartPolicy, handle.exit);
+}
+
+function* servicesOf(fleet: Fleet): Generator<string> {
+  const sources = fleet.master?.master?.metricSources().services() ?? [];
+  for (const { configuration: name, minimum, actual } of sources) {
+    const maximum = fleet.files.get(name)?.maximumServiceCount ?? Number.POSITIVE_INFINITY;
+    if (actual < Math.min(minimum, maximum)) yield `${actual} of ${minimum} ${name} stand`;
+    let wanted = 0;
+    for (const record of fleet.invariants.book.instances.values())
+      if (record.configurationName === name && record.desired.goal === 'run' && !isReplaced(fleet, record))
+        wanted++;
+    if (wanted > maximum) yield `${wanted} of ${name} are wanted, ${maximum} allowed`;
+  }
+}
+
+function isReplaced(fleet: Fleet, { placement }: InstanceRecord): boolean {
+  return placement !== null && fleet.machines.get(placement.nodeId)?.isGone === true;
+}
+
+function* nodesOf(fleet: Fleet): Generator<string> {
+  const { nodes, instances } = fleet.invariants.book;
+  for (const { nodeId, isGone } of fleet.machines.values()) {
+    const condition = nodes.get(nodeId)?.condition;
+    const expected = isGone ? 'lost' : 'connected';
+    // It may have left before it ever joined.
+    if (condition !== expected && !(isGone && condition === undefined)) yield `${nodeId} is ${condition}`;
+    const { wrapper, life } = fleet.daemons.get(nodeId) ?? {};
+    if (life?.isStalled === true) yield `${nodeId} stands still`;
+    if (wrapper === undefined) continue;
+    const due = [...instances.values()]
+      .filter(({ placement }) => placement?.nodeId === nodeId)
+      .map(({ id }) => id);
+    const held = [...wrapper.inUse().instanceIds].toSorted();
+    if (held.join() !== due.toSorted().join())
+      yield `${nodeId} holds ${held.join()}, not ${due.toSorted().join()}`;
+  }
+}
+
+/** The store is what the files say, nothing unused is kept, and the master's copies show what is on its disk. */
+function* recordsOf(fleet: Fleet): Generator<string> {
+  const { configurations, instances, revisions, nodes } = fleet.invariants.book;
+  const state = fleet.master?.master?.state;
+  for (const [name, configuration] of fleet.files) {
+    const held = configurations.get(name);
+    if (held === undefined || hashConfiguration(held) !== hashConfiguration(configuration))
+      yield `the file of ${name} is not in force`;
+  }
+  for (const name of configurations.keys()) if (!fleet.files.has(name)) yield `${name} has no file any more`;
+  const used = new Set([...configurations.values()].map(hashConfiguration));
+  for (const { revision } of instances.values()) used.add(revision);
+  if ([...used].toSorted().join() !== [...revisions.keys()].toSorted().join())
+    yield 'revisions are not those in use';
+  const stale =
+    state?.instances.size !== instances.size ||
+    state.nodes.size !== nodes.size ||
+    state.revisions.size !== revisions.size;
+  if (stale) yield `the master of ${MASTER} does not show what is on its disk`;
+  for (const [key, { revision }] of fleet.masterDisk.entries)
+    if (
+      key.startsWith(PREFIX.instances) &&
+      state?.instances.get(key.slice(PREFIX.instances.length))?.revision !== revision
+    )
+      yield `the master has another ${key} in mind`;
+}

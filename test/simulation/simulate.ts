@@ -1,0 +1,140 @@
+/** One simulation from its seed to its end: operations and faults, the calm, and the rest that must follow it. */
+import { Metrics } from '../../src/telemetry/metrics.js';
+import { Fleet, MASTER, textOf } from './fleet.js';
+import { drawScript, drawSize, type Size, type Step } from './operations.js';
+import { Operator } from './operator.js';
+import type { Disorder } from './path.js';
+import { Random } from './random.js';
+import { unsettledOf } from './settled.js';
+
+/** Longer than every delay there is: creations, restarts, believed ports, retries, a bye's minute. */
+const SETTLE_WITHIN_MS = 300_000;
+const LOOK_EVERY_MS = 2000;
+/** The last failures are forgotten, and believed ports doubted, after a minute. */
+const AFTERMATH_MS = 65_000;
+const QUIET_MS = 30_000;
+/** Every key is looked at again within five minutes: now and then a settled fleet is left alone for longer. */
+const RESYNC_MS = 320_000;
+
+export interface SimulationOptions {
+  readonly seed: string;
+  readonly metrics: Metrics;
+  readonly disorder?: Disorder;
+  readonly size?: Size;
+  /** Only so many of the operations that the seed gives. */
+  readonly operations?: number;
+  /** Positions of operations to leave out. */
+  readonly without?: ReadonlySet<number>;
+  readonly isTraced?: boolean;
+}
+
+export interface Outcome {
+  readonly seed: string;
+  readonly violation: string | undefined;
+  readonly operations: number;
+  readonly nodes: number;
+  readonly instances: number;
+  readonly events: number;
+  readonly virtualMs: number;
+  readonly trace: readonly string[];
+}
+
+export function newSharedMetrics(): Metrics {
+  return new Metrics();
+}
+
+export async function simulate(options: SimulationOptions): Promise<Outcome> {
+  const { seed, metrics, disorder = {}, isTraced = false } = options;
+  const random = new Random(seed);
+  const size = options.size ?? drawSize(random.fork('size'));
+  const script = drawScript(random.fork('script'), size).filter(
+    (_step, index) => index < (options.operations ?? size.operations) && options.without?.has(index) !== true,
+  );
+  const fleet = new Fleet({ seed, disorder, isTraced, metrics });
+  let violation: string | undefined;
+  try {
+    await play(fleet, size, script);
+    violation = fleet.invariants.violation ?? (await settle(fleet, random.fork('rest')));
+  } catch (error) {
+    violation = fleet.invariants.violation ?? textOf(error);
+  }
+  for (const { life } of [...fleet.daemons.values()]) life.die('the end');
+  return {
+    seed,
+    violation,
+    operations: script.length,
+    nodes: fleet.machines.size,
+    instances: fleet.invariants.book.everSeen.length,
+    events: fleet.scheduler.count,
+    virtualMs: fleet.scheduler.now,
+    trace: fleet.trace.lines,
+  };
+}
+
+async function play(fleet: Fleet, size: Size, script: readonly Step[]): Promise<void> {
+  fleet.templates.change('base');
+  for (let number = 0; number < size.nodes; number++) fleet.addMachine();
+  await fleet.scheduler.advance(1500);
+  const operator = new Operator(fleet);
+  for (const { operation, pauseMs } of script) {
+    operator.perform(operation);
+    await fleet.scheduler.advance(pauseMs);
+    if (fleet.invariants.violation !== undefined) return;
+  }
+}
+
+/** Ends every fault; what is wrong when the fleet does not become what is desired, or does not rest then. */
+async function settle(fleet: Fleet, random: Random): Promise<string | undefined> {
+  endFaults(fleet);
+  const until = fleet.scheduler.now + SETTLE_WITHIN_MS;
+  let missing: string[];
+  do {
+    await fleet.scheduler.advance(LOOK_EVERY_MS);
+    if (fleet.invariants.violation !== undefined) return fleet.invariants.violation;
+    revive(fleet);
+    missing = unsettledOf(fleet);
+  } while (missing.length > 0 && fleet.scheduler.now < until);
+  if (missing.length > 0) return `not settled after ${SETTLE_WITHIN_MS / 1000} s: ${missing.join('; ')}`;
+  return rest(fleet, random.chance(0.05) ? RESYNC_MS : QUIET_MS);
+}
+
+function endFaults(fleet: Fleet): void {
+  fleet.trace.note('world', () => 'all faults end');
+  fleet.calm();
+  fleet.masterDisk.latencyMs = 2;
+  for (const machine of fleet.machines.values()) {
+    machine.foreignPorts.clear();
+    fleet.fill(machine, false);
+    machine.disk.latencyMs = 2;
+    machine.runtime.failWith = undefined;
+    machine.runtime.isAvailable = true;
+    fleet.network.path(machine.nodeId).latencyMs = 2;
+    fleet.heal(machine);
+    fleet.powerOn(machine);
+  }
+  revive(fleet);
+}
+
+/** A daemon that still dies of an effect, or ends after an orderly stop, is started again. */
+function revive(fleet: Fleet): void {
+  for (const machine of fleet.machines.values()) fleet.start(machine);
+}
+
+/** A settled fleet writes nothing and says nothing but beats. */
+async function rest(fleet: Fleet, ms: number): Promise<string | undefined> {
+  await fleet.scheduler.advance(AFTERMATH_MS);
+  const before = busyness(fleet);
+  await fleet.scheduler.advance(ms);
+  if (fleet.invariants.violation !== undefined) return fleet.invariants.violation;
+  const [unsettled] = unsettledOf(fleet);
+  if (unsettled !== undefined) return `settled, and then not any more: ${unsettled}`;
+  const after = busyness(fleet);
+  return before === after ? undefined : `a settled fleet is not at rest: ${before}, then ${after}`;
+}
+
+function busyness(fleet: Fleet): string {
+  const disks = [...fleet.machines.values()].reduce((sum, { disk }) => sum + disk.commits, 0);
+  const starts = [...fleet.machines.values()].reduce((sum, { runtime }) => sum + runtime.starts.length, 0);
+  const { changes } = fleet.invariants.book;
+  return `${changes} changes of ${MASTER}, ${disks} writes of the nodes, ${fleet.network.sent} messages, ${starts} starts`;
+}
