@@ -65,7 +65,9 @@ export async function changeMainConfiguration(
 export async function dropJoinToken(file: string): Promise<void> {
   const text = await readText(file);
   if (text === undefined) return;
-  const { joinToken, ...rest } = z.looseObject({ joinToken: z.unknown().optional() }).parse(readJsonText(text).value);
+  const { joinToken, ...rest } = z
+    .looseObject({ joinToken: z.unknown().optional() })
+    .parse(readJsonText(text).value);
   if (joinToken !== undefined) await writeConfiguration(file, rest);
 }
 

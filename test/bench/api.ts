@@ -20,7 +20,7 @@ export async function benchApi(): Promise<Row[]> {
       name: 'one',
       command: 'sleep 100000',
       runtime: 'process',
-      ramMB: 1,
+      ramMB: 64,
       cpu: 0,
     });
     await until(async () => (await daemon.instances())[0]?.state === 'ONLINE');

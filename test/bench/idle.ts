@@ -55,7 +55,7 @@ async function lagRow(): Promise<Row> {
       name: 'first',
       command: 'sleep 100000',
       runtime: 'process',
-      ramMB: 1,
+      ramMB: 64,
       cpu: 0,
     });
     await until(async () => (await daemon.instances())[0]?.state === 'ONLINE');
@@ -67,7 +67,7 @@ async function lagRow(): Promise<Row> {
       name: 'burst',
       command: 'sleep 100000',
       runtime: 'process',
-      ramMB: 1,
+      ramMB: 64,
       cpu: 0,
       minimumServiceCount: STARTED_TOGETHER,
     });

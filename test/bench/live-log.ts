@@ -34,7 +34,7 @@ async function startWriter(daemon: BenchDaemon): Promise<{ id: string; pid: numb
     name: 'writer',
     command: `${process.execPath} ${script}`,
     runtime: 'process',
-    ramMB: 1,
+    ramMB: 256,
     cpu: 0,
     minimumServiceCount: 1,
   });

@@ -1,17 +1,23 @@
 /** `npm run bench [name ...]`: runs the benchmarks in turn and prints one table. Informs; never fails on a figure. */
 import { benchApi } from './api.js';
+import { benchCluster } from './cluster.js';
 import { benchControlPlane } from './control-plane.js';
 import { benchIdle } from './idle.js';
 import { benchLiveLog } from './live-log.js';
+import { benchSessions } from './sessions.js';
 import { benchStartAndRestart } from './start-and-restart.js';
 import { printTable, type Row } from './table.js';
+import { benchTemplateFanOut } from './template-fan-out.js';
 import { benchTemplateUpload } from './template-upload.js';
 
 const BENCHES: Readonly<Record<string, () => Promise<Row[]>>> = {
   'control-plane': benchControlPlane,
+  cluster: benchCluster,
   'start-and-restart': benchStartAndRestart,
+  sessions: benchSessions,
   api: benchApi,
   'template-upload': benchTemplateUpload,
+  'template-fan-out': benchTemplateFanOut,
   'live-log': benchLiveLog,
   idle: benchIdle,
 };

@@ -179,5 +179,5 @@ async function linesOf(file: string): Promise<string[]> {
 }
 
 function configuration(name: string, command: string, minimumServiceCount: number): object {
-  return { name, command, minimumServiceCount, runtime: 'process', ramMB: 1, cpu: 0 };
+  return { name, command, minimumServiceCount, runtime: 'process', ramMB: 64, cpu: 0 };
 }

@@ -22,7 +22,7 @@ export class BenchDaemon {
   readonly root: string;
   readonly url: string;
   readonly token: string;
-  readonly #child: ChildProcess;
+  #child: ChildProcess;
   readonly #agent = new Agent({ keepAlive: true });
 
   private constructor(root: string, url: string, token: string, child: ChildProcess) {
@@ -53,10 +53,7 @@ export class BenchDaemon {
     const probe = withLoopDelay
       ? ['--import', fileURLToPath(new URL('./loop-delay.js', import.meta.url))]
       : [];
-    const child = spawn(process.execPath, [...probe, MAIN, 'start', '--root', root], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, DROVER_BENCH_LOOP_DELAY: join(root, 'loop-delay') },
-    });
+    const child = spawnDaemon(root, probe);
     const url = `http://127.0.0.1:${apiPort}/api`;
     const tokenOf = (): Promise<string> => readFile(join(root, 'data', 'admin.key'), 'utf8');
     await until(
@@ -106,6 +103,18 @@ export class BenchDaemon {
     return (await this.request('GET', '/instances')) as InstanceInfo[];
   }
 
+  /** `kill -9`. Until `startAgain` nothing may be asked of it. */
+  async kill(): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#child.kill('SIGKILL');
+    await ended;
+  }
+
+  async startAgain(): Promise<void> {
+    this.#child = spawnDaemon(this.root, []);
+    await until(async () => (await this.instances()).length >= 0);
+  }
+
   async stop(): Promise<void> {
     const ended = new Promise((resolve) => this.#child.once('exit', resolve));
     this.#child.kill('SIGINT');
@@ -113,6 +122,13 @@ export class BenchDaemon {
     this.#agent.destroy();
     await rm(this.root, { recursive: true, force: true });
   }
+}
+
+function spawnDaemon(root: string, probe: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [...probe, MAIN, 'start', '--root', root], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, DROVER_BENCH_LOOP_DELAY: join(root, 'loop-delay') },
+  });
 }
 
 export async function until(isDone: () => Promise<boolean>, timeoutMs = 60_000): Promise<void> {

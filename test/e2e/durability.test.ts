@@ -1,7 +1,7 @@
 /** `kill -9` of the daemon in a stream of writes: whatever was acknowledged is there afterwards. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { DaemonWorld, failedOf } from '../support/daemon.js';
-import { PATIENCE } from '../support/until.js';
+import { PATIENCE, until } from '../support/until.js';
 
 vi.setConfig(PATIENCE);
 
@@ -46,7 +46,8 @@ it('keeps every acknowledged write through kill -9 at random moments', async () 
     await world.start();
     const written = world.api.writes.size;
     const writers = Array.from({ length: WRITERS }, (_, index) => write(`r${round}-w${index}`));
-    const moment = 300 + Math.random() * 500;
+    await until(() => expect(world.api.writes.size).toBeGreaterThan(written));
+    const moment = Math.random() * 500;
     // The moment of the fault, not a wait for something.
     await new Promise((resolve) => setTimeout(resolve, moment));
     await world.kill();

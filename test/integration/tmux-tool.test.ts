@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { spawn } from 'node-pty';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readProcess } from '../../src/runtime/process-table.js';
-import { tmuxAttachCommand } from '../../src/runtime/session/tmux-server.js';
+import { tmuxSocket } from '../../src/runtime/session/tmux-server.js';
 import { hasTool } from '../support/process-world.js';
 import { SmallDisk } from '../support/small-disk.js';
 import { TmuxWorld } from '../support/tmux-world.js';
@@ -251,8 +251,9 @@ describe.skipIf(!hasTool('tmux'))('tmux tool', () => {
       const run = world.run('aaaaaa', `stty size; ${ECHO}`);
       await world.tool.start(run);
       await world.untilOutput(run, '50 512');
-      const [program = '', ...parameters] = tmuxAttachCommand(world.sockets, run.name);
-      const terminal = spawn(program, parameters, {
+      // As the README says it.
+      const parameters = ['-S', tmuxSocket(world.sockets), 'attach', '-t', `=${run.name}`];
+      const terminal = spawn('tmux', parameters, {
         cols: 40,
         rows: 10,
         env: { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8', TERM: 'xterm-256color' },

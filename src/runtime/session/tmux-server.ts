@@ -43,11 +43,6 @@ export function tmuxSocket(socketDirectory: string): string {
   return join(socketDirectory, 'tmux-server');
 }
 
-/** Program and parameters by which an operator attaches to a session. For a shell the last needs quotes: zsh expands `=`. */
-export function tmuxAttachCommand(socketDirectory: string, name: string): readonly string[] {
-  return ['tmux', '-S', tmuxSocket(socketDirectory), 'attach', '-t', `=${name}`];
-}
-
 export class TmuxServer {
   readonly #place: ToolPlace;
   readonly #socket: string;
