@@ -70,6 +70,23 @@ it('nothing is lost and nothing doubled', () => {
         fs.rmSync(root, { recursive: true });
       }
     }),
-    { numRuns: 100 },
+    {
+      numRuns: 100,
+      examples: [
+        [
+          {
+            steps: [
+              { do: 'append', bytes: '\r' },
+              { do: 'rotate' },
+              { do: 'pump' },
+              { do: 'rotate' },
+              { do: 'append', bytes: '\n' },
+            ],
+            segmentBytes: 30,
+            bufferBytes: 5,
+          },
+        ],
+      ],
+    },
   );
 });

@@ -270,7 +270,7 @@ export class Invariants {
     for (const record of this.book.instances.values()) {
       const { configurationName, desired, placement, status } = record;
       if (configurationName !== name || desired.goal !== 'run') continue;
-      const condition = this.book.nodes.get(placement?.nodeId ?? '')?.condition ?? 'lost';
+      const condition = this.book.nodes.get(placement?.nodeId ?? '')?.condition;
       const isReplaced = status.state === 'OFFLINE' && condition === 'lost' && !record.static;
       if (isAll || !isReplaced) wanted++;
     }

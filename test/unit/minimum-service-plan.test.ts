@@ -57,6 +57,7 @@ describe('the plan of the minimum-service enforcer', () => {
     ['one that runs', { state: 'ONLINE' }, true],
     ['one that restarts in place', { state: 'OFFLINE', node: 'connected' }, true],
     ['one whose node will be back', { state: 'OFFLINE', node: 'returning' }, true],
+    ['one that has no node and is said to be OFFLINE', { state: 'OFFLINE', node: null }, true],
     ['one on a lost node', { state: 'OFFLINE', node: 'lost' }, false],
     ['a static one on a lost node', { state: 'OFFLINE', node: 'lost', static: true }, true],
     ['one that was stopped', { goal: 'stop', state: 'STOPPED' }, false],

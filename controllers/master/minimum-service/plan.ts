@@ -67,12 +67,8 @@ export function countsTowardsMinimum(instance: CountedInstance): boolean {
   if (instance.goal === 'remove') return false;
   if (instance.goal === 'stop') return instance.static;
   if (instance.state === 'STOPPED') return instance.static || instance.hasFinished;
-  return (
-    instance.state !== 'OFFLINE' ||
-    instance.static ||
-    instance.node === 'connected' ||
-    instance.node === 'returning'
-  );
+  // Without a node it waits for one, whatever somebody has said of it.
+  return instance.state !== 'OFFLINE' || instance.static || instance.node !== 'lost';
 }
 
 /**

@@ -39,14 +39,17 @@ export class Spool {
 
   /**
    * The bytes at the place, as many as there are or the buffer holds; valid until the next read. They reach into the next
-   * file: what belongs together may be cut by its border.
+   * files: what belongs together may be cut by their borders.
    */
   read(buffer: Buffer): Buffer {
-    const seen = this.#readHere(buffer, 0);
-    if (seen === buffer.length || !this.hasNext) return buffer.subarray(0, seen);
-    // The tool may have written between that read and the next file.
-    const all = seen + this.#readHere(buffer, seen);
-    return buffer.subarray(0, all + this.#readNext(buffer.subarray(all)));
+    let length = 0;
+    for (let { file, offset } = this.#place; ; file++, offset = 0) {
+      const seen = this.#readFrom(file, offset, buffer.subarray(length));
+      length += seen;
+      if (length === buffer.length || !existsSync(this.#pathOf(file + 1))) return buffer.subarray(0, length);
+      // The tool may have written between that read and the next file.
+      length += this.#readFrom(file, offset + seen, buffer.subarray(length));
+    }
   }
 
   /** `bytes` of what is there are done with, read or not. */
@@ -76,15 +79,15 @@ export class Spool {
     this.#fd = undefined;
   }
 
-  #readHere(buffer: Buffer, from: number): number {
-    const fd = this.#open();
-    return fd === undefined ? 0 : readSync(fd, buffer, from, buffer.length - from, this.#place.offset + from);
-  }
-
-  #readNext(buffer: Buffer): number {
-    const fd = openSync(this.#pathOf(this.#place.file + 1), 'r');
+  #readFrom(file: number, offset: number, buffer: Buffer): number {
+    if (buffer.length === 0) return 0;
+    if (file === this.#place.file) {
+      const fd = this.#open();
+      return fd === undefined ? 0 : readSync(fd, buffer, 0, buffer.length, offset);
+    }
+    const fd = openSync(this.#pathOf(file), 'r');
     try {
-      return readSync(fd, buffer, 0, buffer.length, 0);
+      return readSync(fd, buffer, 0, buffer.length, offset);
     } finally {
       closeSync(fd);
     }
