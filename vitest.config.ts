@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** Set by .ci/run: where to write the results as JSON, beside what a person reads. */
 const report = process.env.DROVER_TEST_REPORT;
 /** It replaces a module, which would last for the files after it. */
-const MOCKING = 'test/integration/configuration-polling.test.ts';
+const MOCKING = 'test/integration/configuration-files/configuration-polling.test.ts';
 
 export default defineConfig({
   test: {

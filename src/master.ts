@@ -6,16 +6,16 @@
 import { BusyPorts } from '../controllers/master/placement/busy-ports.js';
 import { PlacementLedger } from '../controllers/master/placement/ledger.js';
 import { buildMasterControllers, type MasterControllers } from '../controllers/master/register.js';
-import { BeatBook } from './channel/beat-book.js';
-import type { CallPeer } from './channel/calls.js';
-import { Hub } from './channel/hub.js';
-import { askForDescriptions } from './channel/instance-description.js';
-import { LogRelay } from './channel/log-relay.js';
-import type { Peer } from './channel/members.js';
-import type { MessageOf } from './channel/messages.js';
-import { StatusIntake } from './channel/status-intake.js';
-import { requestFetch, type TreeServer, templateServices } from './channel/template-relay.js';
-import type { Transport } from './channel/transport.js';
+import { BeatBook } from './channel/master/beat-book.js';
+import { Hub } from './channel/master/hub.js';
+import { StatusIntake } from './channel/master/status-intake.js';
+import type { CallPeer } from './channel/protocol/calls.js';
+import type { MessageOf } from './channel/protocol/messages.js';
+import type { Transport } from './channel/protocol/transport.js';
+import { askForDescriptions } from './channel/services/instance-description.js';
+import { LogRelay } from './channel/services/log-relay.js';
+import { requestFetch, type TreeServer, templateServices } from './channel/services/template-relay.js';
+import type { Peer } from './channel/trust/members.js';
 import { FactsExplainer } from './explain/explainer.js';
 import type { Explainer } from './explain/explanation.js';
 import type { Clock } from './loop/clock.js';
@@ -32,7 +32,7 @@ import type { Store } from './store/store.js';
 import type { Logger } from './telemetry/logger.js';
 import type { MetricSources, Metrics } from './telemetry/metrics.js';
 import type { NodeFigures } from './telemetry/node-gauges.js';
-import { chooseTemplates } from './templates/choose.js';
+import { chooseTemplates } from './templates/library/choose.js';
 
 /** The templates a master gives out: `TemplateSources`, or a fake. */
 export interface TemplateSource extends TreeServer {

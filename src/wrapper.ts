@@ -5,12 +5,12 @@
 
 import { Adoption } from '../controllers/wrapper/process-supervisor/adoption.js';
 import { buildWrapperControllers, type WrapperControllers } from '../controllers/wrapper/register.js';
-import type { CallPeer, Service } from './channel/calls.js';
-import { descriptionServices } from './channel/instance-description.js';
-import { Link } from './channel/link.js';
-import { instanceServices, type LogLines } from './channel/log-relay.js';
-import { prefetchServices } from './channel/template-relay.js';
-import type { Transport } from './channel/transport.js';
+import type { CallPeer, Service } from './channel/protocol/calls.js';
+import type { Transport } from './channel/protocol/transport.js';
+import { descriptionServices } from './channel/services/instance-description.js';
+import { instanceServices, type LogLines } from './channel/services/log-relay.js';
+import { prefetchServices } from './channel/services/template-relay.js';
+import { Link } from './channel/wrapper/link.js';
 import type { LogBatch, LogPosition } from './logs/log-batch.js';
 import type { SpanLines } from './logs/span-lines.js';
 import type { Clock, TimerHandle } from './loop/clock.js';

@@ -1,5 +1,5 @@
 /** Builds the master's controllers and says which change wakes which of them. Called by the composition root only. */
-import type { BeatBook } from '../../src/channel/beat-book.js';
+import type { BeatBook } from '../../src/channel/master/beat-book.js';
 import type { Decisions } from '../../src/explain/decisions.js';
 import type { Clock } from '../../src/loop/clock.js';
 import { Controller, type ControllerOptions } from '../../src/loop/controller.js';

@@ -1,14 +1,14 @@
 /** The command tree: built anew for every line, so that lines that run at once share nothing. */
 import { Command } from 'commander';
-import { addClusterCommands } from './cluster-commands.js';
-import { addConfigCommands } from './config-commands.js';
 import type { CommandContext } from './context.js';
-import { addExtensionCommands, addExtensionList } from './extension-commands.js';
-import { addHelpCommand } from './help-command.js';
-import { addInstanceCommands } from './instance-commands.js';
-import { addKeyCommands } from './key-commands.js';
-import { addNodeCommands, addStopCommand } from './node-commands.js';
-import { addTemplateCommands } from './template-commands.js';
+import { addClusterCommands } from './groups/cluster-commands.js';
+import { addConfigCommands } from './groups/config-commands.js';
+import { addExtensionCommands, addExtensionList } from './groups/extension-commands.js';
+import { addHelpCommand } from './groups/help-command.js';
+import { addInstanceCommands } from './groups/instance-commands.js';
+import { addKeyCommands } from './groups/key-commands.js';
+import { addNodeCommands, addStopCommand } from './groups/node-commands.js';
+import { addTemplateCommands } from './groups/template-commands.js';
 import { fullUsageOf } from './usage.js';
 
 const HELP_COLUMNS = 100;

@@ -6,7 +6,7 @@ import type { MaybePromise } from '../loop/maybe-promise.js';
 import { DroverError, isErrorCode, messageOf } from '../model/errors.js';
 import { withoutPaths } from '../model/public-message.js';
 import type { Logger } from '../telemetry/logger.js';
-import { isDiskError } from '../templates/system-error.js';
+import { isDiskError } from '../templates/tree/system-error.js';
 import type { ExtensionFaults, FaultOwner } from './extension-faults.js';
 import { hideSecretsIn, type SettingSecret, secretsIn } from './setting-secrets.js';
 

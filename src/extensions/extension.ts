@@ -8,9 +8,9 @@ import type { MaybePromise } from '../loop/maybe-promise.js';
 import type { InstanceState } from '../model/instance.js';
 import type { LogPlace } from '../model/past-exit.js';
 import type { Runtime } from '../runtime/runtime.js';
-import type { StorageProvider } from '../templates/storage-provider.js';
+import type { StorageProvider } from '../templates/storage/storage-provider.js';
 
-export type { StorageProvider } from '../templates/storage-provider.js';
+export type { StorageProvider } from '../templates/storage/storage-provider.js';
 
 export interface Extension {
   /** Shown by `extension list`; default: the folder's name. */

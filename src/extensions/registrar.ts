@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Clock } from '../loop/clock.js';
 import type { Runtime } from '../runtime/runtime.js';
-import type { StorageProvider } from '../templates/storage-provider.js';
+import type { StorageProvider } from '../templates/storage/storage-provider.js';
 import type { ExtensionCommand, ExtensionContext, NodeEventListener } from './extension.js';
 import type { ExtensionGuard } from './extension-guard.js';
 import { GuardedRuntime } from './guarded-runtime.js';

@@ -6,9 +6,9 @@
 import { DroverError } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
 import { LOCAL_STORAGE } from '../model/template.js';
+import { isBuiltInVariable } from '../runtime/command/variables.js';
 import type { Runtime } from '../runtime/runtime.js';
-import { isBuiltInVariable } from '../runtime/variables.js';
-import type { StorageProvider } from '../templates/storage-provider.js';
+import type { StorageProvider } from '../templates/storage/storage-provider.js';
 import type { ExtensionCommand, NodeEventListener, VariableContext } from './extension.js';
 
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;

@@ -11,7 +11,7 @@ import type { Part } from '../loop/lifecycle.js';
 import { messageOf } from '../model/errors.js';
 import type { Runtime } from '../runtime/runtime.js';
 import type { Logger } from '../telemetry/logger.js';
-import type { StorageProviders } from '../templates/storage-provider.js';
+import type { StorageProviders } from '../templates/storage/storage-provider.js';
 import type { BuiltIn } from './built-in/built-ins.js';
 import { EventQueue } from './event-queue.js';
 import type { ExtensionCommand, ExtensionStatus, NodeEvent, VariableContext } from './extension.js';

@@ -1,4 +1,4 @@
-/** API keys: scopes and the stored record. The token itself is never stored; see `src/api/auth.ts`. */
+/** API keys: scopes and the stored record. The token itself is never stored; see `src/api/access/auth.ts`. */
 import { z } from 'zod';
 import { nameSchema } from './names.js';
 

@@ -1,7 +1,7 @@
 /** How an instance is stopped and when it is started again, as a configuration says it. */
 import { z } from 'zod';
 
-/** Standard input takes no longer line (see src/runtime/process/stdin-limits.ts). */
+/** Standard input takes no longer line (see src/runtime/owner/stdin-limits.ts). */
 const MAX_COMMAND_BYTES = 4000;
 export const DEFAULT_STOP_TIMEOUT_SECONDS = 10;
 

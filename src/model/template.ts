@@ -35,7 +35,7 @@ export interface ResolvedTemplate {
   readonly problem?: string | undefined;
 }
 
-/** Neighbouring files in the manifest of a tree (`src/templates/manifest.ts`): the place of the first, and how many. */
+/** Neighbouring files in the manifest of a tree (`src/templates/transfer/manifest.ts`): the place of the first, and how many. */
 export type FileRange = readonly [first: number, count: number];
 /** In one request; whoever lacks more than these asks for the whole tree. */
 export const MAX_FILE_RANGES = 20_000;

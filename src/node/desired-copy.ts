@@ -3,7 +3,7 @@
  * without its master. The feed writes it; the wrapper's reconcilers read it.
  */
 import { z } from 'zod';
-import { type Assignment, assignmentSchema, type MessageOf } from '../channel/messages.js';
+import { type Assignment, assignmentSchema, type MessageOf } from '../channel/protocol/messages.js';
 import { type Configuration, configurationSchema } from '../model/configuration.js';
 import type { WriteBehind } from './write-behind.js';
 

@@ -4,7 +4,7 @@
  * supervisor write it (see the field table in controllers/README.md); everything else reads it.
  */
 import { z } from 'zod';
-import type { PortProtocol } from '../channel/messages.js';
+import type { PortProtocol } from '../channel/protocol/messages.js';
 import type { Clock } from '../loop/clock.js';
 import type { reasonSchema } from '../model/instance.js';
 import { instanceIdSchema, nameSchema } from '../model/names.js';

@@ -2,7 +2,7 @@
  * The latest report of each instance until the master has it on disk: newer reports replace older ones, a new
  * connection says everything again. In memory only: after a restart the supervisor reports anew.
  */
-import type { Report } from '../channel/messages.js';
+import type { Report } from '../channel/protocol/messages.js';
 
 /** Reports in one message. */
 const BATCH = 500;

@@ -3,14 +3,14 @@ import type { Clock } from '../loop/clock.js';
 import { type Part, RunningParts } from '../loop/lifecycle.js';
 import type { ClusterSyncReport } from '../model/template.js';
 import type { Logger } from '../telemetry/logger.js';
-import { ClusterSync, type ClusterSyncOptions } from './cluster-sync.js';
-import { TemplateLibrary } from './library.js';
-import { LocalTemplates } from './local-templates.js';
-import { StorageDownloads } from './storage-download.js';
-import { StorageLibrary } from './storage-library.js';
-import type { StorageProviders } from './storage-provider.js';
-import { StorageSync, type SyncedTemplate } from './storage-sync.js';
-import type { SyncRun } from './sync-run.js';
+import { TemplateLibrary } from './library/library.js';
+import { LocalTemplates } from './library/local-templates.js';
+import { StorageDownloads } from './storage/storage-download.js';
+import { StorageLibrary } from './storage/storage-library.js';
+import type { StorageProviders } from './storage/storage-provider.js';
+import { StorageSync, type SyncedTemplate } from './storage/storage-sync.js';
+import { ClusterSync, type ClusterSyncOptions } from './sync/cluster-sync.js';
+import type { SyncRun } from './sync/sync-run.js';
 import { TemplateSources } from './template-sources.js';
 
 export interface MasterTemplatesOptions {

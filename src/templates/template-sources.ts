@@ -1,12 +1,12 @@
 /** All templates that a master gives out, local ones and those of storages, as one source for feed and channel. */
 import { DroverError } from '../model/errors.js';
 import { LOCAL_STORAGE } from '../model/template.js';
-import type { TemplateLibrary, TemplateListener } from './library.js';
-import { SharedStream } from './shared-stream.js';
-import type { StorageLibrary } from './storage-library.js';
-import type { StorageProviders } from './storage-provider.js';
-import type { TreePlace } from './tree.js';
-import { TreeManifests } from './tree-manifests.js';
+import type { TemplateLibrary, TemplateListener } from './library/library.js';
+import type { StorageLibrary } from './storage/storage-library.js';
+import type { StorageProviders } from './storage/storage-provider.js';
+import { SharedStream } from './transfer/shared-stream.js';
+import { TreeManifests } from './transfer/tree-manifests.js';
+import type { TreePlace } from './tree/tree.js';
 
 export interface TemplateSourcesOptions {
   readonly local: TemplateLibrary;

@@ -6,8 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemClock } from '../../src/loop/system-clock.js';
-import { openStore } from '../../src/store/open.js';
-import { ControlPlane } from '../support/control-plane.js';
+import { openStore } from '../../src/store/lmdb/open.js';
+import { ControlPlane } from '../support/control-plane/control-plane.js';
 import type { Row } from './table.js';
 
 const CLIENTS = 256;

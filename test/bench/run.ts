@@ -1,9 +1,9 @@
 /** `npm run bench [name ...]`: runs the benchmarks in turn and prints one table. Informs; never fails on a figure. */
 import { benchApi } from './api.js';
-import { benchCluster } from './cluster.js';
+import { benchCluster } from './cluster/cluster.js';
 import { benchControlPlane } from './control-plane.js';
 import { benchIdle } from './idle.js';
-import { benchLiveLog } from './live-log.js';
+import { benchLiveLog } from './live-log/live-log.js';
 import { benchSessions } from './sessions.js';
 import { benchStartAndRestart } from './start-and-restart.js';
 import { printTable, type Row } from './table.js';

@@ -9,15 +9,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DockerRuntime } from '../../src/runtime/docker/docker-runtime.js';
-import { type DockerEngine, IMAGE, startEngine } from '../support/docker-engine.js';
-import { DockerWorld } from '../support/docker-world.js';
 import { ExitWatch } from '../support/exit-watch.js';
-import { FakeRegistry } from '../support/fake-registry.js';
 import { freePorts } from '../support/free-ports.js';
+import { type DockerEngine, IMAGE, startEngine } from '../support/runtime/docker-engine.js';
+import { DockerWorld } from '../support/runtime/docker-world.js';
+import { FakeRegistry } from '../support/runtime/fake-registry.js';
 import { until } from '../support/until.js';
 import { testRuntime } from './runtime-contract.js';
 
-const DAEMON = fileURLToPath(new URL('../../dist/test/support/docker-daemon.js', import.meta.url));
+const DAEMON = fileURLToPath(new URL('../../dist/test/support/runtime/docker-daemon.js', import.meta.url));
 /** Started before anything is decided: whether one can be had is only known then. */
 const started = await startEngine();
 const reason = typeof started === 'string' ? started : undefined;

@@ -11,7 +11,7 @@ import { readProcess } from '../../src/runtime/process-table.js';
 import type { RunId } from '../../src/runtime/runtime.js';
 import type { SessionRuntime } from '../../src/runtime/session/session-runtime.js';
 import { ExitWatch } from '../support/exit-watch.js';
-import type { SessionWorld } from '../support/session-world.js';
+import type { SessionWorld } from '../support/runtime/session-world.js';
 import { until } from '../support/until.js';
 
 const NUMBERED_LINES = 2_600_000;

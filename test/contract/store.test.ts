@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MemoryStore } from '../../src/store/memory-store.js';
-import { openStore } from '../../src/store/open.js';
+import { openStore } from '../../src/store/lmdb/open.js';
+import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { describeStore } from './store-contract.js';
 
 describeStore('memory', async ({ historyCapacity }) => {

@@ -1,7 +1,7 @@
 /** The tmux runtime keeps the contract of all runtimes. Needs `npm run build` for the keeper, and tmux. */
 import { describe } from 'vitest';
-import { hasTool } from '../support/process-world.js';
-import { SessionWorld } from '../support/session-world.js';
+import { hasTool } from '../support/runtime/process-world.js';
+import { SessionWorld } from '../support/runtime/session-world.js';
 import { testRuntime } from './runtime-contract.js';
 import { testSessions } from './session-contract.js';
 

@@ -1,7 +1,7 @@
 /** Instances that end by themselves or cannot be started: restarted in place, with a reason, and never in a storm. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { InstanceInfo } from '../../src/model/instance.js';
-import { DaemonWorld, failedOf } from '../support/daemon.js';
+import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { PATIENCE, until } from '../support/until.js';
 
 vi.setConfig(PATIENCE);

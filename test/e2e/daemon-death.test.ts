@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { readLastLines } from '../../src/logs/tail.js';
 import type { InstanceInfo } from '../../src/model/instance.js';
-import { DaemonWorld, failedOf } from '../support/daemon.js';
-import { kill } from '../support/root-processes.js';
+import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { kill } from '../support/daemon/root-processes.js';
 import { PATIENCE, until } from '../support/until.js';
 
 vi.setConfig(PATIENCE);

@@ -2,7 +2,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { auditEntrySchema } from '../../src/model/audit.js';
-import { DaemonWorld, failedOf } from '../support/daemon.js';
+import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { PATIENCE } from '../support/until.js';
 
 vi.setConfig(PATIENCE);

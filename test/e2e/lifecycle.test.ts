@@ -1,6 +1,6 @@
 /** Removal, stop and start at awkward moments, standard input byte for byte, and two nodes side by side. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { DaemonWorld, failedOf } from '../support/daemon.js';
+import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { PATIENCE, until } from '../support/until.js';
 
 vi.setConfig(PATIENCE);

@@ -1,8 +1,8 @@
 /** Live logs of real instances: rotation, the end of an instance, the death of the node. Needs `npm run build`. */
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { DaemonWorld, failedOf } from '../support/daemon.js';
-import { SocketClient } from '../support/socket-client.js';
+import { SocketClient } from '../support/api/socket-client.js';
+import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { PATIENCE, until } from '../support/until.js';
 
 vi.setConfig(PATIENCE);

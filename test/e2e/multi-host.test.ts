@@ -5,8 +5,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { HostWorld } from '../support/host-world.js';
-import { Hosts } from '../support/hosts.js';
+import { HostWorld } from '../support/cluster/host-world.js';
+import { Hosts } from '../support/cluster/hosts.js';
 import { PATIENCE, until } from '../support/until.js';
 
 vi.setConfig(PATIENCE);

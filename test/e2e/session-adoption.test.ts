@@ -9,10 +9,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readLastLines } from '../../src/logs/tail.js';
 import type { InstanceInfo } from '../../src/model/instance.js';
 import { readProcess } from '../../src/runtime/process-table.js';
-import { openStore } from '../../src/store/open.js';
-import { DaemonWorld, failedOf } from '../support/daemon.js';
-import { hasTool, livePids, readText } from '../support/process-world.js';
-import { kill } from '../support/root-processes.js';
+import { openStore } from '../../src/store/lmdb/open.js';
+import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { kill } from '../support/daemon/root-processes.js';
+import { hasTool, livePids, readText } from '../support/runtime/process-world.js';
 import { PATIENCE, until } from '../support/until.js';
 
 vi.setConfig(PATIENCE);

@@ -14,8 +14,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { DaemonWorld, failedOf } from '../support/daemon.js';
-import { DaemonProcess } from '../support/daemon-process.js';
+import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { DaemonProcess } from '../support/daemon/daemon-process.js';
 import { PATIENCE, until } from '../support/until.js';
 
 vi.setConfig(PATIENCE);

@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, type TestContext } from 'vitest';
-import { DaemonWorld, failedOf } from '../support/daemon.js';
+import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { zipOf } from '../support/templates/zip-bytes.js';
 import { until } from '../support/until.js';
-import { zipOf } from '../support/zip-bytes.js';
 
 let world: DaemonWorld;
 

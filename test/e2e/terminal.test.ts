@@ -2,10 +2,10 @@
 import { fileURLToPath } from 'node:url';
 import { type IPty, spawn } from 'node-pty';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { DaemonWorld, failedOf } from '../support/daemon.js';
-import { expectNothingLeft } from '../support/daemon-invariants.js';
-import { hasTool } from '../support/process-world.js';
-import { TerminalScreen } from '../support/terminal-screen.js';
+import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { expectNothingLeft } from '../support/daemon/daemon-invariants.js';
+import { TerminalScreen } from '../support/daemon/terminal-screen.js';
+import { hasTool } from '../support/runtime/process-world.js';
 import { PATIENCE, until } from '../support/until.js';
 
 vi.setConfig(PATIENCE);

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { configurationExplanationSchema, instanceExplanationSchema } from '../../src/explain/explanation.js';
 import { renderConfigurationExplanation, renderInstanceExplanation } from '../../src/explain/render.js';
-import { DaemonWorld, failedOf } from '../support/daemon.js';
+import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { freePorts } from '../support/free-ports.js';
 import { PATIENCE, until } from '../support/until.js';
 

@@ -7,11 +7,11 @@ import { Agent, type OutgoingHttpHeaders, request } from 'node:http';
 import { homedir, tmpdir } from 'node:os';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiWorld, instanceRecord } from '../support/api-world.js';
+import { ApiWorld, instanceRecord } from '../support/api/api-world.js';
+import { type FuzzRequest, requestsOf } from '../support/api/openapi-arbitraries.js';
+import { OpenApiCheck } from '../support/api/openapi-check.js';
+import { apiDocumentSchema } from '../support/api/openapi-document.js';
 import { freePorts } from '../support/free-ports.js';
-import { type FuzzRequest, requestsOf } from '../support/openapi-arbitraries.js';
-import { OpenApiCheck } from '../support/openapi-check.js';
-import { apiDocumentSchema } from '../support/openapi-document.js';
 
 const RUNS = Number(process.env.DROVER_PROPERTY_RUNS ?? 15);
 const SEED = process.env.DROVER_PROPERTY_SEED;

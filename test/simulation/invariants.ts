@@ -7,11 +7,11 @@ import { isAtRest } from '../../controllers/master/placement/ledger.js';
 import type { InstanceRecord } from '../../src/model/instance.js';
 import type { NodeRecord } from '../../src/model/node.js';
 import type { RunId, StartSpec } from '../../src/runtime/runtime.js';
-import { NODE_TIMEOUT_MS } from './daemon.js';
-import type { Disk } from './disk.js';
-import { RESTART_TOKEN } from './fenced-installation.js';
-import { type Intent, Intents, type Wish } from './intents.js';
-import type { Machine } from './machine.js';
+import { NODE_TIMEOUT_MS } from './machine/daemon.js';
+import type { Disk } from './machine/disk.js';
+import { RESTART_TOKEN } from './machine/fenced-installation.js';
+import type { Machine } from './machine/machine.js';
+import { type Intent, Intents, type Wish } from './operator/intents.js';
 import { RecordBook } from './record-book.js';
 
 /** A node that was cut off may be given up so long after the trouble: silence, reconnecting, and a bye's minute. */

@@ -10,7 +10,7 @@ import {
 import { type InstanceRecord, instanceRecordSchema } from '../../src/model/instance.js';
 import { type NodeRecord, nodeRecordSchema } from '../../src/model/node.js';
 import { PREFIX } from '../../src/store/keys.js';
-import type { Committed, Disk } from './disk.js';
+import type { Committed, Disk } from './machine/disk.js';
 
 export interface RecordListener {
   onInstance(before: InstanceRecord | undefined, after: InstanceRecord | undefined): void;

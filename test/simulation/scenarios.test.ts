@@ -1,10 +1,10 @@
 /** Single moments that a seed once found, each as short as it can be told. */
 import { describe, expect, it } from 'vitest';
-import { assignmentSchema } from '../../src/channel/messages.js';
+import { assignmentSchema } from '../../src/channel/protocol/messages.js';
 import { Fleet, MASTER } from './fleet.js';
-import type { Machine } from './machine.js';
-import type { Operation } from './operations.js';
-import { Operator } from './operator.js';
+import type { Machine } from './machine/machine.js';
+import type { Operation } from './operator/operations.js';
+import { Operator } from './operator/operator.js';
 import { newSharedMetrics } from './simulate.js';
 
 const metrics = newSharedMetrics();

@@ -1,9 +1,9 @@
 /** One simulation from its seed to its end: operations and faults, the calm, and the rest that must follow it. */
 import { Metrics } from '../../src/telemetry/metrics.js';
 import { Fleet, MASTER, textOf } from './fleet.js';
-import { drawScript, drawSize, type Size, type Step } from './operations.js';
-import { Operator } from './operator.js';
-import type { Disorder } from './path.js';
+import type { Disorder } from './network/path.js';
+import { drawScript, drawSize, type Size, type Step } from './operator/operations.js';
+import { Operator } from './operator/operator.js';
 import { Random } from './random.js';
 import { unsettledOf } from './settled.js';
 

@@ -4,7 +4,7 @@
  * command that shows it again.
  */
 import { describe, expect, it } from 'vitest';
-import type { Message } from '../../src/channel/messages.js';
+import type { Message } from '../../src/channel/protocol/messages.js';
 import { reportOf } from './report.js';
 import { newSharedMetrics, type SimulationOptions, simulate } from './simulate.js';
 

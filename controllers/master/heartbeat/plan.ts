@@ -1,6 +1,6 @@
 /**
  * The heartbeat controller's decision: whether a node is there, will be back, or is lost, and what that means for
- * the instances on it. Times are the master's own waking time (see src/channel/beat-book.ts), never a node's clock.
+ * the instances on it. Times are the master's own waking time (see src/channel/master/beat-book.ts), never a node's clock.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { NodeCondition } from '../../../src/model/node.js';

@@ -1,5 +1,5 @@
 /** The heartbeat controller: writes each node's condition, and OFFLINE for what is on a lost one. Key: node id. */
-import type { BeatBook } from '../../../src/channel/beat-book.js';
+import type { BeatBook } from '../../../src/channel/master/beat-book.js';
 import type { ContactView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import type { Reconciler } from '../../../src/loop/reconciler.js';

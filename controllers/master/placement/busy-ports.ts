@@ -1,6 +1,6 @@
 /** Ports that a node found held by something that is not ours; believed for a minute, in memory only. */
 
-import type { PortProtocol } from '../../../src/channel/messages.js';
+import type { PortProtocol } from '../../../src/channel/protocol/messages.js';
 import type { Clock } from '../../../src/loop/clock.js';
 
 export const BUSY_FOR_MS = 60_000;

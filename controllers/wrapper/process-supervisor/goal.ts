@@ -1,6 +1,6 @@
 /** What the supervisor works towards for one instance, read off the facts in one place. */
 
-import type { Report } from '../../../src/channel/messages.js';
+import type { Report } from '../../../src/channel/protocol/messages.js';
 import { isRestarted } from '../../../src/model/stopping.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import type { Handle } from '../../../src/node/handle-book.js';

@@ -1,6 +1,6 @@
 /** The process supervisor: gathers the facts of one instance and carries out what plan.ts decided. */
 
-import type { Report } from '../../../src/channel/messages.js';
+import type { Report } from '../../../src/channel/protocol/messages.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import { type Handle, newHandle } from '../../../src/node/handle-book.js';

@@ -1,5 +1,5 @@
 /** The report of an instance as a pure function of the facts: state, reason, and a message in words and numbers. */
-import type { Report } from '../../../src/channel/messages.js';
+import type { Report } from '../../../src/channel/protocol/messages.js';
 import type { InstanceState, Reason } from '../../../src/model/instance.js';
 import { pidOf } from '../../../src/model/run-identity.js';
 import type { RestartPolicy } from '../../../src/model/stopping.js';

@@ -1,5 +1,5 @@
 /** What the supervisor can do next for one instance: the whole vocabulary of its plans. */
-import type { Report } from '../../../src/channel/messages.js';
+import type { Report } from '../../../src/channel/protocol/messages.js';
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { StopSignal } from '../../../src/model/stopping.js';
 

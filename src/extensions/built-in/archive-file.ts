@@ -4,9 +4,9 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { messageOf } from '../../model/errors.js';
-import { unpackZip } from '../../templates/archive.js';
-import { unpackTree } from '../../templates/bundle.js';
-import { MAX_TREE_ENTRIES } from '../../templates/tree.js';
+import { unpackZip } from '../../templates/library/archive.js';
+import { unpackTree } from '../../templates/transfer/bundle.js';
+import { MAX_TREE_ENTRIES } from '../../templates/tree/tree.js';
 
 /** What any archive may hold unpacked. */
 const MAX_UNPACKED_BYTES = 16 * 1024 ** 3;

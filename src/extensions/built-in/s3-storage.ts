@@ -9,9 +9,9 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { messageOf } from '../../model/errors.js';
-import { eachBounded } from '../../templates/each-bounded.js';
-import { objectionTo } from '../../templates/file-path.js';
-import { MAX_TREE_ENTRIES } from '../../templates/tree.js';
+import { eachBounded } from '../../templates/tree/each-bounded.js';
+import { objectionTo } from '../../templates/tree/file-path.js';
+import { MAX_TREE_ENTRIES } from '../../templates/tree/tree.js';
 import type { StorageProvider } from '../extension.js';
 import type { BucketSettings } from './s3-extension.js';
 

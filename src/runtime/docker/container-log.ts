@@ -13,11 +13,11 @@ import { messageOf } from '../../model/errors.js';
 import type { LogPlace, OutputSpan } from '../../model/past-exit.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { Engine } from './engine.js';
-import { CursorAlignment, CursorTracker, type EngineCursor } from './engine-cursor.js';
-import { isMissing, unavailable } from './engine-error.js';
-import { LogFrames } from './log-frames.js';
-import type { RetryDelay } from './retry-delay.js';
+import type { Engine } from './engine/engine.js';
+import { CursorAlignment, CursorTracker, type EngineCursor } from './engine/engine-cursor.js';
+import { isMissing, unavailable } from './engine/engine-error.js';
+import { LogFrames } from './engine/log-frames.js';
+import type { RetryDelay } from './engine/retry-delay.js';
 import type { RunState } from './run-files.js';
 
 /** What a daemon that was killed has the next one read again, at most. */

@@ -7,11 +7,11 @@ import { messageOf } from '../../model/errors.js';
 import type { ContainerIdentity } from '../../model/run-identity.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Exit, Held, RunId } from '../runtime.js';
-import { REMOVED_CAUSE } from './container-exit.js';
 import { ContainerLog } from './container-log.js';
 import { ContainerStdin } from './container-stdin.js';
-import type { Engine } from './engine.js';
-import { RetryDelay } from './retry-delay.js';
+import { REMOVED_CAUSE } from './engine/container-exit.js';
+import type { Engine } from './engine/engine.js';
+import { RetryDelay } from './engine/retry-delay.js';
 import type { RunFiles, RunState } from './run-files.js';
 
 /** The end is told without the last output when the engine does not give it for so long. */

@@ -6,11 +6,11 @@ import { DroverError, messageOf } from '../../model/errors.js';
 import { isInstanceId } from '../../model/names.js';
 import type { ContainerIdentity } from '../../model/run-identity.js';
 import type { StartSpec } from '../runtime.js';
-import { containerOptions } from './container-options.js';
 import type { ContainerRun } from './container-run.js';
 import { type DockerSettings, readDockerSettings } from './docker-settings.js';
-import type { Engine } from './engine.js';
-import { EngineRefusal } from './engine-error.js';
+import { containerOptions } from './engine/container-options.js';
+import type { Engine } from './engine/engine.js';
+import { EngineRefusal } from './engine/engine-error.js';
 import type { EngineSession } from './engine-session.js';
 import { provideImage } from './image-pull.js';
 

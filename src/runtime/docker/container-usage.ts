@@ -5,11 +5,11 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { eachBounded } from '../../templates/each-bounded.js';
+import { eachBounded } from '../../templates/tree/each-bounded.js';
 import { GroupFiles } from '../limits/group-files.js';
 import { findOwnGroups } from '../limits/own-groups.js';
 import type { Usage } from '../runtime.js';
-import type { Engine } from './engine.js';
+import type { Engine } from './engine/engine.js';
 
 /** Requests at once. Engines measure in beats of a second, so that most of it is waiting. */
 const ASKED_AT_ONCE = 32;

@@ -10,14 +10,14 @@ import type { RuntimeOffer } from '../../model/node.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { ContainerIdentity } from '../../model/run-identity.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { checkInput } from '../process/stdin-limits.js';
+import { checkInput } from '../owner/stdin-limits.js';
 import type { Exit, ExitListener, Held, RunId, Runtime, StartSpec, Usage } from '../runtime.js';
 import { keyOf } from './container-book.js';
 import { startContainer } from './container-start.js';
-import { Engine } from './engine.js';
-import { isMissing, isNotNow, unavailable } from './engine-error.js';
+import { Engine } from './engine/engine.js';
+import { isMissing, isNotNow, unavailable } from './engine/engine-error.js';
+import { findEngineSocket } from './engine/engine-socket.js';
 import { EngineSession } from './engine-session.js';
-import { findEngineSocket } from './engine-socket.js';
 import { RunFiles } from './run-files.js';
 
 export interface DockerRuntimeOptions {

@@ -8,14 +8,14 @@ import { messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Exit, RunId } from '../runtime.js';
 import { ContainerBook } from './container-book.js';
-import { exitOfRemoved, exitOfState } from './container-exit.js';
-import { runOfLabels } from './container-options.js';
 import { ContainerRun, type ContainerRunServices } from './container-run.js';
 import { ContainerUsage } from './container-usage.js';
-import type { Engine, ListedContainer } from './engine.js';
-import { isMissing, isNotNow } from './engine-error.js';
-import { type EngineEvent, EngineWatch } from './engine-watch.js';
-import { RetryDelay } from './retry-delay.js';
+import { exitOfRemoved, exitOfState } from './engine/container-exit.js';
+import { runOfLabels } from './engine/container-options.js';
+import type { Engine, ListedContainer } from './engine/engine.js';
+import { isMissing, isNotNow } from './engine/engine-error.js';
+import { type EngineEvent, EngineWatch } from './engine/engine-watch.js';
+import { RetryDelay } from './engine/retry-delay.js';
 import type { RunFiles, RunState } from './run-files.js';
 
 export interface EngineSessionOptions {

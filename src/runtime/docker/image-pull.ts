@@ -4,9 +4,9 @@ import { z } from 'zod';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { DockerSettings } from './docker-settings.js';
-import type { Engine } from './engine.js';
-import { EngineRefusal, isMissing } from './engine-error.js';
-import { jsonLines } from './json-lines.js';
+import type { Engine } from './engine/engine.js';
+import { EngineRefusal, isMissing } from './engine/engine-error.js';
+import { jsonLines } from './engine/json-lines.js';
 import { PullProgress } from './pull-progress.js';
 
 /** A message of an instance is news for everybody who watches it. */

@@ -10,7 +10,7 @@ import { instanceIdSchema } from '../../model/names.js';
 import { logPlaceSchema, outputSpanSchema } from '../../model/past-exit.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RunId } from '../runtime.js';
-import { engineCursorSchema } from './engine-cursor.js';
+import { engineCursorSchema } from './engine/engine-cursor.js';
 
 const NAME = /^[a-z0-9]{6}\.\d+\.json$/;
 

@@ -1,11 +1,11 @@
 /** One run inside the owner: its terminal, its log, and, once it has ended, its exit until that is acknowledged. */
 import type { SegmentWriter } from '../../logs/segment-writer.js';
 import type { LogPlace, OutputSpan } from '../../model/past-exit.js';
+import type { HeldRun } from '../owner/held-run.js';
+import type { OwnerExit, OwnerHeld, StartRequest } from '../owner/protocol.js';
+import { checkDirectory, openLog, toOwnerExit } from '../owner/run-start.js';
 import { readProcess } from '../process-table.js';
-import type { HeldRun } from './held-run.js';
 import type { NativePty } from './native-pty.js';
-import type { OwnerExit, OwnerHeld, StartRequest } from './protocol.js';
-import { checkDirectory, openLog, toOwnerExit } from './run-start.js';
 import { shellCall } from './shell-prelude.js';
 import { Terminal } from './terminal.js';
 

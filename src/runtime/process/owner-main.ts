@@ -1,7 +1,7 @@
 /** Entry of the owner process of the `process` runtime, started detached by owner-launch.ts. */
 import { parseArgs } from 'node:util';
+import { runOwnerProcess } from '../owner/owner-process.js';
 import { loadNativePty } from './native-pty.js';
-import { runOwnerProcess } from './owner-process.js';
 import { TerminalRuns } from './terminal-runs.js';
 
 await runOwnerProcess(() => {

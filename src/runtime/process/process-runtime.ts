@@ -1,7 +1,7 @@
 /** The `process` runtime: plain processes on terminals that a detached owner process holds. */
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { type KeptKind, KeptRuntime, type KeptRuntimeOptions } from './kept-runtime.js';
+import { type KeptKind, KeptRuntime, type KeptRuntimeOptions } from '../owner/kept-runtime.js';
 
 const KEY = 'process';
 /** A fork takes milliseconds; an owner that is silent for this long is stopped or stuck. */

@@ -1,10 +1,10 @@
 /** Runs on terminals that the owner process itself holds: what the `process` runtime starts. */
 import { existsSync } from 'node:fs';
-import type { RunEvents, RunSource } from './held-run.js';
+import type { RunEvents, RunSource } from '../owner/held-run.js';
+import type { StartRequest } from '../owner/protocol.js';
 import { inheritableDescriptors } from './inheritable.js';
 import type { NativePty } from './native-pty.js';
 import { OwnedRun } from './owned-run.js';
-import type { StartRequest } from './protocol.js';
 
 const READ_BUFFER_BYTES = 64 * 1024;
 

@@ -4,9 +4,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { SegmentWriter } from '../../logs/segment-writer.js';
-import type { HeldRun } from '../process/held-run.js';
-import type { OwnerExit, OwnerHeld, StartRequest } from '../process/protocol.js';
-import { checkDirectory, openLog, openLogAgain, toOwnerExit } from '../process/run-start.js';
+import type { HeldRun } from '../owner/held-run.js';
+import type { OwnerExit, OwnerHeld, StartRequest } from '../owner/protocol.js';
+import { checkDirectory, openLog, openLogAgain, toOwnerExit } from '../owner/run-start.js';
 import { DirectoryWatch } from './directory-watch.js';
 import { InputQueue } from './input-queue.js';
 import { OutputPump } from './output-pump.js';

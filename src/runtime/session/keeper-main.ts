@@ -4,12 +4,12 @@
  */
 import { mkdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { runOwnerProcess } from '../process/owner-process.js';
+import { runOwnerProcess } from '../owner/owner-process.js';
 import { readBootId } from '../process-table.js';
-import { ScreenTool } from './screen-tool.js';
+import { ScreenTool } from './screen/screen-tool.js';
 import type { SessionTool, ToolPlace } from './session-tool.js';
 import { Sessions } from './sessions.js';
-import { TmuxTool } from './tmux-tool.js';
+import { TmuxTool } from './tmux/tmux-tool.js';
 
 await runOwnerProcess(() => {
   const text = { type: 'string' } as const;

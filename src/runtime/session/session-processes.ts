@@ -1,6 +1,6 @@
 /** The two processes of a session, its shell and the program beside it, as /proc shows them. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { OwnerProcess } from '../process/protocol.js';
+import type { OwnerProcess } from '../owner/protocol.js';
 import { readProcess } from '../process-table.js';
 import type { ProcessStamp } from './run-directory.js';
 

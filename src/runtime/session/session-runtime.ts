@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type KeptKind, KeptRuntime, type KeptRuntimeOptions } from '../process/kept-runtime.js';
+import { type KeptKind, KeptRuntime, type KeptRuntimeOptions } from '../owner/kept-runtime.js';
 import { resolveSocketPath } from '../socket-path.js';
 import { RunDirectory } from './run-directory.js';
 import { type ToolKey, ToolOffer } from './tool-offer.js';

@@ -1,5 +1,5 @@
 /** How a session begins: the tool is told what to run, and then the session's own shell says that it is ready. */
-import type { StartRequest } from '../process/protocol.js';
+import type { StartRequest } from '../owner/protocol.js';
 import { READY_BYTE } from '../process/shell-prelude.js';
 import type { DirectoryWatch } from './directory-watch.js';
 import type { RunDirectory } from './run-directory.js';

@@ -1,8 +1,8 @@
 /** All sessions of one tool under one root, for the keeper: starts them, and takes up those that are there already. */
 import { mkdirSync } from 'node:fs';
-import type { HeldRun, RunEvents, RunSource } from '../process/held-run.js';
-import type { Owner } from '../process/owner.js';
-import type { StartRequest } from '../process/protocol.js';
+import type { HeldRun, RunEvents, RunSource } from '../owner/held-run.js';
+import type { Owner } from '../owner/owner.js';
+import type { StartRequest } from '../owner/protocol.js';
 import { HeldSession, type SessionServices } from './held-session.js';
 import { RunDirectory } from './run-directory.js';
 import type { SessionTool } from './session-tool.js';

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { publicMessage } from '../../model/public-message.js';
 import { findProgram } from './find-program.js';
-import { readTmuxVersion } from './tmux-version.js';
+import { readTmuxVersion } from './tmux/tmux-version.js';
 
 const ANSWER_TIMEOUT_MS = 5000;
 

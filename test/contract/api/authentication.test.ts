@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { nodeConfigurationSchema } from '../../../src/model/node.js';
-import { OpenApiCheck } from '../../support/openapi-check.js';
-import { apiDocumentSchema } from '../../support/openapi-document.js';
+import { OpenApiCheck } from '../../support/api/openapi-check.js';
+import { apiDocumentSchema } from '../../support/api/openapi-document.js';
 import { until } from '../../support/until.js';
 import { RowWorld } from './rows.js';
 

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OpenApiCheck } from '../../support/openapi-check.js';
-import { type ApiDocument, apiDocumentSchema } from '../../support/openapi-document.js';
+import { OpenApiCheck } from '../../support/api/openapi-check.js';
+import { type ApiDocument, apiDocumentSchema } from '../../support/api/openapi-document.js';
 import { RowWorld } from './rows.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { WebSocket } from 'ws';
-import { DaemonWorld } from '../../support/daemon.js';
-import { OpenApiCheck } from '../../support/openapi-check.js';
+import { OpenApiCheck } from '../../support/api/openapi-check.js';
+import { DaemonWorld } from '../../support/daemon/daemon.js';
 
 const REQUEST_TIMEOUT_MS = 15_000;
 

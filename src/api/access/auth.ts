@@ -1,0 +1,161 @@
+/**
+ * Who may call what. One hook at the root of the server, keyed on the scope of the matched route and never on the
+ * text of the URL; a route without a scope does not register, and what matches no route needs an ALL key.
+ */
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { Clock } from '../../loop/clock.js';
+import type { ApiDependencies } from '../http/dependencies.js';
+import { JSON_TYPE } from '../http/json-reply.js';
+import type { Scope } from '../http/route.js';
+import { tokenOf } from './credentials.js';
+import { type KeyActor, KeyIndex } from './key-index.js';
+import { FailureLimiter, type FailureVerdict, SlidingWindow } from './rate-limit.js';
+import { RefusalTrail } from './refusal-trail.js';
+import { KEY_TOKEN_LENGTH } from './tokens.js';
+
+/** Who made a request. */
+export type Actor = KeyActor | { readonly kind: 'instance'; readonly instanceId: string };
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    scope?: Scope;
+  }
+  interface FastifyRequest {
+    /** Null on open routes that were called without a key. */
+    actor: Actor | null;
+  }
+}
+
+const RETRY_WHEN_READY_S = '1';
+const UNAUTHORIZED = Buffer.from('{"error":"Unauthorized"}');
+const NOT_READY = Buffer.from('{"error":"the master is still loading its state: try again in a moment"}');
+
+export type GateDependencies = Pick<
+  ApiDependencies,
+  'keys' | 'isReady' | 'verifyInstanceToken' | 'audit' | 'logger'
+>;
+
+/** Lets requests in or answers them itself: 503 before the state is loaded, 401, 429. */
+export class Gate {
+  readonly #dependencies: GateDependencies;
+  readonly #clock: Clock;
+  readonly #keys: KeyIndex;
+  readonly #failures = new FailureLimiter();
+  readonly #publicCalls = new SlidingWindow();
+  readonly #refusals: RefusalTrail;
+
+  /** `onKeyGone` hears of every key that was deleted, at once. */
+  constructor(dependencies: GateDependencies, clock: Clock, onKeyGone: (label: string) => void = () => {}) {
+    this.#dependencies = dependencies;
+    this.#clock = clock;
+    this.#refusals = new RefusalTrail(dependencies.audit);
+    this.#keys = new KeyIndex(dependencies.keys, (label) => {
+      this.#publicCalls.forget(label);
+      onKeyGone(label);
+    });
+  }
+
+  /** The root hook: with no route matched the scope is undefined, which admits ALL keys only (to a 404). */
+  readonly onRequest: onRequestHookHandler = (request, reply, done) => {
+    if (this.admit(request, reply, request.routeOptions.config.scope)) done();
+  };
+
+  /** True when the request may go on; false when it has been answered. */
+  admit(request: FastifyRequest, reply: FastifyReply, scope: Scope | undefined): boolean {
+    if (scope === 'open') return this.#admitOpen(request, reply);
+    if (!this.#dependencies.isReady()) {
+      reply.code(503).header('retry-after', RETRY_WHEN_READY_S).type(JSON_TYPE).send(NOT_READY);
+      return false;
+    }
+    const actor = this.#authenticate(request);
+    if (actor === undefined) return this.#refuse(request, reply, null);
+    if (isPublicKey(actor) && !this.#takePublicCall(actor, reply)) return false;
+    if (!isAllowed(actor, scope, request)) return this.#refuse(request, reply, actor);
+    request.actor = actor;
+    return true;
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#keys.close();
+  }
+
+  #admitOpen(request: FastifyRequest, reply: FastifyReply): boolean {
+    if (request.headers.authorization === undefined) return true;
+    const actor = this.#authenticate(request);
+    return actor === undefined || !isPublicKey(actor) || this.#takePublicCall(actor, reply);
+  }
+
+  #authenticate(request: FastifyRequest): Actor | undefined {
+    const token = tokenOf(request.raw, request.routeOptions.config.socket === true);
+    if (token === undefined) return undefined;
+    if (token.length === KEY_TOKEN_LENGTH) return this.#keys.find(token);
+    const instanceId = this.#dependencies.verifyInstanceToken(token);
+    return instanceId === undefined ? undefined : { kind: 'instance', instanceId };
+  }
+
+  #takePublicCall(actor: KeyActor, reply: FastifyReply): boolean {
+    const retryAfterMs = this.#publicCalls.take(actor.label, this.#clock.monotonic());
+    if (retryAfterMs > 0) sendTooMany(reply, retryAfterMs);
+    return retryAfterMs === 0;
+  }
+
+  #refuse(request: FastifyRequest, reply: FastifyReply, actor: Actor | null): false {
+    // PUBLIC keys have their own limit, already counted.
+    const verdict: FailureVerdict =
+      actor !== null && isPublicKey(actor)
+        ? { retryAfterMs: 0, isFirst: false }
+        : this.#failures.fail(request.ip, this.#clock.monotonic());
+    if (verdict.retryAfterMs === 0 || verdict.isFirst) this.#logRefusal(request, actor, verdict);
+    if (verdict.retryAfterMs > 0) sendTooMany(reply, verdict.retryAfterMs);
+    else reply.code(401).header('www-authenticate', 'Bearer').type(JSON_TYPE).send(UNAUTHORIZED);
+    return false;
+  }
+
+  #logRefusal(request: FastifyRequest, actor: Actor | null, { retryAfterMs }: FailureVerdict): void {
+    const { method, ip: address } = request;
+    const route = request.routeOptions.url ?? null;
+    const status = retryAfterMs === 0 ? 401 : 429;
+    const key = actor === null ? null : actorLabel(actor);
+    this.#refusals.record(request, { key, status, at: this.#clock.monotonic() });
+    const more = retryAfterMs === 0 ? '' : '; further ones are not logged until it pauses';
+    this.#dependencies.logger.warn(
+      { key, method, route, address, status },
+      `refused authentication: ${method} ${route ?? 'of no endpoint'} from ${address}, ${describeKey(key)}: ${status}${more}`,
+    );
+  }
+}
+
+function describeKey(label: string | null): string {
+  return label === null ? 'no valid key' : `key ${label}`;
+}
+
+/** Registration hook: a route that does not say who may call it is a mistake of ours. */
+export function requireScope(route: { readonly url: string; readonly config?: { scope?: Scope } }): void {
+  if (route.config?.scope === undefined) throw new Error(`route ${route.url} declares no scope`);
+}
+
+/** How a caller is named in the audit log. */
+export function actorLabel(actor: Actor): string {
+  return actor.kind === 'key' ? actor.label : `instance ${actor.instanceId}`;
+}
+
+function isAllowed(actor: Actor, scope: Scope | undefined, { params }: FastifyRequest): boolean {
+  if (actor.kind === 'instance') return scope === 'instance-or-ALL' && idOf(params) === actor.instanceId;
+  return actor.scope === 'ALL' || scope === 'PUBLIC';
+}
+
+function isPublicKey(actor: Actor): actor is KeyActor {
+  return actor.kind === 'key' && actor.scope === 'PUBLIC';
+}
+
+function idOf(params: unknown): unknown {
+  return params !== null && typeof params === 'object' && 'id' in params ? params.id : undefined;
+}
+
+function sendTooMany(reply: FastifyReply, retryAfterMs: number): void {
+  reply
+    .code(429)
+    .header('retry-after', Math.ceil(retryAfterMs / 1000))
+    .send({ error: `Rate limit exceeded. Retry after ${retryAfterMs}ms.`, retryAfterMs });
+}

@@ -1,0 +1,122 @@
+/**
+ * Makes and revokes API keys, for the commands. Each resolves when it is durable and the mirror shows it, which is
+ * also when the gate knows; a revoked key's open sockets are closed by what listens to that mirror.
+ */
+import type { Clock } from '../../loop/clock.js';
+import { type ApiKeyRecord, apiKeyRecordSchema, type KeyScope } from '../../model/api-key.js';
+import { DroverError, messageOf } from '../../model/errors.js';
+import { nameSchema } from '../../model/names.js';
+import { apiKeyKey } from '../../store/keys.js';
+import type { Mirrored, MirrorReader } from '../../store/mirror.js';
+import { untilShown } from '../../store/modify.js';
+import { create, type Operation, type Store } from '../../store/store.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { KeyWrites } from '../http/dependencies.js';
+import { ADMIN_FILE, removeAdminKey } from './admin-key-file.js';
+import { generateToken, hashToken, isWellFormedToken, maskToken } from './tokens.js';
+
+/** Each is held in memory and looked at by nobody: more of them are a mistake of a script. */
+const MAX_KEYS = 1000;
+/** What the audit trail calls somebody without a key. */
+const RESERVED_LABEL = 'terminal';
+/** Far more than ever needed: each try loses only to a write that succeeded. */
+const MAX_TRIES = 1000;
+
+export interface KeyWriterOptions {
+  readonly store: Store;
+  readonly keys: MirrorReader<ApiKeyRecord>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Absolute path of `data/admin.key`, which goes with the key that it holds. */
+  readonly adminKeyPath: string;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+export class KeyWriter implements KeyWrites {
+  readonly #options: KeyWriterOptions;
+
+  constructor(options: KeyWriterOptions) {
+    this.#options = options;
+  }
+
+  async create(label: string, scope: KeyScope): Promise<{ token: string; record: ApiKeyRecord }> {
+    const { store, keys, clock } = this.#options;
+    checkLabel(label);
+    if (keys.size >= MAX_KEYS)
+      throw refused(`there are ${keys.size} keys, and no more are kept: delete one first`);
+    const token = generateToken();
+    const hash = hashToken(token);
+    const record: ApiKeyRecord = { label, scope, hash, mask: maskToken(token), createdAt: clock.now() };
+    try {
+      await keys.until(await create(store, apiKeyKey(label), apiKeyRecordSchema.parse(record)));
+    } catch (error) {
+      if (!DroverError.is(error, 'DRV_STORE_CONFLICT')) throw error;
+      throw new DroverError(
+        'DRV_KEY_EXISTS',
+        `there is a key "${label}" already: delete it first, or take another label`,
+      );
+    }
+    return { token, record };
+  }
+
+  async remove(label: string): Promise<void> {
+    const { store, keys } = this.#options;
+    for (let tries = 1; ; tries++) {
+      const key = keys.get(label);
+      if (key === undefined) throw unknownKey(label);
+      try {
+        await keys.until(await store.transact(this.#removal(key)));
+        return await this.#removeFile(key.value);
+      } catch (error) {
+        // Changed under us, or the ALL key that was to remain went at the same time.
+        if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MAX_TRIES) throw error;
+        await untilShown(store, keys);
+      }
+    }
+  }
+
+  /** With an ALL key goes the check that another one is still there: two removals at once cannot take the last two. */
+  #removal({ value: { label, scope }, revision }: Mirrored<ApiKeyRecord>): Operation[] {
+    const removal: Operation = { do: 'remove', key: apiKeyKey(label), expectedRevision: revision };
+    if (scope !== 'ALL') return [removal];
+    for (const [other, { value, revision: expectedRevision }] of this.#options.keys.entries()) {
+      if (other === label || value.scope !== 'ALL') continue;
+      return [removal, { do: 'check', key: apiKeyKey(other), expectedRevision }];
+    }
+    throw refused(
+      `key "${label}" is the last one with scope ALL, and without one nobody could use the API: make another first (key create <label> ALL)`,
+    );
+  }
+
+  /** The key is revoked by now: a file that stays holds the token of no key, which the next start says. */
+  async #removeFile({ label, hash }: ApiKeyRecord): Promise<void> {
+    const { adminKeyPath, logger } = this.#options;
+    await removeAdminKey(adminKeyPath, hash).catch((error: unknown) =>
+      logger.warn(
+        { err: error },
+        `key ${label} is revoked, but ${ADMIN_FILE} could not be removed: ${messageOf(error)}`,
+      ),
+    );
+  }
+}
+
+function checkLabel(label: string): void {
+  const { success, error } = nameSchema.safeParse(label);
+  if (!success) throw refused(`the label of a key ${error.issues[0]?.message ?? 'is not valid'}`);
+  // Pasted by mistake: it would stand in lists and logs for ever.
+  if (isWellFormedToken(label)) throw refused('the label of a key must not be a token: choose a name for it');
+  if (label === RESERVED_LABEL)
+    throw refused(`no key may be called "${label}": the audit trail calls the node's own terminal so`);
+}
+
+/** Only a well-formed label is repeated. */
+function unknownKey(label: string): DroverError {
+  const isLabel = nameSchema.safeParse(label).success;
+  return new DroverError(
+    'DRV_KEY_UNKNOWN',
+    `there is no ${isLabel ? `key "${label}"` : 'such key'}: key list shows them`,
+  );
+}
+
+function refused(message: string): DroverError {
+  return new DroverError('DRV_REQUEST_INVALID', message);
+}

@@ -1,0 +1,35 @@
+/** Refused authentications in the audit trail, bounded over all addresses. Used by the gate. */
+import type { FastifyRequest } from 'fastify';
+import type { AuditTrail } from '../../model/audit.js';
+import { actionOf, subjectOf } from './audit-entry.js';
+import { FailureLimiter } from './rate-limit.js';
+
+/** Enough for any mistake, too few to push what was done out of the files from many addresses at once. */
+const LIMIT = { burst: 300, refillMs: 1000 };
+const LEFT_OUT = 'further refusals are left out until they pause';
+
+export interface Refusal {
+  /** Label of a key that was not enough; null: no valid key. */
+  readonly key: string | null;
+  readonly status: number;
+  /** Monotonic milliseconds. */
+  readonly at: number;
+}
+
+export class RefusalTrail {
+  readonly #audit: Pick<AuditTrail, 'record'>;
+  readonly #limiter = new FailureLimiter(LIMIT);
+
+  constructor(audit: Pick<AuditTrail, 'record'>) {
+    this.#audit = audit;
+  }
+
+  /** Never throws. */
+  record(request: FastifyRequest, { key, status, at }: Refusal): void {
+    const { retryAfterMs, isFirst } = this.#limiter.fail('', at);
+    if (retryAfterMs > 0 && !isFirst) return;
+    const subject = isFirst ? LEFT_OUT : subjectOf(request);
+    const action = actionOf(request);
+    this.#audit.record({ key, action, subject, address: request.ip, result: String(status) });
+  }
+}

@@ -1,0 +1,32 @@
+/** The secret behind the instances' own tokens: made once per master, kept in `data/` (0600), never shown. */
+import { randomBytes } from 'node:crypto';
+import { open, readFile, rename } from 'node:fs/promises';
+import { DroverError } from '../../model/errors.js';
+
+const SECRET_BYTES = 32;
+
+/** Reads or makes it. Throws DRV_NODE_ROOT_UNUSABLE when the file is not what was written. */
+export async function ensureTokenSecret(path: string): Promise<Buffer> {
+  const existing = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (existing !== undefined) {
+    if (existing.length === SECRET_BYTES) return existing;
+    throw new DroverError(
+      'DRV_NODE_ROOT_UNUSABLE',
+      `${path} must hold ${SECRET_BYTES} bytes and holds ${existing.length}: delete it, and restart the instances, which then get new tokens`,
+    );
+  }
+  const secret = randomBytes(SECRET_BYTES);
+  const partial = `${path}.new`;
+  const file = await open(partial, 'w', 0o600);
+  try {
+    await file.writeFile(secret);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(partial, path);
+  return secret;
+}

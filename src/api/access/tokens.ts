@@ -1,0 +1,124 @@
+/**
+ * The form of every bearer token: `drv_`, a base62 body, and six base62 characters of CRC32 that catch typing
+ * errors and let secret scanners be sure. Key tokens are random; an instance's own token is derived, never stored.
+ */
+import { createHash, createHmac, randomInt, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { InstanceRecord } from '../../model/instance.js';
+import { isInstanceId } from '../../model/names.js';
+import type { MirrorReader } from '../../store/mirror.js';
+
+const PREFIX = 'drv_';
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** 30 base62 characters are 178.6 bits. */
+const SECRET_CHARS = 30;
+const CHECKSUM_CHARS = 6;
+const ID_CHARS = 6;
+const SECRET_BYTES = 32;
+
+export const KEY_TOKEN_LENGTH = PREFIX.length + SECRET_CHARS + CHECKSUM_CHARS;
+export const INSTANCE_TOKEN_LENGTH = KEY_TOKEN_LENGTH + ID_CHARS;
+const TOKEN_PATTERN = /^drv_[0-9A-Za-z]{36}(?:[0-9A-Za-z]{6})?$/;
+
+/** A new random token. It is shown once; only `hashToken` of it is kept. */
+export function generateToken(): string {
+  let secret = '';
+  for (let index = 0; index < SECRET_CHARS; index++) secret += ALPHABET[randomInt(ALPHABET.length)];
+  return withChecksum(secret);
+}
+
+/** True when `text` has prefix, alphabet, length and checksum of a token. Says nothing about who knows it. */
+export function isWellFormedToken(text: string): boolean {
+  if (!TOKEN_PATTERN.test(text)) return false;
+  return text === withChecksum(text.slice(PREFIX.length, -CHECKSUM_CHARS));
+}
+
+/** SHA-256 in hex: what is stored of a token. */
+export function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+/** What `key list` may show: prefix and last four characters, all of them checksum. */
+export function maskToken(token: string): string {
+  return `${PREFIX}...${token.slice(-4)}`;
+}
+
+const MOST_REMEMBERED = 20_000;
+
+export interface InstanceTokensOptions {
+  /** 32 random bytes that outlive restarts; who changes them revokes every instance token. */
+  readonly secret: Buffer;
+  /** When the instance was made, or undefined when there is none (any more): its token dies with it. */
+  readonly createdAtOf: (instanceId: string) => number | undefined;
+}
+
+/** `createdAtOf` over the mirror. A deleted instance may still be on its way out: its token is dead by then. */
+export function creationOfKept(
+  instances: Pick<MirrorReader<InstanceRecord>, 'get'>,
+): InstanceTokensOptions['createdAtOf'] {
+  return (id) => {
+    const record = instances.get(id)?.value;
+    return record?.desired.goal === 'remove' ? undefined : record?.createdAt;
+  };
+}
+
+/** Tokens with which an instance may report its own state: an HMAC over id and time of creation, nothing stored. */
+export class InstanceTokens {
+  readonly #secret: Buffer;
+  readonly #createdAtOf: (instanceId: string) => number | undefined;
+  /** Each change of an instance sends its token anew, and making one costs more than all the rest of that. */
+  readonly #issued = new Map<string, { readonly createdAt: number; readonly token: string }>();
+
+  constructor({ secret, createdAtOf }: InstanceTokensOptions) {
+    if (secret.length !== SECRET_BYTES) {
+      throw new RangeError(
+        `the secret of instance tokens must be ${SECRET_BYTES} bytes, not ${secret.length}`,
+      );
+    }
+    this.#secret = secret;
+    this.#createdAtOf = createdAtOf;
+  }
+
+  /** The token of one instance; the same for the same id and time of creation. */
+  issue(instanceId: string, createdAt: number): string {
+    const known = this.#issued.get(instanceId);
+    if (known?.createdAt === createdAt) return known.token;
+    const mac = createHmac('sha256', this.#secret).update(`${instanceId}\n${createdAt}`).digest();
+    const token = withChecksum(instanceId + base62(mac));
+    const [oldest] = this.#issued.keys();
+    if (this.#issued.size >= MOST_REMEMBERED && oldest !== undefined) this.#issued.delete(oldest);
+    this.#issued.set(instanceId, { createdAt, token });
+    return token;
+  }
+
+  /** The instance that `token` belongs to; undefined when it is not genuine or its instance is gone. */
+  verify(token: string): string | undefined {
+    if (token.length !== INSTANCE_TOKEN_LENGTH || !isWellFormedToken(token)) return undefined;
+    const instanceId = token.slice(PREFIX.length, PREFIX.length + ID_CHARS);
+    if (!isInstanceId(instanceId)) return undefined;
+    const createdAt = this.#createdAtOf(instanceId);
+    if (createdAt === undefined) return undefined;
+    const expected = Buffer.from(this.issue(instanceId, createdAt));
+    return timingSafeEqual(expected, Buffer.from(token)) ? instanceId : undefined;
+  }
+}
+
+function withChecksum(body: string): string {
+  let rest = crc32(body);
+  let checksum = '';
+  for (let index = 0; index < CHECKSUM_CHARS; index++) {
+    checksum = ALPHABET.charAt(rest % ALPHABET.length) + checksum;
+    rest = Math.floor(rest / ALPHABET.length);
+  }
+  return PREFIX + body + checksum;
+}
+
+function base62(bytes: Buffer): string {
+  let rest = BigInt(`0x${bytes.toString('hex')}`);
+  let text = '';
+  for (let index = 0; index < SECRET_CHARS; index++) {
+    text += ALPHABET.charAt(Number(rest % 62n));
+    rest /= 62n;
+  }
+  return text;
+}

@@ -1,0 +1,105 @@
+/**
+ * A request's body as a stream, for routes that never hold it whole. Bounded in size and in idle time: as long as
+ * bytes come, an upload may take as long as it takes.
+ */
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { DroverError } from '../../model/errors.js';
+
+const MIB = 1024 * 1024;
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly uploadLimits: UploadLimits;
+  }
+}
+
+export interface UploadLimits {
+  readonly maxBytes: number;
+  /** Longest time without a byte while somebody reads. */
+  readonly idleMs: number;
+}
+
+/**
+ * Reads `request` as its reader asks. Fails with DRV_REQUEST_TOO_LARGE on the first byte over the limit, or when the
+ * sender stops half-way or goes away. Whatever its reader leaves unread is the connection's business.
+ */
+export class BodyStream extends Readable {
+  readonly #request: IncomingMessage;
+  readonly #limits: UploadLimits;
+  #bytes = 0;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(request: IncomingMessage, limits: UploadLimits) {
+    super();
+    this.#request = request;
+    this.#limits = limits;
+    request.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onGone);
+    request.on('close', this.#onGone).pause();
+    // Its reader hears of an error; where there is none (yet), nobody needs to.
+    this.on('error', () => {});
+  }
+
+  /** Throws DRV_REQUEST_TOO_LARGE when the request says itself that its body is too large. */
+  static checkLength({ headers }: IncomingMessage, limits: UploadLimits): void {
+    if (Number(headers['content-length'] ?? 0) > limits.maxBytes) throw tooLarge(limits);
+  }
+
+  override _read(): void {
+    this.#idle ??= setTimeout(() => this.#onIdle(), this.#limits.idleMs).unref();
+    this.#request.resume();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    clearTimeout(this.#idle);
+    const request = this.#request;
+    request.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onGone);
+    request.off('close', this.#onGone);
+    // What still comes is thrown away, so that the answer is not stuck behind it.
+    request.on('error', () => {}).resume();
+    done(error);
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#limits.maxBytes) {
+      this.destroy(tooLarge(this.#limits));
+      return;
+    }
+    if (this.push(chunk)) {
+      this.#idle?.refresh();
+      return;
+    }
+    // The reader has enough for now: that the next bytes wait is not the sender's fault.
+    clearTimeout(this.#idle);
+    this.#idle = undefined;
+    this.#request.pause();
+  };
+
+  readonly #onEnd = (): void => {
+    clearTimeout(this.#idle);
+    this.push(null);
+  };
+
+  readonly #onGone = (): void => {
+    if (this.#request.complete) return;
+    this.destroy(new DroverError('DRV_REQUEST_INVALID', 'the body ended before it was complete'));
+  };
+
+  #onIdle(): void {
+    const seconds = this.#limits.idleMs / 1000;
+    this.destroy(
+      new DroverError(
+        'DRV_REQUEST_TIMEOUT',
+        `the body stopped coming: no byte for ${seconds} s; send it again`,
+      ),
+    );
+  }
+}
+
+function tooLarge({ maxBytes }: UploadLimits): DroverError {
+  return new DroverError(
+    'DRV_REQUEST_TOO_LARGE',
+    `the body is larger than this server takes (${Math.floor(maxBytes / MIB)} MB: maxUploadMB in config.json)`,
+  );
+}

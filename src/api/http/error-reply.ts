@@ -1,0 +1,87 @@
+/** Turns everything that can go wrong with a request into `{error}` and a status, without stack or server path. */
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { DroverError, messageOf } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { sendError } from './json-reply.js';
+
+/** Fastify's own refusals, in our words: each says what would be right. */
+const TEXT_BY_CODE: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'the body is larger than this server takes (JSON: 1 MiB)',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'this content type is not accepted here: send application/json',
+  FST_ERR_CTP_INVALID_JSON_BODY:
+    'the body is not valid JSON in UTF-8, or it holds a forbidden key (__proto__ or constructor.prototype)',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body is not as long as Content-Length says',
+  FST_ERR_BAD_URL: 'the URL is not valid: check its percent-encoding',
+  FST_ERR_HANDLER_TIMEOUT:
+    'the request took too long and was given up: look at the state before repeating it',
+};
+const UNEXPECTED = 'unexpected fault of the server: its log says more';
+
+/** Answers a request that failed. Faults of ours are logged with their stack. */
+export function replyWithError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  logger: Logger,
+): void {
+  const { status, text } = translate(error);
+  if (status >= 500) {
+    const fields = { err: error, method: request.method, route: request.routeOptions.url ?? null, status };
+    logger.error(fields, `request failed: ${messageOf(error)}`);
+  }
+  if (status === 503 || status === 429) reply.header('retry-after', '1');
+  if (status === 429) reply.code(status).send({ error: text, retryAfterMs: 1000 });
+  else sendError(reply, status, text);
+}
+
+function translate(error: unknown): { status: number; text: string } {
+  if (error instanceof DroverError) return { status: error.status, text: error.message };
+  if (!isFastifyError(error)) return { status: 500, text: UNEXPECTED };
+  const status = error.statusCode ?? 500;
+  const text = TEXT_BY_CODE[error.code];
+  if (text !== undefined) return { status, text };
+  return status < 500 ? { status, text: error.message } : { status: 500, text: UNEXPECTED };
+}
+
+function isFastifyError(error: unknown): error is FastifyError {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('FST_');
+}
+
+const TIMEOUT = ['408 Request Timeout', 'the request took too long to arrive'] as const;
+const SOCKET_ERRORS: Readonly<Record<string, readonly [status: string, text: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'the headers are larger than 16 KiB'],
+  ERR_HTTP_REQUEST_TIMEOUT: TIMEOUT,
+};
+/** How long a client may take to fetch such an answer and close. */
+const LINGER_MS = 1000;
+const MALFORMED = ['400 Bad Request', 'this is not a well-formed HTTP request'] as const;
+
+/** Answers what never became a request, and closes the connection. */
+export function answerSocketError(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, text] = SOCKET_ERRORS[error.code ?? ''] ?? MALFORMED;
+  endWith(socket, status, text);
+}
+
+/** Answers a request whose body did not arrive in time, and closes the connection. */
+export function answerTimeout(socket: Socket): void {
+  endWith(socket, ...TIMEOUT);
+}
+
+function endWith(socket: Socket, status: string, text: string): void {
+  const body = JSON.stringify({ error: text });
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // Its half of the connection is the client's to close, which it may never do.
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(timer));
+}

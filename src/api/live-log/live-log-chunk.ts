@@ -1,0 +1,65 @@
+/** A stretch of consecutive log lines, or of lines that are no longer kept, and its frames in each form, made once. */
+import type { LogBatch } from '../../logs/log-batch.js';
+import { toPlainText } from '../../telemetry/plain-text.js';
+import { encodeTextFrames } from '../sockets/text-frames.js';
+
+/** How a client wants its lines. */
+export interface LineForm {
+  /** Keeps colours and other terminal sequences. */
+  readonly isAnsi: boolean;
+  /** `<number> <line>`. */
+  readonly isNumbered: boolean;
+}
+
+export class LogChunk {
+  readonly first: number;
+  /** The line after the last one. */
+  readonly next: number;
+  readonly isGap: boolean;
+  /** Of the text, roughly: what it costs to keep. */
+  readonly bytes: number;
+  readonly #batch: LogBatch;
+  readonly #frames = new Map<number, Buffer>();
+
+  constructor(batch: LogBatch) {
+    this.#batch = batch;
+    this.isGap = batch.kind === 'gap';
+    if (batch.kind === 'gap') {
+      this.first = batch.from;
+      this.next = batch.to + 1;
+      this.bytes = 0;
+    } else {
+      this.first = batch.firstLine;
+      this.next = batch.firstLine + batch.lines.length;
+      this.bytes = batch.lines.reduce((sum, line) => sum + line.length, 0);
+    }
+  }
+
+  /** From line `from` on, which lies in it; the whole chunk is encoded once for all who ask. */
+  framesFrom(from: number, form: LineForm): Buffer {
+    if (from > this.first) return this.#encode(from, form);
+    const key = (form.isAnsi ? 1 : 0) + (form.isNumbered ? 2 : 0);
+    const known = this.#frames.get(key);
+    if (known !== undefined) return known;
+    const frames = this.#encode(this.first, form);
+    this.#frames.set(key, frames);
+    return frames;
+  }
+
+  #encode(from: number, form: LineForm): Buffer {
+    if (this.#batch.kind === 'gap') return encodeTextFrames([gapLine(from, this.#batch.to)]);
+    const lines = this.#batch.lines.slice(from - this.first);
+    return encodeTextFrames(lines.map((line, index) => shown(line, from + index, form)));
+  }
+}
+
+function shown(line: string, number: number, { isAnsi, isNumbered }: LineForm): string {
+  const text = isAnsi ? line : toPlainText(line);
+  return isNumbered ? `${number} ${text}` : text;
+}
+
+function gapLine(from: number, to: number): string {
+  return from === to
+    ? `[drover] line ${from} is no longer kept`
+    : `[drover] lines ${from} to ${to} are no longer kept`;
+}

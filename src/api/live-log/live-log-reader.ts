@@ -1,0 +1,179 @@
+/**
+ * One client of a live log, at its own pace: near the end it gets the chunks that all get; further back it reads
+ * from the node's disk until it has caught up. What waits for it in memory is bounded.
+ */
+import type PQueue from 'p-queue';
+import type { Clock } from '../../loop/clock.js';
+import type { ApiDependencies } from '../http/dependencies.js';
+import type { ApiSocket } from '../sockets/socket.js';
+import type { LiveLog, Notice } from './live-log.js';
+import { Bell } from './live-log-bell.js';
+import { type LineForm, LogChunk } from './live-log-chunk.js';
+import type { LogOfNode } from './live-log-of-node.js';
+
+/** A client that has not taken so much gets nothing more until it has. */
+const MAX_BUFFERED_BYTES = 512 * 1024;
+/** How long a client may stand still and keep its place among those that read from disk. */
+const PLACE_MS = 5000;
+/** A node that gives nothing for so long of what it should have is asked again. */
+const SILENCE_MS = 10_000;
+const RETRY_MS = 500;
+const NORMAL = 1000;
+
+/** Where a client begins: so many lines from the end, or at that line. */
+export type LogStart = { readonly tail: number } | { readonly since: number };
+
+export interface LogReaderOptions {
+  readonly socket: ApiSocket;
+  readonly live: LiveLog;
+  readonly start: LogStart;
+  readonly form: LineForm;
+  readonly services: ApiDependencies['services'];
+  readonly clock: Clock;
+  /** Bounds how many read from disk at once. */
+  readonly places: PQueue;
+}
+
+export class LogReader {
+  readonly #options: LogReaderOptions;
+  #log: LogOfNode | undefined;
+  /** Number of the line that is sent next. */
+  #next = 1;
+  /** Where it stopped in the log of each node. */
+  readonly #stops = new Map<string, number>();
+  #told: Notice | undefined;
+  /** Who asked for the last lines is not told of those before them. */
+  #skipsGap: boolean;
+
+  constructor(options: LogReaderOptions) {
+    this.#options = options;
+    this.#skipsGap = 'tail' in options.start;
+  }
+
+  /** Runs until the socket has closed, or closes it when the instance is gone and all was sent. */
+  async run(): Promise<void> {
+    const { socket, live } = this.#options;
+    const { signal } = socket;
+    while (!signal.aborted) {
+      if (this.#log === undefined) this.#begin();
+      const log = this.#log;
+      if (socket.bufferedBytes > MAX_BUFFERED_BYTES) await socket.whenDrained();
+      else if (log !== undefined && this.#next < log.recent.first) await this.#catchUp(log);
+      else if (log === undefined || !this.#sendRecent(log)) {
+        if (log?.successor !== undefined) this.#move(log, log.successor);
+        else if (live.isRemoved) socket.close(NORMAL, `instance ${live.id} was removed`);
+        else {
+          this.#tell();
+          await live.changed.wait(signal);
+        }
+      }
+    }
+  }
+
+  #begin(): void {
+    const { live, start, socket } = this.#options;
+    const log = live.current;
+    if (log === undefined) return;
+    this.#log = log;
+    const end = Math.max(log.total + 1, log.recent.received);
+    if ('tail' in start) this.#next = Math.max(1, end - start.tail);
+    else if (start.since <= end) this.#next = start.since;
+    else
+      socket.sendText(
+        `[drover] line ${start.since} is not there: the log ends at line ${end - 1}, it is shown from its first`,
+      );
+  }
+
+  #move(from: LogOfNode, to: LogOfNode): void {
+    this.#stops.set(from.nodeId, this.#next);
+    const stop = this.#stops.get(to.nodeId) ?? 1;
+    const isSame = to.nodeId !== from.nodeId && stop > 1 && stop <= to.total + 1;
+    this.#next = isSame ? stop : 1;
+    this.#log = to;
+    this.#options.socket.sendText(to.reason);
+  }
+
+  #tell(): void {
+    const { live, socket } = this.#options;
+    const { notice } = live;
+    if (notice !== undefined && notice !== this.#told) socket.sendText(notice.text);
+    this.#told = notice;
+  }
+
+  /** Sends what is there and fits; false: nothing was. */
+  #sendRecent({ recent }: LogOfNode): boolean {
+    const { socket } = this.#options;
+    const before = this.#next;
+    while (socket.bufferedBytes <= MAX_BUFFERED_BYTES && !socket.signal.aborted) {
+      const chunk = recent.chunkAt(this.#next);
+      if (chunk === undefined) break;
+      this.#send(chunk);
+    }
+    return this.#next > before;
+  }
+
+  #send(chunk: LogChunk): void {
+    const from = Math.max(this.#next, chunk.first);
+    if (from >= chunk.next) return;
+    const isSkipped = chunk.isGap && this.#skipsGap;
+    if (!isSkipped) this.#options.socket.sendFrames(chunk.framesFrom(from, this.#options.form));
+    this.#skipsGap = false;
+    this.#next = chunk.next;
+  }
+
+  async #catchUp(log: LogOfNode): Promise<void> {
+    const { places, socket, live, clock } = this.#options;
+    const { signal } = socket;
+    const before = this.#next;
+    // Rejects only when the socket closes while it waits for a place.
+    const isRead = await places.add(() => this.#readFromDisk(log), { signal }).catch(() => false);
+    if (signal.aborted || isRead || this.#next > before) return;
+    if (log.isOver) this.#giveUp(log);
+    else {
+      this.#tell();
+      await live.changed.wait(signal, { clock, ms: RETRY_MS });
+    }
+  }
+
+  /** The node that has these lines is not there, and the instance is not there any more. */
+  #giveUp(log: LogOfNode): void {
+    const { socket } = this.#options;
+    const last = log.recent.first - 1;
+    socket.sendText(`[drover] lines ${this.#next} to ${last} on node ${log.nodeId} cannot be read any more`);
+    this.#next = last + 1;
+  }
+
+  /** Until it has caught up, or its client stands still. False: the node did not give what it should have. */
+  async #readFromDisk(log: LogOfNode): Promise<boolean> {
+    const { services, socket, clock } = this.#options;
+    const ending = new AbortController();
+    const end = (): void => ending.abort();
+    socket.signal.addEventListener('abort', end);
+    let silence = clock.setTimer(SILENCE_MS, end);
+    try {
+      for await (const batch of services.followLogs(log.record, { since: this.#next }, ending.signal)) {
+        silence.cancel();
+        this.#send(new LogChunk(batch));
+        if (this.#next >= log.recent.first || !(await this.#isDrained())) return true;
+        silence = clock.setTimer(SILENCE_MS, end);
+      }
+      return false;
+    } catch {
+      // The live log's own stream meets the same and says so.
+      return false;
+    } finally {
+      silence.cancel();
+      socket.signal.removeEventListener('abort', end);
+      end();
+    }
+  }
+
+  async #isDrained(): Promise<boolean> {
+    const { socket, clock } = this.#options;
+    if (socket.bufferedBytes <= MAX_BUFFERED_BYTES) return !socket.signal.aborted;
+    const drained = new Bell();
+    void socket.whenDrained().then(() => drained.ring());
+    await drained.wait(socket.signal, { clock, ms: PLACE_MS });
+    return socket.bufferedBytes <= MAX_BUFFERED_BYTES && !socket.signal.aborted;
+  }
+}

@@ -1,0 +1,246 @@
+/**
+ * The live log of one instance, for all clients that follow it: one stream from the node that holds it, taken up
+ * again where it broke off, and begun anew where the instance moves. It waits for no client; clients read what it
+ * holds (`LogReader`).
+ */
+import { logNodeOf } from '../../channel/services/log-relay.js';
+import type { Clock, TimerHandle } from '../../loop/clock.js';
+import { DroverError, messageOf } from '../../model/errors.js';
+import type { InstanceRecord } from '../../model/instance.js';
+import type { ApiDependencies } from '../http/dependencies.js';
+import { Bell } from './live-log-bell.js';
+import type { LogOfNode } from './live-log-of-node.js';
+import { RecentLines } from './live-log-recent.js';
+
+/** Lines that are read ahead where the log begins anew. */
+const MOST_AHEAD = 1000;
+const RETRY_MS = 250;
+const MAX_RETRY_MS = 5000;
+/** How long the last lines of an instance that is gone may take to come. */
+const SETTLE_MS = 1000;
+/** How long the output of an instance that is being removed is followed: a usual stop, and a little more. */
+const REMOVAL_MS = 15_000;
+
+export interface LiveLogOptions {
+  readonly dependencies: Pick<ApiDependencies, 'instances' | 'nodes' | 'services' | 'logger'>;
+  readonly clock: Clock;
+  readonly record: InstanceRecord;
+  /** Lines from before now that the first client wants. */
+  readonly ahead: number;
+}
+
+/** Something that clients are told once while it lasts. */
+export interface Notice {
+  readonly text: string;
+}
+
+export class LiveLog {
+  /** Rings when there are lines, and whenever anything below changes. */
+  readonly changed = new Bell();
+  readonly id: string;
+  readonly #options: LiveLogOptions;
+  readonly #closing = new AbortController();
+  readonly #poked = new Bell();
+  #stream: AbortController | undefined;
+  #current: LogOfNode | undefined;
+  #notice: Notice | undefined;
+  #isRemoved = false;
+  #isSettling = false;
+  #removal: TimerHandle | undefined;
+  #isRemovalLate = false;
+  #failures = 0;
+
+  constructor(options: LiveLogOptions) {
+    this.#options = options;
+    this.id = options.record.id;
+  }
+
+  /** Undefined until the node that holds it was reached for the first time. */
+  get current(): LogOfNode | undefined {
+    return this.#current;
+  }
+
+  get notice(): Notice | undefined {
+    return this.#notice;
+  }
+
+  /** The instance is no more, and `current` is over. */
+  get isRemoved(): boolean {
+    return this.#isRemoved;
+  }
+
+  /** Runs until `close`, or until the instance is no more; never rejects. */
+  async run(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let record = this.#record(); record !== undefined && !signal.aborted; record = this.#record()) {
+      const nodeId = logNodeOf(record);
+      if (nodeId === undefined) await this.#poked.wait(signal);
+      else await this.#attempt(record, nodeId);
+    }
+    if (this.#current !== undefined) this.#end(this.#current);
+    this.#isRemoved = true;
+    this.changed.ring();
+  }
+
+  /** The instance has another node or is gone, or the condition of a node changed. */
+  poke(): void {
+    this.#boundRemoval();
+    const log = this.#current;
+    if (log !== undefined && this.#stream !== undefined) {
+      if (this.#hasLeft(log)) void this.#settle(log, this.#stream);
+      const isLost = this.#options.dependencies.nodes.get(log.nodeId)?.value.condition === 'lost';
+      if (isLost) this.#announce(away(log.nodeId));
+      else this.#clearNotice();
+    }
+    this.#poked.ring();
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#closing.abort();
+    this.#stream?.abort();
+    this.#removal?.cancel();
+  }
+
+  /** Undefined: gone, also where another has its id now; or being removed by a node that is away or takes too long. */
+  #record(): InstanceRecord | undefined {
+    const now = this.#kept();
+    if (now?.desired.goal !== 'remove') return now;
+    const nodeId = logNodeOf(now);
+    const node = nodeId === undefined ? undefined : this.#options.dependencies.nodes.get(nodeId);
+    return this.#isRemovalLate || node?.value.condition !== 'connected' ? undefined : now;
+  }
+
+  #kept(): InstanceRecord | undefined {
+    const { dependencies, record } = this.#options;
+    const now = dependencies.instances.get(record.id)?.value;
+    return now?.createdAt === record.createdAt ? now : undefined;
+  }
+
+  /** To clients a removed instance is gone at once; only what it still says is worth waiting for. */
+  #boundRemoval(): void {
+    if (this.#removal !== undefined || this.#kept()?.desired.goal !== 'remove') return;
+    this.#removal = this.#options.clock.setTimer(REMOVAL_MS, () => {
+      this.#isRemovalLate = true;
+      this.poke();
+    });
+  }
+
+  #hasLeft(log: LogOfNode): boolean {
+    const record = this.#record();
+    if (record === undefined) return true;
+    const nodeId = logNodeOf(record);
+    return nodeId !== undefined && nodeId !== log.nodeId;
+  }
+
+  /** One stream, to its end. */
+  async #attempt(record: InstanceRecord, nodeId: string): Promise<void> {
+    const { signal } = this.#closing;
+    try {
+      await this.#follow(record, nodeId);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#announce(this.#describe(error, nodeId));
+    }
+    const now = this.#record();
+    if (signal.aborted || now === undefined || logNodeOf(now) !== nodeId) return;
+    const ms = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** this.#failures++);
+    await this.#poked.wait(signal, { clock: this.#options.clock, ms });
+  }
+
+  async #follow(record: InstanceRecord, nodeId: string): Promise<void> {
+    const { services } = this.#options.dependencies;
+    const { totalLines } = await services.readLogs(record, 1);
+    if (this.#closing.signal.aborted) return;
+    const log = this.#open(record, nodeId, totalLines);
+    const stream = new AbortController();
+    this.#stream = stream;
+    this.#failures = 0;
+    this.#clearNotice();
+    this.changed.ring();
+    // It may have moved while the node was asked.
+    this.poke();
+    try {
+      const position = { since: log.recent.received };
+      for await (const batch of services.followLogs(log.record, position, stream.signal))
+        log.recent.take(batch);
+    } finally {
+      log.recent.flush();
+      this.#stream = undefined;
+      this.#isSettling = false;
+      stream.abort();
+    }
+  }
+
+  /** The log on `nodeId`: the one that was followed before, if it is still that. */
+  #open(record: InstanceRecord, nodeId: string, total: number): LogOfNode {
+    const before = this.#current;
+    if (before?.nodeId === nodeId && before.recent.received <= total + 1) {
+      before.record = record;
+      before.total = total;
+      return before;
+    }
+    const ahead = before === undefined ? this.#options.ahead : MOST_AHEAD;
+    const first = Math.max(1, total + 1 - ahead);
+    const { clock } = this.#options;
+    const recent = new RecentLines({ first, clock, onMore: () => this.changed.ring() });
+    const where =
+      before?.nodeId === nodeId ? 'begins anew' : `is on node ${nodeId} now, where it begins anew`;
+    const reason = `[drover] the log of instance ${this.id} ${where}`;
+    const log: LogOfNode = { nodeId, record, recent, total, reason, isOver: false, successor: undefined };
+    this.#current = log;
+    if (before !== undefined) {
+      this.#end(before);
+      before.successor = log;
+    }
+    return log;
+  }
+
+  /** Ends the stream of a log that gets no more lines, after those that it has. */
+  async #settle(log: LogOfNode, stream: AbortController): Promise<void> {
+    if (this.#isSettling) return;
+    this.#isSettling = true;
+    const { dependencies, clock } = this.#options;
+    const end = await dependencies.services.readLogs(log.record, 1).catch(() => undefined);
+    const late = new AbortController();
+    const timer = clock.setTimer(SETTLE_MS, () => late.abort());
+    while (end !== undefined && log.recent.received <= end.totalLines && !late.signal.aborted) {
+      if (stream.signal.aborted) break;
+      await this.changed.wait(late.signal);
+    }
+    timer.cancel();
+    // A last line without an end is held back by the stream.
+    const line = end?.lines.at(-1);
+    if (end !== undefined && line !== undefined && log.recent.received === end.totalLines && !log.isOver)
+      log.recent.take({ kind: 'lines', firstLine: end.totalLines, lines: [line] });
+    stream.abort();
+  }
+
+  #end(log: LogOfNode): void {
+    log.recent.flush();
+    log.isOver = true;
+  }
+
+  #announce(text: string): void {
+    if (this.#notice?.text === text) return;
+    this.#notice = { text };
+    this.changed.ring();
+  }
+
+  #clearNotice(): void {
+    this.#notice = undefined;
+  }
+
+  #describe(error: unknown, nodeId: string): string {
+    if (DroverError.is(error, 'DRV_NODE_DISCONNECTED') || DroverError.is(error, 'DRV_CHANNEL_CLOSED'))
+      return away(nodeId);
+    const { logger } = this.#options.dependencies;
+    const fields = { err: error, instance: this.id, node: nodeId };
+    logger.warn(fields, `the log of instance ${this.id} cannot be followed: ${messageOf(error)}`);
+    return `[drover] the log cannot be read on node ${nodeId} now: it goes on when it can`;
+  }
+}
+
+function away(nodeId: string): string {
+  return `[drover] node ${nodeId} is not connected: the log goes on when it is back`;
+}

@@ -1,0 +1,118 @@
+/** The live logs that somebody follows, one for each instance however many clients it has. Made by the API server. */
+import PQueue from 'p-queue';
+import { logNodeOf } from '../../channel/services/log-relay.js';
+import type { Clock } from '../../loop/clock.js';
+import { messageOf } from '../../model/errors.js';
+import type { InstanceRecord } from '../../model/instance.js';
+import type { ApiDependencies } from '../http/dependencies.js';
+import type { ApiSocket } from '../sockets/socket.js';
+import { LiveLog } from './live-log.js';
+import type { LineForm } from './live-log-chunk.js';
+import { LogReader, type LogStart } from './live-log-reader.js';
+
+/** Clients that read from disk at once, each with a stream of its own; the others wait for a place. */
+const MAX_FROM_DISK = 64;
+/** What is read ahead for a first client that resumes: it is most likely not far behind. */
+const RESUME_AHEAD = 100;
+const FAULT = 1011;
+
+export interface LiveLogsOptions {
+  readonly dependencies: Pick<ApiDependencies, 'instances' | 'nodes' | 'services' | 'logger'>;
+  readonly clock: Clock;
+}
+
+export interface LogRequest {
+  readonly start: LogStart;
+  readonly form: LineForm;
+}
+
+interface Followed {
+  readonly live: LiveLog;
+  readonly createdAt: number;
+  clients: number;
+}
+
+export class LiveLogs {
+  readonly #options: LiveLogsOptions;
+  readonly #followed = new Map<string, Set<Followed>>();
+  readonly #places = new PQueue({ concurrency: MAX_FROM_DISK });
+  readonly #unsubscribe: readonly (() => void)[];
+
+  constructor(options: LiveLogsOptions) {
+    this.#options = options;
+    const { instances, nodes } = options.dependencies;
+    this.#unsubscribe = [
+      instances.onChange((id, after, before) => {
+        const isSame =
+          after !== undefined &&
+          before !== undefined &&
+          logNodeOf(after.value) === logNodeOf(before.value) &&
+          after.value.desired.goal === before.value.desired.goal;
+        if (!isSame) this.#poke(id);
+      }),
+      nodes.onChange((_id, after, before) => {
+        if (after?.value.condition === before?.value.condition) return;
+        for (const id of [...this.#followed.keys()]) this.#poke(id);
+      }),
+    ];
+  }
+
+  /** Serves `socket` until it closes. */
+  attach(socket: ApiSocket, record: InstanceRecord, { start, form }: LogRequest): void {
+    const { dependencies, clock } = this.#options;
+    const followed = this.#follow(record, 'tail' in start ? start.tail : RESUME_AHEAD);
+    followed.clients++;
+    const { services, logger } = dependencies;
+    const reader = new LogReader({
+      socket,
+      live: followed.live,
+      start,
+      form,
+      services,
+      clock,
+      places: this.#places,
+    });
+    reader
+      .run()
+      .catch((error: unknown) => {
+        const fields = { err: error, instance: record.id };
+        logger.error(fields, `a client of a live log could not be served: ${messageOf(error)}`);
+        socket.close(FAULT, 'unexpected fault of the server');
+      })
+      .finally(() => this.#leave(record.id, followed));
+  }
+
+  /** Idempotent. */
+  close(): void {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    for (const set of this.#followed.values()) for (const { live } of set) live.close();
+  }
+
+  #follow(record: InstanceRecord, ahead: number): Followed {
+    const { id, createdAt } = record;
+    const set = this.#followed.get(id) ?? new Set();
+    const known = [...set].find((entry) => entry.createdAt === createdAt && !entry.live.isRemoved);
+    if (known !== undefined) return known;
+    const followed: Followed = {
+      live: new LiveLog({ ...this.#options, record, ahead }),
+      createdAt,
+      clients: 0,
+    };
+    this.#followed.set(id, set.add(followed));
+    void followed.live.run();
+    return followed;
+  }
+
+  #leave(id: string, followed: Followed): void {
+    followed.clients--;
+    if (followed.clients > 0) return;
+    followed.live.close();
+    const set = this.#followed.get(id);
+    set?.delete(followed);
+    if (set?.size === 0) this.#followed.delete(id);
+  }
+
+  #poke(id: string): void {
+    for (const { live } of this.#followed.get(id) ?? []) live.poke();
+  }
+}

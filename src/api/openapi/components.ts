@@ -1,0 +1,149 @@
+/** The named parts of the API's description: the schemas that clients get types for, and the ways to authenticate. */
+import type { createDocument, ZodOpenApiComponentsObject, ZodOpenApiOperationObject } from 'zod-openapi';
+import { configurationExplanationSchema, instanceExplanationSchema } from '../../explain/explanation.js';
+import { auditEntrySchema } from '../../model/audit.js';
+import { configurationSchema, portRangeSchema } from '../../model/configuration.js';
+import { instanceInfoSchema, instanceStateSchema } from '../../model/instance.js';
+import { nodeConfigurationSchema, runtimeOfferSchema } from '../../model/node.js';
+import { drainProgressSchema } from '../../model/node-drain.js';
+import {
+  clusterSyncSchema,
+  templateInstallationSchema,
+  templateReferenceSchema,
+} from '../../model/template.js';
+import type { Scope } from '../http/route.js';
+import { detailSchema, summarySchema } from '../routes/cluster-routes.js';
+import { ERROR_RESPONSES, errorAnswer, rateLimitAnswer } from './errors.js';
+
+export type OpenApiDocument = ReturnType<typeof createDocument>;
+type Security = NonNullable<ZodOpenApiOperationObject['security']>;
+
+const REF = /"#\/components\/schemas\/([^"]+)"/g;
+/** What zod-openapi adds to the name of a schema whose answers differ from its requests. */
+const OUTPUT = 'Output';
+const INPUT = 'Input';
+
+export const COMPONENTS: ZodOpenApiComponentsObject = {
+  schemas: {
+    ApiError: errorAnswer,
+    RateLimitError: rateLimitAnswer,
+    Instance: instanceInfoSchema,
+    InstanceState: instanceStateSchema,
+    InstanceExplanation: instanceExplanationSchema,
+    Configuration: configurationSchema,
+    ConfigurationExplanation: configurationExplanationSchema,
+    PortRange: portRangeSchema,
+    ClusterNode: summarySchema,
+    ClusterNodeDetail: detailSchema,
+    DrainProgress: drainProgressSchema,
+    TemplateSync: clusterSyncSchema,
+    TemplateReference: templateReferenceSchema,
+    TemplateInstallation: templateInstallationSchema,
+    NodeConfiguration: nodeConfigurationSchema,
+    RuntimeOffer: runtimeOfferSchema,
+    AuditEntry: auditEntrySchema,
+  },
+  responses: ERROR_RESPONSES,
+  securitySchemes: {
+    apiKey: {
+      type: 'http',
+      scheme: 'bearer',
+      description:
+        'A key made by `key create <label> <ALL|PUBLIC>`; the operation says which scope it needs. ' +
+        'A browser, which can set no header on a WebSocket, offers it as a subprotocol instead.',
+    },
+    instanceKey: {
+      type: 'http',
+      scheme: 'bearer',
+      description:
+        'The key that an instance finds in its environment as DROVER_API_KEY: for its own state only.',
+    },
+  },
+};
+
+const CONFIGURATION_EXAMPLE = {
+  name: 'lobby',
+  runtime: 'process',
+  command: 'node server.js --port %PORT%',
+  ramMB: 512,
+  cpu: 50,
+  availablePorts: { min: 8080, max: 8099 },
+  minimumServiceCount: 2,
+  environmentVariables: { GREETING: 'Hello from %INSTANCE_ID%' },
+  templateInstallationConfig: { allOf: [{ group: 'games', name: 'lobby' }] },
+  fileModifications: ['settings.json'],
+};
+
+const INSTANCE_EXAMPLE = {
+  id: 'a1f1so',
+  configurationName: 'lobby',
+  wrapperNodeId: 'node-a',
+  hostAddress: '127.0.0.1',
+  allocatedPort: 8080,
+  state: 'ONLINE',
+  lastHeartbeat: 1_767_225_600_000,
+  processPid: 15_306,
+  allocatedRamMB: 512,
+  allocatedCpu: 50,
+  runtime: 'process',
+  reason: null,
+  message: null,
+  restarts: 0,
+  createdAt: 1_767_225_590_000,
+  exitCode: null,
+  exitSignal: null,
+  configurationRevision: '0f343b0931126a20f133d67c2b018a3b',
+  players: null,
+  maxPlayers: null,
+  tps: null,
+};
+
+/** By the name of the schema in the finished document. */
+const EXAMPLES: Readonly<Record<string, unknown>> = {
+  ConfigurationInput: CONFIGURATION_EXAMPLE,
+  Instance: INSTANCE_EXAMPLE,
+};
+
+export function securityOf(scope: Scope): Security {
+  switch (scope) {
+    case 'open':
+      return [];
+    case 'instance-or-ALL':
+      return [{ apiKey: ['ALL'] }, { instanceKey: [] }];
+    case 'ALL':
+    case 'PUBLIC':
+      return [{ apiKey: [scope] }];
+  }
+}
+
+/**
+ * Puts the named schemas in order, adds their examples and leaves out errors that nothing answers with. Where requests
+ * and answers differ (defaults), the answer gets the plain name and the request `<name>Input`: what a client reads is
+ * the thing itself.
+ */
+export function finishComponents(document: OpenApiDocument): unknown {
+  const schemas = document.components?.schemas ?? {};
+  const names = new Map<string, string>();
+  for (const name of Object.keys(schemas)) {
+    if (!Object.hasOwn(schemas, name + OUTPUT)) continue;
+    names.set(name, name + INPUT);
+    names.set(name + OUTPUT, name);
+  }
+  const renamed = Object.entries(schemas)
+    .map(([name, schema]) => [names.get(name) ?? name, schema] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, schema]) => [name, name in EXAMPLES ? { ...schema, examples: [EXAMPLES[name]] } : schema]);
+  const used = JSON.stringify(document.paths);
+  const responses = Object.entries(document.components?.responses ?? {}).filter(([name]) =>
+    used.includes(`"#/components/responses/${name}"`),
+  );
+  const components = {
+    ...document.components,
+    schemas: Object.fromEntries(renamed),
+    responses: Object.fromEntries(responses),
+  };
+  const text = JSON.stringify({ ...document, components });
+  return JSON.parse(
+    text.replace(REF, (_match, name: string) => `"#/components/schemas/${names.get(name) ?? name}"`),
+  );
+}

@@ -1,0 +1,66 @@
+/**
+ * The API as an OpenAPI 3.1 document, made from the same zod schemas that check requests: nothing here is written
+ * twice. Deterministic; pure. The server serves it, `manifests/openapi.json` keeps it, the tests hold answers to it.
+ */
+import { createDocument, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi';
+import type { RouteDescription } from '../http/route.js';
+import type { SocketDescription } from '../sockets/socket.js';
+import { COMPONENTS, finishComponents } from './components.js';
+import { TAGS } from './names.js';
+import { routeOperation, socketOperation } from './operations.js';
+
+/** Version of the interface, not of the program. */
+const INTERFACE_VERSION = '1.0.0';
+const MAX_INT32 = 2_147_483_647;
+
+const INTRODUCTION = `Control plane of Drover: instances, configurations, templates, nodes and commands.
+
+- Every endpoint needs \`Authorization: Bearer <key>\`, except those marked as open.
+- Collections are bare arrays; an error is \`{"error": "..."}\`; a write that tells nothing answers 204.
+- An unknown path is a 404, a method that a path does not take a 405 with \`Allow\`, both behind the key.
+- A slash at the end of a path is left out.
+- Answers may gain fields; unknown fields in a request are accepted unless its schema says otherwise.`;
+
+export interface ApiDescription {
+  readonly routes: readonly RouteDescription[];
+  readonly sockets: readonly SocketDescription[];
+}
+
+/** The document as JSON. Takes tens of milliseconds: made once, on demand. Throws when an operation has no name yet. */
+export function describeApi({ routes, sockets }: ApiDescription): string {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const route of routes) {
+    const path = toOpenApiPath(route.path);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: routeOperation(route) };
+  }
+  for (const socket of sockets) {
+    const path = toOpenApiPath(socket.path);
+    paths[path] = { ...paths[path], get: socketOperation(socket) };
+  }
+  const document = createDocument(
+    {
+      openapi: '3.1.0',
+      info: { title: 'Drover', version: INTERFACE_VERSION, description: INTRODUCTION },
+      servers: [{ url: '/api' }],
+      tags: TAGS.map(({ name, description }) => ({ name, description })),
+      paths,
+      components: COMPONENTS,
+    },
+    { override: tidySchema },
+  );
+  return `${JSON.stringify(finishComponents(document), null, 2)}\n`;
+}
+
+/** `/a/:id/*` of the router is `/a/{id}/{path}` here. */
+export function toOpenApiPath(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}').replace(/\*$/, '{path}');
+}
+
+/** Leaves out what is of JavaScript (bounds of a safe integer) or would forbid new fields in answers. */
+const tidySchema: ZodOpenApiOverride = ({ jsonSchema, io }) => {
+  if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+  if (jsonSchema.type !== 'integer') return;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if ((jsonSchema.maximum ?? Number.POSITIVE_INFINITY) > MAX_INT32) jsonSchema.format = 'int64';
+};

@@ -1,0 +1,128 @@
+/** One endpoint as an operation of the API's description: parameters, body, answers, and what it may refuse with. */
+import { z } from 'zod';
+import type {
+  ZodOpenApiContentObject,
+  ZodOpenApiOperationObject,
+  ZodOpenApiParameters,
+  ZodOpenApiRequestBodyObject,
+  ZodOpenApiResponsesObject,
+} from 'zod-openapi';
+import { statusOfCode } from '../../model/errors.js';
+import { type Answer, nothing, type RouteDescription } from '../http/route.js';
+import type { SocketDescription } from '../sockets/socket.js';
+import { securityOf } from './components.js';
+import { errorResponse } from './errors.js';
+import { operationId, tagOf } from './names.js';
+
+const JSON_TYPE = 'application/json';
+
+/** Throws when it has no name yet. */
+export function routeOperation(route: RouteDescription): ZodOpenApiOperationObject {
+  const requestBody = bodyOf(route);
+  return {
+    operationId: operationId(route.method, route.path),
+    tags: [tagOf(route.path)],
+    summary: route.summary,
+    security: securityOf(route.scope),
+    ...parametersOf(route),
+    ...(requestBody !== undefined && { requestBody }),
+    responses: { ...successes(route), ...failures(route, bodyFailures(route)) },
+  };
+}
+
+/** A GET that answers 101. */
+export function socketOperation(socket: SocketDescription): ZodOpenApiOperationObject {
+  return {
+    operationId: operationId('GET', socket.path),
+    tags: [tagOf(socket.path)],
+    summary: socket.summary,
+    description: `WebSocket. ${socket.frames}`,
+    security: securityOf(socket.scope),
+    ...parametersOf(socket),
+    responses: {
+      101: { description: 'Switching Protocols: the socket is open' },
+      ...failures(socket, [400, 426]),
+    },
+  };
+}
+
+type Endpoint = Pick<RouteDescription, 'path' | 'scope' | 'params' | 'query' | 'errors'>;
+
+function parametersOf({ params, query }: Endpoint): { requestParams?: ZodOpenApiParameters } {
+  const path = params === nothing ? undefined : pathParameters(params);
+  const requestParams = {
+    ...(path !== undefined && { path }),
+    ...(query !== nothing && { query: objectOf(query) }),
+  };
+  return Object.keys(requestParams).length === 0 ? {} : { requestParams };
+}
+
+/** The router calls the rest of a path `*`; a client fills in `{path}`. */
+function pathParameters(params: z.ZodType): z.ZodObject {
+  const { '*': rest, ...others } = objectOf(params).shape;
+  return z.object({ ...others, ...(rest !== undefined && { path: rest }) });
+}
+
+function objectOf(schema: z.ZodType): z.ZodObject {
+  if (schema instanceof z.ZodObject) return schema;
+  throw new Error('parameters and query of a route are described by an object schema');
+}
+
+function bodyOf({
+  body,
+  documentedBody,
+  bodyTypes,
+}: RouteDescription): ZodOpenApiRequestBodyObject | undefined {
+  if (bodyTypes !== undefined) {
+    return {
+      required: true,
+      content: Object.fromEntries(bodyTypes.map((type) => [type, { schema: rawSchema(type) }])),
+    };
+  }
+  const schema = documentedBody ?? body;
+  if (schema === nothing) return undefined;
+  return { required: !schema.safeParse({}).success, content: { [JSON_TYPE]: { schema } } };
+}
+
+function successes({ answers }: RouteDescription): ZodOpenApiResponsesObject {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, answer]) => [
+      status,
+      { description: answer.description, ...contentOf(answer) },
+    ]),
+  );
+}
+
+function contentOf({ schema, contentType = JSON_TYPE }: Answer): { content?: ZodOpenApiContentObject } {
+  if (schema !== undefined) return { content: { [contentType]: { schema } } };
+  if (contentType === JSON_TYPE) return {};
+  return { content: { [contentType]: { schema: rawSchema(contentType) } } };
+}
+
+/** Content that is no JSON: text, or bytes. */
+function rawSchema(contentType: string): { type: 'string'; format?: string } {
+  return contentType.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' };
+}
+
+/** What a route may refuse its body for. */
+function bodyFailures({ method, bodyTypes }: RouteDescription): readonly number[] {
+  if (method === 'GET') return [];
+  return bodyTypes === undefined ? [400, 408, 413, 415] : [400, 408, 413];
+}
+
+/** What it may be refused with; `default` is a fault of the server, which nobody may count on. */
+function failures(endpoint: Endpoint, more: readonly number[]): ZodOpenApiResponsesObject {
+  const hasInput = endpoint.params !== nothing || endpoint.query !== nothing;
+  const statuses = new Set([
+    429,
+    ...more,
+    ...(endpoint.errors ?? []).map(statusOfCode),
+    ...(endpoint.scope === 'open' ? [] : [401, 503]),
+    ...(hasInput ? [400] : []),
+  ]);
+  const sorted = [...statuses].sort((a, b) => a - b);
+  return {
+    ...Object.fromEntries(sorted.map((status) => [status, errorResponse(status)])),
+    default: errorResponse('default'),
+  };
+}

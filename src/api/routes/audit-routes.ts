@@ -1,0 +1,33 @@
+/** `GET /audit`: who did or tried what of late. */
+import { z } from 'zod';
+import { auditEntrySchema } from '../../model/audit.js';
+import type { ApiDependencies } from '../http/dependencies.js';
+import { defineRoute, nothing, type Route } from '../http/route.js';
+
+const MAX_LIMIT = 1000;
+const LIMIT_RULE = `must be a whole number from 1 to ${MAX_LIMIT}`;
+
+const auditQuery = z.object({
+  limit: z.coerce
+    .number({ error: LIMIT_RULE })
+    .int(LIMIT_RULE)
+    .min(1, LIMIT_RULE)
+    .max(MAX_LIMIT, LIMIT_RULE)
+    .default(100),
+});
+
+export function auditRoutes({ audit }: Pick<ApiDependencies, 'audit'>): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/audit',
+      scope: 'ALL',
+      summary: 'The last entries of the audit trail, newest last.',
+      params: nothing,
+      query: auditQuery,
+      body: nothing,
+      answers: { 200: { description: 'entries', schema: z.array(auditEntrySchema) } },
+      handle: ({ query }) => audit.last(query.limit),
+    }),
+  ];
+}

@@ -1,0 +1,162 @@
+/** `/cluster/nodes`: the nodes that the master knows, connected or not, and what they hold. */
+import { z } from 'zod';
+import { DroverError } from '../../model/errors.js';
+import { instanceInfoSchema } from '../../model/instance.js';
+import type { InstanceUsage } from '../../model/instance-usage.js';
+import { nameSchema } from '../../model/names.js';
+import {
+  type NodeRecord,
+  nodeCapacitySchema,
+  nodeConditionSchema,
+  runtimeOfferSchema,
+} from '../../model/node.js';
+import { drainProgressSchema } from '../../model/node-drain.js';
+import type { ApiDependencies } from '../http/dependencies.js';
+import { sendError } from '../http/json-reply.js';
+import { defineRoute, nothing, type Route } from '../http/route.js';
+import type { InstanceRoutesOptions } from './instance-routes.js';
+
+const BYTES_PER_MB = 1024 * 1024;
+
+const nodeParams = z.object({ id: z.string().describe('node id') });
+const commandBody = z.object({ command: z.string().describe('a console command') });
+
+export const summarySchema = z.object({
+  nodeId: z.string(),
+  address: z.string(),
+  master: z.boolean(),
+  resources: z
+    .object({ usedRamMB: z.int(), usedCpu: z.int().describe('100 = one core') })
+    .describe('what placement has given out'),
+});
+
+const usageSchema = z.object({
+  cpuPercent: z.number().describe('100 = one core'),
+  memoryMB: z.int(),
+  processes: z.int(),
+});
+
+export const detailSchema = summarySchema.extend({
+  instances: z.array(instanceInfoSchema).describe('what is placed there, oldest first'),
+  capacity: nodeCapacitySchema,
+  condition: nodeConditionSchema.describe(
+    '`returning`: it said that it will be back; `lost`: its beats are missing',
+  ),
+  conditionSince: z.number().describe('Unix milliseconds'),
+  lastBeat: z
+    .number()
+    .nullable()
+    .describe('Unix milliseconds, by the clock of the master; null: none since the master started'),
+  cordoned: z.boolean().describe('it gets no new instances'),
+  drain: drainProgressSchema.nullable().describe('null: its instances are not being moved away'),
+  runtimes: z.array(runtimeOfferSchema),
+  advisoryLimits: z.string().nullable().describe('why ramMB and cpu do not hold there; null: they do'),
+  usage: usageSchema.nullable().describe('of all instances there; null: nothing was measured'),
+  version: z.string(),
+});
+
+export function clusterRoutes(options: InstanceRoutesOptions): readonly Route[] {
+  return [listRoute(options.dependencies), getRoute(options), executeRoute(options.dependencies)];
+}
+
+function listRoute(dependencies: ApiDependencies): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/cluster/nodes',
+    scope: 'ALL',
+    summary: 'All nodes that the master knows, by id.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'nodes', schema: z.array(summarySchema) } },
+    handle: () =>
+      [...dependencies.nodes.entries()]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([, { value }]) => summaryOf(dependencies, value)),
+  });
+}
+
+function getRoute({ dependencies, view }: InstanceRoutesOptions): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/cluster/nodes/:id',
+    scope: 'ALL',
+    summary: 'One node, with its instances, its capacity and what it offers.',
+    errors: ['DRV_NODE_UNKNOWN'],
+    params: nodeParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'the node', schema: detailSchema } },
+    handle: ({ params: { id } }): z.output<typeof detailSchema> => {
+      const node = dependencies.nodes.get(id)?.value;
+      if (node === undefined) throw unknownNode(id);
+      const { capacity, condition, conditionSince, cordoned, runtimes, version } = node;
+      return {
+        ...summaryOf(dependencies, node),
+        instances: view.onNode(id),
+        capacity,
+        condition,
+        conditionSince,
+        lastBeat: dependencies.beats.lastBeatAt(id) ?? null,
+        cordoned,
+        drain: dependencies.drainOf(id) ?? null,
+        runtimes,
+        advisoryLimits: node.advisoryLimits ?? null,
+        usage: usageOf(dependencies.usageOfNode(id)),
+        version,
+      };
+    },
+  });
+}
+
+/** Commands run on the serving node alone, through `POST /commands/execute`. */
+function executeRoute({ configuration, nodes }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/cluster/nodes/:id',
+    scope: 'ALL',
+    summary:
+      'Not implemented for other nodes; refused for the serving one, which has POST /commands/execute.',
+    errors: ['DRV_NODE_UNKNOWN', 'DRV_NOT_IMPLEMENTED'],
+    params: nodeParams,
+    query: nothing,
+    body: commandBody,
+    answers: {},
+    handle: ({ params: { id } }, reply) => {
+      if (id === configuration.nodeId)
+        return sendError(
+          reply,
+          400,
+          'cannot execute command on local node via API: use POST /api/commands/execute',
+        );
+      if (nodes.get(id) === undefined) throw unknownNode(id);
+      throw new DroverError(
+        'DRV_NOT_IMPLEMENTED',
+        'executing commands on other nodes is not implemented: POST /api/commands/execute runs them on the master',
+      );
+    },
+  });
+}
+
+function summaryOf(
+  dependencies: Pick<ApiDependencies, 'usedOf'>,
+  { nodeId, address, master }: NodeRecord,
+): z.output<typeof summarySchema> {
+  const { ramMB, cpu } = dependencies.usedOf(nodeId);
+  return { nodeId, address, master, resources: { usedRamMB: ramMB, usedCpu: cpu } };
+}
+
+function usageOf(usage: InstanceUsage | undefined): z.output<typeof usageSchema> | null {
+  if (usage === undefined) return null;
+  return {
+    cpuPercent: Math.round((usage.cpuPercent ?? 0) * 10) / 10,
+    memoryMB: Math.round(usage.memoryBytes / BYTES_PER_MB),
+    processes: usage.processes,
+  };
+}
+
+/** Only a well-formed id is repeated to the client. */
+function unknownNode(id: string): DroverError {
+  const what = nameSchema.safeParse(id).success ? `node "${id}"` : 'such node';
+  return new DroverError('DRV_NODE_UNKNOWN', `there is no ${what}: GET /api/cluster/nodes lists them`);
+}

@@ -1,0 +1,246 @@
+/** `/instances`: reading goes to the encoded view, writing to the desired state, logs and stdin to the node. */
+
+import { requireProcess, stdinCommand } from '../../channel/services/stdin-command.js';
+import { DroverError } from '../../model/errors.js';
+import { type InstanceRecord, instanceInfoSchema, toInstanceInfo } from '../../model/instance.js';
+import { isInstanceId } from '../../model/names.js';
+import { toPlainText } from '../../telemetry/plain-text.js';
+import type { ApiDependencies, StateReport } from '../http/dependencies.js';
+import { sendBytes } from '../http/json-reply.js';
+import { defineRoute, nothing, type Route } from '../http/route.js';
+import { unknownConfiguration } from './configuration-routes.js';
+import {
+  createBody,
+  executeBody,
+  executeMessage,
+  instanceList,
+  instanceMessage,
+  instanceParams,
+  lifecycleMessage,
+  lifecycleQuery,
+  logsAnswer,
+  logsQuery,
+  stateBody,
+} from './instance-schemas.js';
+import type { InstanceView } from './instance-view.js';
+
+export interface InstanceRoutesOptions {
+  readonly dependencies: ApiDependencies;
+  readonly view: InstanceView;
+}
+
+export function instanceRoutes({ dependencies, view }: InstanceRoutesOptions): readonly Route[] {
+  return [
+    listRoute(view),
+    createRoute(dependencies),
+    getRoute(view),
+    removeRoute(dependencies, view),
+    logsRoute(dependencies, view),
+    stateRoute(dependencies, view),
+    lifecycleRoute(dependencies),
+    executeRoute({
+      dependencies,
+      view,
+      path: '/instances/:id/execute',
+      summary: 'Writes a command to the standard input of the process.',
+    }),
+  ];
+}
+
+function listRoute(view: InstanceView): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/instances',
+    scope: 'ALL',
+    summary: 'All instances, oldest first.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'instances', schema: instanceList } },
+    isImmediate: true,
+    handle: (_call, reply) => sendBytes(reply, view.list()),
+  });
+}
+
+function createRoute({ instanceWrites }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/instances',
+    scope: 'ALL',
+    summary: 'Makes an instance of a configuration.',
+    errors: ['DRV_STORE_WRITE_FAILED'],
+    params: nothing,
+    query: nothing,
+    body: createBody,
+    answers: { 201: { description: 'the new instance', schema: instanceInfoSchema } },
+    handle: async ({ body, request }, reply) => {
+      const record = await instanceWrites.create(body.configurationName).catch((error: unknown) => {
+        // A name in the body that does not exist is a fault of the request, not of the URL.
+        if (!DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN')) throw error;
+        throw badRequest(unknownConfiguration(body.configurationName));
+      });
+      request.subject = `${record.id} of ${record.configurationName}`;
+      reply.code(201);
+      return toInstanceInfo(record, record.status.lastHeartbeat);
+    },
+  });
+}
+
+function getRoute(view: InstanceView): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/instances/:id',
+    scope: 'ALL',
+    summary: 'One instance.',
+    errors: ['DRV_INSTANCE_UNKNOWN'],
+    params: instanceParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'the instance', schema: instanceInfoSchema } },
+    isImmediate: true,
+    handle: ({ params }, reply) => {
+      const bytes = view.get(params.id);
+      if (bytes === undefined) throw unknownInstance(params.id);
+      sendBytes(reply, bytes);
+    },
+  });
+}
+
+function removeRoute({ instanceWrites }: ApiDependencies, view: InstanceView): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: '/instances/:id',
+    scope: 'ALL',
+    summary: 'Removes an instance: its process is ended and its working directory goes, unless it is static.',
+    errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
+    params: instanceParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'hidden at once, cleaned up by its node', schema: instanceMessage } },
+    handle: async ({ params }) => {
+      const { id } = visible(view, params.id);
+      await instanceWrites.remove(id);
+      return { message: `instance ${id} is being removed`, instanceId: id };
+    },
+  });
+}
+
+function logsRoute({ services }: ApiDependencies, view: InstanceView): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/instances/:id/logs',
+    scope: 'ALL',
+    summary: 'The most recent lines of output.',
+    errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_NODE_DISCONNECTED', 'DRV_CHANNEL_CALL_FAILED'],
+    params: instanceParams,
+    query: logsQuery,
+    body: nothing,
+    answers: { 200: { description: 'lines, oldest first', schema: logsAnswer } },
+    handle: async ({ params, query }) => {
+      const record = visible(view, params.id);
+      const { lines, totalLines } = await services.readLogs(record, query.lines);
+      const shown = query.ansi === 'true' ? lines : lines.map(toPlainText);
+      return { lines: shown, totalLines, instanceId: record.id };
+    },
+  });
+}
+
+function stateRoute({ instanceWrites }: ApiDependencies, view: InstanceView): Route {
+  return defineRoute({
+    method: 'PUT',
+    path: '/instances/:id/state',
+    scope: 'instance-or-ALL',
+    summary: 'Records what an app or tool reports of an instance.',
+    errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
+    params: instanceParams,
+    query: nothing,
+    body: stateBody,
+    answers: { 200: { description: 'the instance as recorded', schema: instanceInfoSchema } },
+    handle: async ({ params, body, request }) => {
+      const { id, status } = visible(view, params.id);
+      const { state, lastHeartbeat, players, maxPlayers, tps } = body;
+      const report: StateReport = {
+        state,
+        lastHeartbeat: lastHeartbeat ?? undefined,
+        players,
+        maxPlayers,
+        tps,
+      };
+      const record = await instanceWrites.reportState(id, report);
+      request.isRoutine = state === status.state;
+      return toInstanceInfo(record, record.status.lastHeartbeat);
+    },
+  });
+}
+
+function lifecycleRoute({ instanceWrites }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'PATCH',
+    path: '/instances/:id/lifecycle',
+    scope: 'ALL',
+    summary: 'Starts, stops or restarts an instance; its record is kept.',
+    errors: ['DRV_STORE_WRITE_FAILED'],
+    params: instanceParams,
+    query: lifecycleQuery,
+    body: nothing,
+    answers: { 200: { description: 'recorded', schema: lifecycleMessage } },
+    handle: async ({ params: { id }, query: { target } }) => {
+      if (!isInstanceId(id)) throw badRequest(unknownInstance(id));
+      await instanceWrites.setLifecycle(id, target).catch((error: unknown) => {
+        throw DroverError.is(error, 'DRV_INSTANCE_UNKNOWN') ? badRequest(unknownInstance(id)) : error;
+      });
+      return { message: `instance ${id}: ${target} requested`, instanceId: id, target };
+    },
+  });
+}
+
+export interface ExecuteRouteOptions extends InstanceRoutesOptions {
+  readonly path: string;
+  readonly summary: string;
+}
+
+/** What `execute` is, under any path. */
+export function executeRoute({ dependencies, view, path, summary }: ExecuteRouteOptions): Route {
+  return defineRoute({
+    method: 'POST',
+    path,
+    scope: 'ALL',
+    summary,
+    errors: [
+      'DRV_INSTANCE_UNKNOWN',
+      'DRV_INSTANCE_NOT_RUNNING',
+      'DRV_STDIN_FULL',
+      'DRV_NODE_DISCONNECTED',
+      'DRV_CHANNEL_CALL_FAILED',
+    ],
+    params: instanceParams,
+    query: nothing,
+    body: executeBody,
+    answers: { 200: { description: 'handed over', schema: executeMessage } },
+    handle: async ({ params, body: { command } }) => {
+      const record = visible(view, params.id);
+      requireProcess(record);
+      await dependencies.services.writeStdin(record, stdinCommand(command, 'body field command'));
+      return { message: `command sent to instance ${record.id}`, instanceId: record.id, command };
+    },
+  });
+}
+
+/** Throws DRV_INSTANCE_UNKNOWN, also for one that is being removed. */
+export function visible(view: InstanceView, id: string): InstanceRecord {
+  const record = view.record(id);
+  if (record === undefined) throw unknownInstance(id);
+  return record;
+}
+
+/** Only a well-formed id is repeated to the client. */
+function unknownInstance(id: string): DroverError {
+  const message = isInstanceId(id)
+    ? `there is no instance "${id}": GET /api/instances lists them`
+    : 'there is no such instance: an id is 6 characters, lower-case letters and digits';
+  return new DroverError('DRV_INSTANCE_UNKNOWN', message);
+}
+
+function badRequest({ message }: DroverError): DroverError {
+  return new DroverError('DRV_REQUEST_INVALID', message);
+}

@@ -1,0 +1,168 @@
+/**
+ * Instances as encoded for clients: the bytes of each and of the whole list are kept, and only what changed is
+ * encoded again. `lastHeartbeat` follows the beats of the node while an instance is ONLINE.
+ */
+import { type InstanceInfo, type InstanceRecord, toInstanceInfo } from '../../model/instance.js';
+import type { MirrorReader } from '../../store/mirror.js';
+import type { BeatReader } from '../http/dependencies.js';
+
+/** Cannot occur inside an encoded string: there every quote has a backslash before it. */
+const HEARTBEAT = '"lastHeartbeat":';
+const COMMA = 0x2c;
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+
+/** One visible instance. Its bytes are made when first asked for. */
+interface Slot {
+  record: InstanceRecord;
+  isGone: boolean;
+  /** Null after a change of the record. Never written to once given out. */
+  bytes: Buffer | null;
+  heartbeat: number;
+  /** Where the digits of the heartbeat begin in `bytes`. */
+  digitsAt: number;
+  /** `beats.tick` for which `heartbeat` was looked up. */
+  tick: number;
+}
+
+export interface InstanceViewOptions {
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly beats: BeatReader;
+}
+
+export class InstanceView {
+  readonly #beats: BeatReader;
+  readonly #unsubscribe: () => void;
+  readonly #slots = new Map<string, Slot>();
+  /** By creation, then id, unless `#isOrderStale`; may hold slots that are gone until the next list. */
+  #order: Slot[] = [];
+  #isOrderStale = true;
+  /** Null: an instance changed since it was built. */
+  #list: Buffer | null = null;
+  #listTick = 0;
+
+  constructor({ instances, beats }: InstanceViewOptions) {
+    this.#beats = beats;
+    for (const [id, { value }] of instances.entries()) this.#take(id, value);
+    this.#unsubscribe = instances.onChange((id, after) => this.#take(id, after?.value));
+  }
+
+  /** The record, unless it is being removed: then clients must not see it any more. */
+  record(id: string): InstanceRecord | undefined {
+    return this.#slots.get(id)?.record;
+  }
+
+  /** The encoded InstanceInfo, or undefined when there is none to be seen. Not to be written to. */
+  get(id: string): Buffer | undefined {
+    const slot = this.#slots.get(id);
+    if (slot === undefined) return undefined;
+    this.#refresh(slot);
+    return slot.bytes ?? undefined;
+  }
+
+  /** The encoded array of all instances by `createdAt`, then id. Not to be written to. */
+  list(): Buffer {
+    const { tick } = this.#beats;
+    if (this.#list !== null && this.#listTick === tick) return this.#list;
+    this.#putInOrder();
+    let isChanged = this.#list === null;
+    for (const slot of this.#order) isChanged = this.#refresh(slot) || isChanged;
+    if (this.#list === null || isChanged) this.#list = joinArray(this.#order);
+    this.#listTick = tick;
+    return this.#list;
+  }
+
+  /** What is placed on a node, by `createdAt`, then id. */
+  onNode(nodeId: string): InstanceInfo[] {
+    this.#putInOrder();
+    return this.#order
+      .filter(({ record, isGone }) => !isGone && record.placement?.nodeId === nodeId)
+      .map(({ record }) => toInstanceInfo(record, this.#heartbeatOf(record)));
+  }
+
+  /** Idempotent; the view stands still afterwards. */
+  close(): void {
+    this.#unsubscribe();
+  }
+
+  #take(id: string, record: InstanceRecord | undefined): void {
+    this.#list = null;
+    const slot = this.#slots.get(id);
+    const isVisible = record !== undefined && record.desired.goal !== 'remove';
+    if (slot !== undefined && isVisible && slot.record.createdAt === record.createdAt) {
+      slot.record = record;
+      slot.bytes = null;
+      return;
+    }
+    if (slot !== undefined) this.#drop(id, slot);
+    if (isVisible) this.#add(id, record);
+  }
+
+  #add(id: string, record: InstanceRecord): void {
+    const slot: Slot = { record, isGone: false, bytes: null, heartbeat: 0, digitsAt: 0, tick: 0 };
+    this.#slots.set(id, slot);
+    this.#order.push(slot);
+    this.#isOrderStale = true;
+  }
+
+  #drop(id: string, slot: Slot): void {
+    slot.isGone = true;
+    this.#slots.delete(id);
+    this.#isOrderStale = true;
+  }
+
+  #putInOrder(): void {
+    if (!this.#isOrderStale) return;
+    this.#order = this.#order.filter((slot) => !slot.isGone).sort(byCreation);
+    this.#isOrderStale = false;
+  }
+
+  /** Brings record and heartbeat of the bytes up to date; true when they changed. */
+  #refresh(slot: Slot): boolean {
+    const { tick } = this.#beats;
+    if (slot.bytes !== null && slot.tick === tick) return false;
+    const heartbeat = this.#heartbeatOf(slot.record);
+    slot.tick = tick;
+    if (slot.bytes !== null && slot.heartbeat === heartbeat) return false;
+    slot.bytes = withHeartbeat(slot, heartbeat) ?? encode(slot, heartbeat);
+    slot.heartbeat = heartbeat;
+    return true;
+  }
+
+  #heartbeatOf({ placement, status }: InstanceRecord): number {
+    if (placement === null || status.state !== 'ONLINE') return status.lastHeartbeat;
+    return Math.max(status.lastHeartbeat, this.#beats.lastBeatAt(placement.nodeId) ?? 0);
+  }
+}
+
+function encode(slot: Slot, heartbeat: number): Buffer {
+  const bytes = Buffer.from(JSON.stringify(toInstanceInfo(slot.record, heartbeat)));
+  slot.digitsAt = bytes.indexOf(HEARTBEAT) + HEARTBEAT.length;
+  return bytes;
+}
+
+/** A beat changes 13 digits of every instance on its node: a copy with new digits, where they take the same place. */
+function withHeartbeat(slot: Slot, heartbeat: number): Buffer | undefined {
+  const digits = String(heartbeat);
+  if (slot.bytes === null || digits.length !== String(slot.heartbeat).length) return undefined;
+  const bytes = Buffer.from(slot.bytes);
+  bytes.write(digits, slot.digitsAt, 'latin1');
+  return bytes;
+}
+
+function byCreation(a: Slot, b: Slot): number {
+  if (a.record.createdAt !== b.record.createdAt) return a.record.createdAt - b.record.createdAt;
+  return a.record.id < b.record.id ? -1 : 1;
+}
+
+function joinArray(slots: readonly Slot[]): Buffer {
+  const length = slots.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0) + 1, slots.length === 0 ? 2 : 1);
+  const list = Buffer.allocUnsafeSlow(length);
+  let offset = list.writeUInt8(OPEN, 0);
+  for (const { bytes } of slots) {
+    if (offset > 1) offset = list.writeUInt8(COMMA, offset);
+    offset += bytes?.copy(list, offset) ?? 0;
+  }
+  list.writeUInt8(CLOSE, offset);
+  return list;
+}

@@ -1,0 +1,38 @@
+/**
+ * Endpoints beyond the API's document that plugins in use call: other names for `lifecycle?target=stop` and `execute`.
+ */
+
+import { defineRoute, nothing, type Route } from '../http/route.js';
+import { executeRoute, type InstanceRoutesOptions, visible } from './instance-routes.js';
+import { instanceParams, lifecycleMessage } from './instance-schemas.js';
+
+export function pluginRoutes(options: InstanceRoutesOptions): readonly Route[] {
+  return [
+    stopRoute(options),
+    executeRoute({
+      ...options,
+      path: '/instances/:id/command',
+      summary: 'Another name for execute, for plugins in use.',
+    }),
+  ];
+}
+
+function stopRoute({ dependencies, view }: InstanceRoutesOptions): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/instances/:id/stop',
+    scope: 'ALL',
+    summary:
+      'Another name for lifecycle with target stop, for plugins in use; whatever body they send is ignored.',
+    errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
+    params: instanceParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'recorded', schema: lifecycleMessage } },
+    handle: async ({ params }) => {
+      const { id } = visible(view, params.id);
+      await dependencies.instanceWrites.setLifecycle(id, 'stop');
+      return { message: `instance ${id}: stop requested`, instanceId: id, target: 'stop' };
+    },
+  });
+}

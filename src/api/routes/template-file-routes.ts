@@ -1,0 +1,127 @@
+/** `/templates/{group}/{name}/files`: the files of a template, one at a time, as they are: bytes of whatever type. */
+import { Readable } from 'node:stream';
+import type { ErrorCode } from '../../model/errors.js';
+import type { ApiDependencies } from '../http/dependencies.js';
+import { defineRoute, nothing, type Route } from '../http/route.js';
+import { fileParams, removedFile, templateFiles, templateParams, writtenFile } from './template-schemas.js';
+
+const FILE_PATH = '/templates/:group/:name/files/*';
+const TEXT_TYPE = 'text/plain; charset=utf-8';
+const WRITE_ERRORS: readonly ErrorCode[] = [
+  'DRV_PATH_UNSAFE',
+  'DRV_REQUEST_TOO_LARGE',
+  'DRV_DISK_WRITE_FAILED',
+];
+
+export function templateFileRoutes(dependencies: ApiDependencies): readonly Route[] {
+  return [
+    listRoute(dependencies),
+    readRoute(dependencies),
+    createRoute(dependencies),
+    replaceRoute(dependencies),
+    removeRoute(dependencies),
+  ];
+}
+
+function listRoute({ templates }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/templates/:group/:name/files',
+    scope: 'ALL',
+    summary: 'The files of a template, by path.',
+    errors: ['DRV_TEMPLATE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
+    params: templateParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'a flat list, in order', schema: templateFiles } },
+    handle: async ({ params: { group, name } }) => ({
+      group,
+      name,
+      files: await templates.listFiles(group, name),
+    }),
+  });
+}
+
+function readRoute({ templates }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'GET',
+    path: FILE_PATH,
+    scope: 'ALL',
+    summary: 'The content of a file, byte for byte.',
+    errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
+    params: fileParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'the content', contentType: 'text/plain' } },
+    answerStream: true,
+    handle: async ({ params: { group, name, '*': path }, request }, reply) => {
+      const { bytes, content } = await templates.openFile(group, name, path);
+      reply.header('content-length', bytes).header('x-content-type-options', 'nosniff').type(TEXT_TYPE);
+      if (request.method !== 'HEAD') return reply.send(content);
+      content.destroy();
+      // Of all that can be sent only a stream keeps the length that was set.
+      return reply.send(Readable.from([]));
+    },
+  });
+}
+
+function createRoute({ templates }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'POST',
+    path: FILE_PATH,
+    scope: 'ALL',
+    summary:
+      'Creates a file, its directories and its template as needed; whatever the content type, the body as it is.',
+    errors: ['DRV_TEMPLATE_FILE_EXISTS', ...WRITE_ERRORS],
+    params: fileParams,
+    query: nothing,
+    body: nothing,
+    bodyTypes: ['application/octet-stream', 'text/plain'],
+    bodyStream: true,
+    answers: { 201: { description: 'created, and on disk', schema: writtenFile } },
+    handle: async ({ params: { group, name, '*': path }, stream }, reply) => {
+      const { bytes } = await templates.createFile(group, name, path, stream);
+      reply.code(201);
+      return { message: `file created: ${bytes} bytes`, group, name, path, bytes };
+    },
+  });
+}
+
+function replaceRoute({ templates }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'PATCH',
+    path: FILE_PATH,
+    scope: 'ALL',
+    summary:
+      'Replaces the content of a file, wholly or not at all; whatever the content type, the body as it is.',
+    errors: ['DRV_TEMPLATE_FILE_UNKNOWN', ...WRITE_ERRORS],
+    params: fileParams,
+    query: nothing,
+    body: nothing,
+    bodyTypes: ['text/plain', 'application/octet-stream'],
+    bodyStream: true,
+    answers: { 200: { description: 'replaced, and on disk', schema: writtenFile } },
+    handle: async ({ params: { group, name, '*': path }, stream }) => {
+      const { bytes } = await templates.replaceFile(group, name, path, stream);
+      return { message: `file replaced: ${bytes} bytes`, group, name, path, bytes };
+    },
+  });
+}
+
+function removeRoute({ templates }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: FILE_PATH,
+    scope: 'ALL',
+    summary: 'Deletes a file, and the directories above it that are empty then; the template itself stays.',
+    errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_PATH_UNSAFE', 'DRV_DISK_WRITE_FAILED'],
+    params: fileParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'deleted', schema: removedFile } },
+    handle: async ({ params: { group, name, '*': path } }) => {
+      await templates.removeFile(group, name, path);
+      return { message: 'file deleted', group, name, path };
+    },
+  });
+}

@@ -1,0 +1,193 @@
+/** `/templates`: which there are, whole ones as zips, and from where they come. Their files: `template-file-routes.ts`. */
+import { DroverError } from '../../model/errors.js';
+import { type ClusterSyncReport, clusterSyncSchema, LOCAL_STORAGE } from '../../model/template.js';
+import type { ApiDependencies } from '../http/dependencies.js';
+import { defineRoute, nothing, type Route } from '../http/route.js';
+import { templateFileRoutes } from './template-file-routes.js';
+import {
+  clusterSyncAnswer,
+  clusterSyncBody,
+  importedTemplate,
+  syncBody,
+  syncedTemplate,
+  templateDetails,
+  templateGroups,
+  templateParams,
+} from './template-schemas.js';
+
+export function templateRoutes(dependencies: ApiDependencies): readonly Route[] {
+  return [
+    listRoute(dependencies),
+    detailsRoute(dependencies),
+    ...templateFileRoutes(dependencies),
+    exportRoute(dependencies),
+    importRoute(dependencies),
+    syncRoute(dependencies),
+    clusterSyncRoute(dependencies),
+    latestSyncRoute(dependencies),
+  ];
+}
+
+function listRoute({ templates }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/templates',
+    scope: 'ALL',
+    summary: 'All local templates, by group.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'groups with their templates, both in order', schema: templateGroups } },
+    handle: () =>
+      [...templates.groups()].map(([group, names]) => ({
+        group,
+        templates: names.map((name) => ({ name, group, storage: LOCAL_STORAGE, priority: 0 })),
+      })),
+  });
+}
+
+function detailsRoute({ templates }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/templates/:group/:name',
+    scope: 'ALL',
+    summary: 'Where a template lies, and whether it is there.',
+    errors: ['DRV_PATH_UNSAFE'],
+    params: templateParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'also for one that is not there', schema: templateDetails } },
+    handle: async ({ params: { group, name } }) => ({
+      group,
+      name,
+      ...(await templates.details(group, name)),
+    }),
+  });
+}
+
+function exportRoute({ templates }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/templates/:group/:name/export',
+    scope: 'ALL',
+    summary: 'The whole template as a zip; equal templates make equal zips.',
+    errors: ['DRV_TEMPLATE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
+    params: templateParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'the zip, as it is made', contentType: 'application/zip' } },
+    answerStream: true,
+    handle: async ({ params: { group, name } }, reply) => {
+      const zip = await templates.exportArchive(group, name);
+      // Both names hold nothing that would have to be quoted.
+      reply.header('content-disposition', `attachment; filename="${group}-${name}.zip"`);
+      return reply.type('application/zip').send(zip);
+    },
+  });
+}
+
+function importRoute({ templates }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/templates/:group/:name/import',
+    scope: 'ALL',
+    summary:
+      'Unpacks a zip into the template, wholly or not at all: its files replace those of the same path, others stay.',
+    errors: [
+      'DRV_ARCHIVE_INVALID',
+      'DRV_ARCHIVE_TOO_LARGE',
+      'DRV_REQUEST_TOO_LARGE',
+      'DRV_TEMPLATE_UNSAFE',
+      'DRV_PATH_UNSAFE',
+      'DRV_DISK_WRITE_FAILED',
+    ],
+    params: templateParams,
+    query: nothing,
+    body: nothing,
+    bodyTypes: ['application/zip'],
+    bodyStream: true,
+    isUntimed: true,
+    answers: { 200: { description: 'imported', schema: importedTemplate } },
+    handle: async ({ params: { group, name }, stream }) => {
+      const { files, bytes } = await templates.importArchive(group, name, stream);
+      const message = `template ${group}/${name}: ${files} files imported`;
+      return { message, group, name, files, bytes };
+    },
+  });
+}
+
+function syncRoute({ templateSync }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/templates/:group/:name/sync',
+    scope: 'ALL',
+    summary: 'Replaces the local template by the latest version that a storage provider has of it.',
+    errors: [
+      'DRV_STORAGE_UNKNOWN',
+      'DRV_STORAGE_FAILED',
+      'DRV_TEMPLATE_UNKNOWN',
+      'DRV_TEMPLATE_UNSAFE',
+      'DRV_PATH_UNSAFE',
+      'DRV_DISK_WRITE_FAILED',
+    ],
+    params: templateParams,
+    query: nothing,
+    body: syncBody,
+    answers: { 200: { description: 'downloaded, and in place', schema: syncedTemplate } },
+    isUntimed: true,
+    handle: async ({ params: { group, name }, body: { storage } }) => {
+      const { files, bytes, digest } = await templateSync.fromStorage(group, name, storage);
+      const message = `template ${group}/${name}: ${files} files from storage ${storage}`;
+      return { message, group, name, storage, files, bytes, digest };
+    },
+  });
+}
+
+function clusterSyncRoute({ templateSync }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/templates/sync',
+    scope: 'ALL',
+    summary: 'Has every connected node fetch templates ahead of need; without a body, all of them.',
+    params: nothing,
+    query: nothing,
+    body: clusterSyncBody,
+    answers: {
+      200: {
+        description: 'the nodes fetch; GET /templates/sync shows how it goes',
+        schema: clusterSyncAnswer,
+      },
+    },
+    handle: async ({ body: { pattern } }) => {
+      const { templates, nodes } = await templateSync.toCluster(pattern);
+      const message = `${count(templates.length, 'template')} on the way to ${count(nodes.length, 'node')}`;
+      return { message: templates.length === 0 ? 'no template matches' : message, pattern, templates, nodes };
+    },
+  });
+}
+
+function latestSyncRoute({ templateSync }: ApiDependencies): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/templates/sync',
+    scope: 'ALL',
+    summary: 'How the latest sync to the cluster stands, node by node.',
+    errors: ['DRV_TEMPLATE_UNKNOWN'],
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'the sync, also while it runs', schema: clusterSyncSchema } },
+    handle: (): ClusterSyncReport => {
+      const latest = templateSync.latestSync();
+      if (latest !== undefined) return latest;
+      throw new DroverError(
+        'DRV_TEMPLATE_UNKNOWN',
+        'no sync was asked for since the master started: POST /api/templates/sync begins one',
+      );
+    },
+  });
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

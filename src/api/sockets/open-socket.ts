@@ -1,0 +1,171 @@
+/**
+ * One open WebSocket as its endpoint sees it: bounded in both directions, silent once closed. The library does the
+ * frames; this holds the limits.
+ */
+import type { Socket } from 'node:net';
+import { type RawData, WebSocket } from 'ws';
+import type { Actor } from '../access/auth.js';
+import type { ApiSocket } from './socket.js';
+
+const KIB = 1024;
+const DRAINED_BYTES = 256 * KIB;
+/** Nothing is worth holding more for one reader; endpoints stop long before. */
+const MAX_BUFFERED_BYTES = 16 * KIB * KIB;
+/** A client that pings and does not read gets no more answers than this. */
+const MAX_PONG_BACKLOG_BYTES = 64 * KIB;
+const MAX_EARLY_BYTES = 64 * KIB;
+const MAX_REASON_BYTES = 123;
+
+export const CLOSE = {
+  goingAway: 1001,
+  noBinary: 1003,
+  refused: 1008,
+  fault: 1011,
+  tooSlow: 1013,
+} as const;
+
+export interface OpenSocketOptions {
+  readonly websocket: WebSocket;
+  /** What `websocket` runs on. */
+  readonly connection: Socket;
+  readonly actor: Actor;
+  readonly address: string;
+}
+
+export class OpenSocket implements ApiSocket {
+  readonly actor: Actor;
+  readonly address: string;
+  readonly #websocket: WebSocket;
+  readonly #connection: Socket;
+  readonly #closed = new AbortController();
+  #listener: ((text: string) => void) | undefined;
+  /** Frames from before there was a listener. */
+  readonly #early: string[] = [];
+  #earlyBytes = 0;
+  #drained: (() => void)[] = [];
+  #readAtBeat = 0;
+  #takenAtBeat = 0;
+  #wasBehindAtBeat = false;
+
+  constructor({ websocket, connection, actor, address }: OpenSocketOptions) {
+    this.#websocket = websocket;
+    this.#connection = connection;
+    this.actor = actor;
+    this.address = address;
+    websocket.on('message', (data, isBinary) => this.#onMessage(data, isBinary));
+    websocket.on('ping', (data) => this.#onPing(data));
+    websocket.on('close', () => this.#end());
+    connection.on('drain', () => this.#releaseDrained());
+  }
+
+  get signal(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  get bufferedBytes(): number {
+    return this.#connection.writableLength;
+  }
+
+  sendText(text: string): void {
+    if (!this.#isOpen) return;
+    this.#websocket.send(text);
+    this.#limitBuffer();
+  }
+
+  sendFrames(frames: Buffer): void {
+    if (!this.#isOpen) return;
+    // Without compression the library writes its own frames whole and at once, so that these come between them.
+    this.#connection.write(frames);
+    this.#limitBuffer();
+  }
+
+  whenDrained(): Promise<void> {
+    if (!this.#isOpen || this.bufferedBytes <= DRAINED_BYTES) return Promise.resolve();
+    return new Promise((resolve) => this.#drained.push(resolve));
+  }
+
+  onText(listener: (text: string) => void): void {
+    this.#listener = listener;
+    for (const text of this.#early.splice(0)) this.#hear(text);
+  }
+
+  close(code: number, reason: string): void {
+    if (this.#closed.signal.aborted) return;
+    this.#websocket.close(code, cutReason(reason));
+    this.#end();
+  }
+
+  /** Closes so that nothing that is still on its way out gets there either. For a key that is no more. */
+  revoke(reason: string): void {
+    if (this.bufferedBytes > 0) this.#connection.destroy();
+    this.close(CLOSE.refused, reason);
+  }
+
+  /** Called regularly: gives up a peer of which nothing was heard since the last call, and pings it. */
+  beat(): void {
+    const { bytesRead, bytesWritten, writableLength } = this.#connection;
+    const taken = bytesWritten - writableLength;
+    // One that reads slowly has the ping still before it. That it reads shows only while something waits for it.
+    const isReading = this.#wasBehindAtBeat && taken > this.#takenAtBeat;
+    if (bytesRead <= this.#readAtBeat && !isReading) {
+      this.#websocket.terminate();
+      return;
+    }
+    this.#readAtBeat = bytesRead;
+    this.#takenAtBeat = taken;
+    this.#wasBehindAtBeat = writableLength > 0;
+    if (this.#isOpen) this.#websocket.ping();
+  }
+
+  get #isOpen(): boolean {
+    return !this.#closed.signal.aborted && this.#websocket.readyState === WebSocket.OPEN;
+  }
+
+  #onMessage(data: RawData, isBinary: boolean): void {
+    if (!this.#isOpen) return;
+    if (isBinary) {
+      this.close(CLOSE.noBinary, 'this socket takes text frames only');
+      return;
+    }
+    this.#hear(data.toString());
+  }
+
+  #hear(text: string): void {
+    // A listener may close the socket; what came after that is not for it.
+    if (!this.#isOpen) return;
+    if (this.#listener !== undefined) {
+      this.#listener(text);
+      return;
+    }
+    this.#early.push(text);
+    this.#earlyBytes += Buffer.byteLength(text) + 1;
+    if (this.#earlyBytes > MAX_EARLY_BYTES) this.close(CLOSE.refused, 'too many frames, too early');
+  }
+
+  #onPing(data: Buffer): void {
+    if (this.#isOpen && this.bufferedBytes < MAX_PONG_BACKLOG_BYTES) this.#websocket.pong(data);
+  }
+
+  #limitBuffer(): void {
+    if (this.bufferedBytes > MAX_BUFFERED_BYTES)
+      this.close(CLOSE.tooSlow, 'too slow: 16 MiB wait to be read');
+  }
+
+  #releaseDrained(): void {
+    for (const resolve of this.#drained.splice(0)) resolve();
+  }
+
+  #end(): void {
+    this.#closed.abort();
+    this.#early.length = 0;
+    this.#releaseDrained();
+  }
+}
+
+/** `reason` in 123 bytes of UTF-8 at most, whole characters only. */
+function cutReason(reason: string): string {
+  const bytes = Buffer.from(reason);
+  if (bytes.length <= MAX_REASON_BYTES) return reason;
+  // A half character at the end would be an invalid frame.
+  return new TextDecoder().decode(bytes.subarray(0, MAX_REASON_BYTES), { stream: true });
+}

@@ -1,0 +1,116 @@
+/**
+ * Every WebSocket from its handshake to its end: how many there may be, whether they still live, and that none
+ * outlives its key or the server.
+ */
+import type { Socket } from 'node:net';
+import type { Clock, TimerHandle } from '../../loop/clock.js';
+import { DroverError } from '../../model/errors.js';
+import { type Actor, actorLabel } from '../access/auth.js';
+import { CLOSE, type OpenSocket } from './open-socket.js';
+
+/** How long clients may take to answer the close when the server stops. */
+const STOP_GRACE_MS = 1000;
+
+export interface SocketLimits {
+  /** Default 64. */
+  readonly perKey: number;
+  /** Default 1,024. */
+  readonly total: number;
+  /** Time between two pings; who lets one pass without a sign of life is closed. Default 30 s. */
+  readonly pingMs: number;
+}
+
+/** A place that a socket holds, from before its upgrade until its connection has closed. */
+interface Seat {
+  readonly label: string;
+  readonly connection: Socket;
+  socket: OpenSocket | undefined;
+}
+
+export class SocketBook {
+  readonly #limits: SocketLimits;
+  readonly #clock: Clock;
+  readonly #seats = new Map<Socket, Seat>();
+  readonly #perKey = new Map<string, number>();
+  #beat: TimerHandle | undefined;
+  #stopping: Promise<void> | undefined;
+
+  constructor(clock: Clock, { perKey = 64, total = 1024, pingMs = 30_000 }: Partial<SocketLimits> = {}) {
+    this.#clock = clock;
+    this.#limits = { perKey, total, pingMs };
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#seats.size;
+  }
+
+  /** Called before the upgrade. Throws DRV_SOCKET_LIMIT. The place is free again when `connection` has closed. */
+  reserve(actor: Actor, connection: Socket): void {
+    const label = actorLabel(actor);
+    const ofKey = this.#perKey.get(label) ?? 0;
+    const { perKey, total } = this.#limits;
+    if (ofKey >= perKey)
+      throw limited(`key ${label} holds ${perKey} sockets, the most there may be of one key`);
+    if (this.#seats.size >= total) throw limited(`there are ${total} sockets, the most there may be`);
+    this.#seats.set(connection, { label, connection, socket: undefined });
+    this.#perKey.set(label, ofKey + 1);
+    connection.once('close', () => this.#release(connection, label));
+    this.#beat ??= this.#clock.setTimer(this.#limits.pingMs, () => this.#onBeat());
+  }
+
+  /** Called when the upgrade is done. */
+  opened(connection: Socket, socket: OpenSocket): void {
+    const seat = this.#seats.get(connection);
+    if (seat === undefined || this.#stopping !== undefined) connection.destroy();
+    else seat.socket = socket;
+  }
+
+  /** Closes what a key that is gone had opened, and what it was about to open. */
+  revoke(label: string): void {
+    for (const seat of this.#seats.values()) {
+      if (seat.label !== label) continue;
+      if (seat.socket === undefined) seat.connection.destroy();
+      else seat.socket.revoke('the key was deleted');
+    }
+  }
+
+  /** Closes all with 1001. Idempotent. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#closeAll();
+    return this.#stopping;
+  }
+
+  async #closeAll(): Promise<void> {
+    this.#beat?.cancel();
+    const seats = [...this.#seats.values()];
+    const ends = seats.map(({ connection }) => new Promise((resolve) => connection.once('close', resolve)));
+    for (const { socket, connection } of seats) {
+      if (socket === undefined) connection.destroy();
+      else socket.close(CLOSE.goingAway, 'the server stops');
+    }
+    const timer = setTimeout(() => {
+      for (const { connection } of seats) connection.destroy();
+    }, STOP_GRACE_MS);
+    await Promise.all(ends);
+    clearTimeout(timer);
+  }
+
+  #release(connection: Socket, label: string): void {
+    this.#seats.delete(connection);
+    const left = (this.#perKey.get(label) ?? 1) - 1;
+    if (left > 0) this.#perKey.set(label, left);
+    else this.#perKey.delete(label);
+  }
+
+  #onBeat(): void {
+    this.#beat = undefined;
+    if (this.#seats.size === 0 || this.#stopping !== undefined) return;
+    for (const { socket } of this.#seats.values()) socket?.beat();
+    this.#beat = this.#clock.setTimer(this.#limits.pingMs, () => this.#onBeat());
+  }
+}
+
+function limited(what: string): DroverError {
+  return new DroverError('DRV_SOCKET_LIMIT', `${what}: close one first`);
+}

@@ -1,0 +1,105 @@
+/**
+ * Brings a `SocketSpec` onto the server. Whoever may not open a socket, or asks for it wrongly, gets an ordinary HTTP
+ * answer; the upgrade is the last thing that happens.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { WebSocket } from 'ws';
+import { DroverError } from '../../model/errors.js';
+import { offeredProtocols, selectableProtocols } from '../access/socket-protocols.js';
+import { sendError } from '../http/json-reply.js';
+import { parseRequest } from '../http/request-validation.js';
+import { OpenSocket } from './open-socket.js';
+import type { ApiSocket, SocketDescription, SocketSpec } from './socket.js';
+import type { SocketBook } from './socket-book.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A WebSocket endpoint: the key may come as a subprotocol. */
+    socket?: true;
+  }
+}
+
+const VERSION = '13';
+const KEY = /^[A-Za-z0-9+/]{22}==$/;
+const PROTOCOL = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+type Run = (socket: ApiSocket) => void;
+
+export interface SocketRoute extends SocketDescription {
+  /** `server` has the WebSocket plugin; called once. */
+  register(server: FastifyInstance, book: SocketBook): void;
+}
+
+/** Binds a socket endpoint to its schemas and forgets their types, like `defineRoute`. */
+export function defineSocketRoute<P, Q>(spec: SocketSpec<P, Q>): SocketRoute {
+  if (spec.scope === 'open') throw new Error(`socket ${spec.path} must ask for a key`);
+  const register = (server: FastifyInstance, book: SocketBook): void => {
+    const runs = new WeakMap<IncomingMessage, Run>();
+    server.route({
+      method: 'GET',
+      url: spec.path,
+      config: { scope: spec.scope, socket: true },
+      preHandler: async (request, reply) => {
+        if (request.ws) runs.set(request.raw, await prepare(spec, book, { request, reply }));
+      },
+      handler: (_request, reply) => {
+        reply.header('upgrade', 'websocket');
+        sendError(reply, 426, 'this endpoint is a WebSocket: send an upgrade request');
+      },
+      wsHandler: (websocket, request) => start(websocket, request, { book, run: runs.get(request.raw) }),
+    });
+  };
+  return { ...spec, register };
+}
+
+async function prepare<P, Q>(
+  spec: SocketSpec<P, Q>,
+  book: SocketBook,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): Promise<Run> {
+  checkHandshake(request.raw, reply);
+  const params = parseRequest(spec.params, request.params, 'path');
+  const query = parseRequest(spec.query, request.query, 'query');
+  if (request.actor !== null) book.reserve(request.actor, request.raw.socket);
+  return await spec.open({ params, query, request });
+}
+
+/** What the library would refuse in its own words, and after the fact. */
+function checkHandshake({ headers }: IncomingMessage, reply: FastifyReply): void {
+  if (headers['sec-websocket-version'] !== VERSION) {
+    reply.header('sec-websocket-version', VERSION);
+    throw invalid(`Sec-WebSocket-Version must be ${VERSION}`);
+  }
+  if (!KEY.test(headers['sec-websocket-key'] ?? '')) {
+    throw invalid('Sec-WebSocket-Key must be 16 bytes in base64');
+  }
+  const offered = offeredProtocols(headers['sec-websocket-protocol']);
+  if (!offered.every((protocol) => PROTOCOL.test(protocol)) || new Set(offered).size < offered.length) {
+    throw invalid('Sec-WebSocket-Protocol must be a list of different names');
+  }
+  if (offered.length > 0 && selectableProtocols(offered).length === 0) {
+    throw invalid(
+      'offer one more subprotocol beside the key, such as "drover": the server selects it, for it never sends a key back',
+    );
+  }
+}
+
+function start(
+  websocket: WebSocket,
+  request: FastifyRequest,
+  { book, run }: { book: SocketBook; run: Run | undefined },
+): void {
+  const { actor, ip: address, raw } = request;
+  if (run === undefined || actor === null) {
+    websocket.terminate();
+    return;
+  }
+  const socket = new OpenSocket({ websocket, connection: raw.socket, actor, address });
+  book.opened(raw.socket, socket);
+  run(socket);
+}
+
+function invalid(message: string): DroverError {
+  return new DroverError('DRV_REQUEST_INVALID', message);
+}

@@ -1,0 +1,129 @@
+/**
+ * When each node was last heard of, in memory only, measured in the master's own waking time: a clock that
+ * stands still while this process is stopped or starved, so that a master that slept declares nobody lost.
+ */
+import type { Clock, TimerHandle } from '../../loop/clock.js';
+import { BEAT_EVERY_MS } from '../protocol/messages.js';
+
+const TICK_MS = 500;
+/** A tick that comes later than this counts as this much: the rest was our own stall. */
+const MAX_TICK_MS = 1000;
+/** A beat after a longer silence than this is news: the node may have been called lost meanwhile. */
+export const SILENT_MS = 1.5 * BEAT_EVERY_MS;
+/** A master that starts waits so long for its nodes to find it again: they dial, and pause between two tries. */
+const RETURN_MS = 10_000;
+
+interface Heard {
+  /** Waking time of the last beat. */
+  awakeAt: number;
+  /** Wall clock of the last beat, for display. */
+  wallAt: number;
+  isConnected: boolean;
+  /** Waking time at which the node said that it will be back; undefined: it did not. */
+  byeAt: number | undefined;
+}
+
+export interface NodeContact {
+  readonly isConnected: boolean;
+  readonly silentMs: number;
+  /** Time since it said that it will be back, or null. */
+  readonly goneForMs: number | null;
+}
+
+export class BeatBook {
+  readonly #clock: Clock;
+  readonly #nodes = new Map<string, Heard>();
+  #awakeBase = 0;
+  #lastTick: number;
+  #timer: TimerHandle | undefined;
+  #tick = 0;
+  #listener: ((nodeId: string) => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#lastTick = clock.monotonic();
+  }
+
+  start(): void {
+    this.#lastTick = this.#clock.monotonic();
+    this.#scheduleTick();
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  /** One listener: a node connected, disconnected or said something that changes its contact (not each beat). */
+  onContactChange(listener: (nodeId: string) => void): void {
+    this.#listener = listener;
+  }
+
+  /** Grows with every beat of any node. */
+  get tick(): number {
+    return this.#tick;
+  }
+
+  lastBeatAt(nodeId: string): number | undefined {
+    return this.#nodes.get(nodeId)?.wallAt;
+  }
+
+  /** What is known of a node. One never heard of counts as silent since it had time to find this master. */
+  contact(nodeId: string): NodeContact {
+    const heard = this.#nodes.get(nodeId);
+    const awake = this.#awake();
+    if (heard === undefined)
+      return { isConnected: false, silentMs: Math.max(0, awake - RETURN_MS), goneForMs: null };
+    return {
+      isConnected: heard.isConnected,
+      silentMs: awake - heard.awakeAt,
+      goneForMs: heard.byeAt === undefined ? null : awake - heard.byeAt,
+    };
+  }
+
+  connected(nodeId: string): void {
+    this.#nodes.set(nodeId, this.#fresh(true));
+    this.#tick++;
+    this.#listener?.(nodeId);
+  }
+
+  beat(nodeId: string): void {
+    const heard = this.#nodes.get(nodeId);
+    if (heard === undefined) return;
+    const wasSilent = this.#awake() - heard.awakeAt > SILENT_MS;
+    heard.awakeAt = this.#awake();
+    heard.wallAt = this.#clock.now();
+    this.#tick++;
+    if (wasSilent) this.#listener?.(nodeId);
+  }
+
+  bye(nodeId: string): void {
+    const heard = this.#nodes.get(nodeId);
+    if (heard === undefined) return;
+    heard.byeAt = this.#awake();
+    this.#listener?.(nodeId);
+  }
+
+  disconnected(nodeId: string): void {
+    const heard = this.#nodes.get(nodeId);
+    if (heard === undefined) return;
+    heard.isConnected = false;
+    this.#listener?.(nodeId);
+  }
+
+  #fresh(isConnected: boolean): Heard {
+    return { awakeAt: this.#awake(), wallAt: this.#clock.now(), isConnected, byeAt: undefined };
+  }
+
+  #awake(): number {
+    return this.#awakeBase + Math.min(this.#clock.monotonic() - this.#lastTick, MAX_TICK_MS);
+  }
+
+  #scheduleTick(): void {
+    this.#timer = this.#clock.setTimer(TICK_MS, () => {
+      this.#awakeBase = this.#awake();
+      this.#lastTick = this.#clock.monotonic();
+      this.#scheduleTick();
+    });
+  }
+}

@@ -1,0 +1,323 @@
+/**
+ * The master's end of the channel: one session per connected node, with its feed, its reports and its calls.
+ * It records what a node says of itself; whether a node is lost is the heartbeat controller's business.
+ */
+
+import type { Clock } from '../../loop/clock.js';
+import { DroverError } from '../../model/errors.js';
+import type { NodeRecord } from '../../model/node.js';
+import { modify, type RecordSet } from '../../store/modify.js';
+import { create } from '../../store/store.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { RepeatedLog } from '../../telemetry/repeated-log.js';
+import { CallPeer, type Service } from '../protocol/calls.js';
+import {
+  BEAT_EVERY_MS,
+  type Frame,
+  type MessageOf,
+  PROTOCOL_VERSION,
+  type Report,
+} from '../protocol/messages.js';
+import type { Transport } from '../protocol/transport.js';
+import type { Peer } from '../trust/members.js';
+import { type BeatBook, SILENT_MS } from './beat-book.js';
+import { type FeedSources, NodeFeed } from './node-feed.js';
+import type { StatusIntake } from './status-intake.js';
+import { UsageBook } from './usage-book.js';
+
+/** Who connects says hello at once. */
+const HELLO_MS = 10_000;
+/** Time between two tries to record reports when the store cannot write. */
+const RECORD_RETRY_MS = 1000;
+
+export interface HubOptions {
+  readonly clusterName: string;
+  readonly master: MessageOf<'welcome'>['master'];
+  readonly nodes: RecordSet<NodeRecord>;
+  readonly sources: FeedSources;
+  readonly intake: StatusIntake;
+  readonly beats: BeatBook;
+  /** What wrappers may ask of the master, e.g. template bundles. */
+  readonly services: ReadonlyMap<string, Service>;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+interface Session {
+  readonly nodeId: string;
+  readonly transport: Transport;
+  readonly feed: NodeFeed;
+  readonly calls: CallPeer;
+  /** The node was declared lost while this connection stood, so its instances are recorded as lost. */
+  isStale: boolean;
+  /** The last message of reports that was taken. */
+  reportSequence: number;
+}
+
+export class Hub {
+  /** What instances use, by the nodes that are connected. */
+  readonly usage = new UsageBook();
+  readonly #options: HubOptions;
+  readonly #sessions = new Map<string, Session>();
+  readonly #transports = new Set<Transport>();
+  /** Writes of what nodes said, under way. */
+  readonly #recording = new Set<Promise<void>>();
+  readonly #refusals: RepeatedLog;
+  #unsubscribe: (() => void)[] = [];
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+    this.#refusals = new RepeatedLog(options.logger, () => options.clock.monotonic());
+  }
+
+  start(): void {
+    const { sources, nodes } = this.#options;
+    this.#unsubscribe = [
+      sources.instances.onChange((id) => this.touch(id)),
+      nodes.mirror.onChange((nodeId, after, before) => {
+        const session = this.#sessions.get(nodeId);
+        const isLost = after?.value.condition === 'lost' && before?.value.condition !== 'lost';
+        if (session === undefined || !isLost) return;
+        session.isStale = true;
+        this.usage.forget(nodeId);
+      }),
+    ];
+  }
+
+  /** Resolves when nothing that a node said is still being recorded. */
+  async stop(): Promise<void> {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    for (const transport of this.#transports) transport.close('the master stops');
+    await Promise.all(this.#recording);
+  }
+
+  /** Something that the assignment of `id` is made of changed. */
+  touch(id: string): void {
+    for (const session of this.#sessions.values()) session.feed.touch(id);
+  }
+
+  /**
+   * Takes a new connection; its first message must be `hello`. `peer` is who it was let in as, and must be who it says
+   * it is; absent for the wrapper in this process.
+   */
+  accept(transport: Transport, peer?: Peer): void {
+    this.#transports.add(transport);
+    let session: Session | undefined;
+    const late = this.#options.clock.setTimer(HELLO_MS, () => transport.close('no hello came'));
+    transport.onClose((reason) => {
+      late.cancel();
+      this.#transports.delete(transport);
+      if (session !== undefined) this.#end(session, reason);
+    });
+    transport.onFrame((frame) => {
+      late.cancel();
+      if (session !== undefined) this.#handle(session, frame);
+      else if (frame.message.type !== 'hello') this.#refuse(transport, 'the first message must be hello');
+      else if (peer !== undefined && peer.nodeId !== frame.message.nodeId)
+        this.#refuse(
+          transport,
+          `node ${peer.nodeId} calls itself ${frame.message.nodeId}: its certificate is for ${peer.nodeId} alone`,
+        );
+      else session = this.#greet(transport, frame.message);
+    });
+  }
+
+  /** Ids of the connected nodes, in order. */
+  connected(): string[] {
+    return [...this.#sessions.keys()].sort();
+  }
+
+  isConnected(nodeId: string): boolean {
+    return this.#sessions.has(nodeId);
+  }
+
+  /** Ends the connection of a node, if there is one. */
+  disconnect(nodeId: string, reason: string): void {
+    this.#sessions.get(nodeId)?.transport.close(reason);
+  }
+
+  /** The calls of a connected node. Throws DRV_NODE_DISCONNECTED. */
+  callsOf(nodeId: string): CallPeer {
+    const session = this.#sessions.get(nodeId);
+    if (session === undefined)
+      throw new DroverError(
+        'DRV_NODE_DISCONNECTED',
+        `node ${nodeId} is not connected; try again when it is back`,
+      );
+    return session.calls;
+  }
+
+  #greet(transport: Transport, hello: MessageOf<'hello'>): Session | undefined {
+    const { clusterName, master, beats, sources, logger, services } = this.#options;
+    const objection = this.#objection(hello);
+    if (objection !== undefined) {
+      this.#refuse(transport, objection);
+      return undefined;
+    }
+    const { nodeId } = hello;
+    this.#sessions.get(nodeId)?.transport.close('the node connected again');
+    const session: Session = {
+      nodeId,
+      transport,
+      feed: new NodeFeed({ nodeId, transport, sources, held: hello.held, logger }),
+      calls: new CallPeer(transport, services),
+      isStale: false,
+      reportSequence: 0,
+    };
+    this.#sessions.set(nodeId, session);
+    // Before its reports come: what it says of its instances would be marked as lost once more.
+    beats.connected(nodeId);
+    transport.send({ type: 'welcome', protocol: PROTOCOL_VERSION, master });
+    this.#track(
+      this.#record(hello).then(
+        () => {
+          if (this.#sessions.get(nodeId) !== session) return;
+          session.feed.start();
+          logger.info(
+            { node: nodeId, version: hello.version, cluster: clusterName },
+            `node ${nodeId} joined`,
+          );
+        },
+        (error: unknown) => {
+          logger.error({ err: error, node: nodeId }, 'a joining node could not be recorded');
+          transport.close('the master could not record the node');
+        },
+      ),
+    );
+    return session;
+  }
+
+  #objection(hello: MessageOf<'hello'>): string | undefined {
+    const { clusterName } = this.#options;
+    if (hello.protocol !== PROTOCOL_VERSION)
+      return `this master speaks protocol ${PROTOCOL_VERSION}, the node ${hello.nodeId} speaks ${hello.protocol}: run the same Drover version on both`;
+    if (hello.clusterName !== clusterName)
+      return `this master's cluster is ${clusterName}, the node ${hello.nodeId} asks for ${hello.clusterName}: check clusterName in config.json`;
+    const isStale = this.#sessions.get(hello.nodeId)?.isStale;
+    // A stale or silent one may be half open: nobody is at its other end any more.
+    if (isStale === false && this.#options.beats.contact(hello.nodeId).silentMs < SILENT_MS)
+      return `a node with nodeId ${hello.nodeId} is connected already: give each node its own nodeId in config.json`;
+    return undefined;
+  }
+
+  #refuse(transport: Transport, reason: string): void {
+    this.#refusals.warn(reason, `refused a connection: ${reason}`);
+    transport.send({ type: 'refused', reason });
+    transport.close(reason);
+  }
+
+  /** Writes what the node says of itself; condition and cordon have other writers and stay. */
+  async #record(hello: MessageOf<'hello'>): Promise<void> {
+    const { nodes, clock } = this.#options;
+    const said = {
+      nodeId: hello.nodeId,
+      address: hello.address,
+      master: hello.nodeId === this.#options.master.nodeId,
+      capacity: hello.capacity,
+      runtimes: hello.runtimes,
+      advisoryLimits: hello.advisoryLimits,
+      version: hello.version,
+    };
+    const isKnown = await modify(nodes, hello.nodeId, (record) => ({ ...record, ...said }));
+    if (isKnown !== undefined) return;
+    const record: NodeRecord = {
+      ...said,
+      cordoned: false,
+      condition: 'connected',
+      conditionSince: clock.now(),
+    };
+    await nodes.mirror.until(await create(nodes.store, nodes.keyOf(hello.nodeId), record));
+  }
+
+  #handle(session: Session, frame: Frame): void {
+    const { beats, logger, sources } = this.#options;
+    const { message } = frame;
+    if (session.calls.handle(frame)) return;
+    switch (message.type) {
+      case 'beat':
+        this.#takeBeat(session);
+        return;
+      case 'status':
+        this.#takeStatus(session, message);
+        return;
+      case 'offer':
+        modify(this.#options.nodes, session.nodeId, (record) => ({
+          ...record,
+          runtimes: message.runtimes,
+        })).catch((error: unknown) =>
+          logger.error({ err: error, node: session.nodeId }, 'the offer of a node could not be recorded'),
+        );
+        return;
+      case 'usage':
+        this.usage.take(
+          session.nodeId,
+          message.samples,
+          (id) => sources.instances.get(id)?.value.placement?.nodeId === session.nodeId,
+        );
+        return;
+      case 'bye':
+        beats.bye(session.nodeId);
+        return;
+      case 'fed':
+        return;
+      default:
+        session.transport.close(`unexpected message ${message.type}`);
+    }
+  }
+
+  /** A node that was lost and is heard again says everything anew: that is what a new connection begins with. */
+  #takeBeat({ nodeId, transport, isStale }: Session): void {
+    const { beats } = this.#options;
+    beats.beat(nodeId);
+    if (isStale && beats.contact(nodeId).silentMs < BEAT_EVERY_MS)
+      transport.close('the node was silent for too long: it starts over');
+  }
+
+  /** Out of its turn, an old report would be taken for the newest. */
+  #takeStatus(session: Session, { sequence, reports }: MessageOf<'status'>): void {
+    if (sequence <= session.reportSequence) return;
+    if (sequence > session.reportSequence + 1) {
+      session.transport.close('a gap in the reports');
+      return;
+    }
+    session.reportSequence = sequence;
+    this.#takeReports(session, sequence, reports);
+  }
+
+  /** Acknowledges once recorded; when the store cannot write, tries again while the session lasts. */
+  #takeReports(session: Session, sequence: number, reports: readonly Report[]): void {
+    const { intake, logger, clock } = this.#options;
+    this.#track(
+      intake.take(session.nodeId, reports).then(
+        () => session.transport.send({ type: 'status-acknowledged', sequence }),
+        (error: unknown) => {
+          if (!session.transport.isOpen) return;
+          logger.error({ err: error, node: session.nodeId }, 'reports could not be recorded; trying again');
+          clock.setTimer(RECORD_RETRY_MS, () => {
+            if (session.transport.isOpen)
+              this.#takeReports(session, sequence, intake.stillNews(session.nodeId, reports));
+          });
+        },
+      ),
+    );
+  }
+
+  /** Keeps a write in sight until it is over. */
+  #track(writing: Promise<void>): void {
+    const tracked = writing.finally(() => this.#recording.delete(tracked));
+    this.#recording.add(tracked);
+  }
+
+  #end(session: Session, reason: string): void {
+    session.feed.close();
+    session.calls.close(reason);
+    if (this.#sessions.get(session.nodeId) !== session) return;
+    this.#sessions.delete(session.nodeId);
+    this.usage.forget(session.nodeId);
+    this.#options.beats.disconnected(session.nodeId);
+    this.#options.logger.info(
+      { node: session.nodeId, reason },
+      `node ${session.nodeId} disconnected: ${reason}`,
+    );
+  }
+}

@@ -1,0 +1,254 @@
+/**
+ * What one node should hold, pushed to it: a snapshot first, then numbered deltas. Composed from the master's
+ * mirrors at the moment of sending, so several changes of one instance travel as one.
+ */
+import type { Configuration } from '../../model/configuration.js';
+import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
+import type { InstanceRecord } from '../../model/instance.js';
+import { publicMessage } from '../../model/public-message.js';
+import type { ResolvedTemplate } from '../../model/template.js';
+import type { LookupReader, MirrorReader } from '../../store/mirror.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { hashAssignment } from '../protocol/assignment-hash.js';
+import type { Assignment } from '../protocol/messages.js';
+import type { Transport } from '../protocol/transport.js';
+
+/** Instances in one message; a frame stays well under a megabyte. */
+const BATCH = 500;
+/** The storage library says these once per attempt, whatever waits for them. */
+const SAID_ELSEWHERE: readonly ErrorCode[] = ['DRV_TEMPLATE_PENDING', 'DRV_STORAGE_FAILED'];
+
+export interface FeedSources {
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly instancesByNode: LookupReader<string>;
+  readonly revisions: MirrorReader<Configuration>;
+  /** Digest of a template now, or null when there is none; throws why there cannot be one (yet). */
+  templateDigest(group: string, name: string, storage: string): Promise<string | null>;
+  /** Token with which the instance may PUT its own state. */
+  issueInstanceToken(instanceId: string, createdAt: number): string;
+}
+
+export interface NodeFeedOptions {
+  readonly nodeId: string;
+  readonly transport: Transport;
+  readonly sources: FeedSources;
+  /** What the node said that it holds from before: hash by id. */
+  readonly held?: Readonly<Record<string, string>> | undefined;
+  readonly logger: Logger;
+}
+
+interface Batch {
+  readonly put: Assignment[];
+  readonly drop: string[];
+  readonly unchanged: string[];
+  readonly revisions: Record<string, Configuration>;
+}
+
+export class NodeFeed {
+  readonly #options: NodeFeedOptions;
+  /** Ids to be said again: what they are then is looked up then. */
+  readonly #dirty = new Set<string>();
+  /** Ids that the node was told to hold. */
+  readonly #told = new Set<string>();
+  /** The id whose assignment was or is being composed, and is not yet told. */
+  #composing: string | undefined;
+  readonly #sentRevisions = new Set<string>();
+  /** Ids that wait for the content of their revision to reach the mirror, by revision. */
+  readonly #waiting = new Map<string, Set<string>>();
+  #unsubscribe: (() => void) | undefined;
+  #sequence = 0;
+  #isFlushing = false;
+  #isStarted = false;
+  #hasSnapshot = false;
+  #isClosed = false;
+
+  constructor(options: NodeFeedOptions) {
+    this.#options = options;
+  }
+
+  /** Sends everything that the node should hold. Later changes follow as deltas. */
+  start(): void {
+    if (this.#isClosed) return;
+    this.#isStarted = true;
+    const { instancesByNode, revisions } = this.#options.sources;
+    this.#unsubscribe = revisions.onChange((hash) => this.#revisionCame(hash));
+    for (const id of instancesByNode.get(this.#options.nodeId)) this.#dirty.add(id);
+    this.#schedule();
+  }
+
+  /** An instance changed, or something that its assignment is made of. Cheap; call it for any id. */
+  touch(id: string): void {
+    // Before the start it would make a snapshot of a part, and what is not in a snapshot is ended.
+    if (!this.#isStarted || this.#isClosed) return;
+    if (!this.#told.has(id) && this.#composing !== id && this.#record(id) === undefined) return;
+    this.#dirty.add(id);
+    this.#schedule();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#unsubscribe?.();
+    this.#dirty.clear();
+  }
+
+  #revisionCame(hash: string): void {
+    const ids = this.#waiting.get(hash);
+    this.#waiting.delete(hash);
+    for (const id of ids ?? []) this.touch(id);
+  }
+
+  /** The record, if this node should hold it. */
+  #record(id: string): InstanceRecord | undefined {
+    const record = this.#options.sources.instances.get(id)?.value;
+    return record?.placement?.nodeId === this.#options.nodeId ? record : undefined;
+  }
+
+  #schedule(): void {
+    if (this.#isFlushing || this.#isClosed) return;
+    this.#isFlushing = true;
+    queueMicrotask(() => {
+      this.#flush().then(
+        () => this.#flushed(),
+        (error: unknown) => {
+          // What the node holds is no longer known here: a new connection starts from a snapshot.
+          this.#options.logger.error({ err: error, node: this.#options.nodeId }, 'the feed of a node broke');
+          this.#options.transport.close('the feed broke');
+        },
+      );
+    });
+  }
+
+  #flushed(): void {
+    this.#isFlushing = false;
+    if (this.#dirty.size > 0) this.#schedule();
+  }
+
+  async #flush(): Promise<void> {
+    while (!this.#isClosed && (this.#dirty.size > 0 || !this.#hasSnapshot)) {
+      const ids = this.#hasSnapshot
+        ? takeSome(this.#dirty, BATCH)
+        : takeSome(this.#dirty, Number.POSITIVE_INFINITY);
+      const put: Assignment[] = [];
+      const drop: string[] = [];
+      const unchanged: string[] = [];
+      const revisions: Record<string, Configuration> = {};
+      for (const id of ids) {
+        this.#composing = id;
+        const assignment = await this.#compose(id);
+        if (assignment === undefined) {
+          if (this.#told.delete(id)) drop.push(id);
+        } else if (!this.#hasSnapshot && this.#isHeld(assignment)) {
+          this.#told.add(id);
+          this.#sentRevisions.add(assignment.revision);
+          unchanged.push(id);
+        } else if (this.#include(assignment, revisions) || !this.#hasSnapshot) {
+          // A snapshot names it in any case: what is not in one is ended.
+          this.#told.add(id);
+          put.push(assignment);
+        }
+      }
+      if (!this.#isClosed) this.#send({ put, drop, unchanged, revisions });
+    }
+  }
+
+  /** The node has it as it should be, with the content of its revision. */
+  #isHeld(assignment: Assignment): boolean {
+    const { held = {} } = this.#options;
+    return Object.hasOwn(held, assignment.id) && held[assignment.id] === hashAssignment(assignment);
+  }
+
+  #send({ put, drop, unchanged, revisions }: Batch): void {
+    const { transport, held } = this.#options;
+    if (!this.#hasSnapshot) {
+      this.#hasSnapshot = true;
+      transport.send({
+        type: 'snapshot',
+        sequence: ++this.#sequence,
+        assignments: put,
+        ...(held !== undefined && { unchanged }),
+        revisions,
+      });
+    } else if (put.length + drop.length > 0) {
+      transport.send({ type: 'delta', sequence: ++this.#sequence, put, drop, revisions });
+    }
+  }
+
+  async #compose(id: string): Promise<Assignment | undefined> {
+    const templates = await this.#templates(id);
+    // Read again: the record may have changed while digests were computed.
+    const record = this.#record(id);
+    const placement = record?.placement;
+    if (record === undefined || placement === null || placement === undefined) return undefined;
+    return {
+      id,
+      configurationName: record.configurationName,
+      revision: record.revision,
+      goal: record.desired.goal,
+      restartToken: record.desired.restartToken,
+      port: placement.port,
+      hostAddress: placement.hostAddress,
+      templates,
+      apiKey: this.#options.sources.issueInstanceToken(id, record.createdAt),
+    };
+  }
+
+  async #templates(id: string): Promise<ResolvedTemplate[]> {
+    const placed = this.#record(id)?.placement?.templates ?? [];
+    const resolved: ResolvedTemplate[] = [];
+    for (const { group, name, priority, storage } of placed) {
+      resolved.push({ group, name, priority, ...(await this.#digest(group, name, storage)) });
+    }
+    return resolved;
+  }
+
+  /** A template that cannot be had is told as missing, with the reason; the log says it too. */
+  async #digest(
+    group: string,
+    name: string,
+    storage: string,
+  ): Promise<Pick<ResolvedTemplate, 'digest' | 'problem'>> {
+    try {
+      return { digest: await this.#options.sources.templateDigest(group, name, storage) };
+    } catch (error) {
+      const isSaid = SAID_ELSEWHERE.some((code) => DroverError.is(error, code));
+      if (!this.#isClosed && !isSaid)
+        this.#options.logger.warn(
+          { err: error, template: `${group}/${name}` },
+          `template ${group}/${name} cannot be used: ${messageOf(error)}`,
+        );
+      return { digest: null, problem: problemOf(`${group}/${name}`, error) };
+    }
+  }
+
+  /** False: the content is not in the mirror yet; the instance is told when it comes. */
+  #include(assignment: Assignment, revisions: Record<string, Configuration>): boolean {
+    const hash = assignment.revision;
+    if (this.#sentRevisions.has(hash)) return true;
+    const content = this.#options.sources.revisions.get(hash)?.value;
+    if (content === undefined) {
+      const ids = this.#waiting.get(hash) ?? new Set();
+      this.#waiting.set(hash, ids.add(assignment.id));
+      return false;
+    }
+    this.#sentRevisions.add(hash);
+    revisions[hash] = content;
+    return true;
+  }
+}
+
+/** Our own errors name the template themselves. */
+function problemOf(template: string, error: unknown): string {
+  return error instanceof DroverError
+    ? error.message
+    : `template ${template} cannot be used: ${publicMessage(error)}`;
+}
+
+function takeSome(set: Set<string>, most: number): string[] {
+  const taken: string[] = [];
+  for (const id of set) {
+    if (taken.length >= most) break;
+    taken.push(id);
+    set.delete(id);
+  }
+  return taken;
+}

@@ -1,0 +1,149 @@
+/**
+ * Takes a wrapper's reports into the records of the instances that it holds: the writer of every status field
+ * (see controllers/README.md). A report about an instance of another node is ignored. Repeating a report changes nothing.
+ */
+import type { InstanceRecord, InstanceStatus } from '../../model/instance.js';
+import { modify, type RecordSet } from '../../store/modify.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { Metrics } from '../../telemetry/metrics.js';
+import type { PortProtocol, Report } from '../protocol/messages.js';
+
+export interface StatusIntakeOptions {
+  readonly records: RecordSet<InstanceRecord>;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  /** Wall clock, Unix milliseconds. */
+  readonly now: () => number;
+  /** A port turned out to be held by something that is not ours. */
+  readonly onBusyPort: (nodeId: string, port: number, protocol: PortProtocol | null) => void;
+}
+
+export class StatusIntake {
+  readonly #options: StatusIntakeOptions;
+  /** The newest report of each node and instance whose writing is not over. */
+  readonly #latest = new Map<string, Report>();
+  /** Writes under way, by node and instance. */
+  readonly #writing = new Map<string, Promise<void>>();
+
+  constructor(options: StatusIntakeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves when every report is durable or known to be void; only then may the wrapper be acknowledged. A report
+   * that comes later replaces one that waits to be written, and is written after one that is on its way.
+   */
+  async take(nodeId: string, reports: readonly Report[]): Promise<void> {
+    await Promise.all(reports.map((report) => this.#takeInTurn(nodeId, report)));
+  }
+
+  /** Of reports whose `take` failed: those that no later one replaced. */
+  stillNews(nodeId: string, reports: readonly Report[]): Report[] {
+    return reports.filter((report) => this.#latest.get(keyOf(nodeId, report)) === report);
+  }
+
+  /** In turn, because until the write before it is durable the record does not show what there is to change. */
+  async #takeInTurn(nodeId: string, report: Report): Promise<void> {
+    const key = keyOf(nodeId, report);
+    this.#latest.set(key, report);
+    for (let other = this.#writing.get(key); other !== undefined; other = this.#writing.get(key))
+      await other.catch(() => undefined);
+    if (this.#latest.get(key) !== report) return;
+    const writing = this.#takeOne(nodeId, report);
+    this.#writing.set(key, writing);
+    try {
+      await writing;
+      if (this.#latest.get(key) === report) this.#latest.delete(key);
+    } finally {
+      this.#writing.delete(key);
+    }
+  }
+
+  async #takeOne(nodeId: string, report: Report): Promise<void> {
+    const { records, now, onBusyPort } = this.#options;
+    let before: InstanceRecord | undefined;
+    // Known before the record says so: placement acts on the record.
+    if (report.busyPort !== null && records.mirror.get(report.id)?.value.placement?.nodeId === nodeId)
+      onBusyPort(nodeId, report.busyPort, report.busyProtocol ?? null);
+    const after = await modify(records, report.id, (record) => {
+      if (record.placement?.nodeId !== nodeId || this.#latest.get(keyOf(nodeId, report)) !== report)
+        return undefined;
+      before = record;
+      const status = nextStatus(record, report, now());
+      return status === undefined ? undefined : { ...record, status };
+    });
+    if (after !== undefined && before !== undefined) this.#note(nodeId, before, after.status);
+  }
+
+  #note(nodeId: string, before: InstanceRecord, after: InstanceStatus): void {
+    const { logger, metrics, now } = this.#options;
+    const restarts = after.restarts - before.status.restarts;
+    if (restarts > 0) metrics.countRestarts(before.configurationName, restarts);
+    if (after.state === 'ONLINE' && before.status.state === 'CREATING' && after.restarts === 0)
+      metrics.observeStart(Math.max(0, now() - before.createdAt) / 1000);
+    if (after.reason === 'not-ready' && before.status.reason !== 'not-ready')
+      metrics.countNotReady(before.configurationName);
+    if (after.state === before.status.state && after.reason === before.status.reason) return;
+    // The node itself has logged what it did and why.
+    logger.debug(
+      {
+        instance: before.id,
+        configuration: before.configurationName,
+        node: nodeId,
+        from: before.status.state,
+        to: after.state,
+        reason: after.reason,
+      },
+      `instance ${before.id} (${before.configurationName}) is ${after.state}${after.message === null ? '' : `: ${after.message}`}`,
+    );
+  }
+}
+
+function keyOf(nodeId: string, report: Report): string {
+  return `${nodeId}/${report.id}`;
+}
+
+/** The status after a report, or undefined when nothing changes. What apps PUT (players, tps) stays. */
+export function nextStatus(record: InstanceRecord, report: Report, now: number): InstanceStatus | undefined {
+  if (isOutdated(record, report)) return undefined;
+  const before = record.status;
+  // An app that said STOPPED of itself stays so while its node ends the process.
+  const isEnding =
+    record.desired.goal === 'stop' && before.state === 'STOPPED' && report.reason === 'stopping';
+  const isSelfReported = saysItIsReady(before, report);
+  const after: InstanceStatus = {
+    ...before,
+    state: isEnding ? 'STOPPED' : isSelfReported ? 'ONLINE' : report.state,
+    reason: isSelfReported ? before.reason : report.reason,
+    message: isSelfReported ? before.message : report.message,
+    pid: report.pid,
+    restarts: report.restarts,
+    exitCode: report.exitCode,
+    exitSignal: report.exitSignal,
+    gone: report.gone,
+  };
+  if (report.pid === null) {
+    after.players = null;
+    after.maxPlayers = null;
+    after.tps = null;
+  }
+  const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every(
+    (field) => after[field] === before[field],
+  );
+  return isSame ? undefined : { ...after, lastHeartbeat: now };
+}
+
+/** The app has said itself that it is ONLINE: what its node still waits for does not take that back. */
+function saysItIsReady(before: InstanceStatus, report: Report): boolean {
+  const isWaiting = report.pid !== null && (report.reason === 'starting' || report.reason === 'not-ready');
+  const isSameRun = (before.pid === null || before.pid === report.pid) && before.restarts === report.restarts;
+  return isWaiting && before.state === 'ONLINE' && before.reason === 'reported' && isSameRun;
+}
+
+/** It speaks of what the record no longer asks for; the node will say more when it has heard of that. */
+function isOutdated({ desired, placement }: InstanceRecord, report: Report): boolean {
+  // Whoever believes in a stop from before a start may place the instance elsewhere while it is being started here.
+  if (report.state === 'STOPPED' && desired.goal !== 'remove' && report.restartToken < desired.restartToken)
+    return true;
+  return report.reason === 'port-busy' && report.busyPort !== placement?.port;
+}

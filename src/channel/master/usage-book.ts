@@ -1,0 +1,34 @@
+/**
+ * What instances use, by what their nodes said last. In memory only, beside the beats: dropped with the node's
+ * connection, and replaced as a whole with each of its messages.
+ */
+import type { InstanceUsage, UsageSample } from '../../model/instance-usage.js';
+
+export class UsageBook {
+  readonly #nodes = new Map<string, ReadonlyMap<string, InstanceUsage>>();
+
+  /** Everything that a node measured. `isHeld`: whether an instance is placed on that node. */
+  take(nodeId: string, samples: readonly UsageSample[], isHeld: (id: string) => boolean): void {
+    const usages = new Map<string, InstanceUsage>();
+    for (const [id, cpuSeconds, cpuPercent, memoryBytes, processes] of samples)
+      if (isHeld(id)) usages.set(id, { cpuSeconds, cpuPercent, memoryBytes, processes });
+    this.#nodes.set(nodeId, usages);
+  }
+
+  forget(nodeId: string): void {
+    this.#nodes.delete(nodeId);
+  }
+
+  get(nodeId: string, id: string): InstanceUsage | undefined {
+    return this.#nodes.get(nodeId)?.get(id);
+  }
+
+  /** By instance id. */
+  ofNode(nodeId: string): ReadonlyMap<string, InstanceUsage> {
+    return this.#nodes.get(nodeId) ?? new Map();
+  }
+
+  nodes(): Iterable<string> {
+    return this.#nodes.keys();
+  }
+}

@@ -1,0 +1,247 @@
+/**
+ * Calls over one connection, in both directions: a question with one answer, or with a stream of bytes under
+ * flow control (a reader that does not read stops its own stream, never the connection). Calls change no state;
+ * they die with the connection.
+ */
+import { DroverError, isErrorCode } from '../../model/errors.js';
+import { publicMessage } from '../../model/public-message.js';
+import type { Frame, MessageOf } from './messages.js';
+import type { Transport } from './transport.js';
+
+/** Bytes that may be under way in one stream before the reader has taken them. */
+const WINDOW_BYTES = 512 * 1024;
+/** A node may hold hundreds of instances, each with a followed log: one call each. */
+const MAX_OPEN_CALLS = 1024;
+
+export interface CallContext {
+  readonly body: Buffer | undefined;
+  /** Aborts when the caller cancels or the connection ends. */
+  readonly signal: AbortSignal;
+}
+
+/** Answers with a JSON value, or with a stream of bytes. Parameters come from the other side: parse them. */
+export type Service = (parameters: unknown, context: CallContext) => Promise<unknown> | AsyncIterable<Buffer>;
+
+interface Pending {
+  onValue(value: unknown): void;
+  onChunk(bytes: Buffer): void;
+  onEnd(): void;
+  onFailure(error: DroverError): void;
+}
+
+interface Serving {
+  readonly controller: AbortController;
+  credit: number;
+  onCredit: (() => void) | undefined;
+}
+
+export class CallPeer {
+  readonly #transport: Transport;
+  readonly #services: ReadonlyMap<string, Service>;
+  readonly #pending = new Map<number, Pending>();
+  readonly #serving = new Map<number, Serving>();
+  #nextId = 1;
+
+  constructor(transport: Transport, services: ReadonlyMap<string, Service>) {
+    this.#transport = transport;
+    this.#services = services;
+  }
+
+  /** Asks for one value. Rejects with the other side's error, DRV_CHANNEL_CLOSED, or DRV_CHANNEL_CALL_FAILED when cancelled. */
+  async call(
+    service: string,
+    parameters: unknown,
+    { body, signal }: { body?: Buffer; signal?: AbortSignal } = {},
+  ): Promise<unknown> {
+    if (signal?.aborted === true) throw cancelled(service);
+    let onAbort = (): void => undefined;
+    const answer = new Promise<unknown>((resolve, reject) => {
+      const id = this.#open(service, parameters, body, {
+        onValue: resolve,
+        onChunk: () =>
+          this.#cancel(id, new DroverError('DRV_CHANNEL_CALL_FAILED', `${service} answered with a stream`)),
+        onEnd: () => reject(new DroverError('DRV_CHANNEL_CALL_FAILED', `${service} gave no answer`)),
+        onFailure: reject,
+      });
+      onAbort = () => this.#cancel(id, cancelled(service));
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+    return answer.finally(() => signal?.removeEventListener('abort', onAbort));
+  }
+
+  /** Asks for a stream. Leaving the loop early cancels it on the other side. */
+  async *stream(service: string, parameters: unknown, signal?: AbortSignal): AsyncGenerator<Buffer> {
+    if (signal?.aborted === true) throw cancelled(service);
+    const queue: Buffer[] = [];
+    let ended = false;
+    let failure: DroverError | undefined;
+    let wake: (() => void) | undefined;
+    const notify = (): void => wake?.();
+    const id = this.#open(service, parameters, undefined, {
+      onValue: () => {
+        failure = new DroverError('DRV_CHANNEL_CALL_FAILED', `${service} answered without a stream`);
+        notify();
+      },
+      onChunk: (bytes) => {
+        queue.push(bytes);
+        notify();
+      },
+      onEnd: () => {
+        ended = true;
+        notify();
+      },
+      onFailure: (error) => {
+        failure = error;
+        notify();
+      },
+    });
+    const onAbort = (): void => this.#cancel(id, cancelled(service));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      for (;;) {
+        const bytes = queue.shift();
+        if (bytes !== undefined) {
+          yield bytes;
+          this.#transport.send({ type: 'credit', id, bytes: bytes.length });
+        } else if (failure !== undefined) throw failure;
+        else if (ended) return;
+        else
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+      }
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      this.#cancel(id, cancelled(service));
+    }
+  }
+
+  /** Takes a frame that belongs to calls; false: it does not. */
+  handle(frame: Frame): boolean {
+    const { message } = frame;
+    switch (message.type) {
+      case 'call':
+        this.#serve(message, frame.body);
+        return true;
+      case 'result':
+        this.#take(message.id)?.onValue(message.value);
+        return true;
+      case 'failure': {
+        const code = isErrorCode(message.code) ? message.code : 'DRV_CHANNEL_CALL_FAILED';
+        this.#take(message.id)?.onFailure(new DroverError(code, message.message));
+        return true;
+      }
+      case 'chunk':
+        if (frame.body !== undefined) this.#pending.get(message.id)?.onChunk(frame.body);
+        return true;
+      case 'end':
+        this.#take(message.id)?.onEnd();
+        return true;
+      case 'cancel':
+        this.#serving.get(message.id)?.controller.abort();
+        return true;
+      case 'credit':
+        this.#addCredit(message.id, message.bytes);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** The connection ended: everything under way fails. */
+  close(reason: string): void {
+    const error = new DroverError('DRV_CHANNEL_CLOSED', `the connection to the other node ended: ${reason}`);
+    for (const id of [...this.#pending.keys()]) this.#take(id)?.onFailure(error);
+    for (const serving of this.#serving.values()) serving.controller.abort();
+    this.#serving.clear();
+  }
+
+  #open(service: string, parameters: unknown, body: Buffer | undefined, pending: Pending): number {
+    const id = this.#nextId++;
+    if (!this.#transport.isOpen) {
+      queueMicrotask(() =>
+        pending.onFailure(new DroverError('DRV_CHANNEL_CLOSED', 'the connection is closed')),
+      );
+      return id;
+    }
+    this.#pending.set(id, pending);
+    this.#transport.send({ type: 'call', id, service, parameters }, body);
+    return id;
+  }
+
+  #take(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    return pending;
+  }
+
+  #cancel(id: number, error: DroverError): void {
+    const pending = this.#take(id);
+    if (pending === undefined) return;
+    this.#transport.send({ type: 'cancel', id });
+    pending.onFailure(error);
+  }
+
+  #serve(message: MessageOf<'call'>, body: Buffer | undefined): void {
+    const { id } = message;
+    const service = this.#services.get(message.service);
+    if (service === undefined || this.#serving.size >= MAX_OPEN_CALLS || this.#serving.has(id)) {
+      const why =
+        service === undefined ? `no service ${message.service}` : `more than ${MAX_OPEN_CALLS} calls at once`;
+      this.#fail(id, new DroverError('DRV_CHANNEL_CALL_FAILED', why));
+      return;
+    }
+    const serving: Serving = { controller: new AbortController(), credit: WINDOW_BYTES, onCredit: undefined };
+    serving.controller.signal.addEventListener('abort', () => serving.onCredit?.(), { once: true });
+    this.#serving.set(id, serving);
+    this.#answer(id, service, message.parameters, body, serving)
+      .catch((error: unknown) => this.#fail(id, error))
+      .finally(() => this.#serving.delete(id));
+  }
+
+  async #answer(
+    id: number,
+    service: Service,
+    parameters: unknown,
+    body: Buffer | undefined,
+    serving: Serving,
+  ): Promise<void> {
+    const answer = service(parameters, { body, signal: serving.controller.signal });
+    if (answer instanceof Promise) {
+      this.#transport.send({ type: 'result', id, value: (await answer) ?? null });
+      return;
+    }
+    for await (const bytes of answer) {
+      await this.#awaitCredit(serving);
+      if (serving.controller.signal.aborted) return;
+      serving.credit -= bytes.length;
+      this.#transport.send({ type: 'chunk', id }, bytes);
+    }
+    this.#transport.send({ type: 'end', id });
+  }
+
+  async #awaitCredit(serving: Serving): Promise<void> {
+    const { signal } = serving.controller;
+    while (serving.credit <= 0 && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        serving.onCredit = resolve;
+      });
+    }
+  }
+
+  #addCredit(id: number, bytes: number): void {
+    const serving = this.#serving.get(id);
+    if (serving === undefined) return;
+    serving.credit += bytes;
+    serving.onCredit?.();
+  }
+
+  #fail(id: number, error: unknown): void {
+    const code = error instanceof DroverError ? error.code : 'DRV_INTERNAL';
+    this.#transport.send({ type: 'failure', id, code, message: publicMessage(error) });
+  }
+}
+
+function cancelled(service: string): DroverError {
+  return new DroverError('DRV_CHANNEL_CALL_FAILED', `${service} was cancelled`);
+}

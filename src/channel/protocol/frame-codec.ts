@@ -1,0 +1,35 @@
+/**
+ * One frame of the channel as one WebSocket message: text is a message without a body; binary is the length of the
+ * message's JSON in four bytes, that JSON, and the body.
+ */
+import { messageOf } from '../../model/errors.js';
+import { type Frame, type Message, messageSchema } from './messages.js';
+
+const HEADER_BYTES = 4;
+
+/** A string is sent as text, bytes as binary. */
+export function encodeFrame(message: Message, body?: Buffer): string | Buffer {
+  const text = JSON.stringify(message);
+  if (body === undefined) return text;
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt32BE(Buffer.byteLength(text));
+  return Buffer.concat([header, Buffer.from(text), body]);
+}
+
+/** The frame, or why it is none. */
+export function decodeFrame(data: Buffer, isBinary: boolean): Frame | string {
+  if (!isBinary) return read(data.toString('utf8'), undefined);
+  const end = data.length < HEADER_BYTES ? Number.NaN : HEADER_BYTES + data.readUInt32BE();
+  if (!(end <= data.length)) return 'malformed message: it is shorter than it says';
+  return read(data.toString('utf8', HEADER_BYTES, end), data.subarray(end));
+}
+
+function read(text: string, body: Buffer | undefined): Frame | string {
+  try {
+    const parsed = messageSchema.safeParse(JSON.parse(text));
+    if (!parsed.success) return `malformed message: ${parsed.error.issues[0]?.message ?? 'unknown'}`;
+    return body === undefined ? { message: parsed.data } : { message: parsed.data, body };
+  } catch (error) {
+    return `malformed message: ${messageOf(error)}`;
+  }
+}

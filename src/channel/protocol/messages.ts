@@ -1,0 +1,141 @@
+/**
+ * Everything that master and wrapper say to each other. State flows as desired assignments down and reports up;
+ * beside them run calls (byte services). Every message is plain JSON and may be lost, late or repeated with its
+ * connection; what must arrive is numbered and resent. Bytes travel as a frame's body.
+ */
+import { z } from 'zod';
+import { configurationSchema } from '../../model/configuration.js';
+import { goalSchema, instanceStateSchema, reasonSchema } from '../../model/instance.js';
+import { usageSampleSchema } from '../../model/instance-usage.js';
+import { instanceIdSchema, nameSchema } from '../../model/names.js';
+import { nodeCapacitySchema, runtimeOfferSchema } from '../../model/node.js';
+
+/** Raised when a message changes its meaning. A peer with another number is refused with a clear line. */
+export const PROTOCOL_VERSION = 1;
+
+/** How often a wrapper beats. */
+export const BEAT_EVERY_MS = 2000;
+
+const resolvedTemplateSchema = z.object({
+  group: nameSchema,
+  name: nameSchema,
+  priority: z.int(),
+  /** The tree to install, or null while the master has no such template. */
+  digest: z.string().nullable(),
+  /** Why there is no digest, for a person; absent when there is just no such directory. */
+  problem: z.string().optional(),
+});
+
+/** What one node should hold for one instance. The configuration content is sent once per revision, beside it. */
+export const assignmentSchema = z.object({
+  id: instanceIdSchema,
+  configurationName: nameSchema,
+  revision: z.string(),
+  goal: goalSchema,
+  restartToken: z.int(),
+  port: z.int().nullable(),
+  hostAddress: z.string(),
+  templates: z.array(resolvedTemplateSchema),
+  /** Key with which the instance may PUT its own state. */
+  apiKey: z.string(),
+});
+export type Assignment = z.output<typeof assignmentSchema>;
+
+const portProtocolSchema = z.enum(['tcp', 'udp']);
+export type PortProtocol = z.output<typeof portProtocolSchema>;
+
+/** What a wrapper knows of one instance; always the whole of it, so that only the latest matters. */
+export const reportSchema = z.object({
+  id: instanceIdSchema,
+  /** The request to (re)start that the node has acted on: it may not have heard of later ones. */
+  restartToken: z.int(),
+  state: instanceStateSchema,
+  reason: reasonSchema.nullable(),
+  message: z.string().nullable(),
+  /** As in the status: null when nothing runs, NO_HOST_PID for a container. */
+  pid: z.int().nullable(),
+  restarts: z.int(),
+  exitCode: z.int().nullable(),
+  exitSignal: z.string().nullable(),
+  /** With reason `port-busy`: the port that something else on the node holds. */
+  busyPort: z.int().nullable(),
+  /** With `busyPort`, from nodes that say it. */
+  busyProtocol: portProtocolSchema.optional(),
+  /** With goal `remove`: process and working directory are gone. */
+  gone: z.boolean(),
+});
+export type Report = z.output<typeof reportSchema>;
+
+const revisionsSchema = z.record(z.string(), configurationSchema);
+
+export const messageSchema = z.discriminatedUnion('type', [
+  // wrapper -> master
+  z.object({
+    type: z.literal('hello'),
+    protocol: z.int(),
+    nodeId: nameSchema,
+    clusterName: nameSchema,
+    address: z.string(),
+    version: z.string(),
+    capacity: nodeCapacitySchema,
+    runtimes: z.array(runtimeOfferSchema),
+    /** Why limits of RAM and CPU do not hold there; null: they hold. Absent: not said. */
+    advisoryLimits: z.string().nullable().optional(),
+    /** What the node holds from before, completely: hash by instance id. Absent: nothing, or too much to name. */
+    held: z.record(instanceIdSchema, z.string()).optional(),
+  }),
+  z.object({ type: z.literal('beat') }),
+  /** Sent until acknowledged; `sequence` grows with every message of a connection. */
+  z.object({ type: z.literal('status'), sequence: z.int(), reports: z.array(reportSchema) }),
+  /** The offers changed. */
+  z.object({ type: z.literal('offer'), runtimes: z.array(runtimeOfferSchema) }),
+  /** What the instances use, all that the node measured; sent every few seconds and never again. */
+  z.object({ type: z.literal('usage'), samples: z.array(usageSampleSchema) }),
+  /** Stopping in order and coming back: instances keep their state for a while. */
+  z.object({ type: z.literal('bye') }),
+  /** The feed up to `sequence` is on the wrapper's disk. */
+  z.object({ type: z.literal('fed'), sequence: z.int() }),
+  // master -> wrapper
+  z.object({
+    type: z.literal('welcome'),
+    protocol: z.int(),
+    master: z.object({ nodeId: nameSchema, address: z.string(), port: z.int(), apiPort: z.int() }),
+  }),
+  z.object({ type: z.literal('refused'), reason: z.string() }),
+  /** Everything the node should hold; what is neither in it nor unchanged is to be removed. Starts the numbering. */
+  z.object({
+    type: z.literal('snapshot'),
+    sequence: z.int(),
+    assignments: z.array(assignmentSchema),
+    /** Of what hello named as held: what is still so. Absent when hello named nothing. */
+    unchanged: z.array(instanceIdSchema).optional(),
+    revisions: revisionsSchema,
+  }),
+  /** Changes since the message before; a gap in `sequence` means: ask for a snapshot by reconnecting. */
+  z.object({
+    type: z.literal('delta'),
+    sequence: z.int(),
+    put: z.array(assignmentSchema),
+    drop: z.array(instanceIdSchema),
+    revisions: revisionsSchema,
+  }),
+  z.object({ type: z.literal('status-acknowledged'), sequence: z.int() }),
+  // calls, both ways
+  z.object({ type: z.literal('call'), id: z.int(), service: z.string(), parameters: z.unknown() }),
+  z.object({ type: z.literal('result'), id: z.int(), value: z.unknown() }),
+  z.object({ type: z.literal('failure'), id: z.int(), code: z.string(), message: z.string() }),
+  z.object({ type: z.literal('cancel'), id: z.int() }),
+  /** One piece of a byte stream, in the frame's body. */
+  z.object({ type: z.literal('chunk'), id: z.int() }),
+  z.object({ type: z.literal('end'), id: z.int() }),
+  /** The reader took so many bytes: the sender may send as many more. */
+  z.object({ type: z.literal('credit'), id: z.int(), bytes: z.int() }),
+]);
+export type Message = z.output<typeof messageSchema>;
+export type MessageOf<T extends Message['type']> = Extract<Message, { type: T }>;
+
+/** One unit on a transport. */
+export interface Frame {
+  readonly message: Message;
+  readonly body?: Buffer;
+}

@@ -1,0 +1,197 @@
+/**
+ * Decides what of a connection's outgoing messages is handed to the socket, and when. What the socket has taken can no
+ * longer be overtaken, and a slow link drains it for seconds; so only as much is handed over as the link has lately
+ * carried in a fraction of a second, and the rest waits here in three lanes. Marks (pings that come back as pongs) tell
+ * how far the link has got.
+ */
+import type { Clock } from '../../loop/clock.js';
+import type { Message } from './messages.js';
+
+const MIN_WINDOW_BYTES = 32 * 1024;
+const FIRST_WINDOW_BYTES = 64 * 1024;
+const MAX_WINDOW_BYTES = 16 * 1024 * 1024;
+/** Marks in one window. */
+const MARKS = 4;
+/** A mark that takes so much longer than the fastest one says that too much is under way, */
+const SLOW_MS = 500;
+/** and one that takes less than this longer, that more may be. */
+const FAST_MS = 150;
+/** A peer that reads nothing: state is never dropped, so the connection is. */
+const MAX_WAITING_BYTES = 128 * 1024 * 1024;
+
+/** `sign`: a beat, which overtakes all. `state`: what is small or must not wait for bulk. `bulk`: answers and streams. */
+export type Lane = 'sign' | 'state' | 'bulk';
+
+/** Messages of one call that must stay in order (its chunks, its end) are in one lane. */
+export function laneOf({ type }: Message): Lane {
+  switch (type) {
+    case 'beat':
+      return 'sign';
+    case 'chunk':
+    case 'end':
+    case 'result':
+    case 'failure':
+      return 'bulk';
+    default:
+      return 'state';
+  }
+}
+
+export interface PacedSenderOptions {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly write: (data: string | Buffer) => void;
+  /** Sends a mark that the other side sends back; see `marked`. */
+  readonly mark: (mark: number) => void;
+  /** More waits than may. */
+  readonly onOverflow: () => void;
+}
+
+interface Mark {
+  readonly id: number;
+  readonly sentBytes: number;
+  readonly at: number;
+}
+
+export class PacedSender {
+  readonly #options: PacedSenderOptions;
+  readonly #state = new Queue();
+  readonly #bulk = new Queue();
+  readonly #marks: Mark[] = [];
+  #nextMark = 1;
+  #sentBytes = 0;
+  #markedBytes = 0;
+  #arrivedBytes = 0;
+  #windowBytes = FIRST_WINDOW_BYTES;
+  /** The window last changed when so much had been sent: what was under way then says nothing of the new one. */
+  #changedAtBytes = 0;
+  #wasFull = false;
+  /** The link's own delay. */
+  #fastestMs = Number.POSITIVE_INFINITY;
+
+  constructor(options: PacedSenderOptions) {
+    this.#options = options;
+  }
+
+  /** Bytes that wait here. */
+  get waitingBytes(): number {
+    return this.#state.bytes + this.#bulk.bytes;
+  }
+
+  send(lane: Lane, data: string | Buffer): void {
+    if (lane === 'sign') {
+      this.#write(data);
+      return;
+    }
+    const queue = lane === 'state' ? this.#state : this.#bulk;
+    // One message may be larger than what may wait.
+    if (this.waitingBytes > MAX_WAITING_BYTES) {
+      this.#options.onOverflow();
+      return;
+    }
+    queue.push(data);
+    this.#pump();
+  }
+
+  /** A mark came back. */
+  marked(id: number): void {
+    const index = this.#marks.findIndex((mark) => mark.id === id);
+    const mark = this.#marks[index];
+    if (mark === undefined) return;
+    this.#marks.splice(0, index + 1);
+    this.#arrivedBytes = mark.sentBytes;
+    this.#adapt(mark);
+    this.#pump();
+  }
+
+  /** Before an orderly end: all state that waits, at once. */
+  flush(): void {
+    for (let data = this.#state.shift(); data !== undefined; data = this.#state.shift()) this.#write(data);
+  }
+
+  /** Drops what waits: the connection is gone. */
+  clear(): void {
+    this.#state.clear();
+    this.#bulk.clear();
+  }
+
+  #pump(): void {
+    while (this.waitingBytes > 0) {
+      if (this.#sentBytes - this.#arrivedBytes >= this.#windowBytes) {
+        this.#wasFull = true;
+        // Without a mark under way nobody would tell when to go on.
+        if (this.#marks.length === 0) this.#mark();
+        return;
+      }
+      const data = this.#next();
+      if (data !== undefined) this.#write(data);
+    }
+  }
+
+  #next(): string | Buffer | undefined {
+    return this.#state.shift() ?? this.#bulk.shift();
+  }
+
+  #write(data: string | Buffer): void {
+    this.#options.write(data);
+    this.#sentBytes += sizeOf(data);
+    if (this.#sentBytes - this.#markedBytes >= this.#windowBytes / MARKS) this.#mark();
+  }
+
+  #mark(): void {
+    const id = this.#nextMark++;
+    this.#markedBytes = this.#sentBytes;
+    this.#marks.push({ id, sentBytes: this.#sentBytes, at: this.#options.clock.monotonic() });
+    this.#options.mark(id);
+  }
+
+  #adapt(mark: Mark): void {
+    const tookMs = this.#options.clock.monotonic() - mark.at;
+    this.#fastestMs = Math.min(this.#fastestMs, tookMs);
+    if (mark.sentBytes <= this.#changedAtBytes) return;
+    const queuedMs = tookMs - this.#fastestMs;
+    if (queuedMs > SLOW_MS) this.#resize(Math.max(MIN_WINDOW_BYTES, this.#windowBytes / 2));
+    else if (queuedMs < FAST_MS && this.#wasFull)
+      this.#resize(Math.min(MAX_WINDOW_BYTES, this.#windowBytes * 2));
+  }
+
+  #resize(bytes: number): void {
+    this.#windowBytes = bytes;
+    this.#changedAtBytes = this.#sentBytes;
+    this.#wasFull = false;
+  }
+}
+
+/** First in, first out, without moving the rest. */
+class Queue {
+  #items: (string | Buffer)[] = [];
+  #first = 0;
+  bytes = 0;
+
+  push(data: string | Buffer): void {
+    this.#items.push(data);
+    this.bytes += sizeOf(data);
+  }
+
+  shift(): string | Buffer | undefined {
+    const data = this.#items[this.#first];
+    if (data === undefined) return undefined;
+    this.#first++;
+    this.bytes -= sizeOf(data);
+    if (this.#first * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#first);
+      this.#first = 0;
+    }
+    return data;
+  }
+
+  clear(): void {
+    this.#items = [];
+    this.#first = 0;
+    this.bytes = 0;
+  }
+}
+
+/** Characters count as bytes: near enough for a window, and free. */
+function sizeOf(data: string | Buffer): number {
+  return data.length;
+}

@@ -1,0 +1,148 @@
+/**
+ * The channel's transport over one WebSocket: encodes, paces and bounds what is sent, checks what comes, and notices a
+ * connection whose other end is gone without a word.
+ */
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import type { Clock, TimerHandle } from '../../loop/clock.js';
+import { decodeFrame, encodeFrame } from './frame-codec.js';
+import type { Frame, Message } from './messages.js';
+import { laneOf, PacedSender } from './paced-sender.js';
+import type { Transport } from './transport.js';
+
+const TICK_MS = 1000;
+/** So often something is sent even when there is nothing to say, so that the other side hears of us. */
+const PING_EVERY_TICKS = 2;
+/** The reason of a WebSocket's close is 123 bytes at most. */
+const MAX_REASON_BYTES = 123;
+const NORMAL = 1000;
+const POLICY_VIOLATION = 1008;
+/** What a peer that closes in order is given to take the last messages. */
+const CLOSE_GRACE_MS = 2000;
+
+export interface WebSocketTransportOptions {
+  readonly webSocket: WebSocket;
+  /** Below the WebSocket: what has arrived is counted there, half a message too. */
+  readonly socket: Pick<Socket, 'bytesRead'>;
+  /** Without a byte from the other side for so long, the connection is given up. */
+  readonly silenceMs: number;
+  /** Who is at the other end, in reasons: `the master`. */
+  readonly peer: string;
+  readonly clock: Clock;
+}
+
+export class WebSocketTransport implements Transport {
+  readonly #options: WebSocketTransportOptions;
+  readonly #sender: PacedSender;
+  #inbox: Frame[] = [];
+  #frameListener: ((frame: Frame) => void) | undefined;
+  #closeListener: ((reason: string) => void) | undefined;
+  #closeReason: string | undefined;
+  #tick: TimerHandle | undefined;
+  #ticks = 0;
+  /** Ticks of our own in a row in which nothing came: a process that slept has not listened, and counts no time. */
+  #silentTicks = 0;
+  #bytesRead: number;
+
+  constructor(options: WebSocketTransportOptions) {
+    this.#options = options;
+    const { webSocket, socket, clock } = options;
+    this.#bytesRead = socket.bytesRead;
+    this.#sender = new PacedSender({
+      clock,
+      write: (data) => webSocket.send(data, ignore),
+      mark: (mark) => webSocket.ping(String(mark), undefined, ignore),
+      onOverflow: () => this.#fail(`${options.peer} does not read`),
+    });
+    webSocket.on('message', (data: Buffer, isBinary) => this.#receive(data, isBinary));
+    webSocket.on('pong', (data) => this.#sender.marked(Number(data.toString('latin1'))));
+    webSocket.on('error', (error) => this.#end(`the connection broke: ${error.message}`));
+    webSocket.on('close', (_code, reason) => this.#end(reason.toString('utf8') || 'the connection ended'));
+    this.#tickLater();
+  }
+
+  get isOpen(): boolean {
+    return this.#closeReason === undefined;
+  }
+
+  send(message: Message, body?: Buffer): void {
+    if (this.isOpen) this.#sender.send(laneOf(message), encodeFrame(message, body));
+  }
+
+  onFrame(listener: (frame: Frame) => void): void {
+    this.#frameListener = listener;
+    const waiting = this.#inbox;
+    this.#inbox = [];
+    queueMicrotask(() => {
+      for (const frame of waiting) if (this.isOpen) listener(frame);
+    });
+  }
+
+  onClose(listener: (reason: string) => void): void {
+    this.#closeListener = listener;
+    if (this.#closeReason !== undefined) listener(this.#closeReason);
+  }
+
+  close(reason: string): void {
+    if (!this.isOpen) return;
+    const { webSocket, clock } = this.#options;
+    this.#sender.flush();
+    webSocket.close(NORMAL, cut(reason));
+    const timer = clock.setTimer(CLOSE_GRACE_MS, () => webSocket.terminate());
+    webSocket.once('close', () => timer.cancel());
+    this.#end(reason);
+  }
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    if (!this.isOpen) return;
+    const frame = decodeFrame(data, isBinary);
+    if (typeof frame === 'string') this.#fail(frame);
+    else if (this.#frameListener === undefined) this.#inbox.push(frame);
+    else this.#frameListener(frame);
+  }
+
+  /** At once, and whatever still waits is lost. */
+  #fail(reason: string): void {
+    const { webSocket } = this.#options;
+    webSocket.close(POLICY_VIOLATION, cut(reason));
+    this.#end(reason);
+    webSocket.terminate();
+  }
+
+  #end(reason: string): void {
+    if (!this.isOpen) return;
+    this.#closeReason = reason;
+    this.#tick?.cancel();
+    this.#sender.clear();
+    this.#inbox = [];
+    this.#closeListener?.(reason);
+  }
+
+  #tickLater(): void {
+    this.#tick = this.#options.clock.setTimer(TICK_MS, () => {
+      this.#look();
+      if (this.isOpen) this.#tickLater();
+    });
+  }
+
+  #look(): void {
+    const { webSocket, socket, silenceMs, peer } = this.#options;
+    this.#silentTicks = socket.bytesRead === this.#bytesRead ? this.#silentTicks + 1 : 0;
+    this.#bytesRead = socket.bytesRead;
+    if (this.#silentTicks * TICK_MS >= silenceMs) {
+      this.#fail(`nothing was heard of ${peer} for ${silenceMs / 1000} s`);
+      return;
+    }
+    this.#ticks++;
+    if (this.#ticks % PING_EVERY_TICKS === 0) webSocket.ping(undefined, undefined, ignore);
+  }
+}
+
+function cut(reason: string): string {
+  let text = reason;
+  while (Buffer.byteLength(text) > MAX_REASON_BYTES) text = text.slice(0, -1);
+  return text;
+}
+
+/** What could not be sent is known by the end of the connection. */
+function ignore(): void {}

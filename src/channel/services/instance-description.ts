@@ -1,0 +1,58 @@
+/**
+ * Asking a node what it knows of instances that it holds, for `why`, over the channel. The wrapper's half answers, the
+ * master's half asks. Changes no state.
+ */
+import { z } from 'zod';
+import { type InstanceDescription, instanceDescriptionSchema } from '../../model/instance-description.js';
+import { instanceIdSchema } from '../../model/names.js';
+import type { CallPeer, Service } from '../protocol/calls.js';
+
+const DESCRIBE_INSTANCES = 'describe-instances';
+/** Instances in one question. */
+export const MOST_DESCRIBED = 100;
+const MOST_LINES = 50;
+
+const questionSchema = z.object({
+  ids: z.array(instanceIdSchema).max(MOST_DESCRIBED),
+  /** Last lines of each past run. */
+  lines: z.int().min(0).max(MOST_LINES),
+});
+const answerSchema = z.array(z.object({ id: instanceIdSchema, description: instanceDescriptionSchema }));
+
+/** The wrapper's half. `describe` answers undefined for what the node knows nothing of. */
+export function descriptionServices(
+  describe: (id: string, lines: number) => Promise<InstanceDescription | undefined>,
+): ReadonlyMap<string, Service> {
+  return new Map<string, Service>([
+    [
+      DESCRIBE_INSTANCES,
+      async (parameters) => {
+        const { ids, lines } = questionSchema.parse(parameters);
+        const answers: z.output<typeof answerSchema> = [];
+        // One after the other: nobody waits for a hundred answers, and the node has other work.
+        for (const id of ids) {
+          const description = await describe(id, lines);
+          if (description !== undefined) answers.push({ id, description });
+        }
+        return answers;
+      },
+    ],
+  ]);
+}
+
+export interface DescriptionQuestion {
+  readonly nodeId: string;
+  /** MOST_DESCRIBED at most. */
+  readonly ids: readonly string[];
+  readonly lines: number;
+  readonly signal: AbortSignal;
+}
+
+/** The master's half. Instances that the node knows nothing of are missing in the answer. Throws DRV_NODE_DISCONNECTED. */
+export async function askForDescriptions(
+  callsOf: (nodeId: string) => CallPeer,
+  { nodeId, ids, lines, signal }: DescriptionQuestion,
+): Promise<ReadonlyMap<string, InstanceDescription>> {
+  const answer = await callsOf(nodeId).call(DESCRIBE_INSTANCES, { ids, lines }, { signal });
+  return new Map(answerSchema.parse(answer).map(({ id, description }) => [id, description]));
+}

@@ -1,0 +1,122 @@
+/**
+ * The byte services of an instance, over the channel: read and follow its log, write to its standard input. The wrapper's half
+ * answers, the master's half asks the node that holds the instance. They change no state.
+ */
+import { z } from 'zod';
+import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
+import { DroverError } from '../../model/errors.js';
+import type { InstanceRecord } from '../../model/instance.js';
+import { instanceIdSchema } from '../../model/names.js';
+import type { CallPeer, Service } from '../protocol/calls.js';
+import { decodeBatch, encodeBatch } from './log-stream.js';
+
+const READ_LOGS = 'read-logs';
+const FOLLOW_LOGS = 'follow-logs';
+const WRITE_STDIN = 'write-stdin';
+
+const readLogsSchema = z.object({ id: instanceIdSchema, lines: z.int().min(1).max(1000) });
+const followLogsSchema = z.object({
+  id: instanceIdSchema,
+  position: z.union([
+    z.strictObject({ tail: z.int().min(0).max(1000) }),
+    z.strictObject({ since: z.int().min(1) }),
+  ]),
+});
+const linesSchema = z.object({ lines: z.array(z.string()), totalLines: z.int() });
+const writeStdinSchema = z.object({ id: instanceIdSchema });
+
+export type LogLines = z.output<typeof linesSchema>;
+
+/** The wrapper's half: what it does for the master. */
+export function instanceServices(node: {
+  readLogs(id: string, lines: number): Promise<LogLines>;
+  followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
+  /** Throws DRV_INSTANCE_NOT_RUNNING and the runtime's errors. */
+  writeStdin(id: string, bytes: Buffer): Promise<void>;
+}): ReadonlyMap<string, Service> {
+  return new Map<string, Service>([
+    [
+      READ_LOGS,
+      async (parameters) => {
+        const { id, lines } = readLogsSchema.parse(parameters);
+        return node.readLogs(id, lines);
+      },
+    ],
+    [
+      FOLLOW_LOGS,
+      async function* (parameters, { signal }) {
+        const { id, position } = followLogsSchema.parse(parameters);
+        for await (const batch of node.followLogs(id, position, signal)) yield encodeBatch(batch);
+      },
+    ],
+    [
+      WRITE_STDIN,
+      async (parameters, { body }) => {
+        const { id } = writeStdinSchema.parse(parameters);
+        await node.writeStdin(id, body ?? Buffer.alloc(0));
+      },
+    ],
+  ]);
+}
+
+/** The master's half. Throws DRV_NODE_DISCONNECTED, and what the node answers. */
+export class LogRelay {
+  readonly #callsOf: (nodeId: string) => CallPeer;
+
+  constructor(callsOf: (nodeId: string) => CallPeer) {
+    this.#callsOf = callsOf;
+  }
+
+  /** An instance that has no node yet has no lines yet. */
+  async readLogs(record: InstanceRecord, lines: number): Promise<LogLines> {
+    const nodeId = logNodeOf(record);
+    if (nodeId === undefined) return { lines: [], totalLines: 0 };
+    return linesSchema.parse(await this.#callsOf(nodeId).call(READ_LOGS, { id: record.id, lines }));
+  }
+
+  /**
+   * The log from `position` on (`tail` 0 to 1000, `since` from 1), then live; half a MiB at most is under way to a
+   * reader that does not read. Ends when `signal` aborts. Throws DRV_NODE_DISCONNECTED at the start, in the middle,
+   * and for an instance that has no node yet.
+   */
+  async *followLogs(
+    record: InstanceRecord,
+    position: LogPosition,
+    signal: AbortSignal,
+  ): AsyncGenerator<LogBatch> {
+    const nodeId = logNodeOf(record);
+    if (nodeId === undefined)
+      throw new DroverError(
+        'DRV_NODE_DISCONNECTED',
+        `instance ${record.id} has no node yet; follow its log when it has one`,
+      );
+    try {
+      const chunks = this.#callsOf(nodeId).stream(FOLLOW_LOGS, { id: record.id, position }, signal);
+      for await (const chunk of chunks) {
+        if (signal.aborted) return;
+        yield decodeBatch(chunk);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof DroverError) || error.code !== 'DRV_CHANNEL_CLOSED') throw error;
+      throw new DroverError(
+        'DRV_NODE_DISCONNECTED',
+        `node ${nodeId} went away while the log of ${record.id} was followed; go on when it is back`,
+      );
+    }
+  }
+
+  async writeStdin(record: InstanceRecord, bytes: Buffer): Promise<void> {
+    if (record.placement === null)
+      throw new DroverError(
+        'DRV_INSTANCE_NOT_RUNNING',
+        `instance ${record.id} is not running: it has no node yet`,
+      );
+    await this.#callsOf(record.placement.nodeId).call(WRITE_STDIN, { id: record.id }, { body: bytes });
+  }
+}
+
+/** The node that holds an instance's log; it stays there when the instance has ended. */
+export function logNodeOf({ placement, home }: InstanceRecord): string | undefined {
+  return placement?.nodeId ?? home?.nodeId;
+}

@@ -1,0 +1,36 @@
+/** A command on its way to the standard input of an instance, whoever sent it: who can read one, and how long it may be. */
+import { DroverError } from '../../model/errors.js';
+import type { InstanceRecord } from '../../model/instance.js';
+
+const NEWLINE = 0x0a;
+/** A terminal in line mode silently cuts what is longer than 4,095 bytes. */
+const MAX_STDIN_LINE_BYTES = 4000;
+
+/**
+ * An app may have reported any state, so that only the missing pid says that nothing can read the command.
+ * Throws DRV_INSTANCE_NOT_RUNNING.
+ */
+export function requireProcess({ id, placement, status }: InstanceRecord): void {
+  if (placement !== null && (status.state === 'ONLINE' || status.pid !== null)) return;
+  throw new DroverError(
+    'DRV_INSTANCE_NOT_RUNNING',
+    `instance ${id} is ${status.state} and takes no commands: start it first, or wait until it is ONLINE`,
+  );
+}
+
+/** The bytes of a command, ended by a newline. Throws DRV_STDIN_TOO_LONG, naming `field`. */
+export function stdinCommand(command: string, field: string): Buffer {
+  const bytes = Buffer.from(command.endsWith('\n') ? command : `${command}\n`);
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(NEWLINE, start);
+    if (end - start > MAX_STDIN_LINE_BYTES) {
+      throw new DroverError(
+        'DRV_STDIN_TOO_LONG',
+        `${field}: a line of ${end - start} bytes is longer than a terminal takes ` +
+          `(${MAX_STDIN_LINE_BYTES}): send it in several lines`,
+      );
+    }
+    start = end + 1;
+  }
+  return bytes;
+}

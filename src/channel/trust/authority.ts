@@ -1,0 +1,187 @@
+/**
+ * The cluster's own certificate authority, on the master's disk: made once, it signs the master's server certificate
+ * and the certificates of the nodes that join. Who may join is decided by members.ts.
+ */
+import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { z } from 'zod';
+import type { Clock } from '../../loop/clock.js';
+import { DroverError } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { generatePrivateKey, issueCertificate, type KeyPair, makeAuthority } from './certificates.js';
+import { fingerprintOf, isIssuedBy } from './peer-certificate.js';
+
+const DAY_MS = 86_400_000;
+const AUTHORITY_MS = 36_500 * DAY_MS;
+const SERVER_MS = 730 * DAY_MS;
+const CLIENT_MS = 365 * DAY_MS;
+
+/** A file of `data/cluster/`: whole or not there, readable by this user alone. */
+export interface SecretFile {
+  /** For messages: relative to the node's root. */
+  readonly name: string;
+  /** Undefined: it does not exist. Throws DRV_NODE_ROOT_UNUSABLE when others can read it. */
+  read(): Promise<string | undefined>;
+  write(text: string): Promise<void>;
+  /** One that does not exist is fine. */
+  remove(): Promise<void>;
+}
+
+export interface AuthorityOptions {
+  readonly clusterName: string;
+  /** What the master's certificate is for: its node id, its address, the names of this machine. */
+  readonly nodeId: string;
+  readonly names: readonly string[];
+  /** PEM: key and certificate. */
+  readonly authorityFile: SecretFile;
+  readonly serverFile: SecretFile;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly logger: Pick<Logger, 'info'>;
+}
+
+export interface IssuedCertificate {
+  /** PEM. */
+  readonly certificate: string;
+  /** Unix milliseconds. */
+  readonly issuedAt: number;
+  readonly endsAt: number;
+}
+
+const serverSchema = z.object({
+  names: z.array(z.string()),
+  key: z.string(),
+  certificate: z.string(),
+  issuedAt: z.number(),
+  endsAt: z.number(),
+});
+type ServerCredential = z.output<typeof serverSchema>;
+
+interface Known {
+  readonly pair: KeyPair;
+  readonly certificate: X509Certificate;
+}
+
+export class Authority {
+  readonly #options: AuthorityOptions;
+  #known: Known | undefined;
+  #making: Promise<Known> | undefined;
+  #server: ServerCredential | undefined;
+
+  constructor(options: AuthorityOptions) {
+    this.#options = options;
+  }
+
+  /** Reads what an earlier start made. Throws DRV_NODE_ROOT_UNUSABLE when that is damaged. */
+  async open(): Promise<void> {
+    const { authorityFile, serverFile } = this.#options;
+    const text = await authorityFile.read();
+    if (text === undefined) return;
+    this.#known = readAuthority(authorityFile.name, text);
+    this.#server = readServer(await serverFile.read(), this.#known.certificate);
+  }
+
+  /** Makes it if there is none; may be called at any time and by several at once. */
+  async ensure(): Promise<{ readonly certificate: X509Certificate; readonly fingerprint: string }> {
+    const { certificate } = await this.#ready();
+    return { certificate, fingerprint: fingerprintOf(certificate) };
+  }
+
+  /**
+   * The master's own key and its certificate with the authority's behind it, PEM. Made anew when its names have
+   * changed or less than a third of its life is left.
+   */
+  async serverCredential(): Promise<KeyPair> {
+    const known = await this.#ready();
+    if (this.#server === undefined || !this.#isCurrent(this.#server)) this.#server = await this.#serve(known);
+    const { key, certificate } = this.#server;
+    return { key, certificate: certificate + known.pair.certificate };
+  }
+
+  /** A certificate for a node's public key. */
+  async issueClient(nodeId: string, publicKey: KeyObject): Promise<IssuedCertificate> {
+    const { pair } = await this.#ready();
+    const issuedAt = this.#options.clock.now();
+    const endsAt = issuedAt + CLIENT_MS;
+    const subject = { commonName: nodeId, clusterName: this.#options.clusterName };
+    const certificate = await issueCertificate(pair, { subject, usage: 'client', publicKey, endsAt });
+    return { certificate, issuedAt, endsAt };
+  }
+
+  async #ready(): Promise<Known> {
+    if (this.#known !== undefined) return this.#known;
+    this.#making ??= this.#make().finally(() => {
+      this.#making = undefined;
+    });
+    return this.#making;
+  }
+
+  async #make(): Promise<Known> {
+    const { clusterName, authorityFile, clock, logger } = this.#options;
+    const pair = await makeAuthority(clusterName, clock.now() + AUTHORITY_MS);
+    const text = pair.certificate + pair.key;
+    await authorityFile.write(text);
+    this.#known = readAuthority(authorityFile.name, text);
+    logger.info(
+      { fingerprint: fingerprintOf(this.#known.certificate) },
+      `made the certificate authority of cluster ${clusterName} (${authorityFile.name})`,
+    );
+    return this.#known;
+  }
+
+  #isCurrent({ names, issuedAt, endsAt }: ServerCredential): boolean {
+    const { names: wanted, clock } = this.#options;
+    const isSame = names.length === wanted.length && names.every((name, index) => name === wanted[index]);
+    return isSame && !isDueForRenewal({ issuedAt, endsAt }, clock.now());
+  }
+
+  async #serve({ pair }: Known): Promise<ServerCredential> {
+    const { clusterName, nodeId, names, serverFile, clock } = this.#options;
+    const key = generatePrivateKey();
+    const issuedAt = clock.now();
+    const endsAt = issuedAt + SERVER_MS;
+    const certificate = await issueCertificate(pair, {
+      subject: { commonName: nodeId, clusterName },
+      usage: 'server',
+      publicKey: createPublicKey(key),
+      endsAt,
+      names,
+    });
+    const server = { names: [...names], key, certificate, issuedAt, endsAt };
+    await serverFile.write(JSON.stringify(server));
+    return server;
+  }
+}
+
+/** True when two thirds of a certificate's life are over. */
+export function isDueForRenewal(
+  { issuedAt, endsAt }: { readonly issuedAt: number; readonly endsAt: number },
+  now: number,
+): boolean {
+  return now >= issuedAt + ((endsAt - issuedAt) * 2) / 3;
+}
+
+function readAuthority(name: string, text: string): Known {
+  try {
+    const certificate = new X509Certificate(text);
+    const [key] = /-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----\n/.exec(text) ?? [];
+    if (key === undefined || !certificate.ca) throw new Error('key or certificate is missing');
+    if (!createPublicKey(key).equals(certificate.publicKey)) throw new Error('key and certificate differ');
+    return { pair: { key, certificate: certificate.toString() }, certificate };
+  } catch (cause) {
+    throw new DroverError(
+      'DRV_NODE_ROOT_UNUSABLE',
+      `${name} is damaged, and with another authority no node of the cluster could connect: restore it from a ` +
+        'backup, or delete it and let every node join again',
+      { cause },
+    );
+  }
+}
+
+/** Of no use: it is made anew. */
+function readServer(text: string | undefined, authority: X509Certificate): ServerCredential | undefined {
+  try {
+    const server = serverSchema.parse(JSON.parse(text ?? ''));
+    return isIssuedBy(new X509Certificate(server.certificate), authority, 'server') ? server : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,114 @@
+/** The join tokens of the cluster, as an operator makes, lists and revokes them. What one lets in is members.ts's. */
+import type { Clock } from '../../loop/clock.js';
+import { type JoinTokenRecord, joinTokenIdSchema, joinTokenRecordSchema } from '../../model/cluster.js';
+import { DroverError } from '../../model/errors.js';
+import { nameSchema } from '../../model/names.js';
+import { joinTokenKey, PREFIX } from '../../store/keys.js';
+import { create, type Store } from '../../store/store.js';
+import type { Authority } from './authority.js';
+import { formatJoinToken, generateJoinToken, hashSecret } from './join-token.js';
+
+/** More at once are a mistake of a script. */
+const MAX_TOKENS = 1000;
+/** So long an expired token is kept, so that who comes with it is told that it expired. */
+const KEPT_MS = 30 * 86_400_000;
+
+export interface NewJoinToken {
+  readonly label: string | null;
+  /** Null: never. */
+  readonly expiresInMs: number | null;
+  /** Null: any number of nodes. */
+  readonly maxUses: number | null;
+}
+
+export interface KnownToken {
+  readonly record: JoinTokenRecord;
+  readonly revision: number;
+}
+
+export interface JoinTokensOptions {
+  readonly store: Store;
+  readonly authority: Authority;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export class JoinTokens {
+  readonly #options: JoinTokensOptions;
+
+  constructor(options: JoinTokensOptions) {
+    this.#options = options;
+  }
+
+  /** The text of the token is known here only. Throws DRV_REQUEST_INVALID. */
+  async create({
+    label,
+    expiresInMs,
+    maxUses,
+  }: NewJoinToken): Promise<{ readonly token: string; readonly record: JoinTokenRecord }> {
+    const { store, authority, clock } = this.#options;
+    checkLabel(label);
+    const now = clock.now();
+    await this.#clean(now);
+    const { fingerprint } = await authority.ensure();
+    const token = generateJoinToken(fingerprint);
+    const record: JoinTokenRecord = {
+      id: token.id,
+      label,
+      hash: hashSecret(token.secret),
+      createdAt: now,
+      expiresAt: expiresInMs === null ? null : now + expiresInMs,
+      maxUses,
+      uses: 0,
+    };
+    await create(store, joinTokenKey(token.id), joinTokenRecordSchema.parse(record));
+    return { token: formatJoinToken(token), record };
+  }
+
+  /** The oldest first. */
+  async list(): Promise<readonly JoinTokenRecord[]> {
+    const { entries } = await this.#options.store.list(PREFIX.joinTokens);
+    return entries
+      .map(({ value }) => joinTokenRecordSchema.parse(value))
+      .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+  }
+
+  /** Nodes that have joined with it stay. Throws DRV_JOIN_TOKEN_UNKNOWN. */
+  async revoke(id: string): Promise<void> {
+    if ((await this.find(id)) === undefined)
+      throw new DroverError(
+        'DRV_JOIN_TOKEN_UNKNOWN',
+        'there is no join token with this id: "cluster token list" shows all',
+      );
+    await this.#options.store.transact([{ do: 'remove', key: joinTokenKey(id) }]);
+  }
+
+  async find(id: string): Promise<KnownToken | undefined> {
+    if (!joinTokenIdSchema.safeParse(id).success) return undefined;
+    const entry = await this.#options.store.get(joinTokenKey(id));
+    return entry === undefined
+      ? undefined
+      : { record: joinTokenRecordSchema.parse(entry.value), revision: entry.revision };
+  }
+
+  /** Drops what expired long ago. Throws DRV_REQUEST_INVALID when there are too many all the same. */
+  async #clean(now: number): Promise<void> {
+    const tokens = await this.list();
+    const old = tokens.filter(({ expiresAt }) => expiresAt !== null && expiresAt + KEPT_MS < now);
+    if (tokens.length - old.length >= MAX_TOKENS)
+      throw new DroverError(
+        'DRV_REQUEST_INVALID',
+        `there are ${tokens.length} join tokens, and no more are kept: revoke some first`,
+      );
+    if (old.length > 0)
+      await this.#options.store.transact(old.map(({ id }) => ({ do: 'remove', key: joinTokenKey(id) })));
+  }
+}
+
+function checkLabel(label: string | null): void {
+  const { success, error } = nameSchema.nullable().safeParse(label);
+  if (!success)
+    throw new DroverError(
+      'DRV_REQUEST_INVALID',
+      `the label of a join token ${error.issues[0]?.message ?? 'is not valid'}`,
+    );
+}

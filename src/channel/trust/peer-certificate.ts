@@ -1,0 +1,53 @@
+/**
+ * What master and wrapper look at in each other's certificates. Trust rests on the signature of the cluster's own
+ * authority, never on a date: a node whose clock is wrong by years must still find its master. Whether a node's
+ * certificate has ended is for the master's members to say, by the master's clock.
+ */
+import { createHash, type KeyObject, type X509Certificate } from 'node:crypto';
+import { nameSchema } from '../../model/names.js';
+
+/** Object identifiers of the two uses that a certificate may be for. */
+export const USAGE = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const;
+export type Usage = keyof typeof USAGE;
+
+/** True when the authority signed this certificate, for this use and no other. */
+export function isIssuedBy(certificate: X509Certificate, authority: X509Certificate, usage: Usage): boolean {
+  const usages = certificate.keyUsage as readonly string[] | undefined;
+  return (
+    certificate.checkIssued(authority) &&
+    certificate.verify(authority.publicKey) &&
+    !certificate.ca &&
+    usages?.length === 1 &&
+    usages[0] === USAGE[usage]
+  );
+}
+
+/** Its common name, when that is a node's id; undefined for anything else. */
+export function nodeIdOf(certificate: X509Certificate): string | undefined {
+  return attributeOf(certificate, 'CN');
+}
+
+/** The cluster that the authority's or a node's certificate is of. */
+export function clusterNameOf(certificate: X509Certificate): string | undefined {
+  return attributeOf(certificate, 'O');
+}
+
+/** SHA-256 of the whole certificate, hex: what a join token pins. */
+export function fingerprintOf(certificate: X509Certificate): string {
+  return createHash('sha256').update(certificate.raw).digest('hex');
+}
+
+/** SHA-256 of the public key, hex: what a member is known by. */
+export function keyHashOf(publicKey: KeyObject): string {
+  return createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('hex');
+}
+
+function attributeOf({ subject }: X509Certificate, name: string): string | undefined {
+  const values = subject.split('\n').filter((line) => line.startsWith(`${name}=`));
+  const [value] = values;
+  if (value === undefined || values.length > 1) return undefined;
+  const parsed = nameSchema.safeParse(value.slice(name.length + 1));
+  return parsed.success ? parsed.data : undefined;
+}

@@ -1,0 +1,122 @@
+/**
+ * Renews the certificates of a cluster long before they end: the master's own, and over the channel those of the nodes.
+ * The master leads, by its clock; a node makes the new key and never gives it away. Breaking off anywhere is harmless:
+ * the old certificate is good until the new one is shown.
+ */
+import { z } from 'zod';
+import type { Clock, TimerHandle } from '../../loop/clock.js';
+import { withDeadline } from '../../loop/deadline.js';
+import type { Part } from '../../loop/lifecycle.js';
+import { DroverError, messageOf } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { CallPeer, Service } from '../protocol/calls.js';
+import { isDueForRenewal } from './authority.js';
+import type { Members } from './members.js';
+
+const NEW_KEY = 'new-key';
+const NEW_CERTIFICATE = 'new-certificate';
+/** The first look makes what a new master lacks; a node that has just started has other things to do. */
+const FIRST_LOOK_MS = 10_000;
+const LOOK_EVERY_MS = 3_600_000;
+const CALL_MS = 30_000;
+
+const keyAnswer = z.object({ publicKey: z.string().max(1000) });
+const certificateParameters = z.object({ certificate: z.string().max(10_000) });
+
+export interface RenewalOptions {
+  readonly members: Members;
+  /** Connected nodes; those that are no members, such as the master's own, are left alone. */
+  readonly connected: () => readonly string[];
+  readonly callsOf: (nodeId: string) => CallPeer;
+  /** Renews the master's own certificate if it is time. */
+  readonly renewServer: () => Promise<void>;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+}
+
+export class Renewal implements Part {
+  readonly #options: RenewalOptions;
+  readonly #stopping = new AbortController();
+  #timer: TimerHandle | undefined;
+  #round: Promise<void> = Promise.resolve();
+
+  constructor(options: RenewalOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#later(FIRST_LOOK_MS);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#timer?.cancel();
+    await this.#round;
+  }
+
+  #later(delayMs: number): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#timer = this.#options.clock.setTimer(delayMs, () => {
+      this.#round = this.#look().finally(() => this.#later(LOOK_EVERY_MS));
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { connected, renewServer } = this.#options;
+    await this.#attempt('of this master', renewServer);
+    for (const nodeId of connected()) {
+      if (this.#stopping.signal.aborted) return;
+      await this.#attempt(`of node ${nodeId}`, () => this.#renewIfDue(nodeId));
+    }
+  }
+
+  async #renewIfDue(nodeId: string): Promise<void> {
+    const { members, callsOf, clock, logger } = this.#options;
+    const member = await members.get(nodeId);
+    if (member === undefined || !isDueForRenewal(member, clock.now())) return;
+    const calls = callsOf(nodeId);
+    const { publicKey } = keyAnswer.parse(await this.#call(calls, NEW_KEY, {}));
+    const issued = await members.renew(nodeId, publicKey);
+    await this.#call(calls, NEW_CERTIFICATE, { certificate: issued.certificate });
+    await members.renewed(nodeId, issued);
+    logger.info({ node: nodeId, endsAt: issued.endsAt }, `the certificate of node ${nodeId} was renewed`);
+  }
+
+  #call(calls: CallPeer, service: string, parameters: unknown): Promise<unknown> {
+    const { signal } = this.#stopping;
+    const expired = (): DroverError =>
+      new DroverError('DRV_CHANNEL_CALL_FAILED', `no answer to ${service} in ${CALL_MS / 1000} s`);
+    return withDeadline({ limitMs: CALL_MS, clock: this.#options.clock, signal, expired }, (inner) =>
+      calls.call(service, parameters, { signal: inner }),
+    );
+  }
+
+  async #attempt(whose: string, action: () => Promise<void>): Promise<void> {
+    try {
+      await action();
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return;
+      this.#options.logger.warn(
+        { err: error },
+        `the certificate ${whose} could not be renewed: ${messageOf(error)}; trying again in an hour`,
+      );
+    }
+  }
+}
+
+/** The node's half: `takeCertificate` keeps it, with the key that `makeKey` made last, for the next connection. */
+export function renewalServices(node: {
+  makeKey(): string;
+  takeCertificate(certificate: string): Promise<void>;
+}): ReadonlyMap<string, Service> {
+  return new Map<string, Service>([
+    [NEW_KEY, async () => ({ publicKey: node.makeKey() })],
+    [
+      NEW_CERTIFICATE,
+      async (parameters) => {
+        await node.takeCertificate(certificateParameters.parse(parameters).certificate);
+        return {};
+      },
+    ],
+  ]);
+}

@@ -1,0 +1,273 @@
+/**
+ * The wrapper's end of the channel: connects, says hello, beats, takes the feed into the desired copy, sends
+ * reports until they are acknowledged, and connects again with a growing delay when the connection ends.
+ */
+import { Backoff } from '../../loop/backoff.js';
+import type { Clock, TimerHandle } from '../../loop/clock.js';
+import { DroverError, messageOf } from '../../model/errors.js';
+import { type InstanceUsage, toUsageSample } from '../../model/instance-usage.js';
+import type { NodeCapacity, RuntimeOffer } from '../../model/node.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { RepeatedLog } from '../../telemetry/repeated-log.js';
+import { hashAssignment } from '../protocol/assignment-hash.js';
+import { CallPeer, type Service } from '../protocol/calls.js';
+import {
+  type Assignment,
+  BEAT_EVERY_MS,
+  type Frame,
+  type MessageOf,
+  PROTOCOL_VERSION,
+  type Report,
+} from '../protocol/messages.js';
+import type { Transport } from '../protocol/transport.js';
+
+const RECONNECT_KEY = 'master';
+const FIRST_RETRY_MS = 100;
+/** Shorter than the shortest nodeTimeoutMs: a master that comes back must hear of all its nodes before it calls them lost. */
+const MAX_RECONNECT_MS = 3000;
+/**
+ * A refusal mostly stands until somebody changes something. At first it may be that the master has not noticed yet that
+ * this node's former connection is gone.
+ */
+const MAX_REFUSED_MS = 30_000;
+/** Instances that hello names; with more, the whole snapshot comes. */
+const MAX_NAMED = 20_000;
+
+/** Where the feed goes: the desired copy. `commit` resolves when all that was applied is on disk. */
+export interface FeedSink {
+  applySnapshot(snapshot: MessageOf<'snapshot'>): void;
+  applyDelta(delta: MessageOf<'delta'>): void;
+  commit(): Promise<void>;
+  /** What is held from before, completely. */
+  held(): readonly Assignment[];
+}
+
+/** Where reports come from: the status outbox. */
+export interface ReportSource {
+  /** Reports not sent on this connection yet; called when `onReady` fired. */
+  take(sequence: number): readonly Report[];
+  acknowledge(sequence: number): void;
+  /** A new connection: everything is to be said again. */
+  restart(): void;
+  onReady(listener: () => void): void;
+}
+
+export interface LinkOptions {
+  readonly nodeId: string;
+  readonly clusterName: string;
+  readonly address: string;
+  readonly version: string;
+  readonly capacity: NodeCapacity;
+  readonly offers: () => readonly RuntimeOffer[];
+  /** Why limits of RAM and CPU do not hold on this node; null: they hold. */
+  readonly advisoryLimits?: string | null | undefined;
+  /** Throws DRV_JOIN_REFUSED when the master does not want this node. */
+  readonly connect: (signal: AbortSignal) => Promise<Transport>;
+  readonly feed: FeedSink;
+  readonly reports: ReportSource;
+  readonly services: ReadonlyMap<string, Service>;
+  readonly onWelcome: (master: MessageOf<'welcome'>['master']) => void;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+interface Connection {
+  readonly transport: Transport;
+  readonly calls: CallPeer;
+  isWelcome: boolean;
+  isRefused: boolean;
+  fedSequence: number;
+  reportSequence: number;
+  beatTimer: TimerHandle | undefined;
+}
+
+export class Link {
+  readonly #options: LinkOptions;
+  readonly #backoff: Backoff;
+  readonly #refusedBackoff: Backoff;
+  readonly #trouble: RepeatedLog;
+  readonly #stopping = new AbortController();
+  #connection: Connection | undefined;
+  #retry: TimerHandle | undefined;
+  #isStopped = false;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.#backoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS, maxMs: MAX_RECONNECT_MS });
+    this.#refusedBackoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS, maxMs: MAX_REFUSED_MS });
+    this.#trouble = new RepeatedLog(options.logger, () => options.clock.monotonic());
+    options.reports.onReady(() => this.#sendReports());
+  }
+
+  start(): void {
+    this.#connect();
+  }
+
+  /** `willReturn`: tells the master that this node's instances stay and that it will be back. */
+  stop(willReturn: boolean): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#stopping.abort();
+    this.#retry?.cancel();
+    const connection = this.#connection;
+    if (connection === undefined) return;
+    if (willReturn) connection.transport.send({ type: 'bye' });
+    connection.transport.close(willReturn ? 'the node stops and will be back' : 'the node stops');
+  }
+
+  /** Asks the master for bytes. Throws DRV_CHANNEL_CLOSED when there is no connection. */
+  get calls(): CallPeer | undefined {
+    return this.#connection?.isWelcome === true ? this.#connection.calls : undefined;
+  }
+
+  /** Tells the master that what this node can run has changed. */
+  sendOffer(): void {
+    if (this.#connection?.isWelcome !== true) return;
+    this.#connection.transport.send({ type: 'offer', runtimes: [...this.#options.offers()] });
+  }
+
+  /** What instances use now, all that was measured. Lost with the connection: it is measured again. */
+  sendUsage(usages: ReadonlyMap<string, InstanceUsage>): void {
+    if (this.#connection?.isWelcome !== true) return;
+    const samples = [...usages].map(([id, usage]) => toUsageSample(id, usage));
+    this.#connection.transport.send({ type: 'usage', samples });
+  }
+
+  #connect(): void {
+    if (this.#isStopped) return;
+    this.#options
+      .connect(this.#stopping.signal)
+      .then((transport) => this.#open(transport))
+      .catch((error: unknown) =>
+        this.#reconnectLater(messageOf(error), DroverError.is(error, 'DRV_JOIN_REFUSED')),
+      );
+  }
+
+  #open(transport: Transport): void {
+    if (this.#isStopped) {
+      transport.close('the node stops');
+      return;
+    }
+    const connection: Connection = {
+      transport,
+      calls: new CallPeer(transport, this.#options.services),
+      isWelcome: false,
+      isRefused: false,
+      fedSequence: 0,
+      reportSequence: 0,
+      beatTimer: undefined,
+    };
+    this.#connection = connection;
+    transport.onClose((reason) => this.#closed(connection, reason));
+    transport.onFrame((frame) => this.#handle(connection, frame));
+    const { nodeId, clusterName, address, version, capacity, offers, advisoryLimits } = this.#options;
+    transport.send({
+      type: 'hello',
+      protocol: PROTOCOL_VERSION,
+      nodeId,
+      clusterName,
+      address,
+      version,
+      capacity,
+      runtimes: [...offers()],
+      ...(advisoryLimits !== undefined && { advisoryLimits }),
+      ...this.#held(),
+    });
+  }
+
+  #held(): Pick<MessageOf<'hello'>, 'held'> {
+    const held = this.#options.feed.held();
+    if (held.length === 0 || held.length > MAX_NAMED) return {};
+    return {
+      held: Object.fromEntries(held.map((assignment) => [assignment.id, hashAssignment(assignment)])),
+    };
+  }
+
+  #handle(connection: Connection, frame: Frame): void {
+    const { message } = frame;
+    if (connection.calls.handle(frame)) return;
+    switch (message.type) {
+      case 'welcome':
+        this.#welcomed(connection, message);
+        return;
+      case 'refused':
+        connection.isRefused = true;
+        connection.transport.close(message.reason);
+        return;
+      case 'snapshot':
+        // Not before: a master whose disk is full welcomes and then hangs up.
+        this.#backoff.clear(RECONNECT_KEY);
+        this.#refusedBackoff.clear(RECONNECT_KEY);
+        this.#trouble.clear();
+        this.#feed(connection, message.sequence, () => this.#options.feed.applySnapshot(message));
+        return;
+      case 'delta':
+        if (message.sequence !== connection.fedSequence + 1) connection.transport.close('a gap in the feed');
+        else this.#feed(connection, message.sequence, () => this.#options.feed.applyDelta(message));
+        return;
+      case 'status-acknowledged':
+        this.#options.reports.acknowledge(message.sequence);
+        return;
+      default:
+        connection.transport.close(`unexpected message ${message.type}`);
+    }
+  }
+
+  #welcomed(connection: Connection, welcome: MessageOf<'welcome'>): void {
+    connection.isWelcome = true;
+    this.#options.onWelcome(welcome.master);
+    this.#beatLater(connection);
+    this.#options.reports.restart();
+    this.#sendReports();
+  }
+
+  #feed(connection: Connection, sequence: number, apply: () => void): void {
+    connection.fedSequence = sequence;
+    apply();
+    this.#options.feed
+      .commit()
+      .then(() => connection.transport.send({ type: 'fed', sequence }))
+      .catch((error: unknown) =>
+        this.#options.logger.error({ err: error }, 'the desired state could not be kept on disk'),
+      );
+  }
+
+  #sendReports(): void {
+    const connection = this.#connection;
+    if (connection?.isWelcome !== true) return;
+    const sequence = connection.reportSequence + 1;
+    const reports = this.#options.reports.take(sequence);
+    if (reports.length === 0) return;
+    connection.reportSequence = sequence;
+    connection.transport.send({ type: 'status', sequence, reports: [...reports] });
+  }
+
+  #beatLater(connection: Connection): void {
+    connection.beatTimer = this.#options.clock.setTimer(BEAT_EVERY_MS, () => {
+      if (!connection.transport.isOpen) return;
+      connection.transport.send({ type: 'beat' });
+      this.#beatLater(connection);
+    });
+  }
+
+  #closed(connection: Connection, reason: string): void {
+    connection.beatTimer?.cancel();
+    connection.calls.close(reason);
+    if (this.#connection !== connection) return;
+    this.#connection = undefined;
+    this.#reconnectLater(reason, connection.isRefused);
+  }
+
+  #reconnectLater(reason: string, isRefused: boolean): void {
+    if (this.#isStopped) return;
+    const delayMs = (isRefused ? this.#refusedBackoff : this.#backoff).next(RECONNECT_KEY);
+    const what = isRefused ? 'the master refused this node' : 'no connection to the master';
+    this.#trouble.warn(
+      `${what}: ${reason}`,
+      `${what}: ${reason}; what it was told last goes on, and it tries again`,
+      { reason, delayMs },
+    );
+    this.#retry = this.#options.clock.setTimer(delayMs, () => this.#connect());
+  }
+}

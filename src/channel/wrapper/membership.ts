@@ -1,0 +1,214 @@
+/**
+ * A node's own half of its membership: the key that it made, its certificate, and the authority that it trusts, kept
+ * in `data/cluster/`. Joins with a token when it has no credential, or when the one it has is refused and it was given
+ * another token; renews the credential when the master asks.
+ */
+import { createPublicKey, sign, X509Certificate } from 'node:crypto';
+import { z } from 'zod';
+import type { Clock } from '../../loop/clock.js';
+import { joinTokenIdSchema } from '../../model/cluster.js';
+import { DroverError } from '../../model/errors.js';
+import { nameSchema } from '../../model/names.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { PROTOCOL_VERSION } from '../protocol/messages.js';
+import type { Transport } from '../protocol/transport.js';
+import type { SecretFile } from '../trust/authority.js';
+import { generatePrivateKey } from '../trust/certificates.js';
+import { type JoinRequest, joinStatement } from '../trust/join-messages.js';
+import type { JoinToken } from '../trust/join-token.js';
+import { fingerprintOf, isIssuedBy, nodeIdOf } from '../trust/peer-certificate.js';
+import { MasterDialer } from './master-dialer.js';
+
+const credentialSchema = z.object({
+  nodeId: nameSchema,
+  /** The token that it joined with: given again, it is not used a second time. */
+  tokenId: joinTokenIdSchema,
+  /** PEM. */
+  key: z.string(),
+  certificate: z.string(),
+  authority: z.string(),
+});
+type Credential = z.output<typeof credentialSchema>;
+
+/** A join that was begun: asked again with the same key, the master answers the same. */
+const joiningSchema = z.object({ tokenId: joinTokenIdSchema, key: z.string() });
+
+export interface MembershipOptions {
+  readonly nodeId: string;
+  readonly clusterName: string;
+  readonly masterHost: string;
+  readonly masterPort: number;
+  readonly silenceMs: number;
+  readonly token: JoinToken | undefined;
+  readonly memberFile: SecretFile;
+  readonly joiningFile: SecretFile;
+  /** The token has been used and is not needed any more. */
+  readonly onJoined: () => Promise<void>;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+}
+
+export class Membership {
+  readonly #options: MembershipOptions;
+  readonly #dialer: MasterDialer;
+  #credential: Credential | undefined;
+  /** Made for a renewal, until its certificate comes. */
+  #newKey: string | undefined;
+
+  constructor(options: MembershipOptions) {
+    const { masterHost: host, masterPort: port, silenceMs, clock } = options;
+    this.#options = options;
+    this.#dialer = new MasterDialer({ host, port, silenceMs, clock });
+  }
+
+  /** Where the master is, as an operator writes it. */
+  get masterAddress(): string {
+    return this.#dialer.address;
+  }
+
+  /**
+   * Reads what is kept. Throws DRV_NODE_CONFIG_INVALID when there is neither a credential nor a token, or when the
+   * credential is another node's.
+   */
+  async open(): Promise<void> {
+    const { memberFile, token, nodeId } = this.#options;
+    const text = await memberFile.read();
+    this.#credential = text === undefined ? undefined : parseCredential(memberFile.name, text);
+    if (this.#credential === undefined && token === undefined)
+      throw new DroverError(
+        'DRV_NODE_CONFIG_INVALID',
+        `config.json: isMasterNode is false, and this node has not joined the master at ${this.masterAddress} yet: run ` +
+          '"drover token" on the master, then "drover join <token> --master host:port" here',
+      );
+    if (this.#credential !== undefined && this.#credential.nodeId !== nodeId && token === undefined)
+      throw new DroverError(
+        'DRV_NODE_CONFIG_INVALID',
+        `config.json: nodeId is ${nodeId}, but this node joined as ${this.#credential.nodeId}: set it back, or join ` +
+          'again with a new token',
+      );
+  }
+
+  /** Connects, joining first if need be. Throws DRV_JOIN_REFUSED, DRV_CHANNEL_CLOSED, DRV_NODE_ROOT_UNUSABLE. */
+  async connect(signal: AbortSignal): Promise<Transport> {
+    const credential = this.#credential;
+    if (credential === undefined || this.#isForAnother(credential)) return this.#joinAndOpen(signal);
+    try {
+      return await this.#openWith(credential, signal);
+    } catch (error) {
+      const { token } = this.#options;
+      const hasOther = token !== undefined && token.id !== credential.tokenId;
+      if (!hasOther || !DroverError.is(error, 'DRV_JOIN_REFUSED')) throw error;
+      return this.#joinAndOpen(signal);
+    }
+  }
+
+  /** The public half of a new key, PEM; the private one is kept until its certificate comes. */
+  makeKey(): string {
+    this.#newKey = generatePrivateKey();
+    return publicHalf(this.#newKey);
+  }
+
+  /** Keeps a renewed certificate. Throws DRV_JOIN_REFUSED when it is not for the key that was made last. */
+  async takeCertificate(certificate: string): Promise<void> {
+    const credential = this.#credential;
+    const key = this.#newKey;
+    if (credential === undefined || key === undefined)
+      throw new DroverError('DRV_JOIN_REFUSED', 'this node made no key for a new certificate');
+    await this.#keep({ ...credential, key, certificate });
+    this.#newKey = undefined;
+  }
+
+  /** The token is of another cluster than the credential, or the node was given another name. */
+  #isForAnother({ authority, nodeId }: Credential): boolean {
+    const { token, nodeId: wanted } = this.#options;
+    if (token === undefined) return false;
+    return nodeId !== wanted || fingerprintOf(new X509Certificate(authority)) !== token.fingerprint;
+  }
+
+  #openWith({ key, certificate, authority }: Credential, signal: AbortSignal): Promise<Transport> {
+    return this.#dialer.open({ key, certificate }, new X509Certificate(authority), signal);
+  }
+
+  async #joinAndOpen(signal: AbortSignal): Promise<Transport> {
+    return this.#openWith(await this.#join(signal), signal);
+  }
+
+  async #join(signal: AbortSignal): Promise<Credential> {
+    const { token, nodeId, logger, onJoined, joiningFile } = this.#options;
+    if (token === undefined) throw new DroverError('DRV_JOIN_REFUSED', 'this node has no join token');
+    const key = await this.#joiningKey(token.id);
+    const answer = await this.#dialer.join(token.fingerprint, this.#request(token, key), signal);
+    const credential = { nodeId, tokenId: token.id, key, ...answer };
+    await this.#keep(credential);
+    await joiningFile.remove();
+    logger.info(
+      { master: this.masterAddress },
+      `joined the master at ${this.masterAddress} as node ${nodeId}`,
+    );
+    await onJoined();
+    return credential;
+  }
+
+  #request({ id: tokenId, secret }: JoinToken, key: string): JoinRequest {
+    const { nodeId, clusterName } = this.#options;
+    const proof = sign('sha256', joinStatement({ nodeId, clusterName, tokenId }), key).toString('base64');
+    return {
+      protocol: PROTOCOL_VERSION,
+      nodeId,
+      clusterName,
+      tokenId,
+      secret,
+      publicKey: publicHalf(key),
+      proof,
+    };
+  }
+
+  /** On disk before it is shown: when the answer is lost, the master knows this key and no other. */
+  async #joiningKey(tokenId: string): Promise<string> {
+    const { joiningFile } = this.#options;
+    const begun = parseJoining(await joiningFile.read());
+    if (begun?.tokenId === tokenId) return begun.key;
+    const key = generatePrivateKey();
+    await joiningFile.write(JSON.stringify({ tokenId, key }));
+    return key;
+  }
+
+  async #keep(credential: Credential): Promise<void> {
+    const certificate = new X509Certificate(credential.certificate);
+    const isOurs =
+      isIssuedBy(certificate, new X509Certificate(credential.authority), 'client') &&
+      nodeIdOf(certificate) === credential.nodeId &&
+      certificate.publicKey.equals(createPublicKey(credential.key));
+    if (!isOurs)
+      throw new DroverError('DRV_JOIN_REFUSED', 'the master sent a certificate that is not for this node');
+    await this.#options.memberFile.write(JSON.stringify(credential));
+    this.#credential = credential;
+  }
+}
+
+function publicHalf(key: string): string {
+  return createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString();
+}
+
+function parseCredential(name: string, text: string): Credential {
+  try {
+    const credential = credentialSchema.parse(JSON.parse(text));
+    new X509Certificate(credential.authority);
+    createPublicKey(credential.key);
+    return credential;
+  } catch (cause) {
+    throw new DroverError(
+      'DRV_NODE_ROOT_UNUSABLE',
+      `${name} is damaged: delete it, run "cluster forget" for this node on the master, and join again with a new token`,
+      { cause },
+    );
+  }
+}
+
+function parseJoining(text: string | undefined): z.output<typeof joiningSchema> | undefined {
+  try {
+    return joiningSchema.parse(JSON.parse(text ?? ''));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,59 @@
+/** The command line of the executable. Each command's own file is loaded when it is called: --help waits for none. */
+import { Command } from 'commander';
+import type { JoinOptions } from './join-command.js';
+import type { TokenOptions } from './token-command.js';
+
+export function buildProgram(version: string): Command {
+  const program = new Command('drover')
+    .description(
+      'Keeps a declared number of processes running: desired state in JSON files and a REST API, reconcilers that hold it.',
+    )
+    .version(version)
+    .showHelpAfterError();
+
+  program
+    .command('start')
+    .description(
+      'start a node in a directory; it runs until Ctrl-C (instances stop) or SIGTERM (instances go on)',
+    )
+    .option(
+      '--root <directory>',
+      "the node's directory: config.json, configurations/, templates/, data/",
+      '.',
+    )
+    .action(async ({ root }: { root: string }) => {
+      const { start } = await import('./start-command.js');
+      await start(root, version);
+    });
+
+  program
+    .command('token')
+    .description('make a join token for other machines, on the master that runs in a directory')
+    .option('--root <directory>', "the master's directory", '.')
+    .option('--label <label>', 'what it is for')
+    .option('--expires <time>', 'when it ends: 1h, 7d, never (default: 24h)')
+    .option('--uses <count>', 'how many nodes may join with it (default: any number)')
+    .action(async ({ root, ...options }: TokenOptions & { root: string }) => {
+      const { makeToken } = await import('./token-command.js');
+      process.stdout.write(await makeToken(root, options));
+    });
+
+  program
+    .command('join')
+    .description(
+      'make a directory a node of the cluster that a join token is of; "drover start" then joins it',
+    )
+    .argument('<token>', 'printed by "drover token" on the master')
+    .requiredOption('--master <host:port>', "the master's address and cluster port")
+    .option('--root <directory>', "the node's directory", '.')
+    .option('--node-id <id>', 'name of this node in the cluster (default: the host name)')
+    .option(
+      '--address <address>',
+      'address of this machine for others (default: the one that reaches the master)',
+    )
+    .action(async (token: string, { root, ...options }: JoinOptions & { root: string }) => {
+      const { joinCluster } = await import('./join-command.js');
+      process.stdout.write(await joinCluster(root, token, options));
+    });
+  return program;
+}

@@ -1,0 +1,85 @@
+/** Turns signals, and errors that nobody caught, into an orderly end of a node. */
+import type { StartedNode } from '../daemon/start-daemon.js';
+import type { ExtensionFaults } from '../extensions/extension-faults.js';
+import { messageOf } from '../model/errors.js';
+
+/** npm passes Ctrl-C on to a process that got it from the terminal already: one press is one. */
+const SAME_PRESS_MS = 500;
+/** Instances named in one line of progress. */
+const SHOWN_AT_MOST = 10;
+
+/** Signals that come while the node still starts take effect as soon as it has. `onEnding` is called at the first. */
+export function handleSignals(
+  starting: Promise<StartedNode>,
+  faults: ExtensionFaults,
+  onEnding: () => void,
+): { readonly isEnding: boolean } {
+  let interruptedAt: number | undefined;
+  let isEnding = false;
+  const endWith = (how: (daemon: StartedNode) => Promise<void>): void => {
+    isEnding = true;
+    onEnding();
+    // A start that fails says so itself.
+    starting.then((daemon) => endBy(daemon, how), ignore);
+  };
+  // SIGHUP: the terminal went away, which is no reason to end what runs.
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () =>
+      endWith(async ({ logger }) =>
+        logger.info(`${signal}: stopping; instances go on running for the next start`),
+      ),
+    );
+  process.on('SIGINT', () => {
+    const now = performance.now();
+    if (interruptedAt !== undefined) {
+      if (now - interruptedAt < SAME_PRESS_MS) return;
+      process.stderr.write('drover: stopping at once; instances that still run are left running\n');
+      process.exit(130);
+    }
+    interruptedAt = now;
+    endWith(stopInstances);
+  });
+  process.on('uncaughtException', (error) => {
+    if (faults.takes(error)) return;
+    const message = 'a bug in Drover: the daemon ends; instances go on running for the next start';
+    starting.then(({ logger }) => logger.error({ err: error }, message), ignore);
+    process.stderr.write(`drover: ${error.stack ?? error.message}\n`);
+    setImmediate(() => process.exit(70));
+  });
+  return {
+    get isEnding() {
+      return isEnding;
+    },
+  };
+}
+
+async function stopInstances(daemon: StartedNode): Promise<void> {
+  daemon.logger.info('SIGINT: stopping the instances, then the node');
+  await daemon.stopInstances(showAlive, new AbortController().signal);
+  process.stdout.write('All instances have stopped.\n');
+}
+
+function showAlive(alive: readonly string[]): void {
+  if (alive.length === 0) return;
+  const shown = alive.slice(0, SHOWN_AT_MOST).join(', ') + (alive.length > SHOWN_AT_MOST ? ' ...' : '');
+  const count = alive.length === 1 ? '1 instance' : `${alive.length} instances`;
+  process.stdout.write(`Stopping ${count}: ${shown} (Ctrl-C again leaves them running)\n`);
+}
+
+/** Does `how`, then lets go of everything and ends the process. */
+async function endBy(daemon: StartedNode, how: (daemon: StartedNode) => Promise<void>): Promise<void> {
+  try {
+    await how(daemon);
+  } catch (error) {
+    process.stderr.write(`drover: ${messageOf(error)}\n`);
+  }
+  try {
+    await daemon.stop();
+    process.exit(0);
+  } catch (error) {
+    process.stderr.write(`drover: the node did not stop cleanly: ${messageOf(error)}\n`);
+    process.exit(1);
+  }
+}
+
+function ignore(): void {}

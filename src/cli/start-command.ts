@@ -1,0 +1,31 @@
+/** `drover start`: a node in a directory, the lines a person reads when it stands, and the prompt. */
+import { MemberNode } from '../daemon/member-node.js';
+import { ExtensionFaults } from '../extensions/extension-faults.js';
+import { handleSignals } from './signals.js';
+import { canPrompt, TerminalPrompt } from './terminal-prompt.js';
+import { describeWelcome } from './welcome.js';
+
+/** How long the start waits for the declared instances before it says what is running. */
+const STANDING_WAIT_MS = 5000;
+
+/** Returns when the node is up; signals end it. Throws DroverErrors with one clear line. */
+export async function start(root: string, version: string): Promise<void> {
+  const { stdout: output } = process;
+  const prompt = canPrompt(process.env.TERM)
+    ? new TerminalPrompt({ input: process.stdin, output })
+    : undefined;
+  const faults = new ExtensionFaults();
+  const stop = (): void => void process.kill(process.pid, 'SIGTERM');
+  // Loaded only here: half a second that --help and --version need not wait for, and that signals may fall into.
+  const starting = import('../daemon/start-daemon.js').then(({ startDaemon }) =>
+    startDaemon({ root, version, terminal: prompt ?? true, stop, faults }),
+  );
+  const signals = handleSignals(starting, faults, () => prompt?.stop());
+  const daemon = await starting;
+  await daemon.untilStanding(STANDING_WAIT_MS);
+  if (signals.isEnding) return;
+  const options = { hasPrompt: prompt !== undefined };
+  const lines = daemon instanceof MemberNode ? daemon.describe(options) : describeWelcome(daemon, options);
+  output.write(`${lines.join('\n')}\n`);
+  prompt?.start(daemon.commands);
+}

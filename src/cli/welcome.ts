@@ -1,0 +1,62 @@
+/** What a person reads when a node has started: what runs, where the API is, where the key lies, what to paste. */
+import { offeredRuntimes, runtimesNotOffered } from '../commands/runtime-text.js';
+import type { Daemon } from '../daemon/daemon.js';
+import type { InstanceRecord } from '../model/instance.js';
+import { NO_HOST_PID } from '../model/run-identity.js';
+
+/** `hasPrompt`: a prompt follows. */
+export function describeWelcome(
+  daemon: Daemon,
+  { hasPrompt }: { readonly hasPrompt: boolean },
+): readonly string[] {
+  const { configuration, paths, apiUrl } = daemon;
+  return [
+    '',
+    `Drover is running as node ${configuration.nodeId} in ${paths.root}`,
+    '',
+    ...describeInstances(daemon.instances()),
+    ...daemon.fileErrors().map((line) => `  broken   configurations/${line}`),
+    '',
+    `  API      ${apiUrl}`,
+    `  runtimes ${offeredRuntimes(daemon.offers())}`,
+    ...runtimesNotOffered(daemon.offers()).map((line) => `           ${line}`),
+    `  key      ${paths.adminKey}`,
+    `  log      ${paths.droverLog}`,
+    `  stop     Ctrl-C stops the instances too; SIGTERM leaves them running for the next start`,
+    ...(hasPrompt ? ['  console  type help'] : []),
+    '',
+    'Try:',
+    `  curl -H "Authorization: Bearer $(cat ${shellWord(paths.adminKey)})" ${apiUrl}/instances`,
+    '',
+  ];
+}
+
+function describeInstances(instances: readonly InstanceRecord[]): string[] {
+  if (instances.length === 0) return ['  No instances yet: put a JSON file into configurations/.'];
+  const rows = instances
+    .slice(0, 20)
+    .map(({ id, configurationName, status, placement }) => [
+      id,
+      configurationName,
+      status.state,
+      placement?.port == null ? '' : `${placement.hostAddress}:${placement.port}`,
+      status.pid === null ? '' : runText(status.pid),
+      status.message ?? '',
+    ]);
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) =>
+    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
+  );
+  return instances.length > rows.length
+    ? [...lines, `  ... and ${instances.length - rows.length} more`]
+    : lines;
+}
+
+function runText(pid: number): string {
+  return pid === NO_HOST_PID ? 'container' : `pid ${pid}`;
+}
+
+/** Quoted only where a shell needs it. */
+function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

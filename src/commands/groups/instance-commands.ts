@@ -1,0 +1,202 @@
+/** `instance ...`: look at instances, and change what is wanted of them. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { requireProcess, stdinCommand } from '../../channel/services/stdin-command.js';
+import { renderInstanceExplanation } from '../../explain/render.js';
+import { DroverError, messageOf } from '../../model/errors.js';
+import type { InstanceRecord } from '../../model/instance.js';
+import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
+import { findConfiguration, findInstance, visibleInstances } from '../find.js';
+import {
+  addressOf,
+  byConfiguration,
+  describeInstance,
+  INSTANCE_HEAD,
+  infoOf,
+  instanceRow,
+} from './instance-text.js';
+
+const MAX_CREATED = 100;
+const MAX_LINES = 1000;
+const DEFAULT_LINES = 100;
+/** A table is for eyes. */
+const MAX_ROWS = 1000;
+
+const LIFECYCLE = {
+  stop: 'end the process and keep the instance',
+  start: 'start a stopped instance',
+  restart: 'end the process and start it anew',
+} as const;
+
+export function addInstanceCommands(program: Command, context: CommandContext): void {
+  const group = program.command('instance').description('instances: the processes that run');
+  addReading(group, context);
+  addCreate(group, context);
+  for (const target of ['stop', 'start', 'restart'] as const) addLifecycle(group, context, target);
+  addDelete(group, context);
+  addExecute(group, context);
+}
+
+function addReading(group: Command, context: CommandContext): void {
+  const { dependencies } = context;
+  addCommand(group, 'list [configuration]', 'all instances, or those of one configuration').action(
+    (name: string | undefined, options: SharedOptions) => list(context, name, options),
+  );
+  addCommand(group, 'info <id>', 'all that is known of an instance').action(
+    (id: string, options: SharedOptions) => {
+      const record = findInstance(dependencies, id);
+      return show(
+        context,
+        options,
+        () => ({ ...infoOf(record, dependencies), usage: dependencies.usageOf(record.id) ?? null }),
+        () => describeInstance(record, dependencies),
+      );
+    },
+  );
+  addCommand(group, 'why <id>', 'why an instance is as it is, and what happens next').action(
+    async (id: string, options: SharedOptions) => {
+      const explanation = await dependencies.explainer.instance(findInstance(dependencies, id).id);
+      await show(
+        context,
+        options,
+        () => explanation,
+        () => renderInstanceExplanation(explanation),
+      );
+    },
+  );
+  addCommand(group, 'logs <id>', 'the last lines that an instance wrote')
+    .option('-n, --lines <count>', `how many, up to ${MAX_LINES}`, wholeNumber(MAX_LINES), DEFAULT_LINES)
+    .action(async (id: string, options: SharedOptions & { lines: number }) => {
+      const record = findInstance(dependencies, id);
+      const { lines, totalLines } = await dependencies.services.readLogs(record, options.lines);
+      await show(
+        context,
+        options,
+        () => ({ instanceId: id, lines, totalLines }),
+        () => lines.join('\n'),
+      );
+    });
+}
+
+async function list(
+  context: CommandContext,
+  name: string | undefined,
+  options: SharedOptions,
+): Promise<void> {
+  const { dependencies } = context;
+  const records = [...visibleInstances(dependencies)]
+    .filter(({ configurationName }) => name === undefined || configurationName === name)
+    .sort(byConfiguration);
+  // Instances may outlive their configuration.
+  if (name !== undefined && records.length === 0) findConfiguration(dependencies, name);
+  const data = (): unknown => records.map((record) => infoOf(record, dependencies));
+  await show(context, options, data, async () => {
+    const now = dependencies.clock.now();
+    const rows = records.slice(0, MAX_ROWS).map((record) => instanceRow(record, now));
+    const none = name === undefined ? 'there are no instances' : `${name} has no instances`;
+    const table = await tableOf(context, INSTANCE_HEAD, rows, none);
+    const more = records.length - rows.length;
+    return more === 0
+      ? table
+      : `${table}\n... and ${more} more: name a configuration, or use -o json for all`;
+  });
+}
+
+function addCreate(group: Command, context: CommandContext): void {
+  const { dependencies, signal } = context;
+  addCommand(group, 'create', `make new instances of a configuration, ${MAX_CREATED} at once at most`)
+    .argument('<configuration>')
+    .argument('[count]', 'default 1', wholeNumber(MAX_CREATED), 1)
+    .action(async (name: string, count: number, options: SharedOptions) => {
+      findConfiguration(dependencies, name);
+      const created: InstanceRecord[] = [];
+      while (created.length < count) {
+        if (signal.aborted) throw incomplete(created, count, new Error('nobody waits for the rest'));
+        try {
+          created.push(await dependencies.instanceWrites.create(name));
+        } catch (error) {
+          throw incomplete(created, count, error);
+        }
+      }
+      const data = (): unknown => created.map((record) => infoOf(record, dependencies));
+      await show(context, options, data, () => created.map(sentenceOf).join('\n'));
+    });
+}
+
+/** What stopped the creation, and what had been made until then. */
+function incomplete(created: readonly InstanceRecord[], count: number, error: unknown): unknown {
+  if (created.length === 0) return error;
+  const code = error instanceof DroverError ? error.code : 'DRV_COMMAND_INVALID';
+  const ids = created.map(({ id }) => id).join(', ');
+  const message = `${created.length} of ${count} instances were created (${ids}), then: ${messageOf(error)}`;
+  return new DroverError(code, message, { cause: error });
+}
+
+function sentenceOf(record: InstanceRecord): string {
+  const { id, configurationName, placement, status } = record;
+  const made = `created ${id} (${configurationName})`;
+  if (placement === null) return `${made}, waiting: ${status.message ?? 'not placed yet'}`;
+  const address = addressOf(record);
+  return `${made} on node ${placement.nodeId}${address === undefined ? '' : `, ${address}`}`;
+}
+
+function addLifecycle(group: Command, context: CommandContext, target: keyof typeof LIFECYCLE): void {
+  const { dependencies } = context;
+  addCommand(group, `${target} <id>`, LIFECYCLE[target]).action(
+    async (id: string, options: SharedOptions) => {
+      findInstance(dependencies, id);
+      await dependencies.instanceWrites.setLifecycle(id, target);
+      const message = `instance ${id}: ${target} requested`;
+      await show(
+        context,
+        options,
+        () => ({ message, instanceId: id, target }),
+        () => message,
+      );
+    },
+  );
+}
+
+function addDelete(group: Command, context: CommandContext): void {
+  const { dependencies } = context;
+  const about = 'end the process and remove the instance; its directory too, unless it is static';
+  addCommand(group, 'delete <id>', about).action(async (id: string, options: SharedOptions) => {
+    findInstance(dependencies, id);
+    await dependencies.instanceWrites.remove(id);
+    const message = `instance ${id} is deleted`;
+    await show(
+      context,
+      options,
+      () => ({ message, instanceId: id }),
+      () => message,
+    );
+  });
+}
+
+function addExecute(group: Command, context: CommandContext): void {
+  const { dependencies } = context;
+  const about = 'write a line to the standard input of an instance, exactly as typed';
+  addCommand(group, 'execute <id> <command...>', about).action(
+    async (id: string, words: readonly string[], options: SharedOptions) => {
+      const record = findInstance(dependencies, id);
+      requireProcess(record);
+      const command = words.join(' ');
+      await dependencies.services.writeStdin(record, stdinCommand(command, 'command'));
+      const message = `command sent to instance ${id}`;
+      await show(
+        context,
+        options,
+        () => ({ message, instanceId: id, command }),
+        () => message,
+      );
+    },
+  );
+}
+
+/** Parses a whole number from 1 to `most`. */
+function wholeNumber(most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+    if (value >= 1 && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${most}.`);
+  };
+}

@@ -1,0 +1,87 @@
+/** `node info`, and `stop`: the node that the command runs on. */
+import { availableParallelism, freemem, loadavg, totalmem } from 'node:os';
+import type { Command } from 'commander';
+import { addCommand, type CommandContext, fieldsOf, type SharedOptions, show } from '../context.js';
+import { describeAge } from '../duration.js';
+import { offeredRuntimes, runtimesNotOffered } from '../runtime-text.js';
+
+const MB = 1024 * 1024;
+const STOPPING =
+  'Drover stops now. Instances go on running, and the next start takes them up (Ctrl-C would stop them too).';
+
+export function addNodeCommands(program: Command, context: CommandContext): void {
+  const group = program.command('node').description('the node that this command runs on');
+  addCommand(group, 'info', 'version, addresses, load and memory').action((options: SharedOptions) => {
+    const info = readInfo(context);
+    return show(
+      context,
+      options,
+      () => info,
+      () => describeInfo(info),
+    );
+  });
+}
+
+export function addStopCommand(program: Command, context: CommandContext): void {
+  const about = 'end Drover as SIGTERM does; instances go on running';
+  addCommand(program, 'stop', about).action(async (options: SharedOptions) => {
+    await show(
+      context,
+      options,
+      () => ({ message: STOPPING }),
+      () => STOPPING,
+    );
+    context.dependencies.stopDaemon();
+  });
+}
+
+type NodeInfo = ReturnType<typeof readInfo>;
+
+function readInfo({ dependencies }: CommandContext) {
+  const { configuration, version, nodes } = dependencies;
+  const { rss, heapUsed } = process.memoryUsage();
+  const { nodeId, clusterName, address, port, apiPort, isMasterNode } = configuration;
+  return {
+    nodeId,
+    clusterName,
+    version,
+    nodeVersion: process.version,
+    role: isMasterNode ? 'master' : 'wrapper',
+    address,
+    port,
+    apiPort,
+    pid: process.pid,
+    uptimeSeconds: Math.floor(process.uptime()),
+    loadAverage: loadavg(),
+    cpus: availableParallelism(),
+    memoryTotalMB: Math.round(totalmem() / MB),
+    memoryFreeMB: Math.round(freemem() / MB),
+    processRssMB: Math.round(rss / MB),
+    processHeapUsedMB: Math.round(heapUsed / MB),
+    runtimes: nodes.get(nodeId)?.value.runtimes ?? [],
+    advisoryLimits: nodes.get(nodeId)?.value.advisoryLimits,
+  };
+}
+
+function describeInfo(info: NodeInfo): Promise<string> {
+  return fieldsOf({
+    node: info.nodeId,
+    cluster: info.clusterName,
+    role: info.role,
+    version: `${info.version} on Node.js ${info.nodeVersion}`,
+    address: info.address,
+    'API port': info.apiPort,
+    'cluster port': info.port,
+    pid: info.pid,
+    uptime: describeAge(info.uptimeSeconds * 1000),
+    load: `${info.loadAverage.map((load) => load.toFixed(2)).join(', ')} on ${info.cpus} cores`,
+    memory: `${info.memoryFreeMB} of ${info.memoryTotalMB} MB free; Drover uses ${info.processRssMB} MB`,
+    runtimes: [offeredRuntimes(info.runtimes), ...runtimesNotOffered(info.runtimes)].join('; '),
+    limits: limitsText(info.advisoryLimits),
+  });
+}
+
+function limitsText(advisory: string | null | undefined): string | undefined {
+  if (advisory === undefined) return undefined;
+  return advisory === null ? 'ramMB and cpu hold' : `advisory: ${advisory}`;
+}

@@ -1,0 +1,128 @@
+/** `cluster token ...`: the tokens with which nodes join. A token is printed once, when it is made, and nowhere else. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { JoinTokenRecord } from '../../model/cluster.js';
+import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
+import { describeAge, parseDuration } from '../duration.js';
+
+const DEFAULT_EXPIRY_MS = 86_400_000;
+const MAX_USES = 100_000;
+
+interface CreateOptions extends SharedOptions {
+  readonly label?: string;
+  readonly expires: number | null;
+  readonly uses?: number;
+}
+
+export function addTokenCommands(cluster: Command, context: CommandContext): void {
+  const group = cluster
+    .command('token')
+    .description('tokens with which nodes join')
+    .helpCommand('help', 'show this');
+  addCommand(group, 'create', 'make a join token; it is shown this once')
+    .option('--label <label>', 'what it is for')
+    .option('--expires <time>', 'when it ends: 1h, 7d, never (default: 24h)', expiryOf, DEFAULT_EXPIRY_MS)
+    .option('--uses <count>', 'how many nodes may join with it (default: any number)', usesOf)
+    .action((options: CreateOptions) => create(context, options));
+  addCommand(group, 'list', 'all join tokens, without their secrets').action((options: SharedOptions) =>
+    list(context, options),
+  );
+  addCommand(group, 'revoke <token-id>', 'end a join token; nodes that joined with it stay').action(
+    async (id: string, options: SharedOptions) => {
+      await context.dependencies.joinTokens.revoke(id);
+      const message = `join token ${id} is revoked; "cluster forget" takes away what a node got with it`;
+      await show(
+        context,
+        options,
+        () => ({ message, id }),
+        () => message,
+      );
+    },
+  );
+}
+
+async function create(context: CommandContext, options: CreateOptions): Promise<void> {
+  const { joinTokens, configuration } = context.dependencies;
+  const { address, port, clusterName } = configuration;
+  const { token, record } = await joinTokens.create({
+    label: options.label ?? null,
+    expiresInMs: options.expires,
+    maxUses: options.uses ?? null,
+  });
+  const { id, expiresAt, maxUses } = record;
+  const master = `${address.includes(':') ? `[${address}]` : address}:${port}`;
+  const uses = maxUses === null ? '' : `, for ${maxUses} ${maxUses === 1 ? 'node' : 'nodes'}`;
+  const until = expiresAt === null ? 'never expires' : `is good until ${new Date(expiresAt).toISOString()}`;
+  await show(
+    context,
+    options,
+    () => ({ id, token, expiresAt, maxUses, master, clusterName }),
+    () =>
+      [
+        token,
+        `This is join token ${id}; it ${until}${uses}. It is not shown again: keep it safe.`,
+        'On the other machine:',
+        `  drover join ${token} --master ${master}`,
+        ...(isLoopback(address)
+          ? [
+              `Other machines cannot reach ${address}: set address in this node's config.json, and restart Drover.`,
+            ]
+          : []),
+      ].join('\n'),
+  );
+}
+
+async function list(context: CommandContext, options: SharedOptions): Promise<void> {
+  const { joinTokens, clock } = context.dependencies;
+  const now = clock.now();
+  // Never the whole record: it holds the hash.
+  const listed = (await joinTokens.list()).map(({ id, label, createdAt, expiresAt, maxUses, uses }) => ({
+    id,
+    label,
+    createdAt,
+    expiresAt,
+    isExpired: expiresAt !== null && expiresAt <= now,
+    maxUses,
+    uses,
+  }));
+  await show(
+    context,
+    options,
+    () => listed,
+    () =>
+      tableOf(
+        context,
+        ['ID', 'LABEL', 'EXPIRES', 'JOINED', 'AGE'],
+        listed.map((token) => [
+          token.id,
+          token.label ?? '',
+          describeExpiry(token, now),
+          token.maxUses === null ? token.uses : `${token.uses} of ${token.maxUses}`,
+          describeAge(now - token.createdAt),
+        ]),
+        'there are no join tokens',
+      ),
+  );
+}
+
+function describeExpiry({ expiresAt }: Pick<JoinTokenRecord, 'expiresAt'>, now: number): string {
+  if (expiresAt === null) return 'never';
+  return expiresAt <= now ? 'expired' : `in ${describeAge(expiresAt - now)}`;
+}
+
+function expiryOf(text: string): number | null {
+  if (text === 'never') return null;
+  const ms = parseDuration(text);
+  if (ms === undefined || ms === 0) throw new InvalidArgumentError('it must be such as 1h, 7d or never.');
+  return ms;
+}
+
+function usesOf(text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > MAX_USES)
+    throw new InvalidArgumentError(`it must be a whole number from 1 to ${MAX_USES}.`);
+  return count;
+}
+
+function isLoopback(address: string): boolean {
+  return address === 'localhost' || address === '::1' || address.startsWith('127.');
+}

@@ -1,0 +1,116 @@
+/**
+ * A node that runs: what the executable and end-to-end tests ask of it, and the two ways to end it. Put together by
+ * start-daemon.ts.
+ */
+import type { ApiServer } from '../api/server.js';
+import type { Commands } from '../commands/command-runner.js';
+import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import type { RunningParts } from '../loop/lifecycle.js';
+import type { Master } from '../master.js';
+import { hasFinished, type InstanceRecord } from '../model/instance.js';
+import type { NodeConfiguration, RuntimeOffer } from '../model/node.js';
+import type { RootPaths } from '../node/root.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { Wrapper } from '../wrapper.js';
+
+export interface DaemonParts {
+  readonly paths: RootPaths;
+  readonly configuration: NodeConfiguration;
+  readonly logger: Logger;
+  readonly master: Master;
+  readonly wrapper: Wrapper;
+  readonly api: ApiServer;
+  readonly files: ConfigurationFiles;
+  readonly commands: Commands;
+  readonly running: RunningParts;
+}
+
+export class Daemon {
+  readonly paths: RootPaths;
+  readonly configuration: NodeConfiguration;
+  readonly logger: Logger;
+  readonly master: Master;
+  /** The command tree, for the prompt. */
+  readonly commands: Commands;
+  readonly #wrapper: Wrapper;
+  readonly #api: ApiServer;
+  readonly #files: ConfigurationFiles;
+  readonly #running: RunningParts;
+
+  constructor(parts: DaemonParts) {
+    this.paths = parts.paths;
+    this.configuration = parts.configuration;
+    this.logger = parts.logger;
+    this.master = parts.master;
+    this.commands = parts.commands;
+    this.#wrapper = parts.wrapper;
+    this.#api = parts.api;
+    this.#files = parts.files;
+    this.#running = parts.running;
+  }
+
+  /** Base of the API as it is reached from this machine. */
+  get apiUrl(): string {
+    const { host, port } = this.#api.address ?? {
+      host: this.configuration.address,
+      port: this.configuration.apiPort,
+    };
+    const local = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+    return `http://${local.includes(':') ? `[${local}]` : local}:${port}/api`;
+  }
+
+  instances(): InstanceRecord[] {
+    return [...this.master.state.instances.entries()]
+      .map(([, { value }]) => value)
+      .filter(({ desired }) => desired.goal !== 'remove')
+      .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+  }
+
+  /** What this node can run instances with, and why not with the rest. */
+  offers(): readonly RuntimeOffer[] {
+    return this.master.state.nodes.get(this.configuration.nodeId)?.value.runtimes ?? [];
+  }
+
+  /** Files that are not in force as they stand, one line each. */
+  fileErrors(): string[] {
+    return this.#files
+      .errors()
+      .map(({ file, line, message }) => `${file}${line === null ? '' : `:${line}`}: ${message}`);
+  }
+
+  /** Resolves when every declared minimum stands ONLINE, or after `timeoutMs`. */
+  async untilStanding(timeoutMs: number): Promise<void> {
+    const { instances } = this.master.state;
+    const isStanding = (): boolean => {
+      for (const [name, { value }] of this.master.state.configurations.entries()) {
+        const online = this.instances().filter(
+          (record) =>
+            record.configurationName === name && (record.status.state === 'ONLINE' || hasFinished(record)),
+        );
+        if (online.length < value.configuration.minimumServiceCount) return false;
+      }
+      return true;
+    };
+    if (isStanding()) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs);
+      const unsubscribe = instances.onChange(() => {
+        if (!isStanding()) return;
+        clearTimeout(timer);
+        unsubscribe();
+        resolve();
+      });
+    });
+  }
+
+  /** Ctrl-C: ends every instance with progress; nothing desired changes, so the next start brings them back. */
+  async stopInstances(onProgress: (alive: readonly string[]) => void, signal: AbortSignal): Promise<void> {
+    await this.master.stopControllers();
+    await this.#wrapper.stopInstances(onProgress, signal);
+  }
+
+  /** Lets go of everything; instances that run go on running for the next daemon. Idempotent. */
+  stop(): Promise<void> {
+    return this.#running.stop();
+  }
+}

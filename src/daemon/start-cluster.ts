@@ -1,0 +1,95 @@
+/** What a master needs for nodes on other machines: its authority, its members and tokens, and the door they come through. */
+import { bindAddressOf } from '../api/http/bind-address.js';
+import { ClusterServer } from '../channel/master/cluster-server.js';
+import { Authority } from '../channel/trust/authority.js';
+import { JoinTokens } from '../channel/trust/join-tokens.js';
+import { Members } from '../channel/trust/members.js';
+import { Renewal } from '../channel/trust/renewal.js';
+import type { Master } from '../master.js';
+import type { AuditTrail } from '../model/audit.js';
+import { SecretDirectory } from '../node/secret-files.js';
+import type { Store } from '../store/store.js';
+import type { Assembly } from './assembly.js';
+
+/** A connection that is given up is soon made again, however long a node may be away before it counts as lost. */
+export const MAX_SILENCE_MS = 15_000;
+/** What can stand in a certificate as a name. */
+const NAME = /^[\x21-\x7e]+$/;
+
+export interface Cluster {
+  readonly authority: Authority;
+  readonly tokens: JoinTokens;
+  readonly members: Members;
+}
+
+/** Throws DRV_NODE_ROOT_UNUSABLE when the authority's file is damaged or open to others. */
+export async function openCluster(
+  { paths, configuration, shared }: Assembly,
+  store: Store,
+  audit: Pick<AuditTrail, 'record'>,
+): Promise<Cluster> {
+  const { clock, logger } = shared;
+  const { clusterName, nodeId, address } = configuration;
+  const files = new SecretDirectory(paths.cluster);
+  const names = [...new Set([address, nodeId, 'localhost', '127.0.0.1', '::1'])].filter((name) =>
+    NAME.test(name),
+  );
+  const authority = new Authority({
+    clusterName,
+    nodeId,
+    names,
+    authorityFile: files.file('authority.pem'),
+    serverFile: files.file('server.json'),
+    clock,
+    logger,
+  });
+  await authority.open();
+  const tokens = new JoinTokens({ store, authority, clock });
+  const members = new Members({
+    clusterName,
+    masterNodeId: nodeId,
+    store,
+    authority,
+    tokens,
+    clock,
+    audit,
+    logger,
+  });
+  return { authority, tokens, members };
+}
+
+/** Listens; hangs up on every node until `open` is called, when the master's state is there. */
+export async function startClusterServer(
+  { configuration, shared, running }: Assembly,
+  cluster: Cluster,
+  master: () => Master,
+): Promise<{ readonly open: () => Promise<void> }> {
+  const { clock, logger } = shared;
+  const { address, port, apiPort, nodeTimeoutMs } = configuration;
+  const server = new ClusterServer({
+    ...cluster,
+    host: bindAddressOf(configuration),
+    port,
+    api: { address, port: apiPort },
+    accept: (transport, peer) => master().accept(transport, peer),
+    silenceMs: Math.min(nodeTimeoutMs, MAX_SILENCE_MS),
+    clock,
+    logger,
+  });
+  await running.start(server);
+  const renewal = new Renewal({
+    members: cluster.members,
+    connected: () => master().prefetching.connected(),
+    callsOf: (nodeId) => master().callsOf(nodeId),
+    renewServer: () => server.renewServer(),
+    clock,
+    logger,
+  });
+  const open = async (): Promise<void> => {
+    server.open();
+    // Before the master stops, which could not take them any more.
+    running.onStop(() => server.shut());
+    await running.start(renewal);
+  };
+  return { open };
+}

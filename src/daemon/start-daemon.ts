@@ -1,0 +1,112 @@
+/**
+ * Puts a node together as a process: its root directory, files, stores, API and log around the master and the
+ * wrapper, started in the one right order. What was started is stopped in the opposite one.
+ */
+
+import { BUILT_INS } from '../extensions/built-in/built-ins.js';
+import type { ExtensionFaults } from '../extensions/extension-faults.js';
+import { ExtensionRegistry } from '../extensions/registry.js';
+import { RunningParts } from '../loop/lifecycle.js';
+import { SystemClock } from '../loop/system-clock.js';
+import { DroverError, messageOf } from '../model/errors.js';
+import type { NodeConfiguration } from '../model/node.js';
+import { loadMainConfiguration } from '../node/main-configuration.js';
+import { prepareRoot, type RootPaths } from '../node/root.js';
+import { acquireRootLock } from '../node/root-lock.js';
+import { createLogger, type Terminal } from '../telemetry/logger.js';
+import { Metrics } from '../telemetry/metrics.js';
+import type { Assembly, Shared } from './assembly.js';
+import { Daemon } from './daemon.js';
+import type { MemberNode } from './member-node.js';
+import { startMaster } from './start-master.js';
+import { startMemberNode } from './start-member.js';
+import { connectionTo, startWrapper, untilFed } from './start-wrapper.js';
+
+const MB = 1024 * 1024;
+
+/** A master with its own wrapper, or a wrapper alone. */
+export type StartedNode = Daemon | MemberNode;
+
+export interface DaemonOptions {
+  /** The node's directory; made when its parent exists. */
+  readonly root: string;
+  readonly version: string;
+  /** Where readable log lines go; false: the log file only. */
+  readonly terminal: boolean | Terminal;
+  /** What the command `stop` does: ends the daemon as SIGTERM does, soon. */
+  readonly stop: () => void;
+  /** Told of the code of extensions, so that the process can tell whose an error is that nobody caught. */
+  readonly faults?: ExtensionFaults;
+}
+
+/** Throws DroverErrors whose message is one clear line; everything that was begun is then undone. */
+export async function startDaemon(options: DaemonOptions): Promise<StartedNode> {
+  const running = new RunningParts();
+  try {
+    return await startParts(options, running);
+  } catch (error) {
+    await running.stop();
+    throw error;
+  }
+}
+
+async function startParts(
+  { root, version, terminal, stop, faults }: DaemonOptions,
+  running: RunningParts,
+): Promise<StartedNode> {
+  const paths = await prepareRoot(root);
+  const configuration = await loadMainConfiguration(paths.configFile);
+  const lock = await acquireRootLock(paths);
+  running.onStop(() => lock.release());
+  const level = configuration.debug ? 'debug' : configuration.logLevel;
+  const log = await createLogger({ file: paths.droverLog, terminal, level });
+  running.onStop(() => log.close());
+  const { logger } = log;
+  running.onStop(() => logger.info('Drover has ended'));
+  logger.info({ version, node: configuration.nodeId, root: paths.root }, `Drover ${version} starts`);
+
+  const shared = { clock: new SystemClock(), random: Math.random, logger, metrics: new Metrics() };
+  const extensions = buildExtensions(configuration, paths, shared, faults);
+  const assembly = { paths, configuration, version, shared, extensions, running, stop };
+  try {
+    return await startAll(assembly);
+  } catch (error) {
+    // In the log too: under a service manager nobody sees the terminal.
+    logger.error(
+      error instanceof DroverError ? { code: error.code } : { err: error },
+      `Drover cannot start: ${messageOf(error)}`,
+    );
+    throw error;
+  }
+}
+
+function buildExtensions(
+  { nodeId, instanceLogs }: NodeConfiguration,
+  paths: RootPaths,
+  shared: Shared,
+  faults: ExtensionFaults | undefined,
+): ExtensionRegistry {
+  return new ExtensionRegistry({
+    ...shared,
+    directory: paths.extensions,
+    dataDirectory: paths.extensionData,
+    instanceLogs: paths.instanceLogs,
+    logLimits: { segmentBytes: instanceLogs.segmentMB * MB, segments: instanceLogs.segments },
+    nodeId,
+    builtIns: BUILT_INS,
+    ...(faults !== undefined && { faults }),
+  });
+}
+
+async function startAll(assembly: Assembly): Promise<StartedNode> {
+  const { paths, configuration, shared, running } = assembly;
+  if (!configuration.isMasterNode) return startMemberNode(assembly);
+  const { logger } = shared;
+  const { master, api, files, commands, setReady } = await startMaster(assembly);
+  const wrapper = await startWrapper(assembly, connectionTo(master));
+  await untilFed(wrapper, shared.clock);
+  await master.startControllers();
+  // Not earlier: until the node is there, a client would read of processes that may be gone, and be refused instances.
+  setReady();
+  return new Daemon({ paths, configuration, logger, master, wrapper, api, files, commands, running });
+}

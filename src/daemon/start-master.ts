@@ -1,0 +1,178 @@
+/** The master's half of a node as a process: its state, files, templates, keys, commands and API, in order. */
+import { join } from 'node:path';
+import { ensureAdminKey } from '../api/access/admin-key.js';
+import { KeyWriter } from '../api/access/key-writer.js';
+import { ensureTokenSecret } from '../api/access/token-secret.js';
+import { creationOfKept, InstanceTokens } from '../api/access/tokens.js';
+import type { ApiDependencies } from '../api/http/dependencies.js';
+import { ApiServer } from '../api/server.js';
+import { Commands } from '../commands/command-runner.js';
+import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import { Master } from '../master.js';
+import type { Configuration } from '../model/configuration.js';
+import type { NodeRecord } from '../model/node.js';
+import { substitute } from '../runtime/command/variables.js';
+import type { Store } from '../store/store.js';
+import { AuditLog } from '../telemetry/audit-log.js';
+import { MasterTemplates } from '../templates/master-templates.js';
+import { type Assembly, openNodeStore } from './assembly.js';
+import { type Cluster, openCluster, startClusterServer } from './start-cluster.js';
+
+export interface StartedMaster {
+  readonly master: Master;
+  readonly api: ApiServer;
+  readonly files: ConfigurationFiles;
+  readonly commands: Commands;
+  /** The API answers 503 until this is called. */
+  readonly setReady: () => void;
+}
+
+/** The state and what stands beside it, built and not yet started. */
+interface Foundation {
+  readonly store: Store;
+  readonly audit: AuditLog;
+  readonly cluster: Cluster;
+  readonly tokens: InstanceTokens;
+  readonly templates: MasterTemplates;
+  readonly master: Master;
+  readonly files: ConfigurationFiles;
+}
+
+export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
+  const { shared, extensions, running } = assembly;
+  const { clock, metrics } = shared;
+  const foundation = await lay(assembly);
+  const { master, templates, files } = foundation;
+  let isReady = false;
+  const dependencies = apiDependencies(assembly, foundation, () => isReady);
+  const commands = buildCommands(assembly, foundation, dependencies);
+  const api = new ApiServer({ clock, dependencies: { ...dependencies, commands } });
+  // First of all, so that a taken port is known before anything is touched; it answers 503 until the state is there.
+  await running.start(api);
+  const door = await startClusterServer(assembly, foundation.cluster, () => master);
+  await running.start(extensions);
+  extensions.follow(master.state);
+  await running.start(master);
+  await door.open();
+  await running.start(templates);
+  await running.start(files);
+  metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.errors().length });
+  metrics.addNodes(() => master.nodeFigures());
+  const setReady = (): void => {
+    isReady = true;
+  };
+  return { master, api, files, commands, setReady };
+}
+
+async function lay(assembly: Assembly): Promise<Foundation> {
+  const { paths, configuration, shared, extensions, running } = assembly;
+  const { clock, logger } = shared;
+  const store = await openNodeStore(assembly, 'master');
+  const audit = new AuditLog({ path: paths.auditLog, now: () => clock.now(), logger });
+  running.onStop(() => audit.close());
+  await ensureAdminKey({ store, path: paths.adminKey, now: clock.now(), audit, logger });
+  const cluster = await openCluster(assembly, store, audit);
+  const tokens = new InstanceTokens({
+    secret: await ensureTokenSecret(join(paths.data, 'instance-tokens.secret')),
+    createdAtOf: (id) => creationOfKept(master.state.instances)(id),
+  });
+  const templates = new MasterTemplates({
+    ...shared,
+    paths,
+    providers: extensions.storages,
+    maxUploadMB: configuration.maxUploadMB,
+    nodes: {
+      connected: () => master.prefetching.connected(),
+      fetch: (node, digests, signal) => master.prefetching.fetch(node, digests, signal),
+    },
+  });
+  const { nodeId, address, port, apiPort, clusterName, nodeTimeoutMs } = configuration;
+  const master = new Master({
+    ...shared,
+    clusterName,
+    address: { nodeId, address, port, apiPort },
+    nodeTimeoutMs,
+    store,
+    templates: templates.sources,
+    issueInstanceToken: (id, createdAt) => tokens.issue(id, createdAt),
+    revokeNode: async (id) => {
+      await cluster.members.revoke(id);
+    },
+    hostAddressOf,
+  });
+  const files = new ConfigurationFiles({
+    directory: paths.configurations,
+    store,
+    logger,
+    clock,
+    whenReadable: (revision) => master.state.configurations.until(revision),
+  });
+  return { store, audit, cluster, tokens, templates, master, files };
+}
+
+function apiDependencies(
+  { configuration, version, shared }: Assembly,
+  { audit, tokens, templates, master, files }: Foundation,
+  isReady: () => boolean,
+): Omit<ApiDependencies, 'commands'> {
+  const { instances, configurations, nodes, keys } = master.state;
+  return {
+    configuration,
+    version,
+    instances,
+    configurations,
+    nodes,
+    keys,
+    isReady,
+    instanceWrites: master.writer,
+    configurationWrites: files,
+    services: master.services,
+    templates: templates.local,
+    templateSync: templates,
+    beats: master.beats,
+    usedOf: (nodeId: string) => master.usedOf(nodeId),
+    usageOfNode: (nodeId: string) => master.usageOfNode(nodeId),
+    drainOf: (nodeId: string) => master.drainOf(nodeId),
+    explainer: master.explainer(() => files.errors()),
+    audit,
+    verifyInstanceToken: (token: string) => tokens.verify(token),
+    metrics: shared.metrics,
+    logger: shared.logger,
+  };
+}
+
+function buildCommands(
+  { paths, shared, extensions, stop }: Assembly,
+  { store, cluster, templates, master, files }: Foundation,
+  dependencies: Omit<ApiDependencies, 'commands'>,
+): Commands {
+  const { clock, logger } = shared;
+  return new Commands({
+    ...dependencies,
+    clock,
+    revisions: master.state.revisions,
+    usageOf: (id) => master.usageOf(id),
+    configurationFiles: files,
+    nodeWrites: master.nodeWriter,
+    templates,
+    keyWrites: new KeyWriter({
+      store,
+      keys: master.state.keys,
+      clock,
+      adminKeyPath: paths.adminKey,
+      logger,
+    }),
+    joinTokens: cluster.tokens,
+    extensions,
+    stopDaemon: stop,
+  });
+}
+
+/** `hostAddress` may use what is known before an instance runs: properties, and the node's id and address. */
+function hostAddressOf(configuration: Configuration, node: NodeRecord): string {
+  const variables = new Map(Object.entries(configuration.properties));
+  variables.set('NODE_ID', node.nodeId).set('NODE_ADDRESS', node.address).set('HOST_ADDRESS', node.address);
+  return configuration.hostAddress === undefined
+    ? node.address
+    : substitute(configuration.hostAddress, variables);
+}

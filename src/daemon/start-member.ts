@@ -1,0 +1,78 @@
+/** A node that is only a wrapper: no API and no state of its own, joined to a master on another machine. */
+
+import { type JoinToken, parseJoinToken } from '../channel/trust/join-token.js';
+import { renewalServices } from '../channel/trust/renewal.js';
+import { Membership } from '../channel/wrapper/membership.js';
+import { DroverError, messageOf } from '../model/errors.js';
+import { dropJoinToken } from '../node/main-configuration.js';
+import { SecretDirectory } from '../node/secret-files.js';
+import type { Assembly } from './assembly.js';
+import { MemberNode } from './member-node.js';
+import { MAX_SILENCE_MS } from './start-cluster.js';
+import { startWrapper, untilFed } from './start-wrapper.js';
+
+const TOKEN_VARIABLE = 'DROVER_JOIN_TOKEN';
+
+/** Throws DRV_NODE_CONFIG_INVALID when it has never joined and has no token to join with. */
+export async function startMemberNode(assembly: Assembly): Promise<MemberNode> {
+  const { configuration, shared, extensions, running, stop } = assembly;
+  const { logger, clock } = shared;
+  const membership = buildMembership(assembly);
+  await membership.open();
+  await running.start(extensions);
+  const wrapper = await startWrapper(assembly, {
+    connect: (signal) => membership.connect(signal),
+    services: renewalServices(membership),
+  });
+  await untilFed(wrapper, clock);
+  return new MemberNode({
+    nodeId: configuration.nodeId,
+    paths: assembly.paths,
+    masterAddress: membership.masterAddress,
+    logger,
+    wrapper,
+    running,
+    stop,
+  });
+}
+
+function buildMembership({ paths, configuration, shared }: Assembly): Membership {
+  const { nodeId, clusterName, masterAddress, masterPort, nodeTimeoutMs } = configuration;
+  const files = new SecretDirectory(paths.cluster);
+  return new Membership({
+    ...shared,
+    nodeId,
+    clusterName,
+    masterHost: masterAddress,
+    masterPort,
+    silenceMs: Math.min(nodeTimeoutMs, MAX_SILENCE_MS),
+    token: tokenOf(configuration.joinToken),
+    memberFile: files.file('member.json'),
+    joiningFile: files.file('joining.json'),
+    onJoined: async () => {
+      try {
+        await dropJoinToken(paths.configFile);
+      } catch (error) {
+        shared.logger.warn(
+          { err: error },
+          `the join token is used, but could not be taken out of config.json: ${messageOf(error)}`,
+        );
+      }
+    },
+  });
+}
+
+/** The environment's goes before the file's. */
+function tokenOf(configured: string | undefined): JoinToken | undefined {
+  const given = process.env[TOKEN_VARIABLE];
+  const [text, where] =
+    given === undefined || given === ''
+      ? [configured, 'config.json: joinToken']
+      : [given.trim(), `environment variable ${TOKEN_VARIABLE}`];
+  if (text === undefined) return undefined;
+  try {
+    return parseJoinToken(text);
+  } catch (error) {
+    throw new DroverError('DRV_NODE_CONFIG_INVALID', `${where}: ${messageOf(error)}`);
+  }
+}

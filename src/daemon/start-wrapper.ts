@@ -1,0 +1,136 @@
+/** The wrapper's half of a node as a process: its runtimes, directories and caches, and its way to the master. */
+import { availableParallelism, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Service } from '../channel/protocol/calls.js';
+import { createInProcessPair, type Transport } from '../channel/protocol/transport.js';
+import type { Clock } from '../loop/clock.js';
+import type { Master } from '../master.js';
+import type { NodeCapacity, NodeConfiguration } from '../model/node.js';
+import { Housekeeping } from '../node/housekeeping.js';
+import { DockerRuntime } from '../runtime/docker/docker-runtime.js';
+import { LocalInstallation } from '../runtime/installation/installation.js';
+import { Workspaces } from '../runtime/installation/workspace.js';
+import { openLimits } from '../runtime/limits/open-limits.js';
+import { ProcessUsage } from '../runtime/limits/process-usage.js';
+import { ProcessRuntime } from '../runtime/process/process-runtime.js';
+import { ProcessTable } from '../runtime/process-table.js';
+import type { Runtime } from '../runtime/runtime.js';
+import { SessionRuntime } from '../runtime/session/session-runtime.js';
+import { TemplateCache } from '../templates/transfer/cache.js';
+import { Wrapper } from '../wrapper.js';
+import { type Assembly, openNodeStore } from './assembly.js';
+
+const MB = 1024 * 1024;
+/** Share of the machine's RAM that instances may be given when `maxRamMB` is not set. */
+const DEFAULT_RAM_SHARE = 0.9;
+/** How long a start waits for what the master says; only a master that is away, or a full disk, delays that. */
+const FED_WAIT_MS = 2000;
+const OWNER_PROGRAM = fileURLToPath(new URL('../runtime/process/owner-main.js', import.meta.url));
+const KEEPER_PROGRAM = fileURLToPath(new URL('../runtime/session/keeper-main.js', import.meta.url));
+
+/** How the wrapper reaches its master, and what it answers to it beside the ordinary services. */
+export interface MasterConnection {
+  readonly connect: (signal: AbortSignal) => Promise<Transport>;
+  readonly services?: ReadonlyMap<string, Service>;
+}
+
+/** The master in this very process. */
+export function connectionTo(master: Master): MasterConnection {
+  return {
+    connect: async () => {
+      const [mine, its] = createInProcessPair();
+      master.accept(its);
+      return mine;
+    },
+  };
+}
+
+export async function startWrapper(assembly: Assembly, connection: MasterConnection): Promise<Wrapper> {
+  const { paths, configuration, version, shared, extensions, running } = assembly;
+  const { nodeId, clusterName, address } = configuration;
+  const { logger, clock } = shared;
+  const store = await openNodeStore(assembly, 'node');
+  const cache = new TemplateCache({ directory: paths.templateCache, logger, clock });
+  await running.start(cache);
+  const workspaces = new Workspaces({ runningDirectory: paths.running, cache, logger });
+  await workspaces.cleanLeftovers();
+  running.onStop(() => workspaces.stop());
+  const wrapper = new Wrapper({
+    ...shared,
+    nodeId,
+    clusterName,
+    address,
+    version,
+    capacity: capacityOf(configuration),
+    runtimes: [...keptRuntimes(assembly), dockerRuntime(assembly), ...extensions.runtimes()],
+    limits: await openLimits({ rootId: paths.rootId, environment: process.env, logger }),
+    processUsage: new ProcessUsage(new ProcessTable(), paths.rootId),
+    installation: new LocalInstallation({
+      nodeId,
+      address,
+      runningDirectory: paths.running,
+      logsDirectory: paths.instanceLogs,
+      cache,
+      workspaces,
+      inherited: process.env,
+      addedVariables: (instance) => extensions.variables(instance),
+    }),
+    ...connection,
+    store,
+  });
+  await running.start(wrapper);
+  const inUse = (): ReturnType<Wrapper['inUse']> => wrapper.inUse();
+  await running.start(new Housekeeping({ logsDirectory: paths.instanceLogs, cache, inUse, clock, logger }));
+  return wrapper;
+}
+
+/** The default first. */
+function keptRuntimes({ paths, configuration, shared }: Assembly): Runtime[] {
+  const options = {
+    ...shared,
+    rootId: paths.rootId,
+    socketDirectory: paths.sockets,
+    sessionsDirectory: join(paths.data, 'sessions'),
+    logsDirectory: paths.instanceLogs,
+    segmentBytes: configuration.instanceLogs.segmentMB * MB,
+    segments: configuration.instanceLogs.segments,
+    keeperProgram: KEEPER_PROGRAM,
+    path: process.env.PATH ?? '',
+  };
+  return [
+    new SessionRuntime({ ...options, tool: 'screen' }),
+    new SessionRuntime({ ...options, tool: 'tmux' }),
+    new ProcessRuntime({ ...options, ownerProgram: OWNER_PROGRAM }),
+  ];
+}
+
+function dockerRuntime({ paths, configuration, shared }: Assembly): DockerRuntime {
+  const { segmentMB, segments } = configuration.instanceLogs;
+  return new DockerRuntime({
+    ...shared,
+    rootId: paths.rootId,
+    stateDirectory: join(paths.data, 'docker'),
+    logsDirectory: paths.instanceLogs,
+    limits: { segmentBytes: segmentMB * MB, segments },
+    environment: process.env,
+  });
+}
+
+/** Resolves when the master has said what this node should hold, or after two seconds. */
+export async function untilFed(wrapper: Wrapper, clock: Clock): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = clock.setTimer(FED_WAIT_MS, resolve);
+    void wrapper.whenFed.then(() => {
+      timer.cancel();
+      resolve();
+    });
+  });
+}
+
+function capacityOf({ maxRamMB, maxCpu }: NodeConfiguration): NodeCapacity {
+  return {
+    maxRamMB: maxRamMB ?? Math.max(1, Math.floor((totalmem() / MB) * DEFAULT_RAM_SHARE)),
+    maxCpu: maxCpu ?? availableParallelism() * 100,
+  };
+}

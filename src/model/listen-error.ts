@@ -1,0 +1,38 @@
+/** Says in one line why a node cannot listen, and what to change. Used by everything that listens. */
+import { DroverError, messageOf } from './errors.js';
+
+export interface Listener {
+  /** What cannot listen: `the API`. */
+  readonly what: string;
+  readonly host: string;
+  readonly port: number;
+  /** Fields of config.json: of the port, and of the address where that can be set. */
+  readonly portField: string;
+  readonly addressField?: string;
+}
+
+/** DRV_NODE_PORT_IN_USE or DRV_NODE_CONFIG_INVALID; anything else comes back as it is. */
+export function describeListenError(cause: unknown, listener: Listener): unknown {
+  const { what, host, port, portField, addressField } = listener;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  switch (code) {
+    case 'EADDRINUSE':
+      return new DroverError(
+        'DRV_NODE_PORT_IN_USE',
+        `${what} cannot listen: port ${port} on ${host} is in use; stop what holds it or set another ${portField} in config.json`,
+        { cause },
+      );
+    case 'EACCES':
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND': {
+      const fields = addressField === undefined ? portField : `${addressField} and ${portField}`;
+      return new DroverError(
+        'DRV_NODE_CONFIG_INVALID',
+        `${what} cannot listen on ${host}, port ${port} (${messageOf(cause)}): check ${fields} in config.json`,
+        { cause },
+      );
+    }
+    default:
+      return cause;
+  }
+}

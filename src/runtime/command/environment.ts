@@ -1,0 +1,55 @@
+/**
+ * The complete environment of an instance's process. Of the daemon's own only a short list passes: nothing that
+ * Drover was started with (tokens, proxies, NODE_OPTIONS) reaches an instance by accident.
+ */
+import type { Configuration } from '../../model/configuration.js';
+import { substitute, type Variables } from './variables.js';
+
+const INHERITED = /^(PATH|HOME|USER|LANG|LC_[A-Z]+|TZ|SHELL|TERM)$/;
+const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+export interface EnvironmentFacts {
+  /** The daemon's environment, `process.env`; null: none of it, nor a PATH (a container has those of its image). */
+  readonly inherited: Readonly<Record<string, string | undefined>> | null;
+  readonly configuration: Pick<Configuration, 'name' | 'environmentVariables'>;
+  readonly instance: { readonly id: string; readonly port: number | null };
+  readonly nodeId: string;
+  /** Base of the API as the instance reaches it, such as `http://10.0.0.1:7000/api`. */
+  readonly apiUrl: string;
+  /** With it the instance may PUT its own state. */
+  readonly apiKey: string;
+  readonly variables: Variables;
+  /** `environment` of `substituteCommand`. */
+  readonly commandVariables: Readonly<Record<string, string>>;
+}
+
+/**
+ * Later sources win: inherited, configured (variables replaced), Drover's own, those of the command. PORT and
+ * DROVER_PORT are set only when there is a port; a configured PORT stands without one.
+ */
+export function buildEnvironment(facts: EnvironmentFacts): Record<string, string> {
+  const { configuration, instance, variables } = facts;
+  const port = instance.port === null ? undefined : String(instance.port);
+  // fromEntries defines own properties, whatever they are called.
+  return Object.fromEntries([
+    ...(facts.inherited === null ? [] : [['PATH', DEFAULT_PATH] as const, ...inheritedFrom(facts.inherited)]),
+    ...Object.entries(configuration.environmentVariables).map(
+      ([name, value]) => [name, substitute(value, variables)] as const,
+    ),
+    ['DROVER_INSTANCE_ID', instance.id],
+    ['DROVER_CONFIGURATION', configuration.name],
+    ['DROVER_NODE_ID', facts.nodeId],
+    ['DROVER_API_URL', facts.apiUrl],
+    ['DROVER_API_KEY', facts.apiKey],
+    ...(port === undefined ? [] : [['DROVER_PORT', port] as const, ['PORT', port] as const]),
+    ...Object.entries(facts.commandVariables),
+  ]);
+}
+
+function* inheritedFrom(
+  environment: NonNullable<EnvironmentFacts['inherited']>,
+): Generator<readonly [string, string]> {
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined && value !== '' && INHERITED.test(name)) yield [name, value];
+  }
+}

@@ -1,0 +1,51 @@
+/** How a container ended, read from what the engine says of it. Pure. */
+import { constants } from 'node:os';
+import type { Exit } from '../../runtime.js';
+
+/** A program ended by signal n leaves 128 + n, through the init program and through every shell. */
+const SIGNAL_BASE = 128;
+/** Go's zero time: the engine has no instant. */
+const LEAST_YEAR = 2000;
+
+export interface ContainerState {
+  readonly exitCode: number;
+  readonly isOutOfMemory: boolean;
+  /** As the engine writes it, or empty. */
+  readonly finishedAt: string;
+}
+
+export const REMOVED_CAUSE = 'its container was removed';
+
+/** `now` stands in for an instant that the engine does not have. */
+export function exitOfState({ exitCode, isOutOfMemory, finishedAt }: ContainerState, now: number): Exit {
+  const signal = signalOf(exitCode);
+  return {
+    code: signal === null ? exitCode : null,
+    signal,
+    at: instantOf(finishedAt) ?? now,
+    // The engine also says so when only a child was killed and the program ended by itself later.
+    ...(isOutOfMemory && signal === 'SIGKILL' && { isOutOfMemory: true }),
+  };
+}
+
+/** Somebody removed it: how it ended is known only if an event told before. */
+export function exitOfRemoved(exitCode: number | undefined, now: number): Exit {
+  const known = exitCode === undefined ? { code: null, signal: null } : exitOfCode(exitCode);
+  return { ...known, at: now, cause: REMOVED_CAUSE };
+}
+
+function exitOfCode(exitCode: number): Pick<Exit, 'code' | 'signal'> {
+  const signal = signalOf(exitCode);
+  return { code: signal === null ? exitCode : null, signal };
+}
+
+function signalOf(exitCode: number): string | null {
+  if (exitCode <= SIGNAL_BASE) return null;
+  const name = Object.entries(constants.signals).find(([, value]) => value === exitCode - SIGNAL_BASE)?.[0];
+  return name ?? null;
+}
+
+function instantOf(text: string): number | undefined {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) || at.getUTCFullYear() < LEAST_YEAR ? undefined : at.getTime();
+}

@@ -1,0 +1,100 @@
+/** The container of a start: what the engine is asked to create. Pure. */
+import type { ContainerCreateOptions, PortMap } from 'dockerode';
+import type { SegmentLimits } from '../../../logs/segments.js';
+import type { RunId, StartSpec } from '../../runtime.js';
+import type { DockerSettings } from '../docker-settings.js';
+
+const MB = 1024 * 1024;
+/** Engines refuse less. */
+const LEAST_MEMORY_BYTES = 6 * MB;
+/** Enough for a large JVM, and an end to fork bombs. */
+const MOST_PROCESSES = 4096;
+const CPU_PERIOD_US = 100_000;
+
+export const ROOT_LABEL = 'drover.root';
+const INSTANCE_LABEL = 'drover.instance';
+const RUN_LABEL = 'drover.run';
+
+export interface ContainerFacts {
+  readonly rootId: string;
+  readonly spec: StartSpec;
+  readonly settings: DockerSettings;
+  /** Network mode, decided by what the engine has. */
+  readonly network: string;
+  /** `user:group` when the configuration names none; undefined: as the image says. */
+  readonly defaultUser: string | undefined;
+  /** The engine keeps as much output as the instance's log does, for the time when no daemon reads it. */
+  readonly log: SegmentLimits;
+  /** The engine has an init program, which passes signals on and reaps. */
+  readonly hasInit: boolean;
+}
+
+export function containerOptions(facts: ContainerFacts): ContainerCreateOptions {
+  const { spec, settings, network } = facts;
+  const ports = spec.port == null || network === 'host' ? [] : [`${spec.port}/tcp`, `${spec.port}/udp`];
+  const user = settings.dockerUser ?? facts.defaultUser;
+  return {
+    name: containerName(facts.rootId, spec),
+    Image: settings.image,
+    ...(settings.dockerEntrypoint === 'shell' && {
+      Entrypoint: ['/bin/sh', '-c'],
+      Cmd: [spec.command],
+    }),
+    ...(user !== undefined && { User: user }),
+    Env: Object.entries(spec.environment).map(([name, value]) => `${name}=${value}`),
+    WorkingDir: settings.dockerWorkdir,
+    Labels: labelsOf(facts.rootId, spec),
+    Tty: false,
+    OpenStdin: true,
+    StdinOnce: false,
+    ExposedPorts: Object.fromEntries(ports.map((port) => [port, {}])),
+    HostConfig: hostConfig(facts, ports),
+  };
+}
+
+function hostConfig(
+  { spec, settings, network, log, hasInit }: ContainerFacts,
+  ports: readonly string[],
+): NonNullable<ContainerCreateOptions['HostConfig']> {
+  const memory = Math.max(spec.ramMB * MB, LEAST_MEMORY_BYTES);
+  const bindings: PortMap = Object.fromEntries(
+    ports.map((port) => [port, [{ HostPort: String(spec.port) }]]),
+  );
+  return {
+    // Not `Binds`: a colon in the path would be read as a border, and a missing directory made.
+    Mounts: [{ Type: 'bind', Source: spec.workingDirectory, Target: settings.dockerWorkdir }],
+    NetworkMode: network,
+    PortBindings: bindings,
+    Memory: memory,
+    MemorySwap: memory,
+    // What NanoCpus sets, without its refusal of more than the machine has.
+    ...(spec.cpu > 0 && { CpuPeriod: CPU_PERIOD_US, CpuQuota: (spec.cpu / 100) * CPU_PERIOD_US }),
+    PidsLimit: MOST_PROCESSES,
+    LogConfig: {
+      Type: 'json-file',
+      Config: { 'max-size': String(log.segmentBytes), 'max-file': String(log.segments) },
+    },
+    ...(hasInit && { Init: true }),
+    AutoRemove: false,
+    RestartPolicy: { Name: 'no' },
+  };
+}
+
+function containerName(rootId: string, { instanceId, run }: RunId): string {
+  return `drover-${rootId}-${instanceId}-${run}`;
+}
+
+function labelsOf(rootId: string, { instanceId, run }: RunId): Record<string, string> {
+  return { [ROOT_LABEL]: rootId, [INSTANCE_LABEL]: instanceId, [RUN_LABEL]: String(run) };
+}
+
+/** The run that a container with these labels is of; undefined: not one of this root. */
+export function runOfLabels(
+  rootId: string,
+  labels: Readonly<Record<string, string>> | null | undefined,
+): RunId | undefined {
+  if (labels?.[ROOT_LABEL] !== rootId) return undefined;
+  const instanceId = labels[INSTANCE_LABEL];
+  const run = Number(labels[RUN_LABEL]);
+  return instanceId === undefined || !Number.isInteger(run) ? undefined : { instanceId, run };
+}

@@ -1,0 +1,52 @@
+/** What went wrong with a request to the engine: it answered with a refusal, or it did not answer at all. */
+import { z } from 'zod';
+import { DroverError, messageOf } from '../../../model/errors.js';
+import { systemReason, withoutPaths } from '../../../model/public-message.js';
+
+const LONGEST_WORDS = 500;
+/** What the client puts before the engine's own words. */
+const CLIENT_WORDS = /^\(HTTP code \d+\) [\w ]+ - /;
+
+const refusalSchema = z.object({
+  statusCode: z.int(),
+  json: z.object({ message: z.string() }).optional().catch(undefined),
+});
+
+/** The engine answered, with a status that is no success. `message` is in its own words, without paths. */
+export class EngineRefusal extends Error {
+  readonly status: number;
+
+  constructor(status: number, words: string) {
+    super(withoutPaths(words).trim().slice(0, LONGEST_WORDS));
+    this.name = 'EngineRefusal';
+    this.status = status;
+  }
+}
+
+/** True when the engine says that there is no such thing. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof EngineRefusal && error.status === 404;
+}
+
+/** True when the engine says that the container is not in the state for it: not running, or being removed already. */
+export function isNotNow(error: unknown): boolean {
+  return error instanceof EngineRefusal && error.status === 409;
+}
+
+/** What the client threw, as an EngineRefusal or a DRV_RUNTIME_UNAVAILABLE. */
+export function toEngineError(error: unknown): Error {
+  if (error instanceof DroverError || error instanceof EngineRefusal) return error;
+  const refusal = refusalSchema.safeParse(error);
+  if (refusal.success)
+    return new EngineRefusal(
+      refusal.data.statusCode,
+      refusal.data.json?.message ?? messageOf(error).replace(CLIENT_WORDS, ''),
+    );
+  return unavailable(
+    `the container engine does not answer: ${systemReason(error) ?? withoutPaths(messageOf(error))}`,
+  );
+}
+
+export function unavailable(message: string, cause?: unknown): DroverError {
+  return new DroverError('DRV_RUNTIME_UNAVAILABLE', message, { cause });
+}

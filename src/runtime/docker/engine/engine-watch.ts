@@ -1,0 +1,154 @@
+/**
+ * Keeps a connection to the engine's events while there are containers to watch, and says each time it stands: what
+ * happened before is then looked up, and what happens afterwards arrives as an event. Nothing is polled.
+ */
+import { z } from 'zod';
+import { DroverError, messageOf } from '../../../model/errors.js';
+import type { Logger } from '../../../telemetry/logger.js';
+import type { Engine } from './engine.js';
+import { unavailable } from './engine-error.js';
+import { jsonLines } from './json-lines.js';
+import type { RetryDelay } from './retry-delay.js';
+
+const eventSchema = z.object({
+  Action: z.string(),
+  Actor: z.object({ ID: z.string(), Attributes: z.record(z.string(), z.string()).default({}) }),
+});
+
+/** Names of the events that an engine tells of a container's removal. */
+const REMOVALS = new Set(['destroy', 'remove']);
+
+export type EngineEvent =
+  | { readonly kind: 'ended'; readonly containerId: string; readonly exitCode: number | undefined }
+  | { readonly kind: 'removed'; readonly containerId: string };
+
+export interface EngineWatchOptions {
+  readonly engine: Engine;
+  readonly rootId: string;
+  /** Looks up what happened before the connection stood. Events that arrive meanwhile wait. */
+  readonly onConnected: () => Promise<void>;
+  readonly onEvent: (event: EngineEvent) => void;
+  readonly delay: RetryDelay;
+  readonly logger: Logger;
+}
+
+export class EngineWatch {
+  readonly #options: EngineWatchOptions;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+  #attempt = new Attempt();
+  #isBroken = false;
+
+  constructor(options: EngineWatchOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Begins, unless it has. Resolves when the connection stands and everything before it was looked up; rejects with
+   * DRV_RUNTIME_UNAVAILABLE when the attempt under way fails. It goes on trying until `stop`.
+   */
+  async connected(): Promise<void> {
+    this.#running ??= this.#run();
+    await this.#attempt.result;
+  }
+
+  /** Resolves when nothing is heard any more; the engine's own end of it must have been closed. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#attempt.fail(unavailable('this runtime was released'));
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await this.#listen(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#sayBroken(error);
+        // Whoever asks before the next attempt is told that this one failed.
+        if (this.#attempt.isOver) this.#attempt = new Attempt();
+        this.#attempt.fail(error);
+      }
+      await this.#options.delay.wait(signal);
+      if (!signal.aborted) this.#attempt = new Attempt();
+    }
+  }
+
+  async #listen(signal: AbortSignal): Promise<void> {
+    const { engine, rootId, onConnected, onEvent, delay, logger } = this.#options;
+    // Before looking at what is there: what happens between the two must not be missed.
+    const stream = await engine.events(rootId, signal);
+    await onConnected();
+    if (this.#isBroken) logger.info('the container engine answers again');
+    this.#isBroken = false;
+    delay.reset();
+    this.#attempt.succeed();
+    try {
+      for await (const line of jsonLines(stream)) {
+        const event = toEvent(line);
+        if (event !== undefined) onEvent(event);
+      }
+    } finally {
+      stream.destroy();
+    }
+    throw unavailable('the container engine closed the connection');
+  }
+
+  #sayBroken(error: unknown): void {
+    const { logger } = this.#options;
+    if (this.#isBroken) logger.debug({ err: error }, 'the container engine cannot be reached');
+    else
+      logger.warn(
+        { reason: messageOf(error) },
+        `the container engine cannot be reached; its instances are taken up when it answers: ${messageOf(error)}`,
+      );
+    this.#isBroken = true;
+  }
+}
+
+/** The result of connecting once, for everybody who waits for it. */
+class Attempt {
+  readonly result: Promise<void>;
+  #resolve: () => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+  #isOver = false;
+
+  constructor() {
+    this.result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    // Often nobody waits.
+    this.result.catch(() => undefined);
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  succeed(): void {
+    this.#isOver = true;
+    this.#resolve();
+  }
+
+  fail(error: unknown): void {
+    this.#isOver = true;
+    this.#reject(
+      DroverError.is(error, 'DRV_RUNTIME_UNAVAILABLE') ? error : unavailable(messageOf(error), error),
+    );
+  }
+}
+
+function toEvent(line: unknown): EngineEvent | undefined {
+  const { Action, Actor } = eventSchema.parse(line);
+  if (REMOVALS.has(Action)) return { kind: 'removed', containerId: Actor.ID };
+  if (Action !== 'die') return undefined;
+  const exitCode = Number(Actor.Attributes.exitCode ?? Number.NaN);
+  return {
+    kind: 'ended',
+    containerId: Actor.ID,
+    exitCode: Number.isInteger(exitCode) ? exitCode : undefined,
+  };
+}

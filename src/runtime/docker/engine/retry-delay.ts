@@ -1,0 +1,38 @@
+/** The wait before an engine is asked again: longer each time it fails, so that a hung one is never asked in a loop. */
+import { Backoff } from '../../../loop/backoff.js';
+import type { Clock } from '../../../loop/clock.js';
+
+const BASE_MS = 200;
+const MOST_MS = 10_000;
+const KEY = 'engine';
+
+export class RetryDelay {
+  readonly #clock: Clock;
+  readonly #backoff: Backoff;
+
+  constructor(clock: Clock, random: () => number) {
+    this.#clock = clock;
+    this.#backoff = new Backoff(random, { baseMs: BASE_MS, maxMs: MOST_MS });
+  }
+
+  /** It answered: the next failure waits the shortest time. */
+  reset(): void {
+    this.#backoff.clear(KEY);
+  }
+
+  /** Resolves after the delay, or at once when `signal` aborts. */
+  async wait(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const timer = this.#clock.setTimer(this.#backoff.next(KEY), () => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      });
+      const onAbort = (): void => {
+        timer.cancel();
+        resolve();
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+}

@@ -1,0 +1,68 @@
+/** Puts the variables into the files that a configuration names, in a tree that nobody else writes yet. */
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { missingBuiltIns, substituteBytes, type Variables } from '../command/variables.js';
+import type { WorkspaceItem } from './workspace-layers.js';
+
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+const EDIT = constants.O_RDWR | constants.O_NOFOLLOW;
+
+export interface ModificationRequest {
+  /** The tree to change. */
+  readonly directory: string;
+  /** What is in it, by path. */
+  readonly items: ReadonlyMap<string, WorkspaceItem>;
+  /** Paths as the configuration names them. */
+  readonly files: readonly string[];
+  readonly variables: Variables;
+  readonly signal: AbortSignal;
+}
+
+/** Changes the files in place, bytes beside the placeholders untouched. Resolves with warnings for the operator. */
+export async function modifyFiles({
+  directory,
+  items,
+  files,
+  variables,
+  signal,
+}: ModificationRequest): Promise<string[]> {
+  const warnings: string[] = [];
+  for (const path of new Set(files)) {
+    signal.throwIfAborted();
+    const item = items.get(path);
+    if (item === undefined) warnings.push(`fileModifications: ${path} is in none of the templates`);
+    else if (item.kind === 'directory') warnings.push(`fileModifications: ${path} is a directory`);
+    else if (item.size > MAX_FILE_BYTES) {
+      warnings.push(
+        `fileModifications: ${path} is larger than ${MAX_FILE_BYTES / 1024 ** 2} MiB, left unchanged`,
+      );
+    } else {
+      const missing = await modifyFile(join(directory, path), variables);
+      for (const name of missing)
+        warnings.push(`fileModifications: ${path} asks for %${name}%, which has no value`);
+    }
+  }
+  return warnings;
+}
+
+/** Resolves with the built-in names that the file asks for in vain. */
+async function modifyFile(path: string, variables: Variables): Promise<string[]> {
+  const file = await open(path, EDIT);
+  try {
+    const before = await file.readFile();
+    const after = substituteBytes(before, variables);
+    if (after !== before) await replaceContent(file, after);
+    return missingBuiltIns(before, variables);
+  } finally {
+    await file.close();
+  }
+}
+
+async function replaceContent(file: FileHandle, content: Buffer): Promise<void> {
+  await file.truncate(0);
+  let done = 0;
+  while (done < content.length) {
+    done += (await file.write(content, done, content.length - done, done)).bytesWritten;
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * What a wrapper does to this machine for one instance beside running it: fetch its templates, make and remove its
+ * working directory, compose its command line and environment, read its log. Used by the wrapper's reconcilers.
+ */
+import { lookup } from 'node:dns/promises';
+import { join } from 'node:path';
+import type { CallPeer } from '../../channel/protocol/calls.js';
+import type { LogLines } from '../../channel/services/log-relay.js';
+import { requestBundle, requestParts } from '../../channel/services/template-relay.js';
+import { LogFollower } from '../../logs/follow.js';
+import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
+import { nextLine } from '../../logs/next-line.js';
+import { SegmentCounts } from '../../logs/segment-counts.js';
+import { readSpanLines, type SpanLines } from '../../logs/span-lines.js';
+import { readLastLines } from '../../logs/tail.js';
+import type { OutputSpan } from '../../model/past-exit.js';
+import type { FetchCost } from '../../model/template.js';
+import type { Desired, MasterAddress } from '../../node/desired-copy.js';
+import type { TemplateCache } from '../../templates/transfer/cache.js';
+import { substituteCommand } from '../command/command-variables.js';
+import { buildEnvironment } from '../command/environment.js';
+import { execSimple } from '../command/exec-command.js';
+import { buildVariables, ignoredProperties, missingBuiltIns, type Variables } from '../command/variables.js';
+import { checkPort, type PortCheck } from '../ports.js';
+import type { StartSpec } from '../runtime.js';
+import type { Workspaces } from './workspace.js';
+
+/** The runtime whose programs live in an image, with an environment of its own. */
+const DOCKER = 'docker';
+
+export interface LocalInstallationOptions {
+  readonly nodeId: string;
+  /** The node's own address. */
+  readonly address: string;
+  readonly runningDirectory: string;
+  readonly logsDirectory: string;
+  readonly cache: TemplateCache;
+  readonly workspaces: Workspaces;
+  /** The daemon's environment, of which a short list passes. */
+  readonly inherited: Readonly<Record<string, string | undefined>>;
+  /** What extensions add; asked at each install and start, never throws. */
+  readonly addedVariables?: (instance: {
+    readonly instanceId: string;
+    readonly configurationName: string;
+    readonly port: number | null;
+  }) => Variables;
+}
+
+export class LocalInstallation {
+  readonly #options: LocalInstallationOptions;
+  /** Resolved addresses of masters; a name that cannot be resolved stands for itself. */
+  readonly #ips = new Map<string, string>();
+  readonly #counts = new SegmentCounts();
+  readonly #follower = new LogFollower({ counts: this.#counts });
+
+  constructor(options: LocalInstallationOptions) {
+    this.#options = options;
+  }
+
+  isCached(digest: string): boolean {
+    return this.#options.cache.has(digest);
+  }
+
+  async fetch(digest: string, calls: CallPeer | undefined, signal: AbortSignal): Promise<FetchCost> {
+    const offer = {
+      whole: () => requestBundle(calls, digest, signal),
+      parts: requestParts(calls, digest, signal),
+    };
+    return this.#options.cache.fetch(digest, offer, signal);
+  }
+
+  async install(
+    desired: Desired,
+    master: MasterAddress | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const { assignment, configuration } = desired;
+    const address = master?.address;
+    if (address !== undefined && !this.#ips.has(address)) this.#ips.set(address, await resolve(address));
+    const variables = this.#variables(desired, master);
+    const { warnings } = await this.#options.workspaces.prepare({
+      instanceId: assignment.id,
+      templates: assignment.templates,
+      keep: configuration.static,
+      override: configuration.templateInstallationConfig.onTemplatePasteOverridePresentFiles,
+      fileModifications: configuration.fileModifications,
+      variables,
+      signal,
+    });
+    return [
+      ...warnings,
+      ...ignoredProperties(configuration.properties).map(
+        (name) => `property ${name} has no effect: %${name}% is a variable of Drover's own`,
+      ),
+      ...missingBuiltIns(configuration.command, variables).map(
+        (name) => `%${name}% in command stays as it is: the configuration has no availablePorts`,
+      ),
+    ];
+  }
+
+  launchSpec(desired: Desired, run: number, master: MasterAddress | undefined): StartSpec {
+    const { assignment, configuration } = desired;
+    const variables = this.#variables(desired, master);
+    const { command, environment } = substituteCommand(configuration.command, variables);
+    return {
+      instanceId: assignment.id,
+      run,
+      command: execSimple(command),
+      workingDirectory: join(this.#options.runningDirectory, assignment.id),
+      environment: buildEnvironment({
+        inherited: configuration.runtime === DOCKER ? null : this.#options.inherited,
+        configuration,
+        instance: assignment,
+        nodeId: this.#options.nodeId,
+        apiUrl: master === undefined ? '' : `http://${hostPart(master.address)}:${master.apiPort}/api`,
+        apiKey: assignment.apiKey,
+        variables,
+        commandVariables: environment,
+      }),
+      ramMB: configuration.ramMB,
+      cpu: configuration.cpu,
+      properties: configuration.properties,
+      port: assignment.port,
+    };
+  }
+
+  remove(id: string): Promise<void> {
+    return this.#options.workspaces.remove(id);
+  }
+
+  checkPort(port: number): Promise<PortCheck> {
+    return checkPort(port);
+  }
+
+  readLogs(id: string, lines: number): Promise<LogLines> {
+    return readLastLines(join(this.#options.logsDirectory, id), lines, this.#counts);
+  }
+
+  followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch> {
+    return this.#follower.follow(join(this.#options.logsDirectory, id), position, signal);
+  }
+
+  nextLogLine(id: string): Promise<number> {
+    return nextLine(join(this.#options.logsDirectory, id), this.#counts);
+  }
+
+  readOutput(id: string, span: OutputSpan, lines: number): Promise<SpanLines> {
+    return readSpanLines(join(this.#options.logsDirectory, id), span, lines);
+  }
+
+  #variables({ assignment, configuration }: Desired, master: MasterAddress | undefined): Variables {
+    const address = master?.address ?? '';
+    const { id: instanceId, configurationName, port } = assignment;
+    const added = this.#options.addedVariables?.({ instanceId, configurationName, port });
+    return buildVariables({
+      ...(added !== undefined && { added }),
+      instance: assignment,
+      configuration,
+      node: { nodeId: this.#options.nodeId, address: this.#options.address },
+      master: {
+        address,
+        ip: this.#ips.get(address) ?? address,
+        port: master?.port ?? 0,
+        apiPort: master?.apiPort ?? 0,
+      },
+    });
+  }
+}
+
+async function resolve(address: string): Promise<string> {
+  try {
+    return (await lookup(address)).address;
+  } catch {
+    return address;
+  }
+}
+
+/** An IPv6 address stands in brackets in a URL. */
+function hostPart(address: string): string {
+  return address.includes(':') ? `[${address}]` : address;
+}

@@ -1,0 +1,174 @@
+/**
+ * Brings templates into a working directory that exists already (static instances). The instance may have
+ * planted links there: every directory is held open while its entries are touched, so that nothing outside is
+ * ever read or written.
+ */
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DroverError } from '../../model/errors.js';
+import { type EntryKind, OpenDirectory } from '../../templates/tree/open-directory.js';
+import { systemCodeOf } from '../../templates/tree/system-error.js';
+import type { WorkspaceItem } from './workspace-layers.js';
+
+export interface MergeRequest {
+  /** The working directory. */
+  readonly directory: string;
+  /** Names it in messages: `running/<id>`. */
+  readonly label: string;
+  /** Parents before children. */
+  readonly items: Iterable<WorkspaceItem>;
+  /** Replace files that exist. */
+  readonly override: boolean;
+}
+
+const WHAT: Readonly<Record<EntryKind, string>> = {
+  file: 'a file',
+  directory: 'a directory',
+  link: 'a symbolic link',
+  other: 'a device, socket or pipe',
+};
+
+/** Knows what is missing in one working directory, and moves it there. */
+export class WorkspaceMerge {
+  readonly #request: MergeRequest;
+  readonly #children = new Map<string, WorkspaceItem[]>();
+  /** Directories on both sides, found by `select`. */
+  readonly #shared = new Set<string>();
+
+  constructor(request: MergeRequest) {
+    this.#request = request;
+    for (const item of request.items) {
+      const parent = parentOf(item.path);
+      const siblings = this.#children.get(parent);
+      if (siblings === undefined) this.#children.set(parent, [item]);
+      else siblings.push(item);
+    }
+  }
+
+  /**
+   * The items that are to be installed, parents before children; existing files are left out unless `override`.
+   * Changes nothing. Throws DRV_WORKSPACE_UNSAFE for a link or another kind of entry in the way.
+   */
+  async select(signal: AbortSignal): Promise<WorkspaceItem[]> {
+    const selected: WorkspaceItem[] = [];
+    await this.#inDirectory('', OpenDirectory.open(this.#request.directory), (directory) =>
+      this.#selectIn(directory, '', selected, signal),
+    );
+    return selected;
+  }
+
+  /**
+   * Moves the selected items from `staging`, on the same disk, to their places. Each move is atomic; after a
+   * crash the whole merge is done again.
+   */
+  async install(staging: string, selected: readonly WorkspaceItem[], signal: AbortSignal): Promise<void> {
+    const paths = new Set(selected.map(({ path }) => path));
+    await this.#inDirectory('', OpenDirectory.open(this.#request.directory), (directory) =>
+      this.#installIn(directory, '', { staging, paths, signal }),
+    );
+  }
+
+  async #selectIn(
+    directory: OpenDirectory,
+    parent: string,
+    selected: WorkspaceItem[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    signal.throwIfAborted();
+    const present = new Map((await directory.list()).map(({ name, kind }) => [name.toString(), kind]));
+    for (const item of this.#children.get(parent) ?? []) {
+      const kind = present.get(nameOf(item.path));
+      if (kind === undefined) this.#selectAll(item, selected);
+      else if (kind !== item.kind) throw this.#clash(item, WHAT[kind]);
+      else if (kind === 'directory') await this.#selectShared(directory, item, selected, signal);
+      else if (this.#request.override) selected.push(item);
+    }
+  }
+
+  async #selectShared(
+    parent: OpenDirectory,
+    item: WorkspaceItem,
+    selected: WorkspaceItem[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    this.#shared.add(item.path);
+    selected.push(item);
+    const before = selected.length;
+    await this.#inDirectory(item.path, parent.child(nameOf(item.path)), (directory) =>
+      this.#selectIn(directory, item.path, selected, signal),
+    );
+    if (selected.length === before) selected.pop();
+  }
+
+  #selectAll(item: WorkspaceItem, selected: WorkspaceItem[]): void {
+    selected.push(item);
+    for (const child of this.#children.get(item.path) ?? []) this.#selectAll(child, selected);
+  }
+
+  async #installIn(
+    directory: OpenDirectory,
+    parent: string,
+    job: { readonly staging: string; readonly paths: ReadonlySet<string>; readonly signal: AbortSignal },
+  ): Promise<void> {
+    for (const item of this.#children.get(parent) ?? []) {
+      if (!job.paths.has(item.path)) continue;
+      job.signal.throwIfAborted();
+      const name = nameOf(item.path);
+      if (this.#shared.has(item.path)) {
+        await this.#inDirectory(item.path, directory.child(name), (child) =>
+          this.#installIn(child, item.path, job),
+        );
+      } else {
+        await this.#move(join(job.staging, item.path), directory.entry(name), item);
+      }
+    }
+  }
+
+  /** A file, or a directory with all that is in it. rename never follows a link at its target. */
+  async #move(from: string, to: string, item: WorkspaceItem): Promise<void> {
+    await rename(from, to).catch((error: unknown) => {
+      const code = systemCodeOf(error) ?? '';
+      if (['ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'EEXIST'].includes(code)) {
+        throw this.#clash(item, 'something that came in meanwhile');
+      }
+      throw error;
+    });
+  }
+
+  async #inDirectory(
+    path: string,
+    opening: Promise<OpenDirectory>,
+    work: (directory: OpenDirectory) => Promise<void>,
+  ): Promise<void> {
+    const directory = await opening.catch((error: unknown) => {
+      const code = systemCodeOf(error);
+      if (code !== 'ENOTDIR' && code !== 'ELOOP') throw error;
+      throw new DroverError(
+        'DRV_WORKSPACE_UNSAFE',
+        `${join(this.#request.label, path)} is a symbolic link or no directory; put a directory in its place`,
+      );
+    });
+    try {
+      await work(directory);
+    } finally {
+      await directory.close();
+    }
+  }
+
+  #clash(item: WorkspaceItem, what: string): DroverError {
+    return new DroverError(
+      'DRV_WORKSPACE_UNSAFE',
+      `${join(this.#request.label, item.path)} is ${what}, but template ${item.label} has ${WHAT[item.kind]} there; ` +
+        'move one of them away',
+    );
+  }
+}
+
+function parentOf(path: string): string {
+  const slash = path.lastIndexOf('/');
+  return slash === -1 ? '' : path.slice(0, slash);
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

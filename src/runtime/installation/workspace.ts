@@ -1,0 +1,286 @@
+/**
+ * The working directories, `running/<instance id>/`: made from templates before a start, wholly or not at all,
+ * and removed with their instance. An instance is taken for an attacker of its own directory.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, renameSync } from 'node:fs';
+import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DroverError, messageOf } from '../../model/errors.js';
+import { isInstanceId } from '../../model/names.js';
+import type { ResolvedTemplate } from '../../model/template.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { TemplateCache } from '../../templates/transfer/cache.js';
+import { removeTree } from '../../templates/tree/remove-tree.js';
+import { syncTree } from '../../templates/tree/sync-tree.js';
+import { systemCodeOf, toWriteError } from '../../templates/tree/system-error.js';
+import type { Variables } from '../command/variables.js';
+import { modifyFiles } from './file-modifications.js';
+import { copyItems } from './workspace-copy.js';
+import { type Layer, mergeLayers, type WorkspaceItem } from './workspace-layers.js';
+import { WorkspaceMerge } from './workspace-merge.js';
+
+const STAGING = '.staging-';
+const REMOVED = '.removed-';
+
+export interface WorkspacesOptions {
+  /** `running/` of the node; made when missing. */
+  readonly runningDirectory: string;
+  readonly cache: Pick<TemplateCache, 'hold' | 'tree' | 'discard'>;
+  readonly logger: Logger;
+}
+
+export interface PrepareRequest {
+  readonly instanceId: string;
+  /** All with a digest that the cache holds. */
+  readonly templates: readonly ResolvedTemplate[];
+  /** Static instances: keep the directory and the files in it. */
+  readonly keep: boolean;
+  /** With `keep`: templates replace files that exist. */
+  readonly override: boolean;
+  /** Relative paths of files that get the variables. */
+  readonly fileModifications: readonly string[];
+  readonly variables: Variables;
+  readonly signal: AbortSignal;
+}
+
+export interface PreparedWorkspace {
+  /** The absolute path. */
+  readonly directory: string;
+  /** For the operator: what was asked for and could not be done, without being a reason not to start. */
+  readonly warnings: readonly string[];
+}
+
+export class Workspaces {
+  readonly #running: string;
+  readonly #cache: WorkspacesOptions['cache'];
+  readonly #logger: Logger;
+  readonly #removals = new Set<Promise<void>>();
+
+  constructor({ runningDirectory, cache, logger }: WorkspacesOptions) {
+    this.#running = runningDirectory;
+    this.#cache = cache;
+    this.#logger = logger;
+  }
+
+  /** Removes what a killed process left half-made or half-removed. Called at start, before the first `prepare`. */
+  async cleanLeftovers(): Promise<void> {
+    await mkdir(this.#running, { recursive: true });
+    for (const name of await readdir(this.#running)) {
+      if (!name.startsWith(STAGING) && !name.startsWith(REMOVED)) continue;
+      this.#logger.info({ name }, 'leftover of an earlier run removed');
+      await removeTree(join(this.#running, name));
+    }
+  }
+
+  /** Waits for directories that are being deleted. Idempotent. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#removals);
+  }
+
+  /** Whether the instance has a working directory (or something in its place, which `prepare` then refuses). */
+  async exists(instanceId: string): Promise<boolean> {
+    try {
+      await lstat(this.#directoryOf(instanceId));
+      return true;
+    } catch (error) {
+      if (systemCodeOf(error) === 'ENOENT') return false;
+      throw error;
+    }
+  }
+
+  /**
+   * Makes the working directory: fresh from the templates, or with `keep` by adding what is missing. All or
+   * nothing: after an error or an abort an existing directory is as it was (a merge cut off between two files is
+   * completed by the next call). One call at a time per instance, repeatable. Throws DRV_TEMPLATE_UNKNOWN or
+   * DRV_TEMPLATE_CORRUPT for templates that are not held, DRV_WORKSPACE_UNSAFE for links or kinds in the way,
+   * DRV_DISK_WRITE_FAILED.
+   */
+  async prepare(request: PrepareRequest): Promise<PreparedWorkspace> {
+    const directory = this.#directoryOf(request.instanceId);
+    if (request.templates.length === 0 && request.fileModifications.length === 0 && !request.keep) {
+      if (this.#makeEmpty(request.instanceId, directory)) return { directory, warnings: [] };
+    }
+    const digests = request.templates.map(digestOf);
+    const releases = digests.map((digest) => this.#cache.hold(digest));
+    try {
+      await mkdir(this.#running, { recursive: true });
+      const items = mergeLayers(await this.#layersOf(request));
+      const warnings = await this.#build(request, directory, items);
+      return { directory, warnings };
+    } catch (error) {
+      request.signal.throwIfAborted();
+      throw toWriteError(error, `the working directory of instance ${request.instanceId}`);
+    } finally {
+      for (const release of releases) release();
+    }
+  }
+
+  /** Deletes the working directory; resolves when nothing is left of it. A missing one is no error. */
+  async remove(instanceId: string): Promise<void> {
+    const away = await this.#moveAway(instanceId);
+    if (away !== null) await removeTree(away);
+  }
+
+  async #build(
+    request: PrepareRequest,
+    directory: string,
+    items: Map<string, WorkspaceItem>,
+  ): Promise<string[]> {
+    if (request.keep && (await this.exists(request.instanceId))) {
+      return this.#mergeInto(request, directory, items);
+    }
+    if (items.size > 0) {
+      return this.#inStaging(request, items, async (staging) => {
+        if (request.keep) await syncTree(staging, [...items.values()], request.signal);
+        request.signal.throwIfAborted();
+        await this.#replace(request.instanceId, () => rename(staging, directory));
+      });
+    }
+    await this.#replace(request.instanceId, () => mkdir(directory));
+    return modifyFiles({ ...request, directory, items, files: request.fileModifications });
+  }
+
+  async #mergeInto(
+    request: PrepareRequest,
+    directory: string,
+    items: Map<string, WorkspaceItem>,
+  ): Promise<string[]> {
+    const { instanceId, override, signal } = request;
+    const merge = new WorkspaceMerge({
+      directory,
+      label: `running/${instanceId}`,
+      items: items.values(),
+      override,
+    });
+    const selected = await merge.select(signal);
+    const isKept = new Set(items.keys());
+    for (const { path } of selected) isKept.delete(path);
+    // What the instance keeps was modified when it was installed, and belongs to it now.
+    const fileModifications = request.fileModifications.filter((path) => !isKept.has(path));
+    const missing = new Map(selected.map((item) => [item.path, item]));
+    if (missing.size === 0) {
+      return modifyFiles({ ...request, directory, items: missing, files: fileModifications });
+    }
+    return this.#inStaging({ ...request, fileModifications }, missing, async (staging) => {
+      await syncTree(staging, selected, signal);
+      await merge.install(staging, selected, signal);
+    });
+  }
+
+  /** Builds the items beside the working directories and hands them to `place`; removes what is left in any case. */
+  async #inStaging(
+    request: PrepareRequest,
+    items: ReadonlyMap<string, WorkspaceItem>,
+    place: (staging: string) => Promise<void>,
+  ): Promise<string[]> {
+    const { instanceId, fileModifications: files, variables, signal } = request;
+    const staging = this.#beside(STAGING, instanceId);
+    try {
+      await mkdir(staging);
+      await copyItems([...items.values()], staging, signal).catch((error: unknown) =>
+        this.#onCopyFailed(request, error),
+      );
+      const warnings = await modifyFiles({ directory: staging, items, files, variables, signal });
+      await place(staging);
+      return warnings;
+    } finally {
+      await removeTree(staging).catch((error: unknown) => {
+        this.#logger.warn({ instanceId, reason: messageOf(error) }, 'a staging directory is left over');
+      });
+    }
+  }
+
+  /** A file that is not in the cache although its tree should be: the tree is fetched again. */
+  async #onCopyFailed(request: PrepareRequest, error: unknown): Promise<never> {
+    if (systemCodeOf(error) !== 'ENOENT') throw error;
+    for (const template of request.templates) await this.#cache.discard(digestOf(template));
+    throw new DroverError(
+      'DRV_TEMPLATE_CORRUPT',
+      'the template cache of this node is incomplete; its trees are fetched again',
+      { cause: error },
+    );
+  }
+
+  async #layersOf({ templates, signal }: PrepareRequest): Promise<Layer[]> {
+    const ordered = [...templates].sort((a, b) => a.priority - b.priority);
+    const layers: Layer[] = [];
+    for (const template of ordered) {
+      const tree = await this.#cache.tree(digestOf(template), signal);
+      layers.push({ label: `${template.group}/${template.name}`, ...tree });
+    }
+    return layers;
+  }
+
+  /** Puts a new directory in the place of the old one, which is deleted in the background. */
+  async #replace(instanceId: string, place: () => Promise<unknown>): Promise<void> {
+    const away = await this.#moveAway(instanceId);
+    try {
+      await place();
+    } catch (error) {
+      if (away !== null) await rename(away, this.#directoryOf(instanceId));
+      throw error;
+    }
+    if (away !== null) this.#removeLater(instanceId, away);
+  }
+
+  /**
+   * An empty directory in the place of what was there. False: it takes more. Done at once, by two or three system
+   * calls of some 20 microseconds, because a restart after a crash waits for it: the thread pool would take
+   * milliseconds on a busy machine.
+   */
+  #makeEmpty(instanceId: string, directory: string): boolean {
+    try {
+      mkdirSync(directory);
+      return true;
+    } catch (error) {
+      if (systemCodeOf(error) !== 'EEXIST') return false;
+    }
+    const away = this.#beside(REMOVED, instanceId);
+    try {
+      renameSync(directory, away);
+      this.#removeLater(instanceId, away);
+      mkdirSync(directory);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #removeLater(instanceId: string, away: string): void {
+    const removal = removeTree(away)
+      .catch((error: unknown) => {
+        this.#logger.warn({ instanceId, reason: messageOf(error) }, 'an old working directory is left over');
+      })
+      .finally(() => this.#removals.delete(removal));
+    this.#removals.add(removal);
+  }
+
+  /** Renames the working directory to a leftover; null when there is none. A link is moved, not what it points to. */
+  async #moveAway(instanceId: string): Promise<string | null> {
+    const away = this.#beside(REMOVED, instanceId);
+    try {
+      await rename(this.#directoryOf(instanceId), away);
+      return away;
+    } catch (error) {
+      if (systemCodeOf(error) === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  #directoryOf(instanceId: string): string {
+    if (!isInstanceId(instanceId)) {
+      throw new DroverError('DRV_REQUEST_INVALID', `${instanceId} is no instance id`);
+    }
+    return join(this.#running, instanceId);
+  }
+
+  #beside(prefix: string, instanceId: string): string {
+    return join(this.#running, `${prefix}${instanceId}-${randomBytes(6).toString('hex')}`);
+  }
+}
+
+function digestOf({ group, name, digest }: ResolvedTemplate): string {
+  if (digest !== null) return digest;
+  throw new DroverError('DRV_TEMPLATE_UNKNOWN', `template ${group}/${name} does not exist`);
+}

@@ -1,0 +1,98 @@
+/**
+ * The screen servers of a root: each session has one, with a socket `<pid>.<name>` in the root's own directory. A server
+ * is known by pid and start time, as noted in its run's directory; where a keeper was killed before it noted them, by
+ * its socket and its command line. So neither a stale socket nor a reused pid is taken for one.
+ */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readBootId, readProcess } from '../../process-table.js';
+import type { SessionRun } from '../session-tool.js';
+
+export interface ScreenServer {
+  readonly pid: number;
+  readonly startTime: number;
+}
+
+const SOCKET = /^(\d+)\.(.+)$/;
+const NOTE = 'screen.server';
+
+export class ScreenServers {
+  readonly #directory: string;
+  readonly #known = new Map<string, ScreenServer>();
+
+  constructor(socketDirectory: string) {
+    this.#directory = socketDirectory;
+  }
+
+  /** Notes the server of a run that was just started. */
+  add(run: SessionRun, pid: number): void {
+    const startTime = readProcess(pid)?.startTime;
+    if (startTime === undefined) return;
+    this.#known.set(run.name, { pid, startTime });
+    writeFileSync(join(run.directory, NOTE), `${pid} ${startTime} ${readBootId()}`, { mode: 0o600 });
+  }
+
+  /** The live server of this run's session. Reads one file while it is known. */
+  find(run: SessionRun): ScreenServer | undefined {
+    if (!this.#known.has(run.name)) this.#learn(run);
+    const server = this.#known.get(run.name);
+    return server !== undefined && isAlive(server) ? server : undefined;
+  }
+
+  /** Names of all sessions that have a live server and a socket. */
+  names(): ReadonlySet<string> {
+    return new Set(this.#sockets().map(({ name }) => name));
+  }
+
+  socketOf({ name }: SessionRun, { pid }: ScreenServer): string {
+    return join(this.#directory, `${pid}.${name}`);
+  }
+
+  /** The session is over: forgets its server, and removes a socket that it left. */
+  forget(run: SessionRun): void {
+    const known = this.#known.get(run.name);
+    this.#known.delete(run.name);
+    if (known !== undefined && !isAlive(known)) rmSync(this.socketOf(run, known), { force: true });
+  }
+
+  #learn(run: SessionRun): void {
+    const noted = readNote(run);
+    if (noted !== undefined) {
+      this.#known.set(run.name, noted);
+      return;
+    }
+    const found = this.#sockets().find(({ name }) => name === run.name);
+    if (found !== undefined) this.add(run, found.pid);
+  }
+
+  #sockets(): { readonly name: string; readonly pid: number }[] {
+    return readdirSync(this.#directory).flatMap((entry) => {
+      const [, digits, name] = SOCKET.exec(entry) ?? [];
+      const pid = Number(digits);
+      return name !== undefined && isServerOf(pid, name) ? [{ name, pid }] : [];
+    });
+  }
+}
+
+export function isAlive({ pid, startTime }: ScreenServer): boolean {
+  const entry = readProcess(pid);
+  return entry?.startTime === startTime && !entry.isZombie;
+}
+
+function readNote({ directory }: SessionRun): ScreenServer | undefined {
+  try {
+    const [pid, startTime, bootId] = readFileSync(join(directory, NOTE), 'latin1').split(' ');
+    return bootId === readBootId() ? { pid: Number(pid), startTime: Number(startTime) } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isServerOf(pid: number, name: string): boolean {
+  try {
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    return words[words.indexOf('-S') + 1] === name;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,63 @@
+/** What screen reads and writes as text: bytes to be pasted into a window, and the words with which a window ends. */
+import type { SpoolEnd } from '../session-tool.js';
+
+/** screen reads at most 2 KB of a line; each byte takes four characters. */
+const BYTES_PER_REGISTER = 400;
+/** Names that one character can have, but for the copy buffer's (a dot) and the empty register's. */
+const LAST_REGISTER = 0o376;
+const COPY_BUFFER = 0o056;
+const EMPTY_REGISTER = octal(0o377);
+export const MOST_PASTED_BYTES = 64 * 1024;
+
+const OPENING = Buffer.from('\n\r=== Command ');
+const CLOSING =
+  /^\n\r=== Command (?:terminated (?:with exit status (\d+)|with signal (\d+)(?: \(core file generated\))?|normally)|detached from window) \([^()\n]{1,40}\) ===\s*$/;
+const LONGEST_CLOSING_BYTES = 160;
+
+/**
+ * A file of commands that gives up to MOST_PASTED_BYTES to the window as they are, every one as its octal number. Pasted
+ * and not stuffed: `stuff` goes round for ever once the program has not read 4 KB. The empty register makes screen paste
+ * a copy: of a single register it pastes the very memory that the next input replaces.
+ */
+export function pasteCommands(bytes: Buffer): string {
+  let commands = `register ${EMPTY_REGISTER} ""\n`;
+  let names = '';
+  let register = 1;
+  for (let at = 0; at < bytes.length; at += BYTES_PER_REGISTER) {
+    const content = [...bytes.subarray(at, at + BYTES_PER_REGISTER)].map(octal).join('');
+    commands += `register ${octal(register)} "${content}"\n`;
+    names += octal(register++);
+    if (register === COPY_BUFFER) register++;
+    if (register > LAST_REGISTER) throw new RangeError(`${bytes.length} bytes are too many for one paste`);
+  }
+  return `${commands}paste "${names}${EMPTY_REGISTER}"\n`;
+}
+
+/** Splits off the words at the very end of `bytes`, and what may be their beginning. */
+export function splitClosingWords(bytes: Buffer): SpoolEnd {
+  const from = Math.max(0, bytes.length - LONGEST_CLOSING_BYTES);
+  const found = bytes.lastIndexOf(OPENING);
+  const at = found >= from ? found : partialOpening(bytes);
+  if (at < 0) return { outputBytes: bytes.length, exit: undefined };
+  const words = CLOSING.exec(bytes.toString('latin1', at));
+  if (words === null) return { outputBytes: at, exit: undefined };
+  const [, code, signal] = words;
+  // A window of which screen saw the terminal close before the end: it does not say how.
+  return { outputBytes: at, exit: { code: numberOr(code), signal: numberOr(signal) } };
+}
+
+/** Where the bytes end in a part of the opening words; -1: nowhere. */
+function partialOpening(bytes: Buffer): number {
+  for (let length = Math.min(OPENING.length - 1, bytes.length); length > 0; length--)
+    if (bytes.subarray(bytes.length - length).equals(OPENING.subarray(0, length)))
+      return bytes.length - length;
+  return -1;
+}
+
+function numberOr(digits: string | undefined): number | null {
+  return digits === undefined ? null : Number(digits);
+}
+
+function octal(byte: number): string {
+  return `\\${byte.toString(8).padStart(3, '0')}`;
+}

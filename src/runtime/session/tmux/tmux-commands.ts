@@ -1,0 +1,145 @@
+/**
+ * What tmux is told, as text of its own configuration language: how a session starts, how bytes reach its program, how
+ * it ends. Pure; every value is written so that tmux takes it literally.
+ */
+import { basename } from 'node:path';
+import type { SessionStart } from '../session-tool.js';
+
+/** The program finds at least this size, so that nothing wraps its lines; an operator's small window changes nothing. */
+const COLUMNS = 512;
+const ROWS = 50;
+const SPOOL_FILE_BYTES = '2M';
+/** What the pipe of a session is called while the shell still has a part in its end; see `died` in session-tool.ts. */
+export const STATUS_FILE = 'tmux.status';
+
+/**
+ * tmux ends a terminal when its child has ended and nothing can be read from it right now, though the kernel may hold
+ * more. So the session's shell only lets go of the terminal, which cannot be overlooked, and ends when tmux, having read
+ * all, hangs it up; or at last, when a process that it left behind holds the terminal. (It also waits for libutempter,
+ * which tmux calls in between and which throws away the signal of an exit.)
+ */
+export const BEFORE_END = `trap 'kill $! 2>/dev/null; exit 0' HUP
+exec </dev/null >/dev/null 2>&1 3>&-
+PATH=/usr/bin:/bin sleep 5 &
+wait $!
+`;
+
+/** Bytes that mean nothing to tmux inside double quotes. */
+const PLAIN = /^[A-Za-z0-9_/.,:=@ -]$/;
+
+/** `text` as one word of tmux's language, taken as it is. */
+export function quote(text: string): string {
+  let quoted = '';
+  for (const byte of Buffer.from(text)) {
+    const character = String.fromCharCode(byte);
+    quoted += PLAIN.test(character) ? character : `\\${byte.toString(8).padStart(3, '0')}`;
+  }
+  return `"${quoted}"`;
+}
+
+/**
+ * Settings of a server: only what all sessions share. It stays without a session until the first one says otherwise
+ * (see startCommands), else it would leave before that one comes.
+ */
+export const SERVER_SETTINGS = `set-option -s exit-empty off
+set-option -s set-clipboard off
+set-option -s message-limit 0
+set-option -g default-terminal xterm-256color
+set-option -g history-limit 200
+set-option -g status off
+set-option -g automatic-rename off
+set-option -g update-environment ""
+set-environment -gu HOME
+set-environment -gu PATH
+set-environment -gu LC_ALL
+# Up to 3.3 tmux itself ends when something is pasted to a pane that is dead.
+unbind-key =
+bind-key ] if-shell -F "#{pane_dead}" "" "paste-buffer -p"
+`;
+
+/**
+ * Starts a session and prints `<pane> <server's pid> <terminal>`. tmux runs all of it in one turn: the pipe is there before the
+ * first byte of output is read, the hook before an exit can be seen. A pane keeps the run's name whatever an operator
+ * makes of the session's.
+ */
+export function startCommands(start: SessionStart): string {
+  const pane = quote(`=${start.name}:`);
+  const environment = Object.entries(start.environment).map(
+    ([name, value]) => `-e ${quote(`${name}=${value}`)}`,
+  );
+  // The directory alone is subject to formats of tmux.
+  const directory = quote(start.workingDirectory.replaceAll('#', '##'));
+  const command = [start.file, ...start.parameters].map(quote).join(' ');
+  return [
+    `new-session -d -s ${quote(start.name)} -x ${COLUMNS} -y ${ROWS} ${environment.join(' ')} -c ${directory} -- ${command}`,
+    `set-option -p -t ${pane} @run ${quote(start.name)}`,
+    `set-option -p -t ${pane} remain-on-exit on`,
+    `set-hook -p -t ${pane} pane-died ${quote(`run-shell -bC ${quote(endCommands(start))}`)}`,
+    // Not for all windows at once: with that 3.3 fails at the next session.
+    `set-option -w -t ${pane} window-size manual`,
+    `pipe-pane -O -t ${pane} ${quote(spoolCommand(start))}`,
+    'set-option -s exit-empty on',
+    `display-message -p -t ${pane} "#{pane_id} #{pid} #{pane_tty}"`,
+    '',
+  ].join('\n');
+}
+
+/**
+ * What a pane's death does: the status goes into a file, and then the pane, with it the pipe. tmux calls a pane dead
+ * when all its output is in the pipe. In the background (-b): a hook that waits makes tmux forget the hooks of panes that
+ * die meanwhile.
+ */
+function endCommands({ name, directory }: SessionStart): string {
+  const buffer = quote(`died.${name}`);
+  return [
+    `set-buffer -b ${buffer} "#{pane_dead_status} #{pane_dead_signal}"`,
+    `save-buffer -b ${buffer} ${quote(`${basename(directory)}/${STATUS_FILE}`)}`,
+    `delete-buffer -b ${buffer}`,
+    'kill-pane -t "#{pane_id}"',
+  ].join(' ; ');
+}
+
+/**
+ * The reader of a pane's output. HOME of the server is the directory of all runs (see tmux-server.ts). On a full disk
+ * split ends: what comes in the second that follows is lost, and it goes on with a new file.
+ */
+function spoolCommand({ directory }: SessionStart): string {
+  const split = `split -b ${SPOOL_FILE_BYTES} -a $((n > 999999 ? 7 : 6)) --numeric-suffixes=$n - spool.`;
+  const next = '[ -e "$last" ] && n=$((1${last#spool.} + 1 - 1000000))';
+  const goOn = `timeout 1 cat >/dev/null && break; for last in spool.*; do :; done; ${next}`;
+  const mark = `mv ${STATUS_FILE} died || : >died`;
+  const script = `cd ~/${basename(directory)} || exit; n=0; until ${split}; do ${goOn}; done; ${mark}`;
+  // `#` and `%` mean something to tmux here.
+  return script.replaceAll('#', '##').replaceAll('%', '%%');
+}
+
+/**
+ * Parameters of a tmux client that pastes its standard input into a pane, byte by byte, and prints `gone` when the pane
+ * is not the run's any more or its program is dead.
+ */
+export function pasteParameters(name: string, pane: string): string[] {
+  const buffer = `in.${name}`;
+  return [
+    ...['load-buffer', '-b', buffer, '-', ';'],
+    ...['if-shell', '-F', '-t', pane, `#{&&:${isRun(name)},#{==:#{pane_dead},0}}`],
+    `paste-buffer -r -d -b ${buffer} -t ${pane}`,
+    `delete-buffer -b ${buffer} ; display-message -p gone`,
+  ];
+}
+
+/** Parameters of a tmux client that ends a run's pane, and no other that has come to its number. */
+export function killParameters(name: string, pane: string): string[] {
+  return ['if-shell', '-F', '-t', pane, isRun(name), `kill-pane -t ${pane}`];
+}
+
+/** Parameters of a tmux client that prints `<run's name> <pane> <server's pid> <terminal>` for every pane of ours. */
+export const LIST_PARAMETERS: readonly string[] = [
+  'list-panes',
+  '-a',
+  '-F',
+  '#{@run} #{pane_id} #{pid} #{pane_tty}',
+];
+
+function isRun(name: string): string {
+  return `#{==:#{@run},${name}}`;
+}

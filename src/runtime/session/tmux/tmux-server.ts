@@ -1,0 +1,209 @@
+/**
+ * A root's own tmux server, reached by tmux clients: starts it when a session needs it (it leaves with its last one),
+ * calls it back when its socket was removed, and knows it by pid and start time. The user's own servers have other
+ * sockets and are never spoken to.
+ */
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { readBootId, readProcess } from '../../process-table.js';
+import { findProgram } from '../find-program.js';
+import type { ToolPlace } from '../session-tool.js';
+import { SERVER_SETTINGS } from './tmux-commands.js';
+
+const ANSWER_TIMEOUT_MS = 10_000;
+const LONGEST_ANSWER_BYTES = 16 * 1024 * 1024;
+const LOOK_HOLDS_MS = 10;
+/** A server makes its socket anew, or ends, within milliseconds: in all a second. */
+const LOOKS = 50;
+const LOOK_MS = 20;
+/** How a client says that no server answered, or that it left before it did what it was told. */
+const NO_SERVER = /^(no server running|error connecting to|server exited|lost server)/m;
+/** Without a UTF-8 locale tmux refuses to run. */
+const LOCALE = { LC_ALL: 'C.UTF-8' };
+
+/** A server as it can be told from a later one with the same pid. */
+export interface ServerIdentity {
+  readonly pid: number;
+  readonly startTime: number;
+}
+
+interface Look {
+  readonly server: ServerIdentity;
+  readonly at: number;
+  readonly isServing: boolean;
+}
+
+/** No server answers; where there was one, its sessions are gone with it. */
+export class NoServer extends Error {}
+
+/** Where the root's server listens. */
+export function tmuxSocket(socketDirectory: string): string {
+  return join(socketDirectory, 'tmux-server');
+}
+
+export class TmuxServer {
+  readonly #place: ToolPlace;
+  readonly #socket: string;
+  #starting: Promise<void> | undefined;
+  #calling: Promise<boolean> | undefined;
+  #remembered: ServerIdentity | undefined;
+  #look: Look | undefined;
+
+  constructor(place: ToolPlace) {
+    this.#place = place;
+    this.#socket = tmuxSocket(place.socketDirectory);
+  }
+
+  /** What a tmux client prints. Throws NoServer, or an Error with tmux's words. */
+  async call(parameters: readonly string[], input?: Buffer | string): Promise<string> {
+    try {
+      return await this.#run(parameters, input);
+    } catch (error) {
+      if (!(error instanceof NoServer) || !(await this.#calledBack())) throw error;
+      return this.#run(parameters, input);
+    }
+  }
+
+  /** Like `call`, with a server of its own making if there is none. */
+  async callStarting(parameters: readonly string[], input?: Buffer | string): Promise<string> {
+    try {
+      return await this.call(parameters, input);
+    } catch (error) {
+      if (!(error instanceof NoServer)) throw error;
+      this.#starting ??= this.#start().finally(() => {
+        this.#starting = undefined;
+      });
+      await this.#starting;
+      return this.#run(parameters, input);
+    }
+  }
+
+  /** Remembers the server that said this pid, so that it is found again without its socket. Undefined: it is gone. */
+  remember(pid: number): ServerIdentity | undefined {
+    const server = readProcess(pid);
+    if (server === undefined || server.isZombie) return undefined;
+    const identity = { pid, startTime: server.startTime };
+    const known = this.#remembered;
+    if (known?.pid !== pid || known.startTime !== server.startTime) this.#write(identity);
+    this.#remembered = identity;
+    return identity;
+  }
+
+  /** tmux leaves its socket behind: removes it once the server has ended, if `isLast` holds then too. */
+  async clear(isLast: () => boolean): Promise<void> {
+    const known = this.#remembered ?? this.#read();
+    for (let look = 0; look < LOOKS && known !== undefined && this.isServing(known); look++)
+      await pause(LOOK_MS);
+    const isGone = known === undefined || !this.isServing(known);
+    if (isGone && isLast()) rmSync(this.#socket, { force: true });
+  }
+
+  /** Looks at /proc, once for all who ask within some milliseconds: each of hundreds of sessions asks. */
+  isServing(server: ServerIdentity): boolean {
+    const now = performance.now();
+    const { pid, startTime } = server;
+    if (this.#look?.server.pid === pid && this.#look.server.startTime === startTime)
+      if (now - this.#look.at < LOOK_HOLDS_MS) return this.#look.isServing;
+    const found = readProcess(pid);
+    const isServing = found !== undefined && found.startTime === startTime && !found.isZombie;
+    this.#look = { server, at: now, isServing };
+    return isServing;
+  }
+
+  /**
+   * The server's own environment is for the programs that read output (PATH) and for paths: tmux takes relative ones
+   * from HOME, so none has to be written in its language.
+   */
+  async #start(): Promise<void> {
+    const settings = join(this.#place.directory, 'tmux.conf');
+    writeFileSync(settings, SERVER_SETTINGS, { mode: 0o600 });
+    const environment = { ...LOCALE, PATH: this.#place.path, HOME: this.#place.directory };
+    const said = await this.#run(
+      ['-f', settings, 'start-server', ';', 'display-message', '-p', '#{pid}'],
+      undefined,
+      environment,
+    );
+    this.remember(Number(said));
+  }
+
+  /** One at a time: a socket that is made anew twice loses who waits at the first. */
+  #calledBack(): Promise<boolean> {
+    this.#calling ??= this.#callBack().finally(() => {
+      this.#calling = undefined;
+    });
+    return this.#calling;
+  }
+
+  /** True when the server lives and has made its socket anew. */
+  async #callBack(): Promise<boolean> {
+    const known = this.#remembered ?? this.#read();
+    if (known === undefined || !this.isServing(known)) return false;
+    mkdirSync(this.#place.socketDirectory, { recursive: true, mode: 0o700 });
+    process.kill(known.pid, 'SIGUSR1');
+    for (let look = 0; look < LOOKS && this.isServing(known); look++) {
+      await pause(LOOK_MS);
+      if (await this.#answers()) return true;
+    }
+    return false;
+  }
+
+  async #answers(): Promise<boolean> {
+    try {
+      await this.#run(['display-message', '-p', '#{pid}']);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Without PATH: a client's own would take the place of the one that a session is given. */
+  #run(
+    parameters: readonly string[],
+    input?: Buffer | string,
+    env: NodeJS.ProcessEnv = LOCALE,
+  ): Promise<string> {
+    const program = findProgram('tmux', this.#place.path);
+    if (program === undefined) return Promise.reject(new Error('tmux is not installed'));
+    return new Promise((resolve, reject) => {
+      const options = { env, cwd: '/', timeout: ANSWER_TIMEOUT_MS, maxBuffer: LONGEST_ANSWER_BYTES };
+      const client = execFile(
+        program,
+        ['-S', this.#socket, ...parameters],
+        options,
+        (error, stdout, stderr) =>
+          error === null && stderr === '' ? resolve(stdout) : reject(failure(stderr, error?.killed === true)),
+      );
+      // The client may have ended before it read everything; its exit says why.
+      client.stdin?.on('error', () => undefined).end(input);
+    });
+  }
+
+  #read(): ServerIdentity | undefined {
+    try {
+      const [pid, startTime, bootId] = readFileSync(this.#file(), 'latin1').split(' ');
+      if (bootId !== readBootId()) return undefined;
+      return { pid: Number(pid), startTime: Number(startTime) };
+    } catch {
+      return undefined;
+    }
+  }
+
+  #write({ pid, startTime }: ServerIdentity): void {
+    const file = this.#file();
+    writeFileSync(`${file}.new`, `${pid} ${startTime} ${readBootId()}`, { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  }
+
+  #file(): string {
+    return join(this.#place.directory, 'tmux.server');
+  }
+}
+
+function failure(stderr: string, isLate: boolean): Error {
+  if (isLate) return new Error(`tmux did not answer within ${ANSWER_TIMEOUT_MS / 1000} s`);
+  const said = stderr.trim();
+  if (NO_SERVER.test(said)) return new NoServer(said);
+  return new Error(`tmux: ${said === '' ? 'failed without a word' : said}`);
+}

@@ -1,0 +1,222 @@
+/**
+ * tmux as the session keeper needs it: one server for each root, one session with one pane for each run. A pane's output
+ * goes through a pipe to `split`, which numbers the spool by itself; a hook of the pane writes down how its program ended.
+ */
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import type {
+  SessionExit,
+  SessionRun,
+  SessionStart,
+  SessionTool,
+  SpoolEnd,
+  ToolPlace,
+} from '../session-tool.js';
+import {
+  BEFORE_END,
+  killParameters,
+  LIST_PARAMETERS,
+  pasteParameters,
+  STATUS_FILE,
+  startCommands,
+} from './tmux-commands.js';
+import { TmuxInput } from './tmux-input.js';
+import { NoServer, type ServerIdentity, TmuxServer } from './tmux-server.js';
+
+/** Names stand in tmux's targets and formats, where other characters mean something. */
+const SAFE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$/;
+/** From the death of a pane or a server until the last output is in the spool; longer: the pipe's reader was ended too. */
+const LONGEST_END_MS = 5_000;
+/** What Linux takes for one string of an environment, and (with the usual stack) for all together. */
+const LONGEST_VARIABLE_BYTES = 128 * 1024 - 1;
+const LARGEST_ENVIRONMENT_BYTES = 2 * 1024 * 1024 - 64 * 1024;
+
+/** Where a run's program is. */
+interface Pane {
+  readonly id: string;
+  readonly terminal: string;
+  readonly server: ServerIdentity;
+}
+
+export class TmuxTool implements SessionTool {
+  readonly key = 'tmux';
+  readonly beforeEnd = BEFORE_END;
+  readonly variables = ['TMUX', 'TMUX_PANE', 'TERM', 'TERM_PROGRAM', 'TERM_PROGRAM_VERSION', 'SHELL'];
+  readonly #server: TmuxServer;
+  readonly #input: TmuxInput;
+  readonly #panes = new Map<string, Pane>();
+  readonly #starting = new Set<string>();
+  /** When a run's end was first seen, by a clock that does not jump. */
+  readonly #endings = new Map<string, number>();
+  #isListed = false;
+
+  constructor(place: ToolPlace) {
+    this.#server = new TmuxServer(place);
+    this.#input = new TmuxInput(place.path);
+  }
+
+  async start(start: SessionStart): Promise<void> {
+    const { name } = start;
+    if (!SAFE_NAME.test(name)) throw new Error(`tmux cannot name a session "${name}"`);
+    refuseLarge(start.environment);
+    this.#starting.add(name);
+    try {
+      this.#take(name, await this.#server.callStarting(['source-file', '-'], startCommands(start)));
+    } catch (error) {
+      // What tmux made before it failed must not run unseen.
+      await this.remove(start).catch(() => undefined);
+      throw error;
+    } finally {
+      this.#starting.delete(name);
+    }
+  }
+
+  async list(): Promise<ReadonlySet<string>> {
+    const before = [...this.#panes.keys()];
+    const found = new Set<string>();
+    for (const line of (await this.#call(LIST_PARAMETERS)).split('\n')) {
+      const space = line.indexOf(' ');
+      // Panes that an operator opened have no name of ours.
+      if (space > 0 && this.#take(line.slice(0, space), line.slice(space + 1)))
+        found.add(line.slice(0, space));
+    }
+    for (const name of before) if (!found.has(name)) this.#panes.delete(name);
+    this.#isListed = true;
+    return found;
+  }
+
+  isServed(run: SessionRun): boolean {
+    const pane = this.#panes.get(run.name);
+    if (pane === undefined && !this.#isListed) return true;
+    if (this.#starting.has(run.name) || (pane !== undefined && this.#server.isServing(pane.server)))
+      return true;
+    // The server leaves with its last session while that one's last output is still on its way.
+    return readText(run, 'died') === undefined && this.#isEnding(run);
+  }
+
+  async write(run: SessionRun, bytes: Buffer): Promise<void> {
+    const pane = this.#panes.get(run.name) ?? (await this.#find(run.name));
+    if (pane === undefined) throw noSession(run);
+    await this.#input.count(run.name, pane.terminal, bytes.length);
+    const said = await this.#server.call(pasteParameters(run.name, pane.id), bytes);
+    if (said !== '') throw noSession(run);
+  }
+
+  /** split numbers by itself. */
+  async rotate(): Promise<void> {}
+
+  /** The spool holds nothing but output. */
+  readEnd(bytes: Buffer): SpoolEnd {
+    return { outputBytes: bytes.length, exit: undefined };
+  }
+
+  readDied(run: SessionRun): SessionExit | undefined {
+    const died = readText(run, 'died');
+    const status = died === undefined || died === '' ? readText(run, STATUS_FILE) : died;
+    if (died !== undefined) return readStatus(status ?? '');
+    if (status === undefined) this.#wake(run);
+    return status === undefined || this.#isEnding(run) ? undefined : readStatus(status);
+  }
+
+  async remove(run: SessionRun): Promise<void> {
+    const pane = this.#panes.get(run.name) ?? (await this.#find(run.name));
+    await this.#end(run, pane);
+    const isLast = (): boolean => this.#panes.size === 0 && this.#starting.size === 0;
+    if (isLast()) await this.#server.clear(isLast);
+  }
+
+  async #end(run: SessionRun, pane: Pane | undefined): Promise<void> {
+    this.#panes.delete(run.name);
+    this.#endings.delete(run.name);
+    this.#input.forget(run.name);
+    // The hook ends a pane before its run counts as died.
+    if (pane === undefined || readText(run, 'died') !== undefined) return;
+    try {
+      await this.#call(killParameters(run.name, pane.id));
+    } catch (error) {
+      if ((await this.list()).has(run.name)) throw error;
+    }
+  }
+
+  /** Lets tmux look for ended children: it may have missed one (see BEFORE_END), if the session's shell was killed. */
+  #wake({ name }: SessionRun): void {
+    const server = this.#panes.get(name)?.server;
+    if (server !== undefined && this.#server.isServing(server)) process.kill(server.pid, 'SIGCHLD');
+  }
+
+  /** True for some seconds after this is first asked: the pipe's reader may still be about to mark the end. */
+  #isEnding({ name }: SessionRun): boolean {
+    const now = performance.now();
+    const since = this.#endings.get(name) ?? now;
+    this.#endings.set(name, since);
+    return now - since < LONGEST_END_MS;
+  }
+
+  async #find(name: string): Promise<Pane | undefined> {
+    await this.list();
+    return this.#panes.get(name);
+  }
+
+  /** Notes `<pane> <server's pid> <terminal>`, as tmux says it. False when that server is gone meanwhile. */
+  #take(name: string, said: string): boolean {
+    const [, id, pid, terminal] = /^(%\d+) (\d+) (\S+)\s*$/.exec(said) ?? [];
+    if (id === undefined || terminal === undefined) throw new Error(`tmux answered "${said.trim()}"`);
+    const server = this.#server.remember(Number(pid));
+    if (server !== undefined) this.#panes.set(name, { id, terminal, server });
+    return server !== undefined;
+  }
+
+  async #call(parameters: readonly string[]): Promise<string> {
+    try {
+      return await this.#server.call(parameters);
+    } catch (error) {
+      if (error instanceof NoServer) return '';
+      throw error;
+    }
+  }
+}
+
+function noSession(run: SessionRun): Error {
+  return new Error(`there is no tmux session ${run.name}`);
+}
+
+function readText(run: SessionRun, name: string): string | undefined {
+  try {
+    return readFileSync(join(run.directory, name), 'latin1');
+  } catch {
+    return undefined;
+  }
+}
+
+/** `<code> <signal>`, one of which is empty: a number, or a name without SIG. Both: tmux was not asked, or did not know. */
+function readStatus(text: string): SessionExit {
+  const [code = '', signal = ''] = text.trim() === '' ? [] : text.split(' ');
+  return { code: readNumber(code), signal: readNumber(signal) ?? signalNumber(signal) };
+}
+
+function readNumber(text: string): number | null {
+  return /^\d+$/.test(text) ? Number(text) : null;
+}
+
+function signalNumber(name: string): number | null {
+  const found = Object.entries(constants.signals).find(
+    ([signal]) => signal === `SIG${name.replace(/^SIG/, '')}`,
+  );
+  return found?.[1] ?? null;
+}
+
+function refuseLarge(environment: Readonly<Record<string, string>>): void {
+  let total = 0;
+  for (const [name, value] of Object.entries(environment)) {
+    const bytes = Buffer.byteLength(name) + Buffer.byteLength(value) + 1;
+    // With its closing NUL and the pointer to it.
+    total += bytes + 9;
+    if (bytes > LONGEST_VARIABLE_BYTES)
+      throw new Error(
+        `the environment variable ${name} is too long: ${bytes} of ${LONGEST_VARIABLE_BYTES} bytes`,
+      );
+  }
+  if (total > LARGEST_ENVIRONMENT_BYTES)
+    throw new Error(`the environment is too large: ${total} of ${LARGEST_ENVIRONMENT_BYTES} bytes`);
+}

@@ -1,0 +1,50 @@
+/**
+ * How an entry lies in the LMDB file: CRC-32 of all that follows and of the key (4 bytes), revision (8 bytes, a double),
+ * JSON text. One more record under the key 0 says what the whole file should hold; a store checks both when it opens.
+ */
+import { crc32 } from 'node:zlib';
+import { z } from 'zod';
+import { DroverError } from '../../model/errors.js';
+import type { Entry } from '../store.js';
+
+const CHECKSUM_BYTES = 4;
+const HEADER_BYTES = 12;
+
+/** Key of the summary. Entries have string keys, so that it can never be one of them. */
+export const SUMMARY_KEY = 0;
+
+const summarySchema = z.object({ format: z.literal(1), revision: z.int().min(0), entries: z.int().min(0) });
+
+/** Written with every group: the state that the file holds. */
+export type Summary = z.output<typeof summarySchema>;
+
+export function encodeEntry(key: string, revision: number, json: string): Buffer {
+  const record = Buffer.allocUnsafe(HEADER_BYTES + Buffer.byteLength(json));
+  record.writeDoubleLE(revision, CHECKSUM_BYTES);
+  record.write(json, HEADER_BYTES);
+  record.writeUInt32LE(checksum(key, record), 0);
+  return record;
+}
+
+/** Throws DRV_STORE_CORRUPT when a bit of key or value is not what was written. */
+export function decodeEntry(key: string, record: Buffer): Entry {
+  if (record.length <= HEADER_BYTES || record.readUInt32LE(0) !== checksum(key, record))
+    throw new DroverError('DRV_STORE_CORRUPT', `the checksum of ${key} is wrong`);
+  const value: unknown = JSON.parse(record.toString('utf8', HEADER_BYTES));
+  return { key, value, revision: record.readDoubleLE(CHECKSUM_BYTES) };
+}
+
+export function encodeSummary(summary: Summary): Buffer {
+  return encodeEntry(String(SUMMARY_KEY), summary.revision, JSON.stringify(summary));
+}
+
+/** Throws DRV_STORE_CORRUPT. */
+export function decodeSummary(record: Buffer): Summary {
+  const parsed = summarySchema.safeParse(decodeEntry(String(SUMMARY_KEY), record).value);
+  if (parsed.success) return parsed.data;
+  throw new DroverError('DRV_STORE_CORRUPT', 'its summary is of a format that this version does not know');
+}
+
+function checksum(key: string, record: Buffer): number {
+  return crc32(record.subarray(CHECKSUM_BYTES), crc32(key));
+}

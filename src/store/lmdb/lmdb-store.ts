@@ -1,0 +1,122 @@
+/**
+ * The embedded durable store: each group of transactions is one LMDB transaction, flushed before anybody hears of it.
+ * `openStore` checks the file and makes one; what the disk holds is also in memory, so reads never wait for it.
+ */
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { open, type RootDatabase } from 'lmdb';
+import { DroverError, messageOf } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { Accepted, Ledger } from '../ledger.js';
+import { LedgerStore, type WriteObserver } from '../ledger-store.js';
+import type { ChangeHistory } from '../watch.js';
+import { decodeSummary, encodeEntry, encodeSummary, SUMMARY_KEY } from './lmdb-record.js';
+
+export type EntryDatabase = RootDatabase<Buffer, string | number>;
+
+/** Opens an LMDB file (made when missing) with full durability. */
+export function openDatabase(file: string): EntryDatabase {
+  return open({
+    path: file,
+    encoding: 'binary',
+    // A commit is reported when it is on disk, and one that failed leaves nothing behind.
+    overlappingSync: false,
+    // Groups are made above; waiting for more in the same turn would only add latency.
+    eventTurnBatching: false,
+  });
+}
+
+export interface LmdbStoreOptions {
+  readonly file: string;
+  readonly database: EntryDatabase;
+  readonly ledger: Ledger;
+  readonly history: ChangeHistory;
+  readonly onWrite?: WriteObserver | undefined;
+  readonly logger?: Logger | undefined;
+}
+
+export class LmdbStore extends LedgerStore {
+  readonly #file: string;
+  readonly #logger: Logger | undefined;
+  /** Undefined after a failed commit, until the next one opens it again. */
+  #database: EntryDatabase | undefined;
+
+  constructor(options: LmdbStoreOptions) {
+    super(options.ledger, options.history, options.onWrite);
+    this.#file = options.file;
+    this.#logger = options.logger;
+    this.#database = options.database;
+  }
+
+  protected async write(group: readonly Accepted[]): Promise<void> {
+    try {
+      this.#database ??= this.#reopen();
+      await this.#commit(this.#database, group);
+    } catch (error) {
+      const failure = await this.#describe(error);
+      this.#logger?.error({ transactions: group.length }, failure.message);
+      // LMDB may hold on to a failed state; a fresh handle starts from what is on disk.
+      await this.release();
+      throw failure;
+    }
+  }
+
+  protected async release(): Promise<void> {
+    const database = this.#database;
+    this.#database = undefined;
+    await database?.close();
+  }
+
+  async #commit(database: EntryDatabase, group: readonly Accepted[]): Promise<void> {
+    const records = new Map<string, Buffer | undefined>();
+    let entries = this.ledger.size;
+    let revision = this.ledger.revision;
+    for (const accepted of group) {
+      revision = accepted.revision;
+      accepted.changes.forEach(({ key }, index) => {
+        const text = accepted.texts[index];
+        const before = records.has(key) ? records.get(key) !== undefined : this.ledger.get(key) !== undefined;
+        entries += Number(text !== undefined) - Number(before);
+        records.set(key, text === undefined ? undefined : encodeEntry(key, accepted.revision, text));
+      });
+    }
+    const summary = encodeSummary({ format: 1, revision, entries });
+    await database.batch(() => {
+      for (const [key, record] of records) {
+        if (record === undefined) void database.remove(key);
+        else void database.put(key, record);
+      }
+      void database.put(SUMMARY_KEY, summary);
+    });
+  }
+
+  #reopen(): EntryDatabase {
+    const database = openDatabase(this.#file);
+    const record = database.get(SUMMARY_KEY);
+    const revision = record === undefined ? undefined : decodeSummary(record).revision;
+    if (revision === this.ledger.revision) return database;
+    void database.close();
+    throw new Error(
+      `the disk is at revision ${revision}, memory at ${this.ledger.revision}: Drover must be restarted`,
+    );
+  }
+
+  async #describe(error: unknown): Promise<DroverError> {
+    const cause = await causeOf(error);
+    const free = await statfs(dirname(this.#file)).then(
+      ({ bavail, bsize }) => `${Math.floor((bavail * bsize) / 1024)} kB free`,
+      () => 'free space unknown',
+    );
+    return new DroverError(
+      'DRV_STORE_WRITE_FAILED',
+      `the store could not write to disk (${cause}; ${free}) and nothing was changed; make room or check the disk`,
+      { cause: error },
+    );
+  }
+}
+
+/** lmdb says what happened in a promise on the error; it settles right after. */
+async function causeOf(error: unknown): Promise<string> {
+  if (!(error instanceof Error) || !('commitError' in error)) return messageOf(error);
+  return Promise.resolve(error.commitError).then(() => error.message, messageOf);
+}

@@ -1,0 +1,148 @@
+/**
+ * Opens the embedded store of a directory, or refuses: a file that lost anything must never look like an empty or
+ * older state, because the enforcer would act on it.
+ */
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { DroverError, messageOf } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { Ledger } from '../ledger.js';
+import type { WriteObserver } from '../ledger-store.js';
+import type { Entry, Store } from '../store.js';
+import { ChangeHistory } from '../watch.js';
+import { findDamage } from './lmdb-file.js';
+import { decodeEntry, decodeSummary, encodeSummary, SUMMARY_KEY, type Summary } from './lmdb-record.js';
+import { type EntryDatabase, LmdbStore, openDatabase } from './lmdb-store.js';
+
+const DATA_FILE = 'store.mdb';
+/** Says that a store was made here: without it a lost data file would look like a new node. */
+const MARKER_FILE = 'store-created';
+
+export interface OpenStoreOptions {
+  /** Made (0700) when missing. One process at a time; the node's root lock sees to that. */
+  readonly directory: string;
+  readonly onWrite?: WriteObserver;
+  readonly logger?: Logger;
+  /** Changes held for watchers. */
+  readonly historyCapacity?: number;
+}
+
+/**
+ * Opens or makes the store. Throws DRV_STORE_CORRUPT when anything of what was written is missing or changed, and
+ * DRV_NODE_ROOT_UNUSABLE when the directory cannot be used.
+ */
+export async function openStore(options: OpenStoreOptions): Promise<Store> {
+  const startedAt = performance.now();
+  const file = join(options.directory, DATA_FILE);
+  const { database, entries, summary } = await openChecked(options.directory, file);
+  options.logger?.info(
+    { entries: entries.size, revision: summary.revision, ms: Math.round(performance.now() - startedAt) },
+    `store ${basename(options.directory)} opened: ${entries.size} entries, all sound`,
+  );
+  return new LmdbStore({
+    file,
+    database,
+    ledger: new Ledger(entries, summary.revision),
+    history: new ChangeHistory(summary.revision, options.historyCapacity),
+    onWrite: options.onWrite,
+    logger: options.logger,
+  });
+}
+
+interface Content {
+  readonly database: EntryDatabase;
+  readonly entries: Map<string, Entry>;
+  readonly summary: Summary;
+}
+
+async function openChecked(directory: string, file: string): Promise<Content> {
+  let database: EntryDatabase | undefined;
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const wasMade = existsSync(join(directory, MARKER_FILE));
+    checkFile(file, wasMade);
+    prepareFiles(file);
+    database = openDatabase(file);
+    if (!wasMade) await makeNew(database, directory);
+    return { database, ...readAll(database) };
+  } catch (error) {
+    await database?.close();
+    throw explain(error, file);
+  }
+}
+
+/** Plain reads only: LMDB has not seen the file yet. */
+function checkFile(file: string, wasMade: boolean): void {
+  const bytes = existsSync(file) ? statSync(file).size : undefined;
+  if (wasMade && bytes === undefined) throw corrupt('it is missing, but a store was made here');
+  if (wasMade && bytes === 0) throw corrupt('it is empty, but a store was made here');
+  if (bytes === undefined || bytes === 0) return;
+  const damage = findDamage(file);
+  if (damage !== undefined) throw corrupt(damage);
+}
+
+/** LMDB would make its files readable for the group. */
+function prepareFiles(file: string): void {
+  for (const path of [file, `${file}-lock`]) {
+    closeSync(openSync(path, 'a', 0o600));
+    chmodSync(path, 0o600);
+  }
+}
+
+/** First start, or one that ended before the marker was written; then nothing had been acknowledged. */
+async function makeNew(database: EntryDatabase, directory: string): Promise<void> {
+  if (database.get(SUMMARY_KEY) === undefined && database.getKeysCount() === 0)
+    await database.put(SUMMARY_KEY, encodeSummary({ format: 1, revision: 0, entries: 0 }));
+  const marker = join(directory, MARKER_FILE);
+  writeFileSync(`${marker}.new`, `${new Date().toISOString()}\n`, { mode: 0o600, flush: true });
+  renameSync(`${marker}.new`, marker);
+  const handle = openSync(directory, 'r');
+  fsyncSync(handle);
+  closeSync(handle);
+}
+
+function readAll(database: EntryDatabase): { entries: Map<string, Entry>; summary: Summary } {
+  const record = database.get(SUMMARY_KEY);
+  if (record === undefined) throw corrupt('its summary record is missing');
+  const summary = decodeSummary(record);
+  const entries = new Map<string, Entry>();
+  for (const key of database.getKeys({})) {
+    if (key === SUMMARY_KEY) continue;
+    if (typeof key !== 'string') throw corrupt('it holds a key that Drover never writes');
+    // By search, not from the walk over the leaves: a damaged branch page can hide an entry from a search.
+    const bytes = database.getBinaryFast(key);
+    if (bytes === undefined) throw corrupt(`${key} cannot be found by its key`);
+    const entry = decodeEntry(key, bytes);
+    if (entry.revision > summary.revision) throw corrupt(`${key} is newer than the file itself`);
+    entries.set(key, entry);
+  }
+  if (entries.size !== summary.entries)
+    throw corrupt(`it holds ${entries.size} entries, but ${summary.entries} were written`);
+  return { entries, summary };
+}
+
+function corrupt(what: string): DroverError {
+  return new DroverError('DRV_STORE_CORRUPT', what);
+}
+
+function explain(error: unknown, file: string): DroverError {
+  if (error instanceof Error && 'syscall' in error)
+    return new DroverError('DRV_NODE_ROOT_UNUSABLE', `the store ${file} cannot be used: ${error.message}`, {
+      cause: error,
+    });
+  return new DroverError(
+    'DRV_STORE_CORRUPT',
+    `the store ${file} is damaged: ${messageOf(error)}. Nothing was changed. Restore the file from a backup, or move its directory away to start empty`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,173 @@
+/**
+ * Decides whether a zip from elsewhere may be unpacked, entry by entry, from what its directory says: names, kinds,
+ * sizes, numbers. Pure; that the contents are what the directory says is checked while they are unpacked.
+ */
+import { type Entry, getFileNameLowLevel } from 'yauzl';
+import { DroverError } from '../../model/errors.js';
+import { objectionTo } from '../tree/file-path.js';
+
+const KIND_MASK = 0o170_000;
+const REGULAR = 0o100_000;
+const DIRECTORY = 0o040_000;
+const EXECUTABLE = 0o100;
+const STORED = 0;
+const DEFLATED = 8;
+const MIB = 1024 * 1024;
+/** Smaller archives may be packed as tightly as they like: they can do no harm. */
+const FREE_OF_RATIO_BYTES = 16 * MIB;
+
+/** Of all paths together, directories included: 200,000 of 300 characters. */
+const MAX_NAME_CHARS = 60_000_000;
+
+/** What one archive may hold at most. */
+export interface ArchiveLimits {
+  readonly maxEntries: number;
+  /** All files together, unpacked. */
+  readonly maxBytes: number;
+  /** Unpacked bytes for each byte of the archive; worlds and logs reach 20, only bombs a thousand. */
+  readonly maxRatio: number;
+}
+
+export interface CheckedEntry {
+  /** Relative, forward slashes, none at the end. */
+  readonly path: string;
+  readonly isDirectory: boolean;
+  readonly executable: boolean;
+}
+
+export class ArchiveCheck {
+  readonly #limits: ArchiveLimits;
+  readonly #archiveBytes: number;
+  /** By the path without regard to case: how it is written, and what it is. */
+  readonly #known = new Map<
+    string,
+    { readonly path: string; readonly kind: 'file' | 'directory' | 'parent' }
+  >();
+  #entries = 0;
+  #packedBytes = 0;
+  #files = 0;
+  #bytes = 0;
+  #nameChars = 0;
+
+  constructor(limits: ArchiveLimits, archiveBytes: number) {
+    this.#limits = limits;
+    this.#archiveBytes = archiveBytes;
+  }
+
+  /** Of the entries so far. */
+  get total(): { readonly files: number; readonly bytes: number } {
+    return { files: this.#files, bytes: this.#bytes };
+  }
+
+  /** Throws DRV_ARCHIVE_INVALID, DRV_ARCHIVE_TOO_LARGE. Each entry once, in any order. */
+  add(entry: Entry): CheckedEntry {
+    this.#takeSizes(entry);
+    const checked = checkEntry(entry);
+    this.#claimParents(checked.path);
+    this.#claim(checked.path, checked.isDirectory ? 'directory' : 'file');
+    if (!checked.isDirectory) this.#files++;
+    return checked;
+  }
+
+  /** Throws DRV_ARCHIVE_TOO_LARGE. */
+  checkCount(entries: number): void {
+    const { maxEntries } = this.#limits;
+    if (entries > maxEntries)
+      throw tooLarge(`it holds more than ${maxEntries} entries, directories included`);
+  }
+
+  #takeSizes({ compressedSize, uncompressedSize }: Entry): void {
+    const { maxBytes, maxRatio } = this.#limits;
+    this.checkCount(++this.#entries);
+    this.#bytes += uncompressedSize;
+    this.#packedBytes += compressedSize;
+    if (this.#bytes > maxBytes) throw tooLarge(`it unpacks to more than ${Math.floor(maxBytes / MIB)} MB`);
+    if (this.#packedBytes > this.#archiveBytes) throw invalid('its entries overlap each other');
+    if (this.#bytes > FREE_OF_RATIO_BYTES && this.#bytes > this.#archiveBytes * maxRatio)
+      throw tooLarge(`it unpacks to more than ${maxRatio} times its size`);
+  }
+
+  /** Upwards, until one is known: then those above it are too. */
+  #claimParents(path: string): void {
+    for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
+      const known = this.#known.get(fold(parent));
+      if (known?.path === parent && known.kind !== 'file') return;
+      this.#claim(parent, 'parent');
+    }
+  }
+
+  #claim(path: string, kind: 'file' | 'directory' | 'parent'): void {
+    const folded = fold(path);
+    const known = this.#known.get(folded);
+    if (known === undefined) {
+      this.#remember(folded, path, kind);
+      return;
+    }
+    if (known.path !== path)
+      throw invalid(`${quote(known.path)} and ${quote(path)} differ in case or accents only`);
+    if (kind === 'file' || known.kind === 'file' || kind === known.kind) {
+      if (kind === 'parent' && known.kind === 'parent') return;
+      throw invalid(`${quote(path)} is in it twice`);
+    }
+    // Its own entry may come after those that lie in it.
+    if (kind === 'directory') this.#known.set(folded, { path, kind });
+  }
+
+  /** Directories that only stand in the names of others are made too, and each path is held in memory. */
+  #remember(folded: string, path: string, kind: 'file' | 'directory' | 'parent'): void {
+    this.#known.set(folded, { path, kind });
+    this.checkCount(this.#known.size);
+    this.#nameChars += path.length;
+    if (this.#nameChars > MAX_NAME_CHARS) throw tooLarge('its names are too long altogether');
+  }
+}
+
+/** What two names have in common that some file systems take for one. */
+function fold(path: string): string {
+  return path.normalize('NFC').toLowerCase();
+}
+
+/** Empty at the top. */
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+function checkEntry(entry: Entry): CheckedEntry {
+  const { externalFileAttributes, compressionMethod } = entry;
+  const fileName = getFileNameLowLevel(
+    entry.generalPurposeBitFlag,
+    entry.fileNameRaw,
+    entry.extraFields,
+    true,
+  );
+  const isDirectory = fileName.endsWith('/');
+  const path = isDirectory ? fileName.slice(0, -1) : fileName;
+  const objection = /^[a-zA-Z]:/.test(path) ? 'names a drive' : objectionTo(path);
+  if (objection !== undefined) throw invalid(`the name ${quote(fileName)} ${objection}`);
+  // Zip tools for Unix put the mode there, others leave it empty.
+  const mode = externalFileAttributes >>> 16;
+  const kind = mode & KIND_MASK;
+  if (kind !== 0 && kind !== (isDirectory ? DIRECTORY : REGULAR))
+    throw invalid(`${quote(path)} is a link, device or something else that is no file or directory`);
+  if (entry.isEncrypted()) throw invalid(`${quote(path)} is encrypted`);
+  if (compressionMethod !== STORED && compressionMethod !== DEFLATED)
+    throw invalid(`${quote(path)} is packed by method ${compressionMethod}; only deflate is understood`);
+  if (isDirectory && entry.uncompressedSize > 0) throw invalid(`${quote(path)} is a directory with content`);
+  return { path, isDirectory, executable: !isDirectory && (mode & EXECUTABLE) !== 0 };
+}
+
+/** DRV_ARCHIVE_INVALID with one reason. */
+export function invalid(what: string, cause?: unknown): DroverError {
+  return new DroverError('DRV_ARCHIVE_INVALID', `the zip was refused and nothing was changed: ${what}`, {
+    cause,
+  });
+}
+
+function tooLarge(what: string): DroverError {
+  return new DroverError('DRV_ARCHIVE_TOO_LARGE', `the zip was refused and nothing was changed: ${what}`);
+}
+
+/** Short and on one line, whatever the name holds. */
+function quote(name: string): string {
+  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name);
+}

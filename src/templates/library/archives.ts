@@ -1,0 +1,183 @@
+/**
+ * Whole templates as zips: exported as they are read, imported wholly or not at all. An import lies in `data/` until
+ * it is complete, is unpacked beside the templates, and becomes the template in one step together with the files
+ * that were there before.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { DroverError } from '../../model/errors.js';
+import { linkTree } from '../tree/copy-tree.js';
+import { DirectoryPath, kindAt, linkInTheWay } from '../tree/directory-path.js';
+import { checkTemplateName } from '../tree/file-path.js';
+import { writeContent } from '../tree/file-stream.js';
+import { removeTree } from '../tree/remove-tree.js';
+import { syncTree } from '../tree/sync-tree.js';
+import { systemCodeOf, toWriteError } from '../tree/system-error.js';
+import { readSteadily, type TreeEntry, walkTree } from '../tree/tree.js';
+import { packZip, unpackZip } from './archive.js';
+import { type ArchiveLimits, invalid } from './archive-check.js';
+import type { TemplateDirectory } from './template-directory.js';
+
+const IMPORT = 'import~';
+
+export interface TemplateArchivesOptions {
+  readonly directory: TemplateDirectory;
+  /** A private directory for uploads; emptied at the start. */
+  readonly uploads: string;
+  /** Of the zip itself. */
+  readonly maxUploadBytes: number;
+  readonly limits: ArchiveLimits;
+}
+
+export interface ImportedTree {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+export class TemplateArchives {
+  readonly #options: TemplateArchivesOptions;
+  readonly #stopped = new AbortController();
+
+  constructor(options: TemplateArchivesOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    await removeTree(this.#options.uploads);
+    await mkdir(this.#options.uploads, { mode: 0o700 });
+  }
+
+  /** Imports that are being unpacked end with an error. */
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  /** Everything in the template, in order. Throws DRV_TEMPLATE_UNKNOWN, DRV_TEMPLATE_UNSAFE, DRV_PATH_UNSAFE. */
+  async list(group: string, name: string): Promise<readonly TreeEntry[]> {
+    checkTemplateName(group, name);
+    const parent = await this.#options.directory.open([group], { make: false });
+    if (!(parent instanceof DirectoryPath)) throw unknownTemplate(group, name);
+    try {
+      const kind = await kindAt(parent.last, name);
+      if (kind === 'link') throw linkInTheWay(name);
+      if (kind !== 'directory') throw unknownTemplate(group, name);
+      const place = { root: parent.last.entry(name), label: `template ${group}/${name}` };
+      return await readSteadily(() => walkTree(place, this.#stopped.signal));
+    } catch (error) {
+      if (systemCodeOf(error) === 'ENOENT') throw unknownTemplate(group, name);
+      throw error;
+    } finally {
+      await parent.close();
+    }
+  }
+
+  /** See `TemplateAdmin.exportArchive`. */
+  async export(group: string, name: string): Promise<Readable> {
+    const entries = await this.list(group, name);
+    return packZip(
+      { root: this.#options.directory.pathOf(group, name), label: `template ${group}/${name}` },
+      entries,
+    );
+  }
+
+  /** See `TemplateAdmin.importArchive`. */
+  async import(group: string, name: string, content: Readable): Promise<ImportedTree> {
+    checkTemplateName(group, name);
+    const { uploads, limits, directory, maxUploadBytes } = this.#options;
+    const zip = join(uploads, `${randomBytes(8).toString('hex')}.zip`);
+    try {
+      await spool(zip, content, maxUploadBytes);
+      return await directory.withStaging(async (staging) => {
+        const unpacked = staging.entry(IMPORT + randomBytes(8).toString('hex'));
+        try {
+          await mkdir(unpacked);
+          const { signal } = this.#stopped;
+          const total = await unpackZip(zip, unpacked, limits, signal);
+          await this.#putOver(group, name, unpacked);
+          return total;
+        } finally {
+          await removeTree(unpacked);
+        }
+      });
+    } catch (error) {
+      throw toWriteError(error, `template ${group}/${name}`);
+    } finally {
+      await unlink(zip).catch(ignoreAbsent);
+    }
+  }
+
+  async #putOver(group: string, name: string, unpacked: string): Promise<void> {
+    const { signal } = this.#stopped;
+    const label = `template ${group}/${name}`;
+    const entries = await walkTree({ root: unpacked, label }, signal);
+    await syncTree(unpacked, entries, signal);
+    await this.#options.directory.replace(group, name, async (next, current) => {
+      if (current === undefined) {
+        await rename(unpacked, next);
+        return;
+      }
+      await linkTree(current, next);
+      // Nobody else writes there: what has been checked now can be relied on.
+      const over = planOver(await walkTree({ root: next, label }, signal), entries);
+      for (const item of over) await moveOver(item, unpacked, next);
+    });
+  }
+}
+
+/** An entry of a zip that goes over a tree. */
+interface Overlay {
+  readonly path: string;
+  readonly isDirectory: boolean;
+  /** A file that may be executed may also be executed afterwards. */
+  readonly makeExecutable: boolean;
+}
+
+/** What of `entries` is to be moved over `present`, parents first. Throws DRV_ARCHIVE_INVALID for what does not fit. */
+function planOver(present: readonly TreeEntry[], entries: readonly TreeEntry[]): Overlay[] {
+  const before = new Map(present.map((entry) => [entry.path, entry]));
+  return entries.flatMap(({ path, kind, executable }) => {
+    const old = before.get(path);
+    if (old !== undefined && old.kind !== kind)
+      throw invalid(`${path} is a ${kind} in it and a ${old.kind} in the template`);
+    if (old?.kind === 'directory') return [];
+    return [
+      { path, isDirectory: kind === 'directory', makeExecutable: old?.executable === true && !executable },
+    ];
+  });
+}
+
+async function moveOver(
+  { path, isDirectory, makeExecutable }: Overlay,
+  from: string,
+  to: string,
+): Promise<void> {
+  if (isDirectory) {
+    await mkdir(`${to}/${path}`);
+    return;
+  }
+  if (makeExecutable) await chmod(`${from}/${path}`, 0o755);
+  await rename(`${from}/${path}`, `${to}/${path}`);
+}
+
+/** The zip's own directory stands at its end, so that nothing can be known before all of it is here. */
+async function spool(path: string, content: Readable, maxBytes: number): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await writeContent(file, content, maxBytes);
+  } finally {
+    await file.close();
+  }
+}
+
+function unknownTemplate(group: string, name: string): DroverError {
+  return new DroverError(
+    'DRV_TEMPLATE_UNKNOWN',
+    `there is no template ${group}/${name}: GET /api/templates lists them`,
+  );
+}
+
+function ignoreAbsent(error: unknown): void {
+  if (systemCodeOf(error) !== 'ENOENT') throw error;
+}

@@ -1,0 +1,130 @@
+/**
+ * Decides which templates an instance gets, once and for all, from its configuration, the groups that the master
+ * holds, and the storages that it knows. Pure; called by placement, which records the answer.
+ */
+import { createHash } from 'node:crypto';
+import type { PlacedTemplate } from '../../model/instance.js';
+import { LOCAL_STORAGE, type TemplateInstallation, type TemplateReference } from '../../model/template.js';
+
+/** Of templates that come from a whole group, for which nobody wrote a priority. */
+const GROUP_PRIORITY = 0;
+
+export interface TemplateChoice {
+  /** In order of installation: priority ascending, then group and name. */
+  readonly templates: PlacedTemplate[];
+  /** What could not be chosen, each for a person. Empty when all is well. */
+  readonly problems: string[];
+}
+
+/** What there is to choose from. */
+export interface TemplateOffer {
+  /** Local groups and the names of their templates. */
+  readonly groups: ReadonlyMap<string, readonly string[]>;
+  /** Keys of the registered storages. */
+  readonly storages: readonly string[];
+}
+
+/**
+ * `oneOf` and `oneInGroups` are drawn by a hash of the instance id: even over many instances, the same at every
+ * call. A template named twice is installed once: a written priority beats that of its group, the highest wins.
+ */
+export function chooseTemplates(
+  installation: TemplateInstallation,
+  instanceId: string,
+  offer: TemplateOffer,
+): TemplateChoice {
+  const choice = new Choice(instanceId, offer);
+  for (const reference of installation.allOf) choice.addReference(reference);
+  choice.addOneOf(installation.oneOf);
+  for (const group of installation.allInGroups) choice.addGroup(group);
+  for (const group of installation.oneInGroups) choice.addOneInGroup(group);
+  return choice.result();
+}
+
+class Choice {
+  readonly #instanceId: string;
+  readonly #offer: TemplateOffer;
+  readonly #written = new Map<string, PlacedTemplate>();
+  readonly #grouped = new Map<string, PlacedTemplate>();
+  readonly #problems = new Set<string>();
+
+  constructor(instanceId: string, offer: TemplateOffer) {
+    this.#instanceId = instanceId;
+    this.#offer = offer;
+  }
+
+  addReference({ group, name, storage, priority }: TemplateReference): void {
+    const { storages } = this.#offer;
+    if (storage !== LOCAL_STORAGE && !storages.includes(storage)) {
+      this.#problems.add(`template ${group}/${name}: ${unknownStorage(storage, storages)}`);
+      return;
+    }
+    const key = keyOf({ group, name, storage });
+    const known = this.#written.get(key);
+    if (known === undefined || known.priority < priority)
+      this.#written.set(key, { group, name, storage, priority });
+  }
+
+  addOneOf(references: readonly TemplateReference[]): void {
+    const chosen = references[this.#draw('', references.length)];
+    if (chosen !== undefined) this.addReference(chosen);
+  }
+
+  addGroup(group: string): void {
+    for (const name of this.#namesIn(group)) this.#addGrouped(group, name);
+  }
+
+  addOneInGroup(group: string): void {
+    const names = this.#namesIn(group);
+    const chosen = names[this.#draw(group, names.length)];
+    if (chosen !== undefined) this.#addGrouped(group, chosen);
+  }
+
+  result(): TemplateChoice {
+    const templates = [...new Map([...this.#grouped, ...this.#written]).values()];
+    return { templates: templates.sort(compareTemplates), problems: [...this.#problems] };
+  }
+
+  #addGrouped(group: string, name: string): void {
+    const template = { group, name, storage: LOCAL_STORAGE, priority: GROUP_PRIORITY };
+    this.#grouped.set(keyOf(template), template);
+  }
+
+  #namesIn(group: string): readonly string[] {
+    const names = this.#offer.groups.get(group);
+    if (names === undefined) this.#problems.add(`there is no template group ${group}`);
+    else if (names.length === 0) this.#problems.add(`the template group ${group} holds no template`);
+    return names ?? [];
+  }
+
+  /** A place in a list of `length`, by instance id and `salt`; 0 for an empty list. */
+  #draw(salt: string, length: number): number {
+    if (length === 0) return 0;
+    const hash = createHash('sha256').update(`${this.#instanceId}/${salt}`).digest();
+    return hash.readUInt32BE(0) % length;
+  }
+}
+
+/** For a person: `storage x is not registered; registered are: a, b`. */
+export function unknownStorage(storage: string, registered: readonly string[]): string {
+  const known = registered.length === 0 ? 'none is' : `registered are: ${registered.join(', ')}`;
+  return `storage ${storage} is not registered; ${known} (extensions bring storages, local is templates/ itself)`;
+}
+
+function keyOf({ group, name, storage }: Omit<PlacedTemplate, 'priority'>): string {
+  return `${storage} ${group}/${name}`;
+}
+
+function compareTemplates(a: PlacedTemplate, b: PlacedTemplate): number {
+  return (
+    a.priority - b.priority ||
+    compareText(a.group, b.group) ||
+    compareText(a.name, b.name) ||
+    compareText(a.storage, b.storage)
+  );
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,245 @@
+/**
+ * The files of templates, one at a time: read, created, replaced and removed, each wholly or not at all, and never
+ * through a link (see `directory-path.ts`). An upload is written beside the templates first, so that nobody who
+ * reads a template ever sees half of one.
+ */
+import { randomBytes } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, link, lstat, open, rename, unlink } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { DroverError } from '../../model/errors.js';
+import { DirectoryPath, kindAt, linkInTheWay } from '../tree/directory-path.js';
+import { type FilePlace, filePlace } from '../tree/file-path.js';
+import { FileContent, writeContent } from '../tree/file-stream.js';
+import { kindOf, type OpenDirectory } from '../tree/open-directory.js';
+import { systemCodeOf, toWriteError } from '../tree/system-error.js';
+import type { TemplateDirectory } from './template-directory.js';
+
+/** O_NONBLOCK so that a pipe put in a file's place cannot make us wait. */
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** A file system without hard links. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+const UPLOAD = 'upload~';
+/** Group and template: what a removed file leaves empty below them is removed too. */
+const TEMPLATE_LEVELS = 2;
+
+export interface TemplateFilesOptions {
+  readonly directory: TemplateDirectory;
+  readonly maxFileBytes: number;
+}
+
+/** An upload that is complete and on disk, under a name that nobody else has. */
+interface Upload {
+  readonly path: string;
+  readonly file: FileHandle;
+  readonly bytes: number;
+}
+
+export class TemplateFiles {
+  readonly #options: TemplateFilesOptions;
+
+  constructor(options: TemplateFilesOptions) {
+    this.#options = options;
+  }
+
+  /** See `TemplateAdmin.openFile`. Whoever gets the content reads or destroys it. */
+  async open(
+    group: string,
+    name: string,
+    path: string,
+  ): Promise<{ readonly bytes: number; readonly content: Readable }> {
+    const place = filePlace(group, name, path);
+    const file = await this.#inParent(place, async ({ last }) => {
+      await statFile(last, place);
+      return open(last.entry(place.base), READ).catch(describeReadError(place));
+    });
+    try {
+      const stat = await file.stat();
+      if (!stat.isFile()) throw unknownFile(place);
+      return { bytes: stat.size, content: new FileContent(file, stat.size) };
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** See `TemplateAdmin.createFile`. Directories are made as needed, the template's own included. */
+  async create(
+    group: string,
+    name: string,
+    path: string,
+    content: Readable,
+  ): Promise<{ readonly bytes: number }> {
+    const place = filePlace(group, name, path);
+    await this.#refuseExisting(place);
+    return this.#upload(place, content, async (upload) => {
+      const parent = await this.#parentOf(place, true);
+      try {
+        await moveIntoFree(upload.path, parent.last, place);
+        await parent.sync();
+      } catch (error) {
+        await parent.undo();
+        throw error;
+      } finally {
+        await parent.close();
+      }
+    });
+  }
+
+  /** See `TemplateAdmin.replaceFile`. The new file has the mode of the old one. */
+  async replace(
+    group: string,
+    name: string,
+    path: string,
+    content: Readable,
+  ): Promise<{ readonly bytes: number }> {
+    const place = filePlace(group, name, path);
+    await this.#inParent(place, ({ last }) => statFile(last, place));
+    return this.#upload(place, content, (upload) =>
+      this.#inParent(place, async (parent) => {
+        const { mode } = await statFile(parent.last, place);
+        await upload.file.chmod(mode & 0o777);
+        await upload.file.sync();
+        await rename(upload.path, parent.last.entry(place.base));
+        await parent.sync();
+      }),
+    );
+  }
+
+  /** See `TemplateAdmin.removeFile`. Directories that are empty then go too, the template's own stays. */
+  async remove(group: string, name: string, path: string): Promise<void> {
+    const place = filePlace(group, name, path);
+    try {
+      await this.#options.directory.write(group, name, () =>
+        this.#inParent(place, async (parent) => {
+          await statFile(parent.last, place);
+          await unlink(parent.last.entry(place.base));
+          await parent.last.sync();
+          await parent.prune(TEMPLATE_LEVELS);
+        }),
+      );
+    } catch (error) {
+      throw toWriteError(error, place.label);
+    }
+  }
+
+  async #refuseExisting(place: FilePlace): Promise<void> {
+    const { group, name, directories, base } = place;
+    const parent = await this.#options.directory.open([group, name, ...directories], { make: false });
+    if (parent === 'absent') return;
+    if (parent === 'file') throw fileAsDirectory(place);
+    try {
+      const kind = await kindAt(parent.last, base);
+      if (kind === 'link') throw linkInTheWay(base);
+      if (kind !== undefined) throw existingFile(place);
+    } finally {
+      await parent.close();
+    }
+  }
+
+  async #inParent<T>(place: FilePlace, work: (parent: DirectoryPath) => Promise<T>): Promise<T> {
+    const parent = await this.#parentOf(place, false);
+    try {
+      return await work(parent);
+    } finally {
+      await parent.close();
+    }
+  }
+
+  async #parentOf(place: FilePlace, make: boolean): Promise<DirectoryPath> {
+    const { group, name, directories } = place;
+    const parent = await this.#options.directory.open([group, name, ...directories], { make });
+    if (parent instanceof DirectoryPath) return parent;
+    throw make ? fileAsDirectory(place) : unknownFile(place);
+  }
+
+  /** `commit` moves the finished upload to its place, as the only writer of the template. */
+  async #upload(
+    { group, name, label }: FilePlace,
+    content: Readable,
+    commit: (upload: Upload) => Promise<void>,
+  ): Promise<{ readonly bytes: number }> {
+    const { directory, maxFileBytes } = this.#options;
+    try {
+      return await directory.withStaging(async (staging) => {
+        const path = staging.entry(UPLOAD + randomBytes(8).toString('hex'));
+        const file = await open(path, 'wx', 0o644);
+        try {
+          const bytes = await writeContent(file, content, maxFileBytes);
+          await file.sync();
+          await directory.write(group, name, () => commit({ path, file, bytes }));
+          return { bytes };
+        } finally {
+          await file.close();
+          await unlink(path).catch(ignoreAbsent);
+        }
+      });
+    } catch (error) {
+      throw toWriteError(error, label);
+    }
+  }
+}
+
+/** A link cannot replace what somebody else has put there meanwhile, as a rename would. */
+async function moveIntoFree(upload: string, parent: OpenDirectory, place: FilePlace): Promise<void> {
+  const target = parent.entry(place.base);
+  try {
+    await link(upload, target);
+    await unlink(upload);
+  } catch (error) {
+    const code = systemCodeOf(error) ?? '';
+    if (code !== 'EEXIST' && !NO_LINKS.has(code)) throw error;
+    const kind = await kindAt(parent, place.base);
+    if (kind === 'link') throw linkInTheWay(place.base);
+    if (code === 'EEXIST' || kind !== undefined) throw existingFile(place);
+    await rename(upload, target);
+  }
+}
+
+/** Throws DRV_TEMPLATE_FILE_UNKNOWN for what is no regular file, DRV_PATH_UNSAFE for a link. */
+async function statFile(parent: OpenDirectory, place: FilePlace): Promise<Stats> {
+  const stat = await lstat(parent.entry(place.base)).catch(describeReadError(place));
+  const kind = kindOf(stat);
+  if (kind === 'link') throw linkInTheWay(place.base);
+  if (kind !== 'file') throw unknownFile(place);
+  return stat;
+}
+
+/** What may have happened between two looks counts like what was there at the first. */
+function describeReadError(place: FilePlace): (error: unknown) => never {
+  return (error) => {
+    switch (systemCodeOf(error)) {
+      case 'ENOENT':
+      case 'ENXIO':
+        throw unknownFile(place);
+      case 'ELOOP':
+        throw linkInTheWay(place.base);
+      case 'EACCES':
+        throw new DroverError('DRV_TEMPLATE_UNSAFE', `${place.label} cannot be read: check its permissions`);
+      default:
+        throw error;
+    }
+  };
+}
+
+function unknownFile({ group, name, label }: FilePlace): DroverError {
+  return new DroverError(
+    'DRV_TEMPLATE_FILE_UNKNOWN',
+    `there is no ${label}: GET /api/templates/${group}/${name}/files lists them`,
+  );
+}
+
+function existingFile({ label }: FilePlace): DroverError {
+  return new DroverError('DRV_TEMPLATE_FILE_EXISTS', `${label} exists already: PATCH replaces it`);
+}
+
+function fileAsDirectory({ label }: FilePlace): DroverError {
+  return new DroverError(
+    'DRV_TEMPLATE_FILE_EXISTS',
+    `${label} cannot be made: a part of its path is a file, not a directory`,
+  );
+}
+
+function ignoreAbsent(error: unknown): void {
+  if (systemCodeOf(error) !== 'ENOENT') throw error;
+}

@@ -1,0 +1,46 @@
+/** Reads which groups and templates lie under `templates/`: names only, never into a template. */
+import { readdir } from 'node:fs/promises';
+import { nameSchema } from '../../model/names.js';
+import { kindOf } from '../tree/open-directory.js';
+import { systemCodeOf } from '../tree/system-error.js';
+
+export interface GroupScan {
+  /** Group to its templates, both in order. A group without templates is listed. */
+  readonly groups: ReadonlyMap<string, readonly string[]>;
+  /** What looks like a group or template and is none, each with the reason. */
+  readonly ignored: readonly string[];
+}
+
+/** A missing directory holds no groups. Throws what the system says when it cannot be read. */
+export async function scanGroups(directory: string): Promise<GroupScan> {
+  const ignored: string[] = [];
+  const groups = new Map<string, readonly string[]>();
+  for (const group of await namesIn(directory, '', ignored)) {
+    groups.set(group, await namesIn(`${directory}/${group}`, `${group}/`, ignored));
+  }
+  return { groups, ignored };
+}
+
+async function namesIn(directory: string, prefix: string, ignored: string[]): Promise<string[]> {
+  const names: string[] = [];
+  for (const entry of await entriesOf(directory)) {
+    const kind = kindOf(entry);
+    // Files beside the templates (a README) and what tools keep there (.git) are nobody's mistake.
+    if (kind === 'file' || kind === 'other' || entry.name.startsWith('.')) continue;
+    const path = prefix + entry.name;
+    if (kind === 'link') ignored.push(`${path} is a symbolic link`);
+    else if (nameSchema.safeParse(entry.name).success) names.push(entry.name);
+    else ignored.push(`${path} has a name that a template or group cannot have`);
+  }
+  return names.sort();
+}
+
+async function entriesOf(directory: string) {
+  try {
+    return await readdir(directory, { withFileTypes: true });
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    throw error;
+  }
+}

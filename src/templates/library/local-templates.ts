@@ -1,0 +1,127 @@
+/** All that the API and the commands can do to the master's templates: files and archives over one directory. */
+import type { Readable } from 'node:stream';
+import type { Part } from '../../loop/lifecycle.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { DirectoryPath } from '../tree/directory-path.js';
+import { checkTemplateName } from '../tree/file-path.js';
+import type { ArchiveLimits } from './archive-check.js';
+import { type ImportedTree, TemplateArchives } from './archives.js';
+import { TemplateFiles } from './files.js';
+import type { TemplateLibrary } from './library.js';
+import { TemplateDirectory } from './template-directory.js';
+
+const MIB = 1024 * 1024;
+const MAX_IMPORT_ENTRIES = 20_000;
+const MAX_IMPORT_RATIO = 100;
+/** An imported zip may unpack to this many times the largest upload. */
+const UNPACKED_UPLOADS = 4;
+
+export interface LocalTemplatesOptions {
+  /** `templates/` of the master. */
+  readonly directory: string;
+  /** A private directory for uploads; emptied at the start. */
+  readonly uploads: string;
+  /** Reads the same directory. */
+  readonly library: TemplateLibrary;
+  readonly maxUploadMB: number;
+  readonly logger: Logger;
+  /** Default: see the README. */
+  readonly archiveLimits?: Partial<ArchiveLimits>;
+}
+
+/** Its methods are those of `TemplateAdmin` of the API. */
+export class LocalTemplates implements Part {
+  /** For whoever replaces whole trees. */
+  readonly directory: TemplateDirectory;
+  readonly #library: TemplateLibrary;
+  readonly #files: TemplateFiles;
+  readonly #archives: TemplateArchives;
+
+  constructor({ directory, uploads, library, maxUploadMB, logger, archiveLimits }: LocalTemplatesOptions) {
+    const maxUploadBytes = maxUploadMB * MIB;
+    this.#library = library;
+    this.directory = new TemplateDirectory({
+      directory,
+      logger,
+      onWritten: (group, name) => library.noteWrite(group, name),
+    });
+    this.#files = new TemplateFiles({ directory: this.directory, maxFileBytes: maxUploadBytes });
+    this.#archives = new TemplateArchives({
+      directory: this.directory,
+      uploads,
+      maxUploadBytes,
+      limits: {
+        maxEntries: MAX_IMPORT_ENTRIES,
+        maxBytes: maxUploadBytes * UNPACKED_UPLOADS,
+        maxRatio: MAX_IMPORT_RATIO,
+        ...archiveLimits,
+      },
+    });
+  }
+
+  /** Before the library starts: what a killed process was exchanging is brought back. */
+  async start(): Promise<void> {
+    await this.directory.start();
+    await this.#archives.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#archives.stop();
+    await this.directory.stop();
+  }
+
+  groups(): ReadonlyMap<string, readonly string[]> {
+    return this.#library.groups();
+  }
+
+  async details(group: string, name: string): Promise<{ readonly path: string; readonly exists: boolean }> {
+    checkTemplateName(group, name);
+    const found = await this.directory.open([group, name], { make: false });
+    const exists = found instanceof DirectoryPath;
+    if (exists) await found.close();
+    return { path: `templates/${group}/${name}`, exists };
+  }
+
+  async listFiles(group: string, name: string): Promise<readonly string[]> {
+    const entries = await this.#archives.list(group, name);
+    return entries.filter(({ kind }) => kind === 'file').map(({ path }) => path);
+  }
+
+  openFile(
+    group: string,
+    name: string,
+    path: string,
+  ): Promise<{ readonly bytes: number; readonly content: Readable }> {
+    return this.#files.open(group, name, path);
+  }
+
+  createFile(
+    group: string,
+    name: string,
+    path: string,
+    content: Readable,
+  ): Promise<{ readonly bytes: number }> {
+    return this.#files.create(group, name, path, content);
+  }
+
+  replaceFile(
+    group: string,
+    name: string,
+    path: string,
+    content: Readable,
+  ): Promise<{ readonly bytes: number }> {
+    return this.#files.replace(group, name, path, content);
+  }
+
+  removeFile(group: string, name: string, path: string): Promise<void> {
+    return this.#files.remove(group, name, path);
+  }
+
+  exportArchive(group: string, name: string): Promise<Readable> {
+    return this.#archives.export(group, name);
+  }
+
+  importArchive(group: string, name: string, content: Readable): Promise<ImportedTree> {
+    return this.#archives.import(group, name, content);
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * `templates/` as it is written: by turns for each template, with room beside the templates for what is not complete
+ * yet, and whole trees exchanged at once. What the files are is the business of `files.ts` and `archives.ts`.
+ *
+ * ```
+ *   .drover/swap~<group>~<name>~<random>/new     complete and on disk
+ *   1. templates/<group>/<name>  ->  .../old     a crash here: start() moves it back
+ *   2. .../new  ->  templates/<group>/<name>     a crash here: start() removes what is left over
+ * ```
+ */
+import { randomBytes } from 'node:crypto';
+import { renameSync } from 'node:fs';
+import { mkdir, rename } from 'node:fs/promises';
+import { KeyedTurns } from '../../loop/keyed-turns.js';
+import type { Part } from '../../loop/lifecycle.js';
+import { DroverError } from '../../model/errors.js';
+import { nameSchema } from '../../model/names.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { linkTree } from '../tree/copy-tree.js';
+import { DirectoryPath, kindAt, linkInTheWay, type Obstacle } from '../tree/directory-path.js';
+import { checkTemplateName } from '../tree/file-path.js';
+import { OpenDirectory } from '../tree/open-directory.js';
+import { removeTree } from '../tree/remove-tree.js';
+import { syncPath, syncTree } from '../tree/sync-tree.js';
+import { systemCodeOf, toWriteError } from '../tree/system-error.js';
+import { walkTree } from '../tree/tree.js';
+
+/** No group can have this name, so that the library does not see it. On the file system of the templates, mounted or not. */
+const STAGING = '.drover';
+const SWAP = /^swap~([^~]+)~([^~]+)~/;
+
+export interface TemplateDirectoryOptions {
+  /** `templates/` of the master. */
+  readonly directory: string;
+  readonly logger: Logger;
+  /** A template may be another one now; awaited before its writer is answered. */
+  readonly onWritten: (group: string, name: string) => Promise<void>;
+}
+
+/**
+ * Makes the directory `next`, whose files it writes through to the disk. `current` is the template as it is,
+ * undefined when there is none.
+ */
+export type TreeBuilder = (next: string, current: string | undefined) => Promise<void>;
+
+export class TemplateDirectory implements Part {
+  readonly #options: TemplateDirectoryOptions;
+  readonly #turns = new KeyedTurns();
+  readonly #stopped = new AbortController();
+
+  constructor(options: TemplateDirectoryOptions) {
+    this.#options = options;
+  }
+
+  /** Brings back what a killed process was exchanging, and removes what it left unfinished. Before the library starts. */
+  async start(): Promise<void> {
+    const staging = await OpenDirectory.open(this.#stagingPath).catch(ignoreAbsent);
+    if (staging === undefined) return;
+    try {
+      for (const { name } of await staging.list()) await this.#recover(staging, name.toString());
+    } finally {
+      await staging.close();
+    }
+  }
+
+  /** Waits for writes that are under way. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#turns.whenIdle();
+  }
+
+  /** Where the template lies, or would lie. Only for what checks by itself that no link was put in the way. */
+  pathOf(group: string, name: string): string {
+    return `${this.#options.directory}/${group}/${name}`;
+  }
+
+  /** See `DirectoryPath.open`; `names` begins with group and template. */
+  open(names: readonly string[], how: { readonly make: boolean }): Promise<DirectoryPath | Obstacle> {
+    return DirectoryPath.open(this.#options.directory, names, how);
+  }
+
+  /** Runs `work` as the only writer of the template. */
+  async write<T>(group: string, name: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#turns.run(`${group}/${name}`, work);
+    } finally {
+      // After a failure too: it may have come when the change was made already.
+      await this.#options.onWritten(group, name);
+    }
+  }
+
+  /** A directory for what is not complete yet; `work` removes what it makes there. */
+  async withStaging<T>(work: (staging: OpenDirectory) => Promise<T>): Promise<T> {
+    await mkdir(this.#stagingPath, { mode: 0o700 }).catch((error: unknown) => {
+      if (systemCodeOf(error) !== 'EEXIST') throw error;
+    });
+    const staging = await OpenDirectory.open(this.#stagingPath);
+    try {
+      return await work(staging);
+    } finally {
+      await staging.close();
+    }
+  }
+
+  /**
+   * Makes the template what `build` makes of it, wholly or not at all. Throws DRV_PATH_UNSAFE for a link in its place,
+   * DRV_TEMPLATE_UNSAFE for a tree that no template can have, DRV_DISK_WRITE_FAILED, and what `build` throws.
+   */
+  async replace(group: string, name: string, build: TreeBuilder): Promise<void> {
+    checkTemplateName(group, name);
+    const swap = `swap~${group}~${name}~${randomBytes(6).toString('hex')}`;
+    try {
+      await this.withStaging((staging) =>
+        this.write(group, name, () => this.#exchange(staging, swap, { group, name }, build)),
+      );
+    } catch (error) {
+      throw toWriteError(error, `template ${group}/${name}`);
+    }
+  }
+
+  /** Like `replace`, by a tree that lies elsewhere on disk, which nobody else writes; it is moved or copied. */
+  replaceBy(group: string, name: string, tree: string): Promise<void> {
+    return this.replace(group, name, async (next) => {
+      try {
+        await rename(tree, next);
+      } catch (error) {
+        if (systemCodeOf(error) !== 'EXDEV') throw error;
+        await linkTree(tree, next);
+      }
+    });
+  }
+
+  get #stagingPath(): string {
+    return `${this.#options.directory}/${STAGING}`;
+  }
+
+  async #exchange(
+    staging: OpenDirectory,
+    swap: string,
+    { group, name }: { readonly group: string; readonly name: string },
+    build: TreeBuilder,
+  ): Promise<void> {
+    const path = await this.open([group], { make: true });
+    if (!(path instanceof DirectoryPath))
+      throw new DroverError('DRV_PATH_UNSAFE', `${group} is no directory`);
+    const place = staging.entry(swap);
+    try {
+      await mkdir(place);
+      const isThere = await isTemplate(path.last, name);
+      const current = isThere ? path.last.entry(name) : undefined;
+      await build(`${place}/new`, current);
+      const entries = await walkTree(
+        { root: `${place}/new`, label: `template ${group}/${name}` },
+        this.#stopped.signal,
+      );
+      // The contents are on disk: whoever built the tree saw to that, or they were there before.
+      const directories = entries.filter(({ kind }) => kind === 'directory');
+      await syncTree(`${place}/new`, directories, this.#stopped.signal);
+      await syncPath(place);
+      await staging.sync();
+      moveInto(path.last.entry(name), place, isThere);
+      await path.sync();
+    } catch (error) {
+      await path.undo();
+      throw error;
+    } finally {
+      await path.close();
+      await this.#discard(staging, swap);
+    }
+  }
+
+  async #recover(staging: OpenDirectory, entry: string): Promise<void> {
+    const [, group, name] = SWAP.exec(entry) ?? [];
+    const isOurs = [group, name].every((part) => nameSchema.safeParse(part).success);
+    if (isOurs && group !== undefined && name !== undefined) {
+      // Opened, so that a link of such a name leads nowhere.
+      const swap = await staging.child(entry).catch(() => undefined);
+      if (swap !== undefined) await this.#moveBack(swap, group, name).finally(() => swap.close());
+    }
+    await this.#discard(staging, entry);
+  }
+
+  async #moveBack(swap: OpenDirectory, group: string, name: string): Promise<void> {
+    const path = await this.open([group], { make: false });
+    if (!(path instanceof DirectoryPath)) return;
+    try {
+      if ((await kindAt(path.last, name)) !== undefined) return;
+      await rename(swap.entry('old'), path.last.entry(name)).catch(ignoreAbsent);
+      await path.sync();
+    } finally {
+      await path.close();
+    }
+  }
+
+  /** An exchange that could be neither finished nor undone keeps the only copy of the tree as it was. */
+  async #discard(staging: OpenDirectory, entry: string): Promise<void> {
+    const kinds = await kindsIn(staging, entry);
+    if (kinds.has('old') && kinds.has('new')) {
+      this.#options.logger.error(
+        { entry },
+        `templates/${STAGING}/${entry}/old is a template that was being replaced and could not be moved back: move it by hand`,
+      );
+      return;
+    }
+    await removeTree(staging.entry(entry));
+  }
+}
+
+/** In one turn of the event loop: nobody in this process sees the moment without a template. */
+function moveInto(target: string, place: string, isThere: boolean): void {
+  if (isThere) renameSync(target, `${place}/old`);
+  try {
+    renameSync(`${place}/new`, target);
+  } catch (error) {
+    if (isThere) renameSync(`${place}/old`, target);
+    throw error;
+  }
+}
+
+async function isTemplate(group: OpenDirectory, name: string): Promise<boolean> {
+  const kind = await kindAt(group, name);
+  if (kind === 'link') throw linkInTheWay(name);
+  if (kind === undefined || kind === 'directory') return kind !== undefined;
+  throw new DroverError('DRV_PATH_UNSAFE', `${name} is a file where the template should be: move it away`);
+}
+
+async function kindsIn(staging: OpenDirectory, entry: string): Promise<Set<string>> {
+  const directory = await staging.child(entry).catch(() => undefined);
+  if (directory === undefined) return new Set();
+  try {
+    return new Set((await directory.list()).map(({ name }) => name.toString()));
+  } finally {
+    await directory.close();
+  }
+}
+
+function ignoreAbsent(error: unknown): undefined {
+  if (systemCodeOf(error) !== 'ENOENT') throw error;
+  return undefined;
+}

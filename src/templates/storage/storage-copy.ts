@@ -1,0 +1,242 @@
+/**
+ * The master's copy of one template of one storage. It answers at once, from what is on disk, and looks at the
+ * provider beside that: when the copy is missing, was not compared for a minute, or is not trusted any more.
+ *
+ * ```
+ *   (needed) ---> asking ---same version---> held --(needed, a minute later)--> asking
+ *                   |  \---another version--> downloading ---> held
+ *                   v failed                     v failed
+ *                 waiting (1 s, doubled, 60 s at most), then as needed; a tree that is held is used meanwhile
+ * ```
+ */
+import { mkdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { z } from 'zod';
+import type { Backoff } from '../../loop/backoff.js';
+import type { Clock, TimerHandle } from '../../loop/clock.js';
+import { DroverError } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { packTree } from '../transfer/bundle.js';
+import { removeTree } from '../tree/remove-tree.js';
+import { syncPath } from '../tree/sync-tree.js';
+import { toWriteError } from '../tree/system-error.js';
+import { type TreePlace, walkTree } from '../tree/tree.js';
+import { TreeDigest } from '../tree/tree-digest.js';
+import type { StorageDownloads } from './storage-download.js';
+import { type StoredTemplate, storedFields, storedLabel } from './storage-provider.js';
+
+/** A version that was compared so shortly before counts as the latest. */
+const TRUST_MS = 60_000;
+/** The feed of a node waits so long for the one call that starts a look. */
+const PATIENCE_MS = 200;
+
+const versionFileSchema = z.object({ version: z.string() });
+
+export interface StorageCopyOptions {
+  readonly template: StoredTemplate;
+  /** `data/storages/<key>/<group>/<name>`. */
+  readonly directory: string;
+  readonly downloads: StorageDownloads;
+  readonly backoff: Backoff;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** The answer of `digest` may be another one now. */
+  readonly onChange: () => void;
+}
+
+export class StorageCopy {
+  readonly #options: StorageCopyOptions;
+  readonly #place: TreePlace;
+  readonly #tree: TreeDigest;
+  /** On the monotonic clock: no look at the provider before. */
+  #nextLookAt = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | undefined;
+  #isDownloading = false;
+  #failure: DroverError | undefined;
+  #retry: TimerHandle | undefined;
+
+  constructor(options: StorageCopyOptions) {
+    this.#options = options;
+    this.#place = { root: options.directory, label: storedLabel(options.template) };
+    this.#tree = new TreeDigest(this.#place, options.clock, () => undefined);
+  }
+
+  /** Where the tree is. */
+  get place(): TreePlace {
+    return this.#place;
+  }
+
+  /** The digest that was found last, without a look. */
+  get last(): string | null {
+    return this.#tree.last;
+  }
+
+  /**
+   * The digest to install. Hardly ever waits for the provider: throws DRV_TEMPLATE_PENDING while it is asked, and
+   * calls `onChange` afterwards; or throws the provider's failure when there is no copy to go on with.
+   */
+  async digest(): Promise<string> {
+    if (this.#looking === undefined && this.#options.clock.monotonic() >= this.#nextLookAt)
+      await this.#settledSoon(this.#look());
+    if (this.#looking !== undefined) throw this.#pending();
+    if (DroverError.is(this.#failure, 'DRV_TEMPLATE_UNKNOWN')) throw this.#failure;
+    const digest = await this.#tree.read(this.#options.signal);
+    if (digest !== null) return digest;
+    // Somebody removed the tree behind our back: the next call downloads it.
+    if (this.#failure === undefined) this.distrust();
+    throw this.#failure ?? this.#pending();
+  }
+
+  /** The digest of what is on disk, whatever the provider says; null: nothing is. */
+  heldDigest(): Promise<string | null> {
+    return this.#tree.read(this.#options.signal);
+  }
+
+  /** Makes the next `digest` ask the provider. */
+  distrust(): void {
+    this.#nextLookAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** The tar stream of the tree. A change meanwhile ends it with an error. */
+  async *pack(): AsyncGenerator<Buffer> {
+    const { signal } = this.#options;
+    yield* packTree(this.#place, await walkTree(this.#place, signal), signal);
+  }
+
+  /** Resolves when no look is under way; abort the signal first. */
+  async stop(): Promise<void> {
+    this.#retry?.cancel();
+    await this.#looking;
+  }
+
+  /** A provider that answers at once makes nobody wait, and no status change to and fro. */
+  async #settledSoon(looking: Promise<void>): Promise<void> {
+    let timer: TimerHandle | undefined;
+    const isLate = new Promise<void>((resolve) => {
+      timer = this.#options.clock.setTimer(PATIENCE_MS, resolve);
+    });
+    await Promise.race([looking, isLate]);
+    timer?.cancel();
+  }
+
+  #look(): Promise<void> {
+    const { clock, onChange, signal } = this.#options;
+    this.#retry?.cancel();
+    const looking = this.#refresh()
+      .then(
+        () => {
+          this.#nextLookAt = clock.monotonic() + TRUST_MS;
+          this.#succeeded();
+        },
+        (error: unknown) => this.#failed(error),
+      )
+      .finally(() => {
+        this.#looking = undefined;
+        this.#isDownloading = false;
+        if (!signal.aborted) onChange();
+      });
+    this.#looking = looking;
+    return looking;
+  }
+
+  async #refresh(): Promise<void> {
+    const { downloads, template, signal } = this.#options;
+    await this.#touch();
+    const version = await downloads.version(template, signal);
+    if (version === (await this.#heldVersion())) return;
+    this.#isDownloading = true;
+    this.#options.onChange();
+    const startedAt = this.#options.clock.monotonic();
+    const { directory, files, bytes } = await downloads.fetch(template, signal);
+    await this.#replace(directory, version);
+    const seconds = ((this.#options.clock.monotonic() - startedAt) / 1000).toFixed(1);
+    this.#options.logger.info(
+      { ...storedFields(template), files, bytes },
+      `${this.#place.label} downloaded: ${files} files, ${bytes} bytes, ${seconds} s`,
+    );
+  }
+
+  /** The version is written last: a kill between leaves the new tree without it, which is then downloaded again. */
+  async #replace(downloaded: string, version: string): Promise<void> {
+    const { directory } = this.#options;
+    const parent = dirname(directory);
+    const away = `${downloaded}-old`;
+    try {
+      await mkdir(parent, { recursive: true, mode: 0o700 });
+      await rename(directory, away).catch(ignoreAbsent);
+      await rename(downloaded, directory);
+      await syncPath(parent);
+      // A torn note counts as none.
+      await writeFile(versionFileOf(directory), JSON.stringify({ version }), { mode: 0o600 });
+    } finally {
+      this.#tree.distrust();
+      await removeTree(downloaded);
+      await removeTree(away);
+    }
+  }
+
+  /** Null when the tree or the note of its version is not there. */
+  async #heldVersion(): Promise<string | null> {
+    const { directory, signal } = this.#options;
+    this.#tree.distrust();
+    if ((await this.#tree.read(signal).catch(() => null)) === null) return null;
+    try {
+      const text = await readFile(versionFileOf(directory), 'utf8');
+      return versionFileSchema.parse(JSON.parse(text)).version;
+    } catch {
+      return null;
+    }
+  }
+
+  /** The time of the last need is that of the note, so that it outlives the process. */
+  async #touch(): Promise<void> {
+    const now = this.#options.clock.now() / 1000;
+    await utimes(versionFileOf(this.#options.directory), now, now).catch(() => undefined);
+  }
+
+  #succeeded(): void {
+    const { backoff, logger } = this.#options;
+    if (this.#failure !== undefined)
+      logger.info(storedFields(this.#options.template), `${this.#place.label} is there again`);
+    this.#failure = undefined;
+    backoff.clear(this.#options.directory);
+  }
+
+  #failed(error: unknown): void {
+    const { backoff, clock, directory, logger, onChange, signal, template } = this.#options;
+    if (signal.aborted) return;
+    const failure = asDroverError(error, this.#place.label);
+    const delayMs = backoff.next(directory);
+    this.#failure = failure;
+    this.#nextLookAt = clock.monotonic() + delayMs;
+    logger.warn(
+      { ...storedFields(template), code: failure.code, err: failure.cause },
+      `${failure.message}; tried again in ${(delayMs / 1000).toFixed(1)} s if it is needed then`,
+    );
+    // Whoever still waits then asks again, and that is the next try.
+    this.#retry = clock.setTimer(delayMs, onChange);
+  }
+
+  #pending(): DroverError {
+    const what = this.#isDownloading ? 'is being downloaded' : 'is being compared with the latest version';
+    return new DroverError('DRV_TEMPLATE_PENDING', `${this.#place.label} ${what}`);
+  }
+}
+
+/** Beside the tree, under a name that no template can have. */
+export function versionFileOf(directory: string): string {
+  return join(dirname(directory), `.${basename(directory)}.version`);
+}
+
+/** No message of the system's goes on from here: it may hold a path. */
+function asDroverError(error: unknown, label: string): DroverError {
+  const known = toWriteError(error, label);
+  return known instanceof DroverError
+    ? known
+    : new DroverError('DRV_STORAGE_FAILED', `${label} cannot be kept; the log says why`, { cause: error });
+}
+
+function ignoreAbsent(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}

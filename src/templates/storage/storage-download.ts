@@ -1,0 +1,166 @@
+/**
+ * Asks storage providers, which others wrote: bounded in time, every failure one error for an operator, and a
+ * downloaded tree only when all of it is there, checked and on disk. Where trees end up is the caller's business.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import PQueue from 'p-queue';
+import type { Clock } from '../../loop/clock.js';
+import { withDeadline } from '../../loop/deadline.js';
+import { DroverError, messageOf } from '../../model/errors.js';
+import { nameSchema } from '../../model/names.js';
+import { unknownStorage } from '../library/choose.js';
+import { type BundleLimits, DEFAULT_BUNDLE_LIMITS } from '../transfer/bundle.js';
+import { removeTree } from '../tree/remove-tree.js';
+import { syncTree } from '../tree/sync-tree.js';
+import { isDiskError, toWriteError } from '../tree/system-error.js';
+import { type TreeEntry, walkTree } from '../tree/tree.js';
+import {
+  type StorageProvider,
+  type StorageProviders,
+  type StoredTemplate,
+  storedLabel,
+} from './storage-provider.js';
+
+/** An instance may be waiting for the answer. */
+const VERSION_LIMIT_MS = 15_000;
+const DOWNLOAD_LIMIT_MS = 3_600_000;
+/** Downloads under way together; each may use several connections. */
+const DOWNLOADS_AT_ONCE = 4;
+const MAX_VERSION_CHARS = 1024;
+const MAX_MESSAGE_CHARS = 500;
+const UNFINISHED = 'download-';
+
+export interface StorageDownloadsOptions {
+  readonly providers: StorageProviders;
+  /** A directory of its own, on the file system of what is made from it; emptied at the start. */
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly limits?: BundleLimits;
+  readonly downloadLimitMs?: number;
+}
+
+/** A whole tree on disk, to be moved into place or removed. */
+export interface DownloadedTree {
+  readonly directory: string;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+export class StorageDownloads {
+  readonly #options: StorageDownloadsOptions;
+  readonly #limits: BundleLimits;
+  readonly #queue = new PQueue({ concurrency: DOWNLOADS_AT_ONCE });
+
+  constructor(options: StorageDownloadsOptions) {
+    this.#options = options;
+    this.#limits = options.limits ?? DEFAULT_BUNDLE_LIMITS;
+  }
+
+  /** Makes the directory, and removes what a killed process left in it. Called once, before anything else. */
+  async start(): Promise<void> {
+    const { directory } = this.#options;
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(directory))
+      if (name.startsWith(UNFINISHED)) await removeTree(join(directory, name));
+  }
+
+  /** Throws DRV_REQUEST_INVALID, DRV_STORAGE_UNKNOWN. */
+  check(template: StoredTemplate): void {
+    this.#providerOf(template);
+  }
+
+  /**
+   * The version that the provider has now. Throws DRV_STORAGE_UNKNOWN, DRV_STORAGE_FAILED, and DRV_TEMPLATE_UNKNOWN
+   * when it has no such template.
+   */
+  async version(template: StoredTemplate, signal: AbortSignal): Promise<string> {
+    const provider = this.#providerOf(template);
+    const { group, name, storage } = template;
+    const version: unknown = await this.#bounded(template, VERSION_LIMIT_MS, signal, (inner) =>
+      provider.version(group, name, inner),
+    );
+    if (version === null)
+      throw new DroverError('DRV_TEMPLATE_UNKNOWN', `storage ${storage} has no template ${group}/${name}`);
+    if (typeof version !== 'string' || version === '' || version.length > MAX_VERSION_CHARS)
+      throw failed(template, `its version is not a text of 1 to ${MAX_VERSION_CHARS} characters`);
+    return version;
+  }
+
+  /**
+   * The tree as the provider has it now. Throws like `version`, and DRV_TEMPLATE_UNSAFE for a tree that no template
+   * can have, DRV_DISK_WRITE_FAILED. Whoever gets it moves or removes it.
+   */
+  fetch(template: StoredTemplate, signal: AbortSignal): Promise<DownloadedTree> {
+    const provider = this.#providerOf(template);
+    return this.#queue.add(() => this.#fetch(template, provider, signal));
+  }
+
+  async #fetch(
+    template: StoredTemplate,
+    provider: StorageProvider,
+    signal: AbortSignal,
+  ): Promise<DownloadedTree> {
+    const directory = join(this.#options.directory, UNFINISHED + randomBytes(8).toString('hex'));
+    const { group, name } = template;
+    const limitMs = this.#options.downloadLimitMs ?? DOWNLOAD_LIMIT_MS;
+    try {
+      await mkdir(directory);
+      await this.#bounded(template, limitMs, signal, (inner) =>
+        provider.download(group, name, directory, inner),
+      );
+      const entries = await walkTree({ root: directory, label: storedLabel(template) }, signal);
+      const bytes = this.#checkSize(template, entries);
+      await syncTree(directory, entries, signal);
+      return { directory, files: entries.filter(({ kind }) => kind === 'file').length, bytes };
+    } catch (error) {
+      await removeTree(directory).catch(() => undefined);
+      signal.throwIfAborted();
+      throw toWriteError(error, storedLabel(template));
+    }
+  }
+
+  #checkSize(template: StoredTemplate, entries: readonly TreeEntry[]): number {
+    const bytes = entries.reduce((sum, { size }) => sum + size, 0);
+    if (entries.length > this.#limits.maxEntries || bytes > this.#limits.maxBytes)
+      throw failed(
+        template,
+        `it holds ${entries.length} entries and ${bytes} bytes; ${this.#limits.maxEntries} and ${this.#limits.maxBytes} are allowed`,
+      );
+    return bytes;
+  }
+
+  #providerOf({ storage, group, name }: StoredTemplate): StorageProvider {
+    for (const part of [group, name])
+      if (!nameSchema.safeParse(part).success)
+        throw new DroverError('DRV_REQUEST_INVALID', `template ${group}/${name}: ${part} is no valid name`);
+    const { providers } = this.#options;
+    const provider = providers.get(storage);
+    if (provider === undefined)
+      throw new DroverError('DRV_STORAGE_UNKNOWN', unknownStorage(storage, providers.keys()));
+    return provider;
+  }
+
+  async #bounded<T>(
+    template: StoredTemplate,
+    limitMs: number,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const { clock } = this.#options;
+    const expired = (): Error => failed(template, `no answer within ${limitMs / 1000} s`);
+    try {
+      return await withDeadline({ limitMs, clock, signal, expired }, work);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof DroverError || isDiskError(error)) throw error;
+      throw failed(template, messageOf(error), error);
+    }
+  }
+}
+
+function failed(template: StoredTemplate, why: string, cause?: unknown): DroverError {
+  const line = why.replace(/\s+/g, ' ').slice(0, MAX_MESSAGE_CHARS);
+  return new DroverError('DRV_STORAGE_FAILED', `${storedLabel(template)} cannot be had: ${line}`, { cause });
+}

@@ -1,0 +1,194 @@
+/**
+ * The master's copies of templates that configurations take from storages, `data/storages/<key>/<group>/<name>/`:
+ * downloaded when an instance needs one, compared with the provider at most once a minute, served to wrappers by
+ * digest like local ones. What nobody needed for 30 days goes at a start.
+ */
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Backoff } from '../../loop/backoff.js';
+import type { Clock } from '../../loop/clock.js';
+import type { Part } from '../../loop/lifecycle.js';
+import { DroverError } from '../../model/errors.js';
+import { nameSchema } from '../../model/names.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { TemplateListener } from '../library/library.js';
+import { removeTree } from '../tree/remove-tree.js';
+import type { TreePlace } from '../tree/tree.js';
+import { StorageCopy, versionFileOf } from './storage-copy.js';
+import type { StorageDownloads } from './storage-download.js';
+import { type StoredTemplate, storedFields, storedLabel } from './storage-provider.js';
+
+const FIRST_RETRY_MS = 1000;
+const UNUSED_MS = 30 * 86_400_000;
+
+export interface StorageLibraryOptions {
+  /** `data/storages`; made when missing. Not the directory of the downloads. */
+  readonly directory: string;
+  readonly downloads: StorageDownloads;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+export class StorageLibrary implements Part {
+  readonly #options: StorageLibraryOptions;
+  readonly #stopped = new AbortController();
+  readonly #listeners = new Set<TemplateListener>();
+  readonly #copies = new Map<string, StorageCopy>();
+  readonly #backoff: Backoff;
+
+  constructor(options: StorageLibraryOptions) {
+    this.#options = options;
+    this.#backoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS });
+  }
+
+  /** Takes up the trees on disk; asks no provider. Throws when the directory cannot be made or read. */
+  async start(): Promise<void> {
+    const { directory, logger } = this.#options;
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    for (const template of await this.#templatesOnDisk()) {
+      if (await this.#isUnused(template)) {
+        await this.#remove(template);
+        logger.info(
+          storedFields(template),
+          `${storedLabel(template)} removed: nothing needed it for 30 days`,
+        );
+      } else this.#copyOf(template);
+    }
+  }
+
+  /** Ends downloads under way. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await Promise.all([...this.#copies.values()].map((copy) => copy.stop()));
+  }
+
+  /**
+   * The digest of the latest version. Throws DRV_STORAGE_UNKNOWN; DRV_TEMPLATE_PENDING while the provider is asked
+   * and the tree downloaded, and then tells the listeners; DRV_TEMPLATE_UNKNOWN when the provider has none;
+   * DRV_STORAGE_FAILED and what checking and writing the tree throws, unless there is a copy to go on with.
+   */
+  async digest(template: StoredTemplate): Promise<string> {
+    this.#options.downloads.check(template);
+    return await this.#copyOf(template).digest();
+  }
+
+  /** Makes the next need of the matching templates ask the provider, and those that wait ask now. */
+  refresh(isMeant: (template: StoredTemplate) => boolean): void {
+    for (const key of this.#copies.keys()) {
+      const template = templateOf(key);
+      if (!isMeant(template)) continue;
+      this.#copies.get(key)?.distrust();
+      this.#tell(template);
+    }
+  }
+
+  /** The templates that this master keeps copies of. */
+  held(): readonly StoredTemplate[] {
+    return [...this.#copies.keys()].sort().map(templateOf);
+  }
+
+  /** True when a copy had this digest when it was looked at last. */
+  hasSeen(digest: string): boolean {
+    return [...this.#copies.values()].some(({ last }) => last === digest);
+  }
+
+  /** The tar stream of the tree that has this digest now. Throws DRV_TEMPLATE_UNKNOWN when none has. */
+  async *openBundle(digest: string): AsyncGenerator<Buffer> {
+    const copy = await this.#find(digest);
+    if (copy === undefined)
+      throw new DroverError(
+        'DRV_TEMPLATE_UNKNOWN',
+        `no template has the digest ${digest.slice(0, 12)} any more`,
+      );
+    yield* copy.pack();
+  }
+
+  /** Where the copy lies that has this digest now; undefined: there is none. */
+  async locate(digest: string): Promise<TreePlace | undefined> {
+    return (await this.#find(digest))?.place;
+  }
+
+  /** Calls `listener` when the answer of `digest` may have changed. Returns the function that unsubscribes. */
+  onChange(listener: TemplateListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async #find(digest: string): Promise<StorageCopy | undefined> {
+    const copies = [...this.#copies.values()];
+    // After a restart of the master nobody has looked at them yet.
+    const candidates = copies.filter(({ last }) => last === digest || last === null);
+    for (const copy of candidates.toSorted((a, b) => Number(b.last === digest) - Number(a.last === digest)))
+      if ((await copy.heldDigest().catch(() => null)) === digest) return copy;
+    return undefined;
+  }
+
+  #copyOf(template: StoredTemplate): StorageCopy {
+    const key = keyOf(template);
+    const known = this.#copies.get(key);
+    if (known !== undefined) return known;
+    const { downloads, clock, logger } = this.#options;
+    const copy = new StorageCopy({
+      template,
+      directory: this.#directoryOf(template),
+      downloads,
+      backoff: this.#backoff,
+      clock,
+      logger,
+      signal: this.#stopped.signal,
+      onChange: () => this.#tell(template),
+    });
+    this.#copies.set(key, copy);
+    return copy;
+  }
+
+  #tell({ group, name }: StoredTemplate): void {
+    if (this.#stopped.signal.aborted) return;
+    for (const listener of this.#listeners) listener(group, name);
+  }
+
+  #directoryOf({ storage, group, name }: StoredTemplate): string {
+    return join(this.#options.directory, storage, group, name);
+  }
+
+  async #templatesOnDisk(): Promise<StoredTemplate[]> {
+    const { directory } = this.#options;
+    const found: StoredTemplate[] = [];
+    for (const storage of await namesIn(directory))
+      for (const group of await namesIn(join(directory, storage)))
+        for (const name of await namesIn(join(directory, storage, group)))
+          found.push({ storage, group, name });
+    return found;
+  }
+
+  async #isUnused(template: StoredTemplate): Promise<boolean> {
+    const note = await lstat(versionFileOf(this.#directoryOf(template))).catch(() => undefined);
+    return note === undefined || this.#options.clock.now() - note.mtimeMs > UNUSED_MS;
+  }
+
+  async #remove(template: StoredTemplate): Promise<void> {
+    const directory = this.#directoryOf(template);
+    await rm(versionFileOf(directory), { force: true });
+    await removeTree(directory);
+  }
+}
+
+/** Directories whose names a storage, group or template can have. */
+async function namesIn(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory() && nameSchema.safeParse(entry.name).success)
+    .map(({ name }) => name)
+    .sort();
+}
+
+function keyOf({ storage, group, name }: StoredTemplate): string {
+  return `${storage}/${group}/${name}`;
+}
+
+/** Names hold no slash. */
+function templateOf(key: string): StoredTemplate {
+  const [storage = '', group = '', name = ''] = key.split('/');
+  return { storage, group, name };
+}

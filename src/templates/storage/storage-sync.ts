@@ -1,0 +1,75 @@
+/** `template sync` from a storage: replaces a local template, `templates/<group>/<name>/`, by the provider's latest version. */
+import type { Part } from '../../loop/lifecycle.js';
+import { DroverError } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { TemplateDirectory } from '../library/template-directory.js';
+import { removeTree } from '../tree/remove-tree.js';
+import type { StorageDownloads } from './storage-download.js';
+import type { StorageLibrary } from './storage-library.js';
+import { storedFields } from './storage-provider.js';
+
+export interface StorageSyncOptions {
+  readonly downloads: StorageDownloads;
+  readonly stored: StorageLibrary;
+  readonly local: Pick<TemplateDirectory, 'replaceBy'>;
+  /** Digest of a local template. */
+  readonly digest: (group: string, name: string) => Promise<string | null>;
+  readonly logger: Logger;
+}
+
+export interface SyncedTemplate {
+  readonly files: number;
+  readonly bytes: number;
+  readonly digest: string;
+}
+
+export class StorageSync implements Part {
+  readonly #options: StorageSyncOptions;
+  readonly #stopped = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+
+  constructor(options: StorageSyncOptions) {
+    this.#options = options;
+  }
+
+  start(): void {}
+
+  /** Ends downloads under way. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await Promise.allSettled(this.#running);
+  }
+
+  /**
+   * Wholly or not at all; what was there before is gone afterwards. Instances that take the template from the storage
+   * itself get the latest version at their next start. Throws DRV_STORAGE_UNKNOWN, DRV_TEMPLATE_UNKNOWN,
+   * DRV_STORAGE_FAILED, and what checking and writing a template throws.
+   */
+  fromStorage(group: string, name: string, storage: string): Promise<SyncedTemplate> {
+    const syncing = this.#sync(group, name, storage).finally(() => this.#running.delete(syncing));
+    this.#running.add(syncing);
+    return syncing;
+  }
+
+  async #sync(group: string, name: string, storage: string): Promise<SyncedTemplate> {
+    const { downloads, stored, local, logger } = this.#options;
+    const template = { storage, group, name };
+    const { signal } = this.#stopped;
+    await downloads.version(template, signal);
+    const { directory, files, bytes } = await downloads.fetch(template, signal);
+    try {
+      await local.replaceBy(group, name, directory);
+    } finally {
+      await removeTree(directory);
+    }
+    stored.refresh((held) => held.storage === storage && held.group === group && held.name === name);
+    const digest = await this.#options.digest(group, name);
+    if (digest === null)
+      throw new DroverError('DRV_TEMPLATE_UNKNOWN', `template ${group}/${name} was removed at the same time`);
+    logger.info(
+      { ...storedFields(template), files, bytes, digest },
+      `template ${group}/${name} replaced by that of storage ${storage}: ${files} files, ${bytes} bytes`,
+    );
+    return { files, bytes, digest };
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * `template sync`: has every connected node fetch trees ahead of need, and keeps the result of each. Nothing that is
+ * desired changes: whoever misses it fetches a tree when an instance needs it.
+ */
+import type { Clock } from '../../loop/clock.js';
+import type { Part } from '../../loop/lifecycle.js';
+import { DroverError, messageOf } from '../../model/errors.js';
+import { publicMessage } from '../../model/public-message.js';
+import {
+  type ClusterSyncReport,
+  LOCAL_STORAGE,
+  type NodeSync,
+  type TreeResult,
+} from '../../model/template.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { StoredTemplate } from '../storage/storage-provider.js';
+import { matcherOf } from './pattern.js';
+import { SyncRun } from './sync-run.js';
+
+export interface ClusterSyncOptions {
+  readonly templates: {
+    groups(): ReadonlyMap<string, readonly string[]>;
+    /** Throws what stands in the way. */
+    digest(group: string, name: string, storage: string): Promise<string | null>;
+  };
+  /** Copies of what configurations take from storages. */
+  readonly stored: {
+    held(): readonly StoredTemplate[];
+    refresh(isMeant: (template: StoredTemplate) => boolean): void;
+  };
+  readonly nodes: {
+    /** Ids, in order. */
+    connected(): readonly string[];
+    /** Has the node fetch what it lacks, and yields the result of each tree. Throws DRV_NODE_DISCONNECTED. */
+    fetch(nodeId: string, digests: readonly string[], signal: AbortSignal): AsyncIterable<TreeResult>;
+  };
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class ClusterSync implements Part {
+  readonly #options: ClusterSyncOptions;
+  readonly #running = new Set<Promise<void>>();
+  readonly #stopped = new AbortController();
+  #latest: SyncRun | undefined;
+
+  constructor(options: ClusterSyncOptions) {
+    this.#options = options;
+  }
+
+  start(): void {}
+
+  /** Waits for digests that are being computed: whoever computes them is stopped before. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.whenIdle();
+  }
+
+  /** Resolves when every node was told, or could not be. */
+  async whenIdle(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  /** How the latest sync stands; undefined: there was none. */
+  get latest(): ClusterSyncReport | undefined {
+    return this.#latest?.report();
+  }
+
+  /** See `TemplateSync.toCluster`. Answers at once; the run says how it goes. Throws DRV_REQUEST_INVALID. */
+  async toCluster(pattern: string): Promise<SyncRun> {
+    const { stored, nodes, clock, logger } = this.#options;
+    const isMeant = matcherOf(pattern);
+    stored.refresh(isMeant);
+    const found = [...this.#local(), ...stored.held()].filter(isMeant);
+    const templates = [...new Set(found.map(({ group, name }) => `${group}/${name}`))].sort();
+    const run = new SyncRun({ pattern, templates, nodes: nodes.connected() }, clock);
+    this.#latest = run;
+    logger.info({ pattern, templates: templates.length, nodes: run.nodes }, `template sync ${pattern}`);
+    const running = this.#perform(run, found).finally(() => this.#running.delete(running));
+    this.#running.add(running);
+    return run;
+  }
+
+  *#local(): Generator<StoredTemplate> {
+    for (const [group, names] of this.#options.templates.groups())
+      for (const name of names) yield { group, name, storage: LOCAL_STORAGE };
+  }
+
+  async #perform(run: SyncRun, found: readonly StoredTemplate[]): Promise<void> {
+    const digests = new Set<string>();
+    for (const template of found) {
+      if (this.#stopped.signal.aborted) break;
+      const digest = await this.#digestOf(template, run);
+      if (digest !== null) digests.add(digest);
+    }
+    await Promise.all(run.nodes.map((nodeId) => this.#sendTo(nodeId, [...digests], run)));
+  }
+
+  async #digestOf({ group, name, storage }: StoredTemplate, run: SyncRun): Promise<string | null> {
+    const { templates, logger } = this.#options;
+    try {
+      return await templates.digest(group, name, storage);
+    } catch (error) {
+      if (this.#stopped.signal.aborted) return null;
+      const reason = messageOf(error);
+      run.leaveOut(`${group}/${name}`, publicMessage(error));
+      // It is on its way to this master, and nodes fetch it from here when they need it.
+      if (DroverError.is(error, 'DRV_TEMPLATE_PENDING')) logger.info(`template sync: ${reason}`);
+      else logger.warn({ group, template: name, storage, reason }, `template sync leaves one out: ${reason}`);
+      return null;
+    }
+  }
+
+  async #sendTo(node: string, digests: readonly string[], run: SyncRun): Promise<void> {
+    const { nodes, logger } = this.#options;
+    const { signal } = this.#stopped;
+    run.begin(node, digests.length);
+    let problem: string | undefined;
+    try {
+      if (digests.length > 0)
+        for await (const result of nodes.fetch(node, digests, signal)) run.note(node, result);
+    } catch (error) {
+      problem = signal.aborted ? 'the master stops' : publicMessage(error);
+    }
+    const result = run.end(node, problem);
+    if (result === undefined || signal.aborted) return;
+    const level = result.state === 'done' ? 'info' : 'warn';
+    logger[level](result, `template sync: ${describeNodeSync(result)}`);
+  }
+}
+
+/** `node-2: 3 trees: 1 was there, 2 fetched (5 files, 1200000 bytes) in 0.4 s`. */
+export function describeNodeSync(sync: NodeSync): string {
+  const { nodeId, state, trees, had, fetched, files, bytes, durationMs, problems } = sync;
+  const there = had === 0 ? [] : [`${had} ${had === 1 ? 'was' : 'were'} there`];
+  const came =
+    fetched === 0
+      ? []
+      : [
+          `${fetched} fetched (${countOf(files, 'file')}, ${sizeOf(bytes)}) in ${(durationMs / 1000).toFixed(1)} s`,
+        ];
+  const missing = trees - had - fetched;
+  const isOver = state === 'done' || state === 'failed';
+  const lacking = missing === 0 ? [] : [isOver ? `${missing} missing` : `${missing} to come`];
+  const why = problems.length === 0 ? '' : `: ${problems.join('; ')}`;
+  const parts = [...there, ...came, ...lacking];
+  return `${nodeId}: ${countOf(trees, 'tree')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}${why}`;
+}
+
+function countOf(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
+function sizeOf(bytes: number): string {
+  if (bytes < 10_000) return `${bytes} bytes`;
+  return bytes < 10_000_000 ? `${Math.round(bytes / 1000)} kB` : `${Math.round(bytes / 1_000_000)} MB`;
+}

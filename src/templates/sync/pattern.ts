@@ -1,0 +1,24 @@
+/** Which templates a pattern of `template sync` means: `group/name`, `group/*` or `*`. Pure. */
+import { DroverError } from '../../model/errors.js';
+import { nameSchema } from '../../model/names.js';
+
+export interface TemplateName {
+  readonly group: string;
+  readonly name: string;
+}
+
+/** The test that a pattern stands for. Throws DRV_REQUEST_INVALID for what is no pattern. */
+export function matcherOf(pattern: string): (template: TemplateName) => boolean {
+  if (pattern === '*') return () => true;
+  const [group = '', name = '', ...more] = pattern.split('/');
+  const isPattern =
+    more.length === 0 &&
+    nameSchema.safeParse(group).success &&
+    (name === '*' || nameSchema.safeParse(name).success);
+  if (!isPattern)
+    throw new DroverError(
+      'DRV_REQUEST_INVALID',
+      'pattern: must be group/name, group/* (all templates of a group) or * (all templates)',
+    );
+  return (template) => template.group === group && (name === '*' || template.name === name);
+}

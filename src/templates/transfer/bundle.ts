@@ -1,0 +1,293 @@
+/**
+ * A tree as a tar stream: what goes over the channel from the master's library to a wrapper's cache. Only
+ * paths, executable bits and contents travel.
+ */
+import { once } from 'node:events';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { extract, type Header, type Pack, pack } from 'tar-stream';
+import { DroverError, messageOf } from '../../model/errors.js';
+import { readAhead } from '../tree/read-ahead.js';
+import { isSystemError } from '../tree/system-error.js';
+import { MAX_TREE_DEPTH, MAX_TREE_ENTRIES, type TreeEntry, type TreePlace } from '../tree/tree.js';
+
+/** Tar writes in pieces of 512 bytes; a frame of the channel should be larger than that. */
+const PIECE_BYTES = 64 * 1024;
+const EPOCH = new Date(0);
+
+/** One file or directory of a tar stream, and its content as it comes. */
+export type ArchiveEntry = ReturnType<typeof extract> extends AsyncIterable<infer Item> ? Item : never;
+type FileHeader = Pick<Header, 'name' | 'type' | 'size' | 'mode' | 'mtime'>;
+
+/** What an archive from elsewhere may hold at most. */
+export interface BundleLimits {
+  readonly maxEntries: number;
+  readonly maxBytes: number;
+  /** Made by another program: parents may be missing or come twice, names may begin with "./". */
+  readonly isForeign?: boolean;
+}
+
+export const DEFAULT_BUNDLE_LIMITS: BundleLimits = { maxEntries: MAX_TREE_ENTRIES, maxBytes: 64 * 1024 ** 3 };
+
+/**
+ * The tar stream of a walked tree, in pieces of about 64 KiB. Ends with TreeChanged when a file is not what the
+ * walk saw. Reads only as fast as it is read.
+ */
+export async function* packTree(
+  place: TreePlace,
+  entries: readonly TreeEntry[],
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const archive = pack();
+  // Its errors reach us through the iteration; one that comes after its end concerns nobody.
+  archive.on('error', () => {});
+  const writing = writeEntries(archive, place, entries, signal).catch((error: unknown) => {
+    archive.destroy(error instanceof Error ? error : new Error(String(error)));
+  });
+  try {
+    yield* inPieces(archive);
+  } finally {
+    archive.destroy();
+    await writing;
+  }
+}
+
+async function writeEntries(
+  archive: Pack,
+  place: TreePlace,
+  entries: readonly TreeEntry[],
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const { entry, content } of readAhead(place, entries, signal)) {
+    const { path: name, kind: type, executable, size } = entry;
+    const header: FileHeader = { name, type, size, mode: modeOf(executable), mtime: EPOCH };
+    if (type === 'directory') archive.entry({ ...header, mode: 0o755 });
+    else await writeFileEntry(archive, header, content);
+  }
+  archive.finalize();
+}
+
+async function writeFileEntry(
+  archive: Pack,
+  header: FileHeader,
+  content: AsyncIterable<Buffer> | Iterable<Buffer>,
+): Promise<void> {
+  const { promise: ended, settle } = settleable();
+  const sink = archive.entry(header, settle);
+  sink.on('error', settle);
+  for await (const chunk of content) {
+    if (!sink.write(chunk)) await Promise.race([once(sink, 'drain'), ended]);
+  }
+  sink.end(null);
+  await ended;
+}
+
+function settleable(): { promise: Promise<void>; settle: (error?: Error | null) => void } {
+  let settle: (error?: Error | null) => void = () => {};
+  const promise = new Promise<void>((resolve, reject) => {
+    settle = (error) => (error ? reject(error) : resolve());
+  });
+  promise.catch(() => {});
+  return { promise, settle };
+}
+
+async function* inPieces(source: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  for await (const chunk of bytesOf(source)) {
+    held.push(chunk);
+    heldBytes += chunk.length;
+    if (heldBytes < PIECE_BYTES) continue;
+    yield Buffer.concat(held);
+    held = [];
+    heldBytes = 0;
+  }
+  if (heldBytes > 0) yield Buffer.concat(held);
+}
+
+/** For streams that type their chunks as unknown. */
+export async function* bytesOf(source: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
+  for await (const chunk of source) {
+    if (!Buffer.isBuffer(chunk)) throw new TypeError('the archive gave something other than bytes');
+    yield chunk;
+  }
+}
+
+/**
+ * Unpacks a tar stream into the empty directory `directory`, which nobody else writes. Throws DRV_TEMPLATE_CORRUPT
+ * for anything but plain files and directories under relative names, for too much of it and for broken archives.
+ * Errors of the source and of the disk pass as they are. What was unpacked so far is left to the caller.
+ */
+export async function unpackTree(
+  source: AsyncIterable<Buffer>,
+  directory: string,
+  limits: BundleLimits,
+  signal: AbortSignal,
+): Promise<void> {
+  const budget = new Budget(limits);
+  await eachEntry(source, signal, (entry) =>
+    limits.isForeign === true
+      ? unpackForeignEntry(entry, directory, budget)
+      : unpackEntry(entry, entry.header.name, directory, budget),
+  );
+}
+
+/**
+ * Calls `take` for each entry of a tar stream in turn; it must read or drop the content. Throws DRV_TEMPLATE_CORRUPT
+ * for a broken archive; errors of the source, of the disk and of `take` pass as they are.
+ */
+export async function eachEntry(
+  source: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+  take: (entry: ArchiveEntry) => Promise<void>,
+): Promise<void> {
+  const archive = extract();
+  const origin = new Origin(source);
+  const feeding = pipeline(origin, archive, { signal });
+  let archiveFailure: unknown;
+  feeding.catch((error: unknown) => {
+    archiveFailure = error;
+  });
+  try {
+    for await (const entry of archive) await take(entry);
+    await feeding;
+  } catch (error) {
+    // An entry that ends too early only says that it was destroyed; the archive says why, a moment later.
+    await nextTurn();
+    signal.throwIfAborted();
+    if (origin.failure !== undefined) throw origin.failure;
+    if (error instanceof DroverError || isSystemError(error)) throw error;
+    throw corrupt(messageOf(archiveFailure ?? error));
+  } finally {
+    archive.destroy();
+  }
+}
+
+/** Passes the source on and remembers its error, which tells it from an error of the archive. */
+class Origin {
+  failure: unknown;
+  readonly #source: AsyncIterable<Buffer>;
+
+  constructor(source: AsyncIterable<Buffer>) {
+    this.#source = source;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    try {
+      yield* this.#source;
+    } catch (error) {
+      this.failure = error;
+      throw error;
+    }
+  }
+}
+
+/** What an archive may still bring. */
+export class Budget {
+  #entries: number;
+  #bytes: number;
+  readonly #parents = new Set<string>();
+
+  constructor({ maxEntries, maxBytes }: BundleLimits) {
+    this.#entries = maxEntries;
+    this.#bytes = maxBytes;
+  }
+
+  takeEntry(size: number): void {
+    if (--this.#entries < 0) throw corrupt('it holds too many entries');
+    this.#bytes -= size;
+    if (this.#bytes < 0) throw corrupt('it holds too many bytes');
+  }
+
+  /** Directories that only stand in the names of others are made too. Returns how many were not known yet. */
+  takeDirectory(path: string): number {
+    const before = this.#parents.size;
+    for (let parent = path; parent !== '.' && !this.#parents.has(parent); parent = dirname(parent)) {
+      this.#parents.add(parent);
+      this.takeEntry(0);
+    }
+    return this.#parents.size - before;
+  }
+}
+
+async function unpackForeignEntry(entry: ArchiveEntry, directory: string, budget: Budget): Promise<void> {
+  const { type, name: given } = entry.header;
+  const name = given.replace(/^(?:\.\/)+/, '');
+  let made = 0;
+  if (type === 'file' || type === 'directory') {
+    const path = name === '' || name === '.' ? '.' : safePath(name);
+    const wanted = type === 'directory' ? path : dirname(path);
+    made = budget.takeDirectory(wanted);
+    await mkdir(`${directory}/${wanted}`, { recursive: true, mode: 0o755 }).catch(namingEntry(name));
+  }
+  if (type !== 'directory') return unpackEntry(entry, name, directory, budget);
+  if (made === 0) budget.takeEntry(0);
+  entry.resume();
+}
+
+async function unpackEntry(
+  entry: ArchiveEntry,
+  name: string,
+  directory: string,
+  budget: Budget,
+): Promise<void> {
+  const { type, size, mode } = entry.header;
+  budget.takeEntry(size);
+  const path = `${directory}/${safePath(name)}`;
+  if (type === 'directory') {
+    await mkdir(path, 0o755).catch(namingEntry(name));
+    entry.resume();
+  } else if (type === 'file') {
+    const file = await open(path, 'wx', modeOf((mode & 0o100) !== 0)).catch(namingEntry(name));
+    await writeAll(file, entry);
+  } else {
+    throw corrupt(`entry ${quote(name)} is a ${type}, not a file or directory`);
+  }
+}
+
+async function writeAll(file: FileHandle, chunks: AsyncIterable<unknown>): Promise<void> {
+  try {
+    for await (const chunk of bytesOf(chunks)) await file.writeFile(chunk);
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * The name without the slash that tar puts behind directories. Throws DRV_TEMPLATE_CORRUPT for a path that would leave
+ * the tree.
+ */
+export function safePath(name: string): string {
+  const path = name.replace(/\/$/, '');
+  const parts = path.split('/');
+  const isSafe = !path.includes('\0') && parts.every((part) => part !== '' && part !== '.' && part !== '..');
+  if (!isSafe) throw corrupt(`entry ${quote(name)} would leave the directory`);
+  if (parts.length > MAX_TREE_DEPTH)
+    throw corrupt(`entry ${quote(name)} lies deeper than ${MAX_TREE_DEPTH} levels`);
+  return path;
+}
+
+/** Throws: a second entry of one name, a file as a parent and a missing parent are faults of the archive. */
+export function namingEntry(name: string): (error: NodeJS.ErrnoException) => never {
+  return (error) => {
+    const isFaultOfArchive = ['EEXIST', 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(error.code ?? '');
+    throw isFaultOfArchive ? corrupt(`entry ${quote(name)} does not fit the others (${error.code})`) : error;
+  };
+}
+
+/** Short and on one line, whatever the name holds. */
+export function quote(name: string): string {
+  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name);
+}
+
+/** The mode of a file, but for the umask. */
+export function modeOf(executable: boolean): number {
+  return executable ? 0o755 : 0o644;
+}
+
+/** DRV_TEMPLATE_CORRUPT: what came is not what it should be. */
+export function corrupt(what: string): DroverError {
+  return new DroverError('DRV_TEMPLATE_CORRUPT', `the template archive was refused: ${what}`);
+}

@@ -1,0 +1,304 @@
+/**
+ * The wrapper's templates, `data/template-cache/<digest>/`: whole, verified, never changed trees, from which working
+ * directories are copied. What a killed process left half-done is removed at start.
+ */
+import { lstat, mkdir, readdir, rename, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../../loop/clock.js';
+import type { Part } from '../../loop/lifecycle.js';
+import { DroverError } from '../../model/errors.js';
+import type { FetchCost } from '../../model/template.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { isDigest } from '../tree/digest.js';
+import { removeTree } from '../tree/remove-tree.js';
+import { systemCodeOf } from '../tree/system-error.js';
+import { type TreeItem, walkTree } from '../tree/tree.js';
+import { type BundleLimits, DEFAULT_BUNDLE_LIMITS } from './bundle.js';
+import { CachedManifests } from './cached-manifests.js';
+import type { Base } from './delta.js';
+import type { TreeOffer } from './tree-fetch.js';
+import { labelOf, TreeIntake, UNFINISHED } from './tree-intake.js';
+
+const MANIFESTS = '.manifests';
+/** Entries of the trees in which files are looked for that a new one shares. */
+const MAX_BASE_ENTRIES = 200_000;
+/** Listings of trees are kept in memory up to this many entries together. */
+const MAX_KEPT_ENTRIES = 100_000;
+
+export interface TemplateCacheOptions {
+  /** `data/template-cache/`; made when missing. */
+  readonly directory: string;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** What one template may hold at most. */
+  readonly limits?: BundleLimits;
+}
+
+/** A cached tree, for copying. */
+export interface CachedTree {
+  readonly directory: string;
+  /** Parents before children. */
+  readonly items: readonly TreeItem[];
+}
+
+export interface EvictionRule {
+  /** All trees together; the longest unused go first. */
+  readonly maxBytes: number;
+  /** A tree unused for so long goes in any case. */
+  readonly maxAgeMs: number;
+  /** Digests that instances of this node still name. */
+  readonly inUse: ReadonlySet<string>;
+}
+
+const FREE: FetchCost = { transferredBytes: 0, transferredFiles: 0 };
+
+interface MeasuredTree {
+  readonly digest: string;
+  /** Unix milliseconds. */
+  readonly usedAt: number;
+  readonly bytes: number;
+}
+
+export class TemplateCache implements Part {
+  readonly #directory: string;
+  readonly #logger: Logger;
+  readonly #clock: Clock;
+  readonly #manifests: CachedManifests;
+  readonly #intake: TreeIntake;
+  readonly #held = new Set<string>();
+  readonly #adding = new Map<string, Promise<unknown>>();
+  readonly #readers = new Map<string, number>();
+  readonly #listings = new Map<string, readonly TreeItem[]>();
+
+  constructor({ directory, logger, clock, limits = DEFAULT_BUNDLE_LIMITS }: TemplateCacheOptions) {
+    this.#directory = directory;
+    this.#logger = logger;
+    this.#clock = clock;
+    this.#manifests = new CachedManifests(join(directory, MANIFESTS));
+    this.#intake = new TreeIntake({ directory, manifests: this.#manifests, limits, logger });
+  }
+
+  /** Takes up the trees on disk and removes leftovers of a killed process. */
+  async start(): Promise<void> {
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(this.#directory)) {
+      if (isDigest(name)) this.#held.add(name);
+      else if (name.startsWith(UNFINISHED)) await removeTree(join(this.#directory, name));
+    }
+    await this.#manifests.start((digest) => this.#held.has(digest));
+  }
+
+  /** Waits for additions that are under way; abort their signals first. */
+  async stop(): Promise<void> {
+    await Promise.allSettled(this.#adding.values());
+  }
+
+  has(digest: string): boolean {
+    return this.#held.has(digest);
+  }
+
+  /** Where the tree of this digest lies, or would lie. Throws DRV_REQUEST_INVALID for what is no digest. */
+  directoryOf(digest: string): string {
+    if (!isDigest(digest)) throw new DroverError('DRV_REQUEST_INVALID', `${digest} is no template digest`);
+    return join(this.#directory, digest);
+  }
+
+  /**
+   * Takes in the tree of a tar stream, wholly or not at all; repeatable, and no work when it is held already. Of
+   * concurrent calls for one digest the first reads its source, the others wait and read theirs only when it
+   * fails. Throws DRV_TEMPLATE_CORRUPT when it is not the tree that was asked for, DRV_DISK_WRITE_FAILED, and the
+   * source's own errors.
+   */
+  async add(digest: string, source: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
+    await this.#takeOnce(digest, { whole: () => source }, NO_BASES, signal);
+  }
+
+  /** As `add`, from one who gives single files too: only those come that no tree of the cache has. */
+  fetch(digest: string, offer: TreeOffer, signal: AbortSignal): Promise<FetchCost> {
+    const { whole } = offer;
+    return this.#takeOnce(digest, this.#held.size > 0 ? offer : { whole }, this.#bases(signal), signal);
+  }
+
+  /** The listing of a held tree. Throws DRV_TEMPLATE_CORRUPT when it is not there (any more): add it again. */
+  async tree(digest: string, signal: AbortSignal): Promise<CachedTree> {
+    const directory = this.directoryOf(digest);
+    if (!this.has(digest)) throw gone(digest);
+    await this.#touch(digest);
+    const known = this.#listings.get(digest);
+    if (known !== undefined) return { directory, items: known };
+    try {
+      const items = listingOf(await walkTree({ root: directory, label: labelOf(digest) }, signal));
+      this.#keepListing(digest, items);
+      return { directory, items };
+    } catch (error) {
+      if (systemCodeOf(error) !== 'ENOENT') throw error;
+      await this.discard(digest);
+      throw gone(digest);
+    }
+  }
+
+  /** Keeps the tree from eviction until the returned function is called. */
+  hold(digest: string): () => void {
+    this.#readers.set(digest, (this.#readers.get(digest) ?? 0) + 1);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      const left = (this.#readers.get(digest) ?? 1) - 1;
+      if (left === 0) this.#readers.delete(digest);
+      else this.#readers.set(digest, left);
+    };
+  }
+
+  /** Drops a tree that proved incomplete, so that it is fetched again. Repeatable. */
+  async discard(digest: string): Promise<void> {
+    this.#held.delete(digest);
+    this.#listings.delete(digest);
+    await this.#manifests.remove(digest);
+    const away = this.#intake.besideOf(digest);
+    try {
+      await rename(this.directoryOf(digest), away);
+    } catch (error) {
+      if (systemCodeOf(error) === 'ENOENT') return;
+      throw error;
+    }
+    await removeTree(away);
+  }
+
+  /** Removes trees that nobody names or reads, by age and until the rest fits. Resolves with the digests removed. */
+  async evict({ maxBytes, maxAgeMs, inUse }: EvictionRule, signal: AbortSignal): Promise<string[]> {
+    const trees: MeasuredTree[] = [];
+    for (const digest of [...this.#held]) trees.push(await this.#measure(digest, signal));
+    let total = trees.reduce((sum, { bytes }) => sum + bytes, 0);
+    const removed: string[] = [];
+    for (const { digest, bytes, usedAt } of trees.sort((a, b) => a.usedAt - b.usedAt)) {
+      signal.throwIfAborted();
+      const isOld = this.#clock.now() - usedAt > maxAgeMs;
+      if (!isOld && total <= maxBytes) continue;
+      if (inUse.has(digest) || this.#readers.has(digest)) continue;
+      await this.discard(digest);
+      this.#logger.info(
+        { digest, bytes },
+        `template tree removed from the cache: ${isOld ? 'unused' : 'full'}`,
+      );
+      removed.push(digest);
+      total -= bytes;
+    }
+    return removed;
+  }
+
+  async #takeOnce(
+    digest: string,
+    offer: TreeOffer,
+    bases: AsyncIterable<Base>,
+    signal: AbortSignal,
+  ): Promise<FetchCost> {
+    this.directoryOf(digest);
+    for (;;) {
+      signal.throwIfAborted();
+      if (this.has(digest)) return FREE;
+      const other = this.#adding.get(digest);
+      if (other === undefined) break;
+      await settledOrAborted(other, signal);
+    }
+    const adding = this.#take(digest, offer, bases, signal).finally(() => this.#adding.delete(digest));
+    this.#adding.set(digest, adding);
+    return adding;
+  }
+
+  async #take(
+    digest: string,
+    offer: TreeOffer,
+    bases: AsyncIterable<Base>,
+    signal: AbortSignal,
+  ): Promise<FetchCost> {
+    const { items, damaged, ...cost } = await this.#intake.take(digest, offer, bases, signal);
+    this.#held.add(digest);
+    this.#keepListing(digest, listingOf(items));
+    for (const base of damaged) {
+      this.#logger.warn({ digest: base }, `${labelOf(base)} was damaged on this disk and is removed`);
+      await this.discard(base);
+    }
+    return cost;
+  }
+
+  /** The trees that are held, with their manifests, the last used first. */
+  async *#bases(signal: AbortSignal): AsyncGenerator<Base> {
+    const held = [...this.#held].map(async (digest) => ({ digest, usedAt: await this.#usedAt(digest) }));
+    let entries = 0;
+    for (const { digest } of (await Promise.all(held)).sort((a, b) => b.usedAt - a.usedAt)) {
+      signal.throwIfAborted();
+      if (entries > MAX_BASE_ENTRIES) return;
+      const items = await this.#manifests.read(digest);
+      if (items === undefined || !this.has(digest)) continue;
+      entries += items.length;
+      yield { digest, directory: this.directoryOf(digest), items };
+    }
+  }
+
+  #keepListing(digest: string, items: readonly TreeItem[]): void {
+    this.#listings.delete(digest);
+    this.#listings.set(digest, items);
+    let total = [...this.#listings.values()].reduce((sum, { length }) => sum + length, 0);
+    for (const [oldest, { length }] of this.#listings) {
+      if (total <= MAX_KEPT_ENTRIES) return;
+      this.#listings.delete(oldest);
+      total -= length;
+    }
+  }
+
+  /** The time of the last use is the tree's own modification time, so that it outlives the process. */
+  async #touch(digest: string): Promise<void> {
+    const now = this.#clock.now() / 1000;
+    await utimes(this.directoryOf(digest), now, now).catch(() => {});
+  }
+
+  async #measure(digest: string, signal: AbortSignal): Promise<MeasuredTree> {
+    const root = this.directoryOf(digest);
+    try {
+      const usedAt = await this.#usedAt(digest);
+      const items = this.#listings.get(digest) ?? (await walkTree({ root, label: labelOf(digest) }, signal));
+      return { digest, usedAt, bytes: items.reduce((sum, { size }) => sum + size, 0) };
+    } catch {
+      signal.throwIfAborted();
+      // What cannot be read is of no use: the first to go.
+      return { digest, usedAt: 0, bytes: 0 };
+    }
+  }
+
+  /** What cannot be read counts as unused for ever. */
+  async #usedAt(digest: string): Promise<number> {
+    return lstat(this.directoryOf(digest)).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    );
+  }
+}
+
+/** Nothing to share files with. */
+const NO_BASES: AsyncIterable<Base> = {
+  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
+};
+
+async function settledOrAborted(other: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const settled = other.catch(() => {});
+  let stopWaiting = (): void => {};
+  const aborted = new Promise<void>((resolve) => {
+    stopWaiting = resolve;
+  });
+  signal.addEventListener('abort', stopWaiting);
+  await Promise.race([settled, aborted]);
+  signal.removeEventListener('abort', stopWaiting);
+}
+
+/** Without stat facts and hashes, which nobody asks for any more. */
+function listingOf(entries: readonly TreeItem[]): TreeItem[] {
+  return entries.map(({ path, kind, executable, size }) => ({ path, kind, executable, size }));
+}
+
+function gone(digest: string): DroverError {
+  return new DroverError(
+    'DRV_TEMPLATE_CORRUPT',
+    `${labelOf(digest)} is not in the cache of this node; it is fetched again`,
+  );
+}

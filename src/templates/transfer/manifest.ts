@@ -1,0 +1,78 @@
+/**
+ * What a tree consists of, item by item with the hashes of the contents: a few percent of its size. The digest of the
+ * tree is computed from just that, so a manifest that has the digest asked for is the true one, whoever sent it.
+ */
+import { z } from 'zod';
+import { digestOf, type HashedItem } from '../tree/digest.js';
+import { MAX_TREE_ENTRIES } from '../tree/tree.js';
+import { corrupt, safePath } from './bundle.js';
+
+const PIECE_CHARS = 64 * 1024;
+const MAX_BYTES = 128 * 1024 * 1024;
+const NEWLINE = 10;
+
+const lineSchema = z.union([
+  z.tuple([z.literal('directory'), z.string()]),
+  z.tuple([z.literal('file'), z.string(), z.boolean(), z.int().min(0), z.string().regex(/^[0-9a-f]{64}$/)]),
+]);
+
+/** One line of JSON for each item, in the order of the walk, in pieces of about 64 KiB. */
+export function* encodeManifest(items: readonly HashedItem[]): Generator<Buffer> {
+  let text = '';
+  for (const { path, kind, executable, size, hash } of items) {
+    const line =
+      kind === 'directory' ? [kind, path] : [kind, path, executable, size, hash?.toString('hex') ?? ''];
+    text += `${JSON.stringify(line)}\n`;
+    if (text.length < PIECE_CHARS) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  if (text !== '') yield Buffer.from(text);
+}
+
+/** Throws DRV_TEMPLATE_CORRUPT for what is not the manifest of the tree with this digest; the source's own errors pass. */
+export async function decodeManifest(
+  source: AsyncIterable<Buffer> | Iterable<Buffer>,
+  digest: string,
+): Promise<HashedItem[]> {
+  const items: HashedItem[] = [];
+  for await (const line of linesOf(source)) {
+    if (items.length >= MAX_TREE_ENTRIES) throw corrupt('its list holds too many entries');
+    items.push(decodeLine(line));
+  }
+  if ((await digestOf(items)) !== digest) throw corrupt('its list is not that of this tree');
+  return items;
+}
+
+function decodeLine(line: string): HashedItem {
+  let parsed: z.output<typeof lineSchema>;
+  try {
+    parsed = lineSchema.parse(JSON.parse(line));
+  } catch {
+    throw corrupt('its list cannot be read');
+  }
+  const path = safePath(parsed[1]);
+  if (parsed[0] === 'directory')
+    return { path, kind: 'directory', executable: false, size: 0, hash: undefined };
+  const [kind, , executable, size, hash] = parsed;
+  return { path, kind, executable, size, hash: Buffer.from(hash, 'hex') };
+}
+
+/** A path may hold any character, but JSON writes no newline. */
+async function* linesOf(source: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<string> {
+  let held: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of source) {
+    bytes += piece.length;
+    if (bytes > MAX_BYTES) throw corrupt('its list is too long');
+    const end = piece.lastIndexOf(NEWLINE);
+    if (end < 0) {
+      held.push(piece);
+      continue;
+    }
+    const text = Buffer.concat([...held, piece.subarray(0, end)]).toString();
+    held = [piece.subarray(end + 1)];
+    yield* text.split('\n');
+  }
+  if (held.some(({ length }) => length > 0)) throw corrupt('its list is cut off');
+}

@@ -1,0 +1,98 @@
+/**
+ * Brings one tree into a directory of the cache, from whoever offers it: only the files that no other tree of the cache
+ * has, or all of it as one stream where nothing is shared. What comes is proved by its digest either way.
+ */
+import { type FetchCost, type FileRange, MAX_FILE_RANGES } from '../../model/template.js';
+import { digestOf, type HashedItem } from '../tree/digest.js';
+import { type BundleLimits, corrupt } from './bundle.js';
+import { type Base, checkReceived, chooseSources, missingRanges, placeShared, type Source } from './delta.js';
+import { decodeManifest } from './manifest.js';
+import { receiveTree } from './receive.js';
+
+/** Who has the tree. Each stream is asked for at most once, and read to its end or let go. */
+export interface TreeOffer {
+  /** A tar stream of everything. */
+  whole(): AsyncIterable<Buffer>;
+  /** Absent: there is only the whole. */
+  readonly parts?: {
+    /** See manifest.ts. */
+    manifest(): AsyncIterable<Buffer>;
+    /** A tar stream of the files at these places of the manifest. */
+    files(ranges: readonly FileRange[]): AsyncIterable<Buffer>;
+  };
+}
+
+export interface TreeRequest {
+  readonly digest: string;
+  readonly offer: TreeOffer;
+  /** Empty, and nobody else writes there. */
+  readonly directory: string;
+  readonly limits: BundleLimits;
+  readonly signal: AbortSignal;
+}
+
+/** What a fetch brought and what it cost. */
+export interface FetchedTree extends FetchCost {
+  readonly items: readonly HashedItem[];
+}
+
+/** Everything in one stream. Throws DRV_TEMPLATE_CORRUPT when it is not the tree that was asked for. */
+export async function fetchWhole(request: TreeRequest): Promise<FetchedTree> {
+  const { digest, offer, directory, limits, signal } = request;
+  const traffic = new Traffic();
+  const items = await receiveTree(traffic.count(offer.whole()), directory, limits, signal);
+  const actual = await digestOf(items);
+  if (actual !== digest)
+    throw corrupt(`it has the digest ${actual.slice(0, 12)}; it was damaged or changed on the way`);
+  return { items, transferredBytes: traffic.bytes, transferredFiles: items.filter(isFile).length };
+}
+
+/**
+ * Only what no tree of `bases` has; undefined: they share nothing with it, or too little. `onDamaged` hears
+ * of trees of which a file was not what it should be. Throws DRV_TEMPLATE_CORRUPT for anything that is not as its hash says.
+ */
+export async function fetchMissing(
+  request: TreeRequest,
+  { bases, onDamaged }: { readonly bases: AsyncIterable<Base>; onDamaged: (digest: string) => void },
+): Promise<FetchedTree | undefined> {
+  const { digest, offer, directory, limits, signal } = request;
+  if (offer.parts === undefined) return undefined;
+  const traffic = new Traffic();
+  const wanted = await decodeManifest(traffic.count(offer.parts.manifest()), digest);
+  const sources = await chooseSources(wanted, bases);
+  if (sources.size === 0) return undefined;
+  const damaged = await placeShared(wanted, sources, directory, signal);
+  for (const tree of new Set([...damaged].map((index) => sources.get(index)?.digest))) {
+    if (tree !== undefined) onDamaged(tree);
+  }
+  const { ranges, files } = missingRanges(wanted, (index) => isPlaced(index, sources, damaged));
+  if (ranges.length > MAX_FILE_RANGES) return undefined;
+  if (files > 0) {
+    const stream = traffic.count(offer.parts.files(ranges));
+    checkReceived(await receiveTree(stream, directory, limits, signal), wanted, ranges);
+  }
+  return { items: wanted, transferredBytes: traffic.bytes, transferredFiles: files };
+}
+
+function isPlaced(
+  index: number,
+  sources: ReadonlyMap<number, Source>,
+  damaged: ReadonlySet<number>,
+): boolean {
+  return sources.has(index) && !damaged.has(index);
+}
+
+function isFile({ kind }: HashedItem): boolean {
+  return kind === 'file';
+}
+
+class Traffic {
+  bytes = 0;
+
+  async *count(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const piece of source) {
+      this.bytes += piece.length;
+      yield piece;
+    }
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * How a tree gets into the cache's directory: fetched beside its place, proved, written through to the disk, then
+ * renamed in; whole or not at all.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DroverError } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { removeTree } from '../tree/remove-tree.js';
+import { syncPath, syncTree } from '../tree/sync-tree.js';
+import { toWriteError } from '../tree/system-error.js';
+import type { BundleLimits } from './bundle.js';
+import type { CachedManifests } from './cached-manifests.js';
+import type { Base } from './delta.js';
+import { type FetchedTree, fetchMissing, fetchWhole, type TreeOffer } from './tree-fetch.js';
+
+/** How names of trees begin that are not finished. */
+export const UNFINISHED = '.unfinished-';
+
+export interface TreeIntakeOptions {
+  readonly directory: string;
+  readonly manifests: CachedManifests;
+  readonly limits: BundleLimits;
+  readonly logger: Logger;
+}
+
+/** A tree that is in its place, and trees of the cache that proved damaged meanwhile. */
+export interface TakenTree extends FetchedTree {
+  readonly damaged: ReadonlySet<string>;
+}
+
+export class TreeIntake {
+  readonly #options: TreeIntakeOptions;
+
+  constructor(options: TreeIntakeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes in what no tree of `bases` has; where nothing is shared, or what came cannot be used, everything in one
+   * stream. Throws DRV_TEMPLATE_CORRUPT, DRV_DISK_WRITE_FAILED and the errors of the offer.
+   */
+  async take(
+    digest: string,
+    offer: TreeOffer,
+    bases: AsyncIterable<Base>,
+    signal: AbortSignal,
+  ): Promise<TakenTree> {
+    const damaged = new Set<string>();
+    const request = { digest, offer, limits: this.#options.limits, signal };
+    const onDamaged = (base: string): void => {
+      damaged.add(base);
+    };
+    const missing = await this.#try(digest, signal, (directory) =>
+      fetchMissing({ ...request, directory }, { bases, onDamaged }),
+    );
+    const taken =
+      missing ?? (await this.#place(digest, signal, (directory) => fetchWhole({ ...request, directory })));
+    return { ...taken, damaged };
+  }
+
+  /** Where something of this digest may lie that is not, or no longer, in its place; never the same twice. */
+  besideOf(digest: string): string {
+    const { directory } = this.#options;
+    return join(directory, `${UNFINISHED}${digest.slice(0, 12)}-${randomBytes(6).toString('hex')}`);
+  }
+
+  async #try(
+    digest: string,
+    signal: AbortSignal,
+    fetch: (directory: string) => Promise<FetchedTree | undefined>,
+  ): Promise<FetchedTree | undefined> {
+    try {
+      return await this.#place(digest, signal, fetch);
+    } catch (error) {
+      signal.throwIfAborted();
+      // A master of an older version gives no single files.
+      if (DroverError.is(error, 'DRV_CHANNEL_CALL_FAILED')) return undefined;
+      if (!DroverError.is(error, 'DRV_TEMPLATE_CORRUPT')) throw error;
+      this.#options.logger.warn(
+        { digest, reason: error.message },
+        `${labelOf(digest)}: ${error.message}; all of it is asked for now`,
+      );
+      return undefined;
+    }
+  }
+
+  /** What `fetch` puts into an empty directory becomes the tree; undefined from it: there is none. */
+  async #place<Got extends FetchedTree | undefined>(
+    digest: string,
+    signal: AbortSignal,
+    fetch: (directory: string) => Promise<Got>,
+  ): Promise<Got> {
+    const { directory, manifests } = this.#options;
+    const beside = this.besideOf(digest);
+    try {
+      await mkdir(beside);
+      const fetched = await fetch(beside);
+      if (fetched === undefined) await removeTree(beside);
+      else {
+        // Contents are written through already, or shared with trees that were.
+        const directories = fetched.items.filter(({ kind }) => kind === 'directory');
+        await syncTree(beside, directories, signal);
+        await manifests.write(digest, fetched.items);
+        await rename(beside, join(directory, digest));
+        await syncPath(directory);
+      }
+      return fetched;
+    } catch (error) {
+      await removeTree(beside);
+      signal.throwIfAborted();
+      throw toWriteError(error, labelOf(digest));
+    }
+  }
+}
+
+/** How messages name a tree. */
+export function labelOf(digest: string): string {
+  return `template tree ${digest.slice(0, 12)}`;
+}

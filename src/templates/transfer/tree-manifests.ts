@@ -1,0 +1,112 @@
+/**
+ * The master's side of fetching only what a wrapper lacks of a tree: the manifest of a digest, and any of its files.
+ * A tree is read once for all wrappers that ask; a few are remembered.
+ */
+import { DroverError } from '../../model/errors.js';
+import type { FileRange } from '../../model/template.js';
+import { digestOf, type HashedItem, hashTree } from '../tree/digest.js';
+import { TreeChanged, type TreeEntry, type TreePlace, walkTree } from '../tree/tree.js';
+import { packTree } from './bundle.js';
+import { encodeManifest } from './manifest.js';
+
+/** Entries of all remembered trees together. */
+const MAX_KEPT_ENTRIES = 200_000;
+
+export interface TreeManifestsOptions {
+  /** Where the tree with this digest lies; undefined: there is none (any more). */
+  readonly locate: (digest: string) => Promise<TreePlace | undefined>;
+  /** Ends reading. */
+  readonly signal: AbortSignal;
+}
+
+interface ReadTree {
+  readonly place: TreePlace;
+  readonly entries: readonly TreeEntry[];
+  readonly items: readonly HashedItem[];
+}
+
+export class TreeManifests {
+  readonly #options: TreeManifestsOptions;
+  /** In order of the last use. */
+  readonly #trees = new Map<string, Promise<ReadTree>>();
+
+  constructor(options: TreeManifestsOptions) {
+    this.#options = options;
+  }
+
+  /** The manifest of the tree. Throws DRV_TEMPLATE_UNKNOWN when no template has this digest any more. */
+  async *manifest(digest: string): AsyncGenerator<Buffer> {
+    yield* encodeManifest((await this.#tree(digest)).items);
+  }
+
+  /**
+   * A tar stream of the files at these places of the manifest. Throws DRV_REQUEST_INVALID for places that are not in
+   * order or not in it, DRV_TEMPLATE_UNKNOWN; ends with an error when a file changes meanwhile.
+   */
+  async *files(digest: string, ranges: readonly FileRange[]): AsyncGenerator<Buffer> {
+    const { place, entries } = await this.#tree(digest);
+    try {
+      yield* packTree(place, [...filesIn(entries, ranges)], this.#options.signal);
+    } catch (error) {
+      if (error instanceof TreeChanged) this.#trees.delete(digest);
+      throw error;
+    }
+  }
+
+  async #tree(digest: string): Promise<ReadTree> {
+    const known = this.#trees.get(digest);
+    const tree = known ?? this.#read(digest);
+    this.#trees.delete(digest);
+    this.#trees.set(digest, tree);
+    if (known === undefined)
+      tree.then(
+        () => this.#forgetOldest(digest),
+        () => this.#trees.delete(digest),
+      );
+    return tree;
+  }
+
+  async #read(digest: string): Promise<ReadTree> {
+    const { locate, signal } = this.#options;
+    const place = await locate(digest);
+    if (place === undefined) throw unknown(digest);
+    const entries = await walkTree(place, signal);
+    const items = await hashTree(place, entries, signal);
+    if ((await digestOf(items)) !== digest) throw unknown(digest);
+    return { place, entries, items };
+  }
+
+  /** Never the newest, however large it is. */
+  async #forgetOldest(newest: string): Promise<void> {
+    const sizes = await Promise.all(
+      [...this.#trees].map(async ([digest, tree]) => ({
+        digest,
+        size: (await tree.catch(() => undefined))?.entries.length ?? 0,
+      })),
+    );
+    let total = sizes.reduce((sum, { size }) => sum + size, 0);
+    for (const { digest, size } of sizes) {
+      if (total <= MAX_KEPT_ENTRIES) return;
+      if (digest === newest) continue;
+      this.#trees.delete(digest);
+      total -= size;
+    }
+  }
+}
+
+function* filesIn(entries: readonly TreeEntry[], ranges: readonly FileRange[]): Generator<TreeEntry> {
+  let next = 0;
+  for (const [first, count] of ranges) {
+    if (first < next || first + count > entries.length)
+      throw new DroverError('DRV_REQUEST_INVALID', 'files were asked for that the template does not have');
+    next = first + count;
+    for (const entry of entries.slice(first, next)) if (entry.kind === 'file') yield entry;
+  }
+}
+
+function unknown(digest: string): DroverError {
+  return new DroverError(
+    'DRV_TEMPLATE_UNKNOWN',
+    `no template has the digest ${digest.slice(0, 12)} any more`,
+  );
+}

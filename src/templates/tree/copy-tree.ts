@@ -1,0 +1,84 @@
+/**
+ * Makes a second tree of one that others may write meanwhile: by hard links where the disk allows it, so that no
+ * content is read, else by copies. Links of the symbolic kind are never followed; what is none of files and
+ * directories is left to the check of the finished tree.
+ */
+import { constants } from 'node:fs';
+import { chmod, chown, copyFile, link, lstat, mkdir, open } from 'node:fs/promises';
+import { DroverError } from '../../model/errors.js';
+import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
+import { OpenDirectory } from './open-directory.js';
+import { syncPath } from './sync-tree.js';
+import { systemCodeOf } from './system-error.js';
+import { MAX_TREE_DEPTH } from './tree.js';
+
+/** Where links are not possible: another file system, a file of somebody else, too many links, no such thing here. */
+const COPY_INSTEAD = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+/**
+ * Makes the directory `to`, which must not be there, like `from`. Throws DRV_TEMPLATE_UNSAFE for a tree that is too
+ * deep. Modes are kept, owners where that is allowed. What
+ * is copied is on disk afterwards; the names of directories are the caller's to write through.
+ */
+export async function linkTree(from: string | Buffer, to: string | Buffer, depth = 1): Promise<void> {
+  if (depth > MAX_TREE_DEPTH)
+    throw new DroverError('DRV_TEMPLATE_UNSAFE', `the template is deeper than ${MAX_TREE_DEPTH} levels`);
+  const source = await OpenDirectory.open(from);
+  try {
+    await mkdir(to);
+    const target = await OpenDirectory.open(to);
+    try {
+      await keepOwner(source.entry('.'), target.entry('.'));
+      await linkEntries(source, target, depth);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+async function linkEntries(source: OpenDirectory, target: OpenDirectory, depth: number): Promise<void> {
+  const entries = await source.list();
+  const others = entries.filter(({ kind }) => kind !== 'directory');
+  await eachBounded(others, FILE_PARALLELISM, never(), ({ name }) =>
+    linkOrCopy(source.entryOf(name), target.entryOf(name)),
+  );
+  // One after the other: each level holds two directories open.
+  for (const { name, kind } of entries)
+    if (kind === 'directory') await linkTree(source.entryOf(name), target.entryOf(name), depth + 1);
+}
+
+async function linkOrCopy(from: Buffer, to: Buffer): Promise<void> {
+  try {
+    // Of a symbolic link this makes the link itself once more.
+    await link(from, to);
+  } catch (error) {
+    if (!COPY_INSTEAD.has(systemCodeOf(error) ?? '')) throw error;
+    await copy(from, to);
+  }
+}
+
+async function copy(from: Buffer, to: Buffer): Promise<void> {
+  const file = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const { COPYFILE_FICLONE, COPYFILE_EXCL } = constants;
+    // By the open file: a link put in its place meanwhile leads nobody elsewhere.
+    await copyFile(`/proc/self/fd/${file.fd}`, to, COPYFILE_FICLONE | COPYFILE_EXCL);
+  } finally {
+    await file.close();
+  }
+  await syncPath(to);
+}
+
+async function keepOwner(from: string, to: string): Promise<void> {
+  const { mode, uid, gid } = await lstat(from);
+  await chown(to, uid, gid).catch((error: unknown) => {
+    if (systemCodeOf(error) !== 'EPERM') throw error;
+  });
+  await chmod(to, mode & 0o7777);
+}
+
+function never(): AbortSignal {
+  return new AbortController().signal;
+}

@@ -1,0 +1,134 @@
+/**
+ * A chain of directories, each opened inside the one before and held open, so that no symbolic link is followed and
+ * none that is put in the way later leads anybody elsewhere. What the files of templates are reached through.
+ */
+import { lstat, mkdir, rmdir } from 'node:fs/promises';
+import { DroverError } from '../../model/errors.js';
+import { type EntryKind, kindOf, OpenDirectory } from './open-directory.js';
+import { systemCodeOf } from './system-error.js';
+
+/** What stands where a directory should. */
+export type Obstacle = 'absent' | 'file';
+
+export class DirectoryPath {
+  readonly #chain: { readonly name: string; readonly directory: OpenDirectory }[] = [];
+  /** Index in the chain from which on the directories were made by this path. */
+  #madeFrom = Number.POSITIVE_INFINITY;
+
+  private constructor(root: OpenDirectory) {
+    this.#chain.push({ name: '', directory: root });
+  }
+
+  /**
+   * Opens `names` below the directory `root`, which itself may be a link. Answers what is in the way when one is
+   * missing (with `make` it is made) or no directory. Throws DRV_PATH_UNSAFE for a link. Whoever gets a path closes it.
+   */
+  static async open(
+    root: string,
+    names: readonly string[],
+    { make }: { readonly make: boolean },
+  ): Promise<DirectoryPath | Obstacle> {
+    // The dot makes the system follow the last segment.
+    const path = new DirectoryPath(await OpenDirectory.open(`${root}/.`));
+    try {
+      for (const name of names) {
+        const obstacle = await path.#descend(name, make);
+        if (obstacle === undefined) continue;
+        await path.undo();
+        await path.close();
+        return obstacle;
+      }
+      return path;
+    } catch (error) {
+      await path.undo();
+      await path.close();
+      throw error;
+    }
+  }
+
+  get last(): OpenDirectory {
+    return this.#at(this.#chain.length - 1).directory;
+  }
+
+  /** Writes the names of the last directory, and of the parents of those that were made, through to the disk. */
+  async sync(): Promise<void> {
+    const from = Math.min(this.#madeFrom - 1, this.#chain.length - 1);
+    for (const { directory } of this.#chain.slice(from)) await directory.sync();
+  }
+
+  /** Removes the directories that `open` made, as far as they are empty. */
+  async undo(): Promise<void> {
+    await this.#removeEmpty(this.#madeFrom);
+  }
+
+  /** Removes the last directory and its parents while they are empty, those after the first `keep` names. */
+  async prune(keep: number): Promise<void> {
+    await this.#removeEmpty(keep + 1);
+  }
+
+  async close(): Promise<void> {
+    for (const { directory } of this.#chain) await directory.close();
+  }
+
+  async #removeEmpty(from: number): Promise<void> {
+    for (let index = this.#chain.length - 1; index >= from; index--) {
+      try {
+        await rmdir(this.#at(index - 1).directory.entry(this.#at(index).name));
+      } catch {
+        // Not empty, or not ours to remove: then the parents are not empty either.
+        return;
+      }
+    }
+  }
+
+  async #descend(name: string, make: boolean): Promise<Obstacle | undefined> {
+    const parent = this.last;
+    const obstacle = await this.#enter(parent, name);
+    if (obstacle !== 'absent' || !make) return obstacle;
+    await mkdir(parent.entry(name), 0o755).catch((error: unknown) => {
+      if (systemCodeOf(error) !== 'EEXIST') throw error;
+    });
+    this.#madeFrom = Math.min(this.#madeFrom, this.#chain.length);
+    return this.#enter(parent, name);
+  }
+
+  async #enter(parent: OpenDirectory, name: string): Promise<Obstacle | undefined> {
+    try {
+      this.#chain.push({ name, directory: await parent.child(name) });
+      return undefined;
+    } catch (error) {
+      const code = systemCodeOf(error);
+      if (code === 'ENOENT') return 'absent';
+      if (code === 'EACCES') throw unsafePath(`the directory ${name} cannot be read`);
+      if (code !== 'ENOTDIR' && code !== 'ELOOP') throw error;
+    }
+    const kind = await kindAt(parent, name);
+    if (kind === 'file' || kind === 'other') return 'file';
+    if (kind === undefined) return 'absent';
+    throw linkInTheWay(name);
+  }
+
+  #at(index: number): { readonly name: string; readonly directory: OpenDirectory } {
+    const link = this.#chain[index];
+    if (link === undefined) throw new RangeError(`no directory at ${index}`);
+    return link;
+  }
+}
+
+/** What `name` in `parent` is, without following it; undefined: nothing is there. */
+export async function kindAt(parent: OpenDirectory, name: string): Promise<EntryKind | undefined> {
+  try {
+    return kindOf(await lstat(parent.entry(name)));
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+export function linkInTheWay(name: string): DroverError {
+  return unsafePath(`${name} is a symbolic link, or was one a moment ago, and links are not followed`);
+}
+
+function unsafePath(what: string): DroverError {
+  return new DroverError('DRV_PATH_UNSAFE', `the path is refused: ${what}`);
+}

@@ -1,0 +1,75 @@
+/**
+ * The rules for the path of a file in a template, the same for an API client and for an entry of a zip. Pure: what
+ * lies on the disk, links above all, is looked at when the path is opened.
+ */
+import { DroverError } from '../../model/errors.js';
+import { nameSchema } from '../../model/names.js';
+import { MAX_TREE_DEPTH } from './tree.js';
+
+const MAX_PATH_BYTES = 2048;
+/** What file systems take. */
+const MAX_SEGMENT_BYTES = 255;
+const ESCAPE = /%(?:25|2e|2f|5c|00)/gi;
+
+/** One file of one template, checked. */
+export interface FilePlace {
+  readonly group: string;
+  readonly name: string;
+  /** From the template down to the directory that holds the file. */
+  readonly directories: readonly string[];
+  readonly base: string;
+  /** `file config/a.txt of template games/lobby`, for messages. */
+  readonly label: string;
+}
+
+/** Throws DRV_REQUEST_INVALID for a group or name, DRV_PATH_UNSAFE for a path that cannot be one. */
+export function filePlace(group: string, name: string, path: string): FilePlace {
+  checkTemplateName(group, name);
+  const objection = objectionTo(path);
+  if (objection !== undefined) {
+    throw new DroverError(
+      'DRV_PATH_UNSAFE',
+      `the path of the file ${objection}: give one relative to the template, such as config/server.properties`,
+    );
+  }
+  const directories = path.split('/');
+  const base = directories.pop() ?? '';
+  return { group, name, directories, base, label: `file ${path} of template ${group}/${name}` };
+}
+
+/** Throws DRV_REQUEST_INVALID. What passes can be joined to a directory without escaping it. */
+export function checkTemplateName(group: string, name: string): void {
+  for (const [field, value] of Object.entries({ group, name })) {
+    const parsed = nameSchema.safeParse(value);
+    if (!parsed.success)
+      throw new DroverError('DRV_REQUEST_INVALID', `${field}: ${parsed.error.issues[0]?.message}`);
+  }
+}
+
+/** Why `path` cannot be the path of a file in a template, to follow a subject; undefined: it can. */
+export function objectionTo(path: string): string | undefined {
+  if (path === '') return 'is empty';
+  if (path.includes('\0')) return 'holds a NUL';
+  if (path.includes('\\')) return 'holds a backslash';
+  if (path.startsWith('/')) return 'is absolute';
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `is longer than ${MAX_PATH_BYTES} bytes`;
+  const segments = path.split('/');
+  if (segments.length > MAX_TREE_DEPTH) return `lies deeper than ${MAX_TREE_DEPTH} levels`;
+  if (segments.includes('')) return 'has an empty segment';
+  if (segments.some((segment) => segment === '.' || segment === '..')) return 'holds a segment "." or ".."';
+  if (segments.some((segment) => Buffer.byteLength(segment) > MAX_SEGMENT_BYTES))
+    return `has a segment longer than ${MAX_SEGMENT_BYTES} bytes`;
+  return isDisguised(path) ? 'holds an encoded "..", slash at the start, backslash or NUL' : undefined;
+}
+
+/** Nobody here decodes a path again; a proxy or tool in front may have, or will. */
+function isDisguised(path: string): boolean {
+  for (let text = path; ; ) {
+    const decoded = text.replace(ESCAPE, (encoded) =>
+      String.fromCharCode(Number.parseInt(encoded.slice(1), 16)),
+    );
+    if (decoded === text) return false;
+    if (/[\0\\]|^\/|(?:^|\/)\.\.(?:\/|$)/.test(decoded)) return true;
+    text = decoded;
+  }
+}

@@ -1,0 +1,33 @@
+/** Reads the code of errors of the operating system, and turns failed writes into errors for an operator. */
+import { DroverError } from '../../model/errors.js';
+
+const DISK_FULL = new Set(['ENOSPC', 'EDQUOT']);
+
+/** The code of a system error such as `ENOENT`; undefined for anything else. */
+export function systemCodeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** True for errors of the operating system; Node's own codes (`ERR_...`) and those of libraries are none. */
+export function isSystemError(error: unknown): boolean {
+  return /^E[A-Z0-9]+$/.test(systemCodeOf(error) ?? '');
+}
+
+/** True for errors of the file system: those of the network have codes of the same form, but name no path. */
+export function isDiskError(error: unknown): boolean {
+  const isAboutFile = error instanceof Error && ('path' in error || DISK_FULL.has(systemCodeOf(error) ?? ''));
+  return isAboutFile && isSystemError(error);
+}
+
+/**
+ * What to throw when writing `what` failed: DRV_DISK_WRITE_FAILED with the system's code for an error of the
+ * operating system; a DroverError, an abort and a mistake of ours pass as they are.
+ */
+export function toWriteError(error: unknown, what: string): unknown {
+  const code = systemCodeOf(error);
+  if (code === undefined || !isSystemError(error)) return error;
+  const message = DISK_FULL.has(code)
+    ? `cannot write ${what}: the disk is full (${code}); nothing was changed, free some space`
+    : `cannot write ${what}: the system answered ${code}; check the disk and the permissions under the root`;
+  return new DroverError('DRV_DISK_WRITE_FAILED', message, { cause: error });
+}

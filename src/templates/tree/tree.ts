@@ -1,0 +1,188 @@
+/**
+ * Walks a template tree: regular files and directories only, links never followed. Called by the library
+ * (templates as operators write them) and by the cache (trees that were unpacked). Reads no contents.
+ */
+
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { lstat } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { DroverError } from '../../model/errors.js';
+import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
+import { kindOf, OpenDirectory } from './open-directory.js';
+import { systemCodeOf } from './system-error.js';
+
+/** Bounds of one template, the same on both sides of a transfer. */
+export const MAX_TREE_ENTRIES = 200_000;
+/** Levels of directories, the tree itself included. */
+export const MAX_TREE_DEPTH = 64;
+const STEADY_ATTEMPTS = 3;
+/** Entries that are worked on between two turns of the event loop. */
+const ENTRIES_PER_TURN = 1000;
+
+/** One file or directory of a tree. */
+export interface TreeItem {
+  /** Relative to the tree, forward slashes. */
+  readonly path: string;
+  readonly kind: 'file' | 'directory';
+  /** Whether the owner may execute the file; false for directories. */
+  readonly executable: boolean;
+  /** Bytes; 0 for directories. */
+  readonly size: number;
+}
+
+/** What the system says of an item: equal facts mean an unchanged item. */
+export interface StatFacts {
+  readonly ino: bigint;
+  readonly mode: bigint;
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+  /** Nobody can set this one back, so that it catches tools that keep the modification time. */
+  readonly ctimeNs: bigint;
+}
+
+export interface TreeEntry extends TreeItem {
+  readonly stat: StatFacts;
+}
+
+/** A tree on disk; `label` names it in messages, such as `template lobby/paper`. */
+export interface TreePlace {
+  readonly root: string;
+  readonly label: string;
+}
+
+/** The tree changed while it was read; reading it again helps. */
+export class TreeChanged extends Error {
+  override readonly name = 'TreeChanged';
+}
+
+/**
+ * Everything in the tree, parents before children, siblings in the order of their bytes. Throws ENOENT when there
+ * is no such tree, DRV_TEMPLATE_UNSAFE naming the path for anything but files and directories, TreeChanged.
+ */
+export async function walkTree(place: TreePlace, signal: AbortSignal): Promise<TreeEntry[]> {
+  const walk = new TreeWalk(place, signal);
+  const root = await OpenDirectory.open(place.root).catch((error: unknown) => {
+    if (systemCodeOf(error) === 'ENOENT') throw error;
+    throw unsafe(place, '.', `is not a readable directory (${systemCodeOf(error)})`);
+  });
+  try {
+    await walk.visit(root, '', 1);
+  } finally {
+    await root.close();
+  }
+  return walk.entries;
+}
+
+/** Reads again what changed while it was read. Throws DRV_TEMPLATE_UNSAFE when it never holds still. */
+export async function readSteadily<T>(read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof TreeChanged)) throw error;
+      if (attempt < STEADY_ATTEMPTS) continue;
+      throw new DroverError('DRV_TEMPLATE_UNSAFE', `${error.message}, ${STEADY_ATTEMPTS} times in a row`);
+    }
+  }
+}
+
+/** A short text that changes when any entry's path, size, times, inode or mode does. */
+export async function signatureOf(entries: readonly TreeEntry[]): Promise<string> {
+  const hash = createHash('sha256');
+  let count = 0;
+  for (const { path, stat } of entries) {
+    hash.update(`${path}\0${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino} ${stat.mode}\0`);
+    if (++count % ENTRIES_PER_TURN === 0) await nextTurn();
+  }
+  return hash.digest('hex');
+}
+
+/** When anything in the tree last changed, Unix milliseconds; 0 for an empty tree. */
+export function lastChangeOf(entries: readonly TreeEntry[]): number {
+  return entries.reduce((latest, { stat }) => Math.max(latest, Number(stat.ctimeNs / 1_000_000n)), 0);
+}
+
+/** DRV_TEMPLATE_UNSAFE for one path of a tree. */
+export function unsafe(place: TreePlace, path: string, what: string): DroverError {
+  return new DroverError(
+    'DRV_TEMPLATE_UNSAFE',
+    `${place.label}: ${path} ${what}; a template holds readable regular files and directories only`,
+  );
+}
+
+class TreeWalk {
+  readonly entries: TreeEntry[] = [];
+  readonly #place: TreePlace;
+  readonly #signal: AbortSignal;
+
+  constructor(place: TreePlace, signal: AbortSignal) {
+    this.#place = place;
+    this.#signal = signal;
+  }
+
+  async visit(directory: OpenDirectory, prefix: string, depth: number): Promise<void> {
+    if (depth > MAX_TREE_DEPTH)
+      throw unsafe(this.#place, prefix, `lies deeper than ${MAX_TREE_DEPTH} levels`);
+    for (const { name, entry } of await this.#statAll(directory, prefix)) {
+      this.entries.push(entry);
+      if (this.entries.length > MAX_TREE_ENTRIES) {
+        throw unsafe(this.#place, entry.path, `is beyond the limit of ${MAX_TREE_ENTRIES} entries`);
+      }
+      if (entry.kind === 'directory') await this.#descend(directory, name, entry.path, depth);
+    }
+  }
+
+  async #descend(parent: OpenDirectory, name: string, path: string, depth: number): Promise<void> {
+    const child = await this.#guard(path, () => parent.child(name));
+    try {
+      await this.visit(child, `${path}/`, depth + 1);
+    } finally {
+      await child.close();
+    }
+  }
+
+  async #statAll(directory: OpenDirectory, prefix: string): Promise<{ name: string; entry: TreeEntry }[]> {
+    const listed = (await directory.list()).map(({ name }) => name).sort(Buffer.compare);
+    const found = new Array<{ name: string; entry: TreeEntry }>(listed.length);
+    await eachBounded(listed.entries(), FILE_PARALLELISM, this.#signal, async ([index, bytes]) => {
+      const name = bytes.toString();
+      if (!isUtf8(bytes)) throw unsafe(this.#place, prefix + name, 'has a name that is not UTF-8');
+      found[index] = { name, entry: await this.#statEntry(directory, name, prefix + name) };
+    });
+    return found;
+  }
+
+  async #statEntry(directory: OpenDirectory, name: string, path: string): Promise<TreeEntry> {
+    const stat = await this.#guard(path, () => lstat(directory.entry(name), { bigint: true }));
+    const kind = kindOf(stat);
+    if (kind === 'link') throw unsafe(this.#place, path, 'is a symbolic link');
+    if (kind === 'other') throw unsafe(this.#place, path, 'is a device, socket or pipe');
+    const isFile = kind === 'file';
+    return {
+      path,
+      kind,
+      executable: isFile && (stat.mode & 0o100n) !== 0n,
+      size: isFile ? Number(stat.size) : 0,
+      stat: factsOf(stat),
+    };
+  }
+
+  async #guard<T>(path: string, read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      const code = systemCodeOf(error);
+      if (code === 'EACCES' || code === 'EPERM') throw unsafe(this.#place, path, 'cannot be read');
+      if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') {
+        throw new TreeChanged(`${this.#place.label}: ${path} changed while it was read`);
+      }
+      throw error;
+    }
+  }
+}
+
+/** Copied field by field: a BigIntStats object is many times larger. */
+export function factsOf({ ino, mode, size, mtimeNs, ctimeNs }: StatFacts): StatFacts {
+  return { ino, mode, size, mtimeNs, ctimeNs };
+}

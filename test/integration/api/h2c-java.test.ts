@@ -1,0 +1,47 @@
+/** The API as Java's own HTTP client sees it: it offers h2c with every plain request. Needs a JDK; skipped without. */
+import { execFile, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
+
+const CLIENT = fileURLToPath(new URL('../../support/api/java/Client.java', import.meta.url));
+/** A JVM and a compiler, on a busy machine. */
+const TIMEOUT_MS = 120_000;
+const hasJdk = spawnSync('javac', ['-version']).status === 0;
+
+let world: ApiWorld;
+
+beforeEach(async () => {
+  world = await new ApiWorld().start();
+  await world.server.start();
+  await world.addConfiguration('hello');
+  await world.putInstance(instanceRecord({ id: 'aaaaaa' }));
+});
+afterEach(() => world.stop());
+
+describe.skipIf(!hasJdk)("Java's HTTP client", () => {
+  it('is served: every method, bodies of every kind, hundreds of requests, WebSockets', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const run = await promisify(execFile)('java', ['-Xmx64m', CLIENT, world.url, world.admin], {
+      timeout: TIMEOUT_MS - 10_000,
+    });
+    expect(run.stdout.trim().split('\n')).toEqual([
+      'GET /instances 200 HTTP_1_1',
+      'POST /instances/aaaaaa/execute 200 HTTP_1_1',
+      'POST /instances/aaaaaa/execute 200 HTTP_1_1',
+      'PUT /instances/aaaaaa/state 200 HTTP_1_1',
+      'POST /instances/aaaaaa/stop 200 HTTP_1_1',
+      'PATCH /instances/aaaaaa/lifecycle?target=start 200 HTTP_1_1',
+      'DELETE /configurations/hello 204 HTTP_1_1',
+      'GET /nothing 404 HTTP_1_1',
+      'expect 200',
+      'many 300',
+      'parallel 100',
+      'websocket would run: help',
+    ]);
+    expect(world.stdin).toHaveLength(2 + 1 + 150 + 100);
+    expect(new Set(world.stdin.map(({ bytes }) => bytes.toString()))).toEqual(new Set(['say java\n']));
+  });
+});

@@ -1,0 +1,111 @@
+/** The cluster port answers HTTP with a hint, hands TLS on, closes on everything else, and holds no stranger for long. */
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ClusterPort } from '../../../src/channel/master/cluster-port.js';
+import { exchange, openSocket } from '../../support/api/raw-http.js';
+import { until } from '../../support/until.js';
+
+const API = { address: '10.0.0.7', port: 7000 };
+let cluster: ClusterPort;
+/** What was handed on. */
+let handedOn: Socket[];
+
+beforeEach(async () => {
+  handedOn = [];
+  cluster = new ClusterPort({
+    host: '127.0.0.1',
+    port: 0,
+    api: API,
+    onTls: (socket) => handedOn.push(socket),
+  });
+  await cluster.start();
+});
+afterEach(() => cluster.stop());
+
+const port = (): number => cluster.port ?? 0;
+
+/** Connected, and seen by the port. */
+async function openMany(count: number): Promise<Socket[]> {
+  const open = Array.from({ length: count }, () => openSocket(port()));
+  await Promise.all(open.map((socket) => once(socket, 'connect')));
+  return open;
+}
+
+describe('the cluster port', () => {
+  it('tells an HTTP client where the API is', async () => {
+    const response = await fetch(`http://127.0.0.1:${port()}/api/ping`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      400,
+      'text/plain; charset=utf-8',
+    ]);
+    expect(await response.text()).toContain(
+      `cluster port of Drover: only nodes talk here. The API is at http://10.0.0.7:7000/api`,
+    );
+    const posted = await fetch(`http://127.0.0.1:${port()}/`, { method: 'POST', body: 'x'.repeat(300_000) });
+    expect(posted.status).toBe(400);
+    for (const text of [
+      'HEAD / HTTP/1.1\r\n\r\n',
+      'OPTIONS * HTTP/1.0\r\n',
+      'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+    ]) {
+      expect(await exchange(port(), text)).toMatch(/^HTTP\/1\.1 400 /);
+    }
+  });
+
+  it('understands a request that comes byte by byte', async () => {
+    const socket = openSocket(port());
+    const answer = once(socket, 'data');
+    for (const byte of 'GET / HTTP/1.1\r\n\r\n') {
+      socket.write(byte);
+      await new Promise(setImmediate);
+    }
+    expect(String((await answer)[0])).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it('closes on random bytes without a word', async () => {
+    const hellos = ['\x00\x01\x02\x03\x04\x05\x06\x07\x08', '{"hello":1}', '\r\n\r\n'];
+    for (const bytes of hellos) expect([bytes, await exchange(port(), bytes)]).toEqual([bytes, '']);
+  });
+
+  it('hands a connection that begins with TLS on, with its first byte', async () => {
+    const socket = openSocket(port());
+    socket.write('\x16\x03\x01rest', 'latin1');
+    const handed = await until(() => handedOn[0] ?? expect.fail('nothing was handed on'));
+    handed.resume();
+    const [first] = await once(handed, 'data');
+    expect(first.toString('latin1')).toBe('\x16\x03\x01rest');
+    socket.destroy();
+  });
+
+  it('holds 512 strangers of one address at most, and counts nobody who was let in', async () => {
+    const open = await openMany(512);
+    const late = openSocket(port());
+    late.on('error', () => {});
+    await once(late, 'close');
+    const [node] = open;
+    node?.write('\x16', 'latin1');
+    cluster.letIn(await until(() => handedOn[0] ?? expect.fail('nothing was handed on')));
+    const next = openSocket(port());
+    await once(next, 'connect');
+    next.write('GET / HTTP/1.1\r\n\r\n');
+    expect(String((await once(next, 'data'))[0])).toMatch(/^HTTP\/1\.1 400 /);
+    const closed = Promise.all(open.map((socket) => once(socket, 'close')));
+    await cluster.stop();
+    await closed;
+  });
+
+  it('says which port is in use and what to set', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const address = holder.address();
+    const taken = address !== null && typeof address === 'object' ? address.port : 0;
+    const second = new ClusterPort({ host: '127.0.0.1', port: taken, api: API, onTls: () => undefined });
+    await expect(second.start()).rejects.toMatchObject({
+      code: 'DRV_NODE_PORT_IN_USE',
+      message: `the cluster port cannot listen: port ${taken} on 127.0.0.1 is in use; stop what holds it or set another port in config.json`,
+    });
+    await second.stop();
+    holder.close();
+  });
+});

@@ -1,0 +1,93 @@
+/** `cluster cordon|uncordon|drain|forget` and what the listings say of them, over a real master with two wrappers. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CommandWorld } from '../../support/control-plane/command-world.js';
+import { until } from '../../support/until.js';
+
+let world: CommandWorld;
+
+beforeEach(async () => {
+  world = await CommandWorld.create();
+  await world.configure('hello', { minimumServiceCount: 1 });
+});
+
+afterEach(() => world.stop());
+
+async function report(players: number): Promise<string> {
+  const [record] = await world.untilOnline('hello', 1);
+  const id = record?.id ?? '';
+  await world.plane.master.writer.reportState(id, { state: 'ONLINE', players });
+  return id;
+}
+
+describe('cluster cordon and uncordon', () => {
+  it('say what they did, and the listings show it', async () => {
+    expect(await world.run('cluster cordon alpha')).toBe(
+      'node alpha is cordoned: it gets no new instances\n',
+    );
+    expect(await world.run('cluster nodes')).toContain('connected, cordoned');
+    expect(await world.run('cluster status')).toMatch(/^nodes +1 connected \(1 cordoned\)$/m);
+    expect(await world.json('cluster nodes')).toMatchObject([{ cordoned: true, drain: null }]);
+    expect(await world.run('cluster uncordon alpha')).toBe('node alpha gets instances again\n');
+    expect(await world.run('cluster nodes')).not.toContain('cordoned');
+    expect(world.audit[0]).toMatchObject({ subject: 'cluster cordon alpha', result: 'ok' });
+  });
+
+  it.each(['cordon', 'uncordon', 'drain', 'forget'])(
+    'cluster %s suggests the node that was meant',
+    async (name) => {
+      expect(await world.run(`cluster ${name} alpah`)).toBe(
+        'error: there is no node "alpah". Did you mean alpha?\n',
+      );
+    },
+  );
+
+  it('complete the names of nodes', () => {
+    expect(world.commands.complete('cluster drain al')).toEqual([['alpha '], 'al']);
+  });
+});
+
+describe('cluster drain', () => {
+  it('says what it waits for, and cluster status goes on saying it', async () => {
+    const id = await report(2);
+    await world.plane.addNode('beta');
+    expect(await world.run('cluster drain alpha --deadline 5m')).toMatch(
+      /^node alpha is being drained: 1 instance left; players are waited for, 5 min at most\n {2}.*\n"cluster status" shows how it goes; "cluster uncordon" calls it off\.\n$/,
+    );
+    await until(async () =>
+      expect(await world.run('cluster status')).toContain(`  waiting for 2 players on ${id}, 5 min left`),
+    );
+    expect(await world.run('cluster nodes')).toContain('connected, draining');
+    expect(await world.run('cluster drain alpha --now')).toContain('players are not waited for');
+    await until(async () => {
+      const status = await world.run('cluster status');
+      expect(status).toContain('node alpha is drained: it can be stopped');
+      expect(status).toMatch(/^nodes +2 connected \(1 drained\)$/m);
+    });
+    expect(await world.json('cluster drain alpha')).toMatchObject({
+      nodeId: 'alpha',
+      drain: { isDrained: true, left: 0, waitingFor: [] },
+    });
+    expect(world.plane.describe()).toEqual(['hello ONLINE - beta:-']);
+  });
+
+  it.each([
+    ['--deadline soon', /It must be a time such as 90s, 10m or 2h, 30d at most/],
+    ['--deadline 31d', /30d at most/],
+    ['--now --deadline 5m', /cannot be used with/],
+  ])('refuses %s', async (options, message) => {
+    expect(await world.run(`cluster drain alpha ${options}`)).toMatch(message);
+    expect(world.plane.master.drainOf('alpha')).toBeUndefined();
+  });
+});
+
+describe('cluster forget', () => {
+  it('is refused while the node is connected, and names what goes when it is forced', async () => {
+    const id = await report(0);
+    expect(await world.run('cluster forget alpha')).toBe(
+      'error: node alpha is connected: drain it ("cluster drain alpha") and end Drover there first, or use --force\n',
+    );
+    expect(await world.run('cluster forget alpha --force')).toBe(
+      `node alpha is forgotten, with 1 instance (${id})\nWhat runs there goes on until Drover is ended there with Ctrl-C.\n`,
+    );
+  });
+});

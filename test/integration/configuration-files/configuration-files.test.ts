@@ -1,0 +1,501 @@
+/** Configuration files as desired state, with real directories, links and inotify. */
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { chmod, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { PREFIX, revisionKey } from '../../../src/store/keys.js';
+import { ConfigurationWorld } from '../../support/control-plane/configuration-world.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+let world: ConfigurationWorld;
+
+beforeEach(() => {
+  world = new ConfigurationWorld();
+});
+
+afterEach(async () => {
+  await world.close();
+});
+
+/** Waits until the store holds exactly this, as `name command file`. */
+async function untilStored(...expected: string[]): Promise<void> {
+  await vi.waitFor(async () => expect(await world.stored()).toEqual(expected), {
+    timeout: 10_000,
+    interval: 10,
+  });
+}
+
+async function untilErrors(...expected: (string | RegExp)[]): Promise<void> {
+  const matchers = expected.map((text) => (typeof text === 'string' ? text : expect.stringMatching(text)));
+  await vi.waitFor(() => expect(world.errors()).toEqual(matchers), { timeout: 10_000, interval: 10 });
+}
+
+describe('at start', () => {
+  test('holds the files, each with its revision in the same transaction', async () => {
+    await world.start({ 'a.json': { command: 'one' }, 'b.json': { name: 'bee', command: 'two' } });
+    expect(await world.stored()).toEqual(['a one a.json', 'bee two b.json']);
+    expect(world.store.transactions).toHaveLength(1);
+    const record = await world.record('a');
+    expect((await world.store.get(revisionKey(record?.hash ?? '')))?.value).toEqual(record?.configuration);
+  });
+
+  test('writes nothing when nothing has changed', async () => {
+    await world.start({ 'a.json': { command: 'one' } });
+    await (await world.open()).start();
+    expect(world.store.transactions).toHaveLength(1);
+  });
+
+  test('removes what has no file any more, and keeps its revision', async () => {
+    await world.start({ 'a.json': { command: 'one' }, 'b.json': { command: 'two' } });
+    const again = await world.open();
+    await world.remove('b.json');
+    await again.start();
+    expect(await world.stored()).toEqual(['a one a.json']);
+    expect((await world.store.list(PREFIX.revisions)).entries).toHaveLength(2);
+  });
+
+  test('keeps what the store has for a file that is broken by now', async () => {
+    await world.start({ 'a.json': { command: 'one' } });
+    const again = await world.open();
+    await world.write('a.json', '{"command": ');
+    await again.start();
+    expect(await world.stored()).toEqual(['a one a.json']);
+    expect(world.errors()).toEqual([expect.stringMatching(/^a\.json:1 null not valid JSON/)]);
+  });
+
+  test('keeps everything while the directory is missing, and takes it up when it appears', async () => {
+    await world.start({ 'a.json': { command: 'one' } });
+    const again = await world.open();
+    await rename(world.directory, `${world.directory}-away`);
+    await again.start();
+    expect(await world.stored()).toEqual(['a one a.json']);
+    expect(world.errors()).toEqual([
+      expect.stringMatching(/^configurations:null null cannot be read: no such file/),
+    ]);
+    await mkdir(world.directory);
+    await world.write('a.json', { command: 'two' });
+    await untilStored('a two a.json');
+    await untilErrors();
+  });
+
+  test('reads only what is meant as a configuration', async () => {
+    await mkdir(world.path('sub.json'), { recursive: true });
+    await world.start({
+      'sub.json/inner.json': { command: 'x' },
+      '.hidden.json': { command: 'x' },
+      'a.json~': { command: 'x' },
+      'a.txt': { command: 'x' },
+      'a.json': { command: 'one' },
+    });
+    expect(await world.stored()).toEqual(['a one a.json']);
+    expect(world.errors()).toEqual([]);
+  });
+
+  test('tells of what is no file, not text, too large or leads nowhere, and loads the others', async () => {
+    await mkdir(world.directory);
+    execFileSync('mkfifo', [world.path('pipe.json')]);
+    await symlink('nowhere', world.path('link.json'));
+    await writeFile(world.path('bytes.json'), Buffer.from([0x7b, 0xff, 0x7d]));
+    await world.start({ 'large.json': ' '.repeat(1024 * 1024 + 1), 'a.json': { command: 'one' } });
+    expect(await world.stored()).toEqual(['a one a.json']);
+    expect(world.errors()).toEqual([
+      'bytes.json:null null is not UTF-8 text',
+      'large.json:null null is larger than the limit of 1024 KiB',
+      'link.json:null null cannot be read: no such file or directory (ENOENT)',
+      'pipe.json:null null is not a regular file',
+    ]);
+  });
+
+  test('removes what a crash in mid-write left over', async () => {
+    await world.start({ '.drover-0123456789abcdef.tmp': '{', 'a.json': { command: 'one' } });
+    expect(await readdir(world.directory)).toEqual(['a.json']);
+  });
+
+  test('waits for a store that refuses writes', async () => {
+    await mkdir(world.directory);
+    await world.write('a.json', { command: 'one' });
+    world.store.failure = new Error('disk full');
+    const starting = (await world.open()).start();
+    await untilErrors('*.json:null null not stored yet, trying again: disk full');
+    world.store.failure = undefined;
+    await starting;
+    expect(await world.stored()).toEqual(['a one a.json']);
+    expect(world.errors()).toEqual([]);
+  });
+});
+
+describe('while it runs', () => {
+  test('follows create, edit and delete', async () => {
+    await world.start();
+    await world.write('a.json', { command: 'one' });
+    await untilStored('a one a.json');
+    await world.write('a.json', { command: 'two' });
+    await untilStored('a two a.json');
+    await world.remove('a.json');
+    await untilStored();
+    expect(world.store.operations()).toEqual(['create a', 'update a', 'remove a']);
+  });
+
+  test('takes the last of many quick edits', async () => {
+    await world.start();
+    for (let edit = 0; edit <= 300; edit++) await world.write('a.json', { command: `run ${100 + edit}` });
+    await untilStored('a run 400 a.json');
+  });
+
+  test('keeps a configuration whose file is renamed, with one write', async () => {
+    await world.start({ 'a.json': { name: 'web', command: 'one' } });
+    await world.rename('a.json', 'z.json');
+    await untilStored('web one z.json');
+    expect(world.store.operations()).toEqual(['create web', 'update web']);
+    expect(world.store.transactions[1]).toHaveLength(1);
+    expect(world.errors()).toEqual([]);
+    expect(world.lines('already taken')).toEqual([]);
+  });
+
+  test('lets a file without a name give its configuration a new one when it is renamed', async () => {
+    await world.start({ 'a.json': { command: 'one' } });
+    await world.rename('a.json', 'b.json');
+    await untilStored('b one b.json');
+  });
+
+  test('keeps a configuration whose file an editor replaces', async () => {
+    await world.start({ 'a.json': { command: 'one' } });
+    await world.write('a.json.new', { command: 'two' });
+    await world.rename('a.json.new', 'a.json');
+    await untilStored('a two a.json');
+    await world.rename('a.json', 'a.json~');
+    await world.write('a.json', { command: 'three' });
+    await untilStored('a three a.json');
+    expect(world.store.operations()).toEqual(['create a', 'update a', 'update a']);
+  });
+
+  test('takes 200 files as one batch', async () => {
+    await world.start();
+    for (let index = 0; index < 200; index++)
+      writeFileSync(world.path(`c${index}.json`), JSON.stringify({ command: 'x', cpu: index }));
+    await vi.waitFor(async () => expect(await world.stored()).toHaveLength(200), { timeout: 10_000 });
+    expect(world.store.transactions.length).toBeLessThanOrEqual(2);
+  });
+
+  test('keeps the last good configuration when a file breaks, and says so once', async () => {
+    await world.start({ 'a.json': { command: 'one' } });
+    await world.write('a.json', '{\n"command": "two",\n"cpu": "many"\n}');
+    await untilErrors('a.json:3 cpu cpu: must be a whole number from 0 to 1000000, is "many"');
+    await world.write('b.json', { command: 'other' });
+    await untilStored('a one a.json', 'b other b.json');
+    expect(world.lines('configuration error in a.json:3:8')).toHaveLength(1);
+    await world.write('a.json', { command: 'two' });
+    await untilStored('a two a.json', 'b other b.json');
+    await untilErrors();
+    expect(world.lines('configuration error in a.json is gone')).toHaveLength(1);
+  });
+
+  test("removes a broken file's configuration only with the file", async () => {
+    await world.start({ 'a.json': { command: 'one' } });
+    await world.write('a.json', '');
+    await untilErrors(/^a\.json:1 /);
+    await world.remove('a.json');
+    await untilStored();
+    await untilErrors();
+  });
+
+  test('leaves a name to the first file, and to the second when the first is deleted', async () => {
+    await world.start({ 'b.json': { name: 'web', command: 'first' } });
+    await world.write('a.json', { name: 'web', command: 'second' });
+    await untilErrors(/^a\.json:null name name: "web" is already taken by b\.json/);
+    await (await world.open()).start();
+    expect(await world.stored()).toEqual(['web first b.json']);
+    await world.remove('b.json');
+    await untilStored('web second a.json');
+    await untilErrors();
+    expect(world.store.operations()).not.toContain('remove web');
+  });
+
+  test('warns once of unknown fields and accepts them', async () => {
+    await world.start({ 'a.json': { command: 'one', colour: 'red' } });
+    await world.write('b.json', { command: 'two' });
+    await untilStored('a one a.json', 'b two b.json');
+    expect(world.lines('these unknown fields have no effect: \\"colour\\"')).toHaveLength(1);
+  });
+
+  test('writes over what somebody else changed in the store', async () => {
+    await world.start({ 'a.json': { command: 'one' } });
+    const record = await world.record('a');
+    await world.store.transact([
+      { do: 'put', key: `${PREFIX.configurations}a`, value: { ...record, hash: 'x' } },
+    ]);
+    await world.write('a.json', { command: 'two' });
+    await untilStored('a two a.json');
+    expect(world.errors()).toEqual([]);
+  });
+
+  test('tries again when the store refuses a write, and says so meanwhile', async () => {
+    await world.start();
+    world.store.failure = new Error('disk full');
+    await world.write('a.json', { command: 'one' });
+    await untilErrors('*.json:null null not stored yet, trying again: disk full');
+    world.store.failure = undefined;
+    await untilStored('a one a.json');
+    await untilErrors();
+  });
+
+  test('does nothing any more once it is stopped', async () => {
+    const files = await world.start({ 'a.json': { command: 'one' } });
+    await files.stop();
+    await files.stop();
+    await world.write('a.json', { command: 'two' });
+    await expect(files.reload()).rejects.toMatchObject({ code: 'DRV_NOT_READY' });
+    await expect(files.put('b', { command: 'x' })).rejects.toMatchObject({ code: 'DRV_NOT_READY' });
+    expect(await world.stored()).toEqual(['a one a.json']);
+  });
+});
+
+describe('the directory', () => {
+  test('that is moved away deletes nothing, and is taken up again when it is back', async () => {
+    await world.start({ 'a.json': { command: 'one' } });
+    await rename(world.directory, `${world.directory}-away`);
+    await untilErrors(/^configurations:null null cannot be read/);
+    await rename(`${world.directory}-away`, world.directory);
+    await untilErrors();
+    await world.write('a.json', { command: 'two' });
+    await untilStored('a two a.json');
+    expect(world.store.operations()).toEqual(['create a', 'update a']);
+  });
+
+  test('that is replaced by an empty one deletes nothing until a reload accepts it', async () => {
+    const files = await world.start({ 'a.json': { command: 'one' } });
+    await rename(world.directory, `${world.directory}-away`);
+    await mkdir(world.directory);
+    await untilErrors(/^configurations:null null was replaced by an empty one/);
+    await expect(files.put('b', { command: 'x' })).rejects.toMatchObject({
+      code: 'DRV_CONFIGURATION_NOT_WRITABLE',
+    });
+    expect(await world.stored()).toEqual(['a one a.json']);
+    await files.reload();
+    expect(await world.stored()).toEqual([]);
+    expect(world.errors()).toEqual([]);
+  });
+
+  test('that is emptied deletes what was in it', async () => {
+    await world.start({ 'a.json': { command: 'one' } });
+    await world.remove('a.json');
+    await untilStored();
+    expect(world.errors()).toEqual([]);
+  });
+
+  test('may be a symbolic link, and may be exchanged', async () => {
+    for (const release of ['v1', 'v2']) {
+      await mkdir(join(world.root, release));
+      await writeFile(join(world.root, release, 'a.json'), JSON.stringify({ command: release }));
+    }
+    await symlink('v1', world.directory);
+    await world.start();
+    await untilStored('a v1 a.json');
+    await world.write('a.json', { command: 'edited' });
+    await untilStored('a edited a.json');
+    await symlink('v2', join(world.root, 'next'));
+    await rename(join(world.root, 'next'), world.directory);
+    await untilStored('a v2 a.json');
+    await world.write('a.json', { command: 'again' });
+    await untilStored('a again a.json');
+  });
+
+  test('may hold links to files outside of it, edited or replaced there', async () => {
+    await mkdir(join(world.root, 'outside'));
+    const target = join(world.root, 'outside', 'target');
+    await writeFile(target, JSON.stringify({ command: 'one' }));
+    await mkdir(world.directory);
+    await symlink(target, world.path('a.json'));
+    await world.start();
+    expect(await world.stored()).toEqual(['a one a.json']);
+    await writeFile(target, JSON.stringify({ command: 'two' }));
+    await untilStored('a two a.json');
+    await writeFile(`${target}.new`, JSON.stringify({ command: 'three' }));
+    await rename(`${target}.new`, target);
+    await untilStored('a three a.json');
+    await rm(target);
+    await untilErrors(/^a\.json:null null cannot be read: no such file/);
+    expect(await world.stored()).toEqual(['a three a.json']);
+  });
+
+  test('may be a mounted ConfigMap, whose link to the data is swapped', async () => {
+    for (const version of ['one', 'two']) {
+      await mkdir(world.path(`..${version}`), { recursive: true });
+      await world.write(`..${version}/a.json`, { command: version });
+    }
+    await symlink('..one', world.path('..data'));
+    await symlink('..data/a.json', world.path('a.json'));
+    await world.start();
+    expect(await world.stored()).toEqual(['a one a.json']);
+    await symlink('..two', world.path('..data_tmp'));
+    await world.rename('..data_tmp', '..data');
+    await untilStored('a two a.json');
+    expect(world.lines('looking again')).toEqual([]);
+  });
+});
+
+describe('put and remove', () => {
+  test('write the file first, pretty and whole, then the store', async () => {
+    const files = await world.start();
+    expect(await files.put('web', { command: 'one', colour: 'red' })).toEqual({ unknownFields: ['colour'] });
+    expect(await world.stored()).toEqual(['web one web.json']);
+    expect(await world.read('web.json')).toBe(
+      '{\n  "name": "web",\n  "command": "one",\n  "colour": "red"\n}\n',
+    );
+    await files.remove('web');
+    expect(await world.stored()).toEqual([]);
+    expect(await readdir(world.directory)).toEqual([]);
+  });
+
+  test('are not applied again when the watcher sees them', async () => {
+    const files = await world.start();
+    await files.put('web', { command: 'one' });
+    await files.put('web', { command: 'two' });
+    await world.write('marker.json', { command: 'x' });
+    await untilStored('marker x marker.json', 'web two web.json');
+    await files.remove('marker');
+    await world.write('last.json', { command: 'x' });
+    await untilStored('last x last.json', 'web two web.json');
+    expect(world.store.operations()).toEqual([
+      'create web',
+      'update web',
+      'create marker',
+      'remove marker',
+      'create last',
+    ]);
+  });
+
+  test('make a file that only its owner can read, and keep the mode of one that exists', async () => {
+    const files = await world.start({ 'a.json': { command: 'one' } });
+    await chmod(world.path('a.json'), 0o664);
+    await files.put('a', { command: 'two' });
+    await files.put('b', { command: 'one' });
+    expect((await stat(world.path('a.json'))).mode & 0o777).toBe(0o664);
+    expect((await stat(world.path('b.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  test('write nothing to the store when the content is the same', async () => {
+    const files = await world.start({ 'a.json': { command: 'one' } });
+    await files.put('a', { command: 'one', cpu: 100 });
+    expect(world.store.transactions).toHaveLength(1);
+  });
+
+  test('overwrite the file that the configuration came from', async () => {
+    const files = await world.start({ 'x.json': { name: 'web', command: 'one' } });
+    await files.put('web', { command: 'two' });
+    expect(await world.stored()).toEqual(['web two x.json']);
+    expect(await readdir(world.directory)).toEqual(['x.json']);
+    await files.remove('web');
+    expect(await readdir(world.directory)).toEqual([]);
+  });
+
+  test('never overwrite the file of another configuration', async () => {
+    const files = await world.start({ 'web.json': { name: 'other', command: 'one' } });
+    await files.put('web', { command: 'two' });
+    expect(await world.stored()).toEqual(['other one web.json', 'web two web-2.json']);
+    await world.write('web.json', '{');
+    await files.remove('web');
+    await files.put('web', { command: 'three' });
+    expect(await world.stored()).toEqual(['other one web.json', 'web three web-2.json']);
+  });
+
+  test('see an edit that the watcher has not seen yet', async () => {
+    const files = await world.start({ 'web.json': { name: 'web', command: 'one' } });
+    await world.write('web.json', { name: 'other', command: 'one' });
+    await files.put('web', { command: 'two' });
+    expect(await world.stored()).toEqual(['other one web.json', 'web two web-2.json']);
+  });
+
+  test('mend a file that is broken', async () => {
+    const files = await world.start({ 'web.json': '{' });
+    await files.put('web', { command: 'two' });
+    expect(await world.stored()).toEqual(['web two web.json']);
+    expect(world.errors()).toEqual([]);
+  });
+
+  test('replace a link by a file and leave its target alone', async () => {
+    await mkdir(world.directory);
+    const target = join(world.root, 'target');
+    await writeFile(target, JSON.stringify({ command: 'one' }));
+    await symlink(target, world.path('web.json'));
+    const files = await world.start();
+    await files.put('web', { command: 'two' });
+    await rm(target);
+    expect(await world.stored()).toEqual(['web two web.json']);
+    expect(JSON.parse(await world.read('web.json'))).toEqual({ name: 'web', command: 'two' });
+  });
+
+  test('remove every file that says the name', async () => {
+    const files = await world.start({
+      'a.json': { name: 'web', command: 'one' },
+      'b.json': { name: 'web', command: 'two' },
+    });
+    await files.remove('web');
+    expect(await readdir(world.directory)).toEqual([]);
+    expect(await world.stored()).toEqual([]);
+    expect(world.errors()).toEqual([]);
+  });
+
+  test('go under the name that they are for, whatever name the body has', async () => {
+    const files = await world.start();
+    await files.put('web', { name: 'api', command: 'x' });
+    expect(JSON.parse(await world.read('web.json'))).toEqual({ name: 'web', command: 'x' });
+    expect(await world.stored()).toEqual(['web x web.json']);
+  });
+
+  test('refuse what is unknown or invalid and change nothing', async () => {
+    const files = await world.start();
+    await expect(files.remove('web')).rejects.toMatchObject({ code: 'DRV_CONFIGURATION_UNKNOWN' });
+    await expect(files.put('web', { command: 'x', cpu: -1 })).rejects.toMatchObject({
+      code: 'DRV_CONFIGURATION_INVALID',
+    });
+    await expect(files.put('../web', { command: 'x' })).rejects.toMatchObject({
+      code: 'DRV_CONFIGURATION_INVALID',
+    });
+    await expect(files.put('web', { command: 'x', notes: 'n'.repeat(1024 * 1024) })).rejects.toMatchObject({
+      code: 'DRV_CONFIGURATION_INVALID',
+    });
+    expect(await readdir(world.directory)).toEqual([]);
+    expect(world.store.transactions).toEqual([]);
+  });
+
+  test('say that they failed when the store refuses, and the file is applied later', async () => {
+    const files = await world.start();
+    world.store.failure = new Error('disk full');
+    await expect(files.put('web', { command: 'one' })).rejects.toThrow('disk full');
+    world.store.failure = undefined;
+    await untilStored('web one web.json');
+  });
+
+  test('are put in order among themselves', async () => {
+    const files = await world.start();
+    const writes = Array.from({ length: 20 }, (_, index) => files.put('web', { command: `run ${index}` }));
+    const others = Array.from({ length: 20 }, (_, index) => files.put(`c${index}`, { command: 'x' }));
+    await Promise.all([...writes, ...others, files.remove('web')]);
+    expect(await world.stored()).toHaveLength(20);
+    expect(await readdir(world.directory)).toHaveLength(20);
+  });
+});
+
+describe('with a clock that stands still', () => {
+  test('does not report a file that is only half written', async () => {
+    const clock = new FakeClock();
+    await world.close();
+    world = new ConfigurationWorld(clock);
+    await world.start({ 'a.json': { command: 'one' } });
+    await world.write('a.json', '{"command": "tw');
+    const advanceUntil = (check: () => void | Promise<void>) =>
+      vi.waitFor(
+        async () => {
+          await clock.advance(20);
+          await check();
+        },
+        { timeout: 10_000, interval: 10 },
+      );
+    await advanceUntil(() => expect(world.lines('looking again')).not.toEqual([]));
+    await world.write('a.json', '{"command": "two"}');
+    await advanceUntil(async () => expect(await world.stored()).toEqual(['a two a.json']));
+    expect(world.lines('configuration error')).toEqual([]);
+  });
+});

@@ -1,0 +1,41 @@
+/** What becomes of configuration files where the system has no more inotify watches to give. */
+import { EventEmitter } from 'node:events';
+import { rename } from 'node:fs/promises';
+import { afterEach, expect, test, vi } from 'vitest';
+import { ConfigurationWorld } from '../../support/control-plane/configuration-world.js';
+import { until } from '../../support/until.js';
+
+vi.mock('chokidar', () => ({
+  watch: () => {
+    const watcher = Object.assign(new EventEmitter(), { close: async () => undefined });
+    const error = Object.assign(new Error('ENOSPC: no space left on device, watch'), {
+      code: 'ENOSPC',
+      errno: -28,
+    });
+    setImmediate(() => watcher.emit('error', error));
+    return watcher;
+  },
+}));
+
+let world: ConfigurationWorld | undefined;
+
+afterEach(async () => {
+  await world?.close();
+});
+
+test('looks every second, and warns, when the directory cannot be watched', async () => {
+  world = new ConfigurationWorld();
+  const current = world;
+  await current.start({ 'a.json': { command: 'one' } });
+  await until(() =>
+    expect(current.lines('cannot be watched (no space left on device (ENOSPC))')).toHaveLength(1),
+  );
+  await current.write('b.json', { command: 'two' });
+  await current.rename('a.json', 'c.json');
+  await vi.waitFor(async () => expect(await current.stored()).toEqual(['b two b.json', 'c one c.json']), {
+    timeout: 10_000,
+  });
+  await rename(current.directory, `${current.directory}-away`);
+  await vi.waitFor(() => expect(current.errors()).toHaveLength(1), { timeout: 10_000 });
+  expect(current.lines('cannot be watched')).toHaveLength(1);
+});

@@ -1,0 +1,144 @@
+/** A log followed from the master: from the node's files, through its wrapper and the channel. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { LogFollower } from '../../../src/logs/follow.js';
+import type { LogPosition } from '../../../src/logs/log-batch.js';
+import { LogWatches } from '../../../src/logs/log-watches.js';
+import { SegmentCounts } from '../../../src/logs/segment-counts.js';
+import { Gate, GatedTransport } from '../../support/cluster/gated-transport.js';
+import { ControlPlane } from '../../support/control-plane/control-plane.js';
+import { instanceRecord, placedOn } from '../../support/control-plane/records.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { LogFiles, LogReader, textOf } from '../../support/runtime/log-files.js';
+import { until } from '../../support/until.js';
+
+const RECONNECT_MS = 60_000;
+
+describe('a log followed from the master', () => {
+  const record = instanceRecord('abc123', { placement: placedOn('alpha') });
+  let clock: FakeClock;
+  let gate: Gate;
+  let log: LogFiles;
+  let watches: LogWatches;
+  let plane: ControlPlane;
+  let readers: LogReader[];
+
+  beforeEach(async () => {
+    clock = new FakeClock();
+    gate = new Gate();
+    log = new LogFiles();
+    watches = new LogWatches();
+    readers = [];
+    const follower = new LogFollower({ counts: new SegmentCounts(), watches });
+    plane = new ControlPlane({
+      clock,
+      adaptInstallation: (installation) => ({
+        ...installation,
+        followLogs: (_id, position, signal) => follower.follow(log.directory, position, signal),
+      }),
+      adaptTransport: (transport) => new GatedTransport(transport, gate),
+    });
+    await plane.start();
+    await (await plane.addNode('alpha')).wrapper.whenFed;
+  });
+
+  afterEach(async () => {
+    for (const reader of readers) await reader.stop();
+    await plane.stop();
+    await until(() => expect(watches.size).toBe(0));
+    log.remove();
+  });
+
+  function follow(position: LogPosition): LogReader {
+    const reader = new LogReader((signal) => plane.master.services.followLogs(record, position, signal));
+    readers.push(reader);
+    return reader;
+  }
+
+  it('comes as it is: last lines, gap, empty lines, escape sequences, then live', async () => {
+    log.write(11, 'a\n\n\x1b[31mred\x1b[0m \u{1f411}\n');
+    const reader = follow({ since: 9 });
+    await reader.until('13 \x1b[31mred\x1b[0m \u{1f411}');
+    log.write(11, '\n');
+    expect(await reader.until('14 ')).toEqual([
+      'gap 9-10',
+      '11 a',
+      '12 ',
+      '13 \x1b[31mred\x1b[0m \u{1f411}',
+      '14 ',
+    ]);
+    expect(await follow({ tail: 2 }).until('14 ')).toHaveLength(2);
+  });
+
+  it('stops for a reader that does not read, and for nobody else', async () => {
+    const line = 'x'.repeat(99);
+    log.write(1, `${line}\n`.repeat(100_000));
+    const stop = new AbortController();
+    const idle = plane.master.services.followLogs(record, { since: 1 }, stop.signal);
+    await idle.next();
+    const busy = follow({ since: 1 });
+    await busy.until(`100000 ${line}`);
+    expect(await plane.master.services.readLogs(record, 1)).toEqual({ lines: [], totalLines: 0 });
+    let next = 0;
+    for await (const batch of idle) {
+      if (batch.kind === 'gap') expect.fail(`a gap: ${textOf(batch).join()}`);
+      if (next > 0) expect(batch.firstLine).toBe(next);
+      next = batch.firstLine + batch.lines.length;
+      if (next > 100_000) break;
+    }
+    expect(next).toBe(100_001);
+  });
+
+  it('ends at the node too when the reader leaves', async () => {
+    log.write(1, 'a\n');
+    const reader = follow({ since: 1 });
+    await reader.until('1 a');
+    expect(watches.size).toBe(1);
+    await reader.stop();
+    await until(() => expect(watches.size).toBe(0));
+  });
+
+  it('says that the node went away, and goes on from any line when it is back', async () => {
+    log.write(1, 'a\n');
+    const stop = new AbortController();
+    const batches = plane.master.services.followLogs(record, { since: 1 }, stop.signal);
+    await batches.next();
+    const failure = expect(batches.next()).rejects.toMatchObject({ code: 'DRV_NODE_DISCONNECTED' });
+    gate.reset();
+    await failure;
+    const away = plane.master.services.followLogs(record, { since: 2 }, stop.signal);
+    await expect(away.next()).rejects.toMatchObject({ code: 'DRV_NODE_DISCONNECTED' });
+    log.write(1, 'b\n');
+    await vi.waitFor(async () => {
+      await clock.advance(RECONNECT_MS);
+      expect(await plane.master.services.readLogs(record, 1)).toBeDefined();
+    });
+    expect(await follow({ since: 2 }).until('2 b')).toEqual(['2 b']);
+  });
+
+  it('cannot be followed before the instance has a node', async () => {
+    const batches = plane.master.services.followLogs(
+      instanceRecord('abc124'),
+      { tail: 1 },
+      new AbortController().signal,
+    );
+    await expect(batches.next()).rejects.toMatchObject({
+      code: 'DRV_NODE_DISCONNECTED',
+      message: 'instance abc124 has no node yet; follow its log when it has one',
+    });
+  });
+
+  it('is woken by what is written, long before it would look by itself', async () => {
+    log.write(1, 'a\n');
+    const reader = follow({ since: 1 });
+    await reader.until('1 a');
+    const delays: number[] = [];
+    for (let line = 2; line <= 21; line++) {
+      const writtenAt = performance.now();
+      log.write(1, `${line}\n`);
+      await reader.until(`${line} ${line}`);
+      delays.push(performance.now() - writtenAt);
+    }
+    delays.sort((a, b) => a - b);
+    expect(delays[10]).toBeLessThan(1000);
+  });
+});

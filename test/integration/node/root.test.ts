@@ -1,0 +1,228 @@
+/** The node's directory and its lock, with real permissions and real processes. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, statSync } from 'node:fs';
+import {
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { prepareRoot } from '../../../src/node/root.js';
+import { acquireRootLock } from '../../../src/node/root-lock.js';
+
+const PROGRAM = fileURLToPath(new URL('../../../dist/test/support/daemon/root-holder.js', import.meta.url));
+
+let parent: string;
+let root: string;
+let children: ChildProcess[];
+
+beforeEach(async () => {
+  parent = await realpath(mkdtempSync(join(tmpdir(), 'drover-root-')));
+  root = join(parent, 'node');
+  children = [];
+});
+
+afterEach(async () => {
+  for (const child of children) await kill(child);
+  await rm(parent, { recursive: true, force: true });
+});
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+/** Starts a process that takes the lock; its one line. */
+async function holder(): Promise<{ child: ChildProcess; line: string }> {
+  const child = spawn(process.execPath, [PROGRAM, root], { stdio: ['pipe', 'pipe', 'inherit'] });
+  children.push(child);
+  for await (const line of createInterface({ input: child.stdout })) return { child, line };
+  throw new Error('the program ended without a line');
+}
+
+describe('a root', () => {
+  test('is made with everything in it, what is private for its owner only', async () => {
+    const paths = await prepareRoot(root);
+    expect((await readdir(root)).sort()).toEqual([
+      'configurations',
+      'data',
+      'extensions',
+      'logs',
+      'running',
+      'templates',
+    ]);
+    expect(await readdir(paths.logs)).toEqual(['instances']);
+    for (const path of [paths.data, paths.sockets, paths.store, paths.templateCache])
+      expect(`${path} ${(statSync(path).mode & 0o777).toString(8)}`).toBe(`${path} 700`);
+    expect(paths).toMatchObject({
+      root,
+      configFile: join(root, 'config.json'),
+      sockets: join(root, 'data', 'sockets'),
+    });
+  });
+
+  test('keeps its identity, and another directory at the same path has another', async () => {
+    const { rootId } = await prepareRoot(root);
+    expect(rootId).toMatch(/^[0-9a-f]{12}$/);
+    expect((await prepareRoot(root)).rootId).toBe(rootId);
+    await symlink(root, join(parent, 'link'));
+    expect((await prepareRoot(join(parent, 'link'))).rootId).toBe(rootId);
+    await rename(root, join(parent, 'old'));
+    expect((await prepareRoot(root)).rootId).not.toBe(rootId);
+  });
+
+  test('with a long path has its sockets in a short private directory', async () => {
+    const paths = await prepareRoot(join(await long(parent), 'node'));
+    try {
+      expect(paths.sockets).toBe(`/tmp/drover-${paths.rootId}`);
+      expect(statSync(paths.sockets).mode & 0o777).toBe(0o700);
+    } finally {
+      await rm(paths.sockets, { recursive: true });
+    }
+  });
+
+  test('that is a file is refused', async () => {
+    await writeFile(root, '');
+    await expect(prepareRoot(root)).rejects.toMatchObject({
+      code: 'DRV_NODE_ROOT_UNUSABLE',
+      message: `${root}: is not a directory; give another with --root`,
+    });
+  });
+
+  test('whose parent is missing is refused, and the parent is not made', async () => {
+    await expect(prepareRoot(join(root, 'deep'))).rejects.toThrow(
+      `${join(root, 'deep')}: cannot be made: ${root} is not a directory that exists; make it first`,
+    );
+    expect(await readdir(parent)).toEqual([]);
+  });
+
+  test('with a file where a directory belongs is refused', async () => {
+    await mkdir(root);
+    await writeFile(join(root, 'running'), '');
+    await expect(prepareRoot(root)).rejects.toThrow(
+      `${join(root, 'running')}: the node's running directory cannot be used: it is not a directory; move it away`,
+    );
+  });
+
+  test.each(['/proc', '/proc/drover'])('that cannot be written, such as %s, is refused', async (path) => {
+    await expect(prepareRoot(path)).rejects.toMatchObject({
+      code: 'DRV_NODE_ROOT_UNUSABLE',
+      message: expect.stringContaining('no such file or directory (ENOENT)'),
+    });
+  });
+
+  test.runIf(userInfo().uid !== 0)('without the right to write is refused', async () => {
+    await mkdir(root, { mode: 0o500 });
+    await expect(prepareRoot(root)).rejects.toThrow(
+      `${root}: cannot be used: permission denied (EACCES); it must be writable for this user`,
+    );
+  });
+
+  test('whose data is open to others is refused with the command that mends it', async () => {
+    const paths = await prepareRoot(root);
+    await chmod(paths.data, 0o750);
+    await expect(prepareRoot(root)).rejects.toThrow(
+      `${paths.data} has mode 750 and is open to other users; run: chmod 700 '${paths.data}'`,
+    );
+    await chmod(paths.data, 0o700);
+    await writeFile(paths.adminKey, 'secret', { mode: 0o644 });
+    await expect(prepareRoot(root)).rejects.toThrow(`run: chmod 600 '${paths.adminKey}'`);
+    await chmod(paths.adminKey, 0o600);
+    await expect(prepareRoot(root)).resolves.toEqual(paths);
+  });
+
+  test.runIf(userInfo().uid === 0)('whose data belongs to another user is refused', async () => {
+    const paths = await prepareRoot(root);
+    await chown(paths.data, 12345, 12345);
+    await expect(prepareRoot(root)).rejects.toThrow(
+      `${paths.data} belongs to user 12345, not to root; run: chown -R root '${paths.data}'`,
+    );
+  });
+});
+
+describe('the lock of a root', () => {
+  test('is had once, and again after its release', async () => {
+    const paths = await prepareRoot(root);
+    const lock = await acquireRootLock(paths);
+    await expect(acquireRootLock(paths)).rejects.toMatchObject({
+      code: 'DRV_NODE_ROOT_LOCKED',
+      message: `another Drover (pid ${process.pid}) already runs in ${root}`,
+    });
+    await lock.release();
+    await lock.release();
+    expect(await readdir(paths.data)).not.toContain('lock');
+    await (await acquireRootLock(paths)).release();
+  });
+
+  test('does not concern another root', async () => {
+    const locks = [await acquireRootLock(await prepareRoot(root))];
+    locks.push(await acquireRootLock(await prepareRoot(join(parent, 'other'))));
+    for (const lock of locks) await lock.release();
+  });
+
+  test('of a process that was killed is free at once', async () => {
+    const { child, line } = await holder();
+    expect(line).toBe('held');
+    const paths = await prepareRoot(root);
+    await expect(acquireRootLock(paths)).rejects.toThrow(
+      `another Drover (pid ${child.pid}) already runs in ${root}`,
+    );
+    await kill(child);
+    expect(JSON.parse(await readFile(paths.lockFile, 'utf8'))).toMatchObject({ pid: child.pid });
+    await (await acquireRootLock(paths)).release();
+  });
+
+  test('is not given while the file names a live process, even when the name is free', async () => {
+    const paths = await prepareRoot(root);
+    const lock = await acquireRootLock(paths);
+    const mine = JSON.parse(await readFile(paths.lockFile, 'utf8'));
+    await lock.release();
+    const stat = await readFile('/proc/1/stat', 'utf8');
+    const startTime = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
+    await writeFile(paths.lockFile, JSON.stringify({ ...mine, pid: 1, startTime }));
+    await expect(acquireRootLock(paths)).rejects.toThrow('another Drover (pid 1) already runs');
+    // The same pid of another time, or of another boot, is another process.
+    for (const other of [{ startTime: startTime + 1 }, { startTime, bootId: 'another' }]) {
+      await writeFile(paths.lockFile, JSON.stringify({ ...mine, pid: 1, ...other }));
+      await (await acquireRootLock(paths)).release();
+    }
+  });
+
+  test('is taken whatever stands in the file', async () => {
+    const paths = await prepareRoot(root);
+    for (const text of ['', '{', '[]', 'null']) {
+      await writeFile(paths.lockFile, text);
+      await (await acquireRootLock(paths)).release();
+    }
+  });
+
+  test('goes to exactly one of ten processes that race for it', async () => {
+    const paths = await prepareRoot(root);
+    const lines = (await Promise.all(Array.from({ length: 10 }, holder))).map(({ line }) => line);
+    expect(lines.filter((line) => line === 'held')).toHaveLength(1);
+    expect(lines.filter((line) => /^another Drover( \(pid \d+\))? already runs in /.test(line))).toHaveLength(
+      9,
+    );
+    expect(JSON.parse(await readFile(paths.lockFile, 'utf8'))).toMatchObject({ pid: expect.any(Number) });
+  });
+});
+
+async function long(start: string): Promise<string> {
+  const path = join(start, 'l'.repeat(60), 'm'.repeat(40));
+  await mkdir(path, { recursive: true });
+  return path;
+}

@@ -1,0 +1,152 @@
+/** The API's description: committed, complete, valid by itself, and a check that would notice a wrong answer. */
+import { hostname } from 'node:os';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import ajvFormats from 'ajv-formats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeApi, toOpenApiPath } from '../../../src/api/openapi/document.js';
+import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
+import { DOCUMENT_FILE, OpenApiCheck } from '../../support/api/openapi-check.js';
+import { apiDocumentSchema } from '../../support/api/openapi-document.js';
+
+const STALE =
+  'manifests/openapi.json is not what the routes say: npx vitest run test/integration/openapi/openapi.test.ts -u';
+
+let world: ApiWorld;
+let description: string;
+beforeAll(async () => {
+  world = await new ApiWorld().start();
+  await world.server.start();
+  ({ description } = world.server);
+});
+afterAll(() => world.stop());
+
+const document = () => apiDocumentSchema.parse(JSON.parse(description));
+const operations = () =>
+  Object.entries(document().paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+  );
+
+describe('the description of the API', () => {
+  it('is committed as the routes say it', async () => {
+    await expect(description, STALE).toMatchFileSnapshot(DOCUMENT_FILE);
+  });
+
+  it('is the same every time, and knows nothing of the machine', () => {
+    expect(world.server.description).toBe(description);
+    expect(description).not.toContain(`"${hostname()}"`);
+  });
+
+  it('is served to everyone, byte for byte', async () => {
+    const response = await fetch(`${world.url}/openapi.json`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'application/json; charset=utf-8',
+    ]);
+    expect(await response.text()).toBe(description);
+  });
+
+  it('has every route and every socket, each under a name of its own', () => {
+    const { routes, sockets } = world.server;
+    const offered = [...routes, ...sockets.map(({ path }) => ({ method: 'GET', path }))].map(
+      ({ method, path }) => `${method.toLowerCase()} ${toOpenApiPath(path)}`,
+    );
+    expect(
+      operations()
+        .map(({ method, path }) => `${method} ${path}`)
+        .sort(),
+    ).toEqual(offered.sort());
+    const ids = operations().map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('declares every path parameter, and no other', () => {
+    for (const { path, operation } of operations()) {
+      const declared = operation.parameters.filter((parameter) => parameter.in === 'path');
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      expect(
+        declared.map(({ name }) => name),
+        path,
+      ).toEqual(inPath);
+      expect(
+        declared.every(({ required }) => required),
+        path,
+      ).toBe(true);
+    }
+  });
+
+  it('says of every operation what key it needs, and what it says without one', () => {
+    for (const { path, method, operation } of operations()) {
+      const isOpen = operation.security.length === 0;
+      expect(Object.hasOwn(operation.responses, '401'), `${method} ${path}`).toBe(!isOpen);
+    }
+    const open = operations().filter(({ operation }) => operation.security.length === 0);
+    expect(open.map(({ path }) => path).sort()).toEqual(['/metrics', '/openapi.json', '/ping']);
+  });
+
+  it('holds schemas that are valid, and examples that match them', () => {
+    const { schemas } = document().components;
+    const ajv = new Ajv2020({ strict: true, strictTypes: false, keywords: ['components'] });
+    ajvFormats.default(ajv);
+    ajv.addSchema({ $id: 'document', components: { schemas } });
+    let examples = 0;
+    for (const [name, { examples: given = [] }] of Object.entries(schemas)) {
+      const validate = ajv.getSchema(`document#/components/schemas/${name}`);
+      for (const example of Array.isArray(given) ? given : []) {
+        examples++;
+        expect(validate?.(example), `${name}: ${ajv.errorsText(validate?.errors)}`).toBe(true);
+      }
+    }
+    expect(examples).toBeGreaterThan(1);
+  });
+
+  it('cannot be made of a route without a name', () => {
+    const [route] = world.server.routes;
+    if (route === undefined) throw new Error('there are no routes');
+    expect(() => describeApi({ routes: [{ ...route, path: '/ping/more' }], sockets: [] })).toThrow(
+      'GET /ping/more has no operation id',
+    );
+  });
+});
+
+describe('the check of answers', () => {
+  const check = () => new OpenApiCheck(document());
+  const answer = { method: 'GET', url: '/api/ping', status: 200, contentType: 'application/json' };
+  const body = JSON.stringify({ status: 'ok', nodeId: 'n1', clusterName: 'c', master: true });
+
+  it('passes an answer that is as declared', () => {
+    expect(check().problemOf({ ...answer, body })).toBeUndefined();
+    expect(check().problemOf({ ...answer, method: 'HEAD', body: '' })).toBeUndefined();
+    expect(
+      check().problemOf({ ...answer, url: '/api/nope', status: 404, body: '{"error":"no"}' }),
+    ).toBeUndefined();
+  });
+
+  it.each([
+    ['a status that is not declared', { status: 201, body }, 'the status is not declared for ping'],
+    ['a fault', { status: 500, body: '{"error":"x"}' }, 'the status is not declared for ping'],
+    ['another content type', { contentType: 'text/html', body }, 'content type text/html is not declared'],
+    ['a missing field', { body: '{"status":"ok"}' }, "must have required property 'nodeId'"],
+    ['a field of another type', { body: body.replace('true', '"yes"') }, 'data/master must be boolean'],
+    ['a field that nobody declared', { body: body.replace('{', '{"more":1,') }, 'must NOT have additional'],
+    ['an error in another form', { status: 429, body: '{"error":"x"}' }, "required property 'retryAfterMs'"],
+    ['success where there is nothing', { url: '/api/nope', body }, 'no operation declares it'],
+    [
+      'a body where none is declared',
+      { method: 'DELETE', url: '/api/configurations/x', status: 204, body },
+      'a body is not declared',
+    ],
+  ])('notices %s', (_what, change, problem) => {
+    expect(check().problemOf({ ...answer, ...change })).toContain(problem);
+  });
+
+  it('sees every answer of a server under test, and fails it at its end', async () => {
+    const broken = await new ApiWorld().start();
+    await broken.server.start();
+    await broken.putInstance(instanceRecord({ id: 'aaaaaa' }));
+    broken.logs = { lines: [], totalLines: 1.5 };
+    await (await broken.call('GET', '/instances/aaaaaa/logs')).text();
+    await expect(broken.stop()).rejects.toThrow(
+      'GET /api/instances/aaaaaa/logs: 200: the body does not match: data/totalLines must be integer',
+    );
+  });
+});

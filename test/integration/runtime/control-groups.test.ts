@@ -1,0 +1,188 @@
+/** Real control groups, of this machine; skipped where they are not to be had. Needs `npm run build`. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { SystemClock } from '../../../src/loop/system-clock.js';
+import { openLimits } from '../../../src/runtime/limits/open-limits.js';
+import type { ResourceLimits } from '../../../src/runtime/limits/resource-limits.js';
+import { NOT_LIMITED } from '../../../src/runtime/process/shell-prelude.js';
+import type { RunId } from '../../../src/runtime/runtime.js';
+import { ControlPlane } from '../../support/control-plane/control-plane.js';
+import { kill } from '../../support/daemon/root-processes.js';
+import { ProcessWorld } from '../../support/runtime/process-world.js';
+import { PATIENCE, until } from '../../support/until.js';
+
+vi.setConfig(PATIENCE);
+
+const RUN: RunId = { instanceId: 'abc123', run: 1 };
+const LIMITS = { ramMB: 16, cpu: 0 };
+/** Takes all the memory that it can get. */
+const HOG = 'tail /dev/zero';
+
+const logger = pino({ enabled: false });
+const open = (rootId: string): Promise<ResourceLimits> => openLimits({ rootId, environment: {}, logger });
+
+async function isHere(): Promise<boolean> {
+  const limits = await open(`probe${process.pid}`);
+  await limits.stop();
+  return limits.advisory === null;
+}
+
+const closing: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+function newRootId(): string {
+  return randomBytes(6).toString('hex');
+}
+
+/** A shell that is in the groups before it becomes `command`. */
+function spawnIn(directories: readonly string[], command: string): ChildProcess {
+  const join = 'while [ $# -gt 1 ]; do echo 0 >"$1/cgroup.procs"; shift; done; exec /bin/sh -c "$1"';
+  const child = spawn('/bin/sh', ['-c', join, 'sh', ...directories, command], { stdio: 'ignore' });
+  const whenGone = new Promise((resolve) => child.once('close', resolve));
+  closing.push(() => {
+    child.kill('SIGKILL');
+    for (const pid of pidsIn(directories)) kill(pid);
+    return whenGone;
+  });
+  return child;
+}
+
+function untilUsed(limits: ResourceLimits, processes: number): Promise<void> {
+  return until(() => expect(limits.usage(RUN)?.processes).toBe(processes));
+}
+
+describe.skipIf(!(await isHere()))('control groups', () => {
+  async function limitsOf(rootId = newRootId()): Promise<ResourceLimits> {
+    const limits = await open(rootId);
+    closing.push(() => until(() => limits.close(RUN).then(() => limits.stop())));
+    return limits;
+  }
+
+  it('count everything that a run started, and go when it is closed', async () => {
+    const limits = await limitsOf();
+    const directories = await limits.open(RUN, LIMITS);
+    const child = spawnIn(directories, 'setsid sleep 1000 & sleep 1000 & wait');
+    await untilUsed(limits, 3);
+    expect(limits.usage(RUN)?.memoryBytes).toBeGreaterThan(0);
+    await limits.close(RUN);
+    // It is in use: nothing is taken from what lives.
+    expect(directories.map((directory) => existsSync(directory))).toEqual(directories.map(() => true));
+    for (const pid of pidsIn(directories)) kill(pid);
+    await until(() => expect(child.exitCode ?? child.signalCode).not.toBeNull());
+    await until(async () => {
+      await limits.close(RUN);
+      expect(directories.filter((directory) => existsSync(directory))).toEqual([]);
+    });
+  });
+
+  it('keep a program that computes without end to its share of a core', async () => {
+    const limits = await limitsOf();
+    const directories = await limits.open(RUN, { ramMB: 16, cpu: 20 });
+    spawnIn(directories, 'while :; do :; done');
+    const periods = (name: string): number => Number(fieldOf(directories, 'cpu.stat', name));
+    await until(() => expect(periods('nr_periods')).toBeGreaterThan(10));
+    const seconds = limits.usage(RUN)?.cpuSeconds ?? 0;
+    // Read afterwards: a fifth of each period that has begun by now, and one slice more.
+    expect(seconds).toBeLessThan((periods('nr_periods') + 1) * 0.02 + 0.03);
+    expect(seconds).toBeGreaterThan(0.05);
+    expect(periods('nr_throttled')).toBeGreaterThan(5);
+  });
+
+  it('are taken up by the next daemon, which removes what nothing uses and nothing else', async () => {
+    const rootId = newRootId();
+    const before = await limitsOf(rootId);
+    const directories = await before.open(RUN, LIMITS);
+    const unused = await before.open({ ...RUN, run: 2 }, LIMITS);
+    const foreign = (await (await limitsOf()).open(RUN, LIMITS)).concat(
+      directories.map((directory) => join(dirname(directory), 'kept')),
+    );
+    for (const directory of foreign) mkdirSync(directory, { recursive: true });
+    closing.push(() => {
+      for (const directory of foreign) if (basename(directory) === 'kept') rmdirSync(directory);
+    });
+    const child = spawnIn(directories, 'exec sleep 1000');
+    await untilUsed(before, 1);
+
+    const after = await limitsOf(rootId);
+    await after.adopt(RUN, child.pid ?? 0, LIMITS);
+    await after.removeLeftovers();
+    expect(after.usage(RUN)?.processes).toBe(1);
+    expect(unused.filter((directory) => existsSync(directory))).toEqual([]);
+    expect(foreign.filter((directory) => !existsSync(directory))).toEqual([]);
+    await after.stop();
+    expect(directories.filter((directory) => !existsSync(directory))).toEqual([]);
+  });
+
+  it('tell of a part that the limit ended while the run went on, once, and not at once', async () => {
+    const limits = await limitsOf();
+    const directories = await limits.open(RUN, LIMITS);
+    spawnIn(directories, `${HOG}; sleep 1000; :`);
+    await until(() => expect(limits.wasOutOfMemory(RUN)).toBe(true));
+    expect([limits.noteKills(RUN), limits.noteKills(RUN), limits.noteKills(RUN)]).toEqual([0, 1, 0]);
+    expect(limits.wasOutOfMemory(RUN)).toBe(false);
+  });
+
+  it('that cannot be joined are said so in the log, once, and the command runs', async () => {
+    const world = new ProcessWorld();
+    closing.push(() => world.close());
+    const controlGroups = ['/sys/fs/cgroup/nowhere/a', '/sys/fs/cgroup/nowhere/b'];
+    await world.runtime().start(world.spec('abc123', 'echo "f $-"', { controlGroups }));
+    await until(async () =>
+      expect(await world.lines('abc123')).toEqual([NOT_LIMITED, expect.stringMatching(/^f /)]),
+    );
+  });
+
+  it('end a hog and its children, the record says why, and they go with their runs', async () => {
+    const world = new ProcessWorld();
+    const limits = await open(world.rootId);
+    const plane = new ControlPlane({ clock: new SystemClock(), realRuntimes: [world.runtime()], limits });
+    closing.push(async () => {
+      await plane.stop();
+      await world.close();
+      await limits.close(RUN);
+      await limits.stop();
+    });
+    await plane.start();
+    await plane.addNode('node-a');
+    const service = { runtime: 'process', ramMB: 16, cpu: 0, minimumServiceCount: 1 };
+    await plane.putConfiguration({ name: 'hog', command: `exec ${HOG}`, ...service });
+    await plane.putConfiguration({ name: 'parent', command: `(exec ${HOG}); exit $?`, ...service });
+    for (const name of ['hog', 'parent'])
+      await until(() => {
+        const status = plane.records().find(({ configurationName }) => configurationName === name)?.status;
+        expect(status).toMatchObject({ reason: 'exited' });
+        expect(status?.message).toMatch(/^killed: out of memory at 16 MB, restart \d+ (at once|in \d+ s)$/);
+      });
+    for (const { id } of plane.records()) await plane.master.writer.setLifecycle(id, 'stop');
+    const [directory = ''] = await limits.open(RUN, LIMITS);
+    await until(() => expect(groupsIn(dirname(directory))).toEqual([basename(directory)]));
+  });
+});
+
+function pidsIn(directories: readonly string[]): number[] {
+  const [path = ''] = directories.map((directory) => join(directory, 'cgroup.procs'));
+  return existsSync(path) ? readFileSync(path, 'latin1').split('\n').filter(Boolean).map(Number) : [];
+}
+
+function groupsIn(directory: string): string[] {
+  const entries = readdirSync(directory, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+function fieldOf(directories: readonly string[], file: string, name: string): string | undefined {
+  for (const directory of directories) {
+    const path = join(directory, file);
+    if (!existsSync(path)) continue;
+    const line = readFileSync(path, 'latin1')
+      .split('\n')
+      .find((text) => text.startsWith(`${name} `));
+    if (line !== undefined) return line.slice(name.length + 1);
+  }
+  return undefined;
+}

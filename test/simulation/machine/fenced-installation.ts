@@ -1,0 +1,100 @@
+/**
+ * What one life of a daemon does to the directories, caches and ports of its machine: no files, but what would be in
+ * them is remembered by the machine, takes time, and is there or not when the daemon dies.
+ */
+import type { CallPeer } from '../../../src/channel/protocol/calls.js';
+import { requestBundle } from '../../../src/channel/services/template-relay.js';
+import { DroverError } from '../../../src/model/errors.js';
+import type { Desired } from '../../../src/node/desired-copy.js';
+import type { StartSpec } from '../../../src/runtime/runtime.js';
+import type { Installation } from '../../../src/wrapper.js';
+import type { Life } from './life.js';
+
+/** The part of a machine's disk and network that installations touch. */
+export interface MachineFiles {
+  readonly cachedDigests: Set<string>;
+  /** Instances with a working directory, and what it was made from. */
+  readonly directories: Map<string, string>;
+  isPortTaken(port: number): boolean;
+}
+
+/** Variables of a fake start by which the world knows what it was made from. */
+export const RESTART_TOKEN = 'RESTART_TOKEN';
+
+const SLOW_MS = 20;
+
+export class FencedInstallation implements Installation {
+  readonly #files: MachineFiles;
+  readonly #life: Life;
+
+  constructor(files: MachineFiles, life: Life) {
+    this.#files = files;
+    this.#life = life;
+  }
+
+  isCached(digest: string): boolean {
+    return this.#files.cachedDigests.has(digest);
+  }
+
+  async fetch(digest: string, calls: CallPeer | undefined, signal: AbortSignal): Promise<undefined> {
+    const received: Buffer[] = [];
+    for await (const bytes of requestBundle(calls, digest, signal)) received.push(bytes);
+    if (Buffer.concat(received).toString() !== digest)
+      throw new DroverError('DRV_TEMPLATE_CORRUPT', `the tree ${digest} is not what its name says`);
+    await this.#life.request('caching a tree', this.#ms(), () => this.#files.cachedDigests.add(digest));
+  }
+
+  install({ assignment }: Desired): Promise<readonly string[]> {
+    const digests = assignment.templates.map(({ digest }) => digest ?? 'none');
+    return this.#life.request('an install', this.#ms(), () => {
+      const lacking = digests.find((digest) => !this.isCached(digest));
+      if (lacking !== undefined)
+        throw new DroverError('DRV_TEMPLATE_UNKNOWN', `the tree ${lacking} is not in the cache`);
+      this.#files.directories.set(assignment.id, digests.join(','));
+      return [];
+    });
+  }
+
+  launchSpec({ assignment, configuration }: Desired, run: number): StartSpec {
+    return {
+      instanceId: assignment.id,
+      run,
+      command: configuration.command,
+      workingDirectory: '/',
+      environment: { [RESTART_TOKEN]: String(assignment.restartToken) },
+      ramMB: configuration.ramMB,
+      cpu: configuration.cpu,
+      port: assignment.port,
+    };
+  }
+
+  remove(id: string): Promise<void> {
+    return this.#life.request('removing a directory', this.#ms(), () => {
+      this.#files.directories.delete(id);
+    });
+  }
+
+  checkPort(port: number): Promise<{ free: true } | { free: false; protocol: 'tcp' }> {
+    return this.#life.request('a port check', this.#ms() / 10, () =>
+      this.#files.isPortTaken(port) ? { free: false, protocol: 'tcp' } : { free: true },
+    );
+  }
+
+  async readLogs(): Promise<{ lines: string[]; totalLines: number }> {
+    return { lines: [], totalLines: 0 };
+  }
+
+  async *followLogs(): AsyncGenerator<never> {}
+
+  async nextLogLine(): Promise<number> {
+    return 1;
+  }
+
+  async readOutput(): Promise<{ lines: string[]; isKept: boolean }> {
+    return { lines: [], isKept: true };
+  }
+
+  #ms(): number {
+    return this.#life.random.between(0.1, SLOW_MS);
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * A machine of the simulated fleet: all of it that outlives a daemon. Disks, processes, working directories and cache,
+ * programs of others on its ports, and a wall clock that is wrong.
+ */
+import type { NodeCapacity } from '../../../src/model/node.js';
+import { FakeRuntime } from '../../support/control-plane/fake-runtime.js';
+import { Disk } from './disk.js';
+import type { MachineFiles } from './fenced-installation.js';
+
+export const RUNTIME_KEY = 'process';
+
+export interface MachineOptions {
+  readonly nodeId: string;
+  readonly address: string;
+  readonly capacity: NodeCapacity;
+  readonly skewMs: number;
+}
+
+export class Machine implements MachineFiles {
+  readonly nodeId: string;
+  readonly address: string;
+  readonly capacity: NodeCapacity;
+  /** The node's own store. */
+  readonly disk = new Disk();
+  readonly cachedDigests = new Set<string>();
+  readonly directories = new Map<string, string>();
+  /** Ports that foreign programs hold. */
+  readonly foreignPorts = new Set<number>();
+  skewMs: number;
+  runtime: FakeRuntime;
+  /** Switched off for good. */
+  isGone = false;
+  #boots = 0;
+
+  constructor({ nodeId, address, capacity, skewMs }: MachineOptions) {
+    this.nodeId = nodeId;
+    this.address = address;
+    this.capacity = capacity;
+    this.skewMs = skewMs;
+    this.runtime = this.#boot();
+  }
+
+  /** Whatever ran does not run any more, and its pids are given out again. */
+  reboot(): void {
+    const { stubborn, failWith, isAvailable } = this.runtime;
+    this.runtime = this.#boot();
+    for (const id of stubborn) this.runtime.stubborn.add(id);
+    this.runtime.failWith = failWith;
+    this.runtime.isAvailable = isAvailable;
+  }
+
+  isPortTaken(port: number): boolean {
+    return (
+      this.foreignPorts.has(port) || this.runtime.alive.some((id) => this.runtime.specOf(id)?.port === port)
+    );
+  }
+
+  #boot(): FakeRuntime {
+    return new FakeRuntime(RUNTIME_KEY, `boot ${++this.#boots}`);
+  }
+}

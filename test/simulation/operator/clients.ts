@@ -1,0 +1,160 @@
+/** What clients ask of the master, and what they are answered: files written, requests made, each followed to its end. */
+
+import type { Master } from '../../../src/master.js';
+import { configurationSchema } from '../../../src/model/configuration.js';
+import { DroverError, type ErrorCode } from '../../../src/model/errors.js';
+import { type Fleet, textOf } from '../fleet.js';
+import { type Machine, RUNTIME_KEY } from '../machine/machine.js';
+import { TEMPLATE_GROUP } from '../machine/templates.js';
+import type { Wish } from './intents.js';
+import type { Lifecycle, Operation, ServiceShape } from './operations.js';
+
+/** What a client may be refused with while things go wrong. */
+const EXPECTED: readonly ErrorCode[] = [
+  'DRV_INSTANCE_UNKNOWN',
+  'DRV_CONFIGURATION_UNKNOWN',
+  'DRV_REQUEST_INVALID',
+  'DRV_NODE_UNKNOWN',
+  'DRV_STORE_WRITE_FAILED',
+  'DRV_STORE_CLOSED',
+];
+export class Clients {
+  readonly #fleet: Fleet;
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+  }
+
+  put(name: string, shape: ServiceShape): void {
+    const { minimum, maximum, ports, hostAddress, ramMB, templates, node } = shape;
+    this.#fleet.invariants.noteWanted(name, minimum);
+    this.#fleet.files.set(
+      name,
+      configurationSchema.parse({
+        name,
+        runtime: RUNTIME_KEY,
+        command: 'run',
+        cpu: 1,
+        ramMB,
+        static: shape.static,
+        minimumServiceCount: minimum,
+        ...(shape.restartPolicy !== undefined && { restartPolicy: shape.restartPolicy }),
+        ...(maximum !== undefined && { maximumServiceCount: maximum }),
+        ...(ports !== undefined && { availablePorts: ports }),
+        ...(hostAddress !== undefined && { hostAddress }),
+        ...(node !== undefined && { nodes: [`node${node}`] }),
+        templateInstallationConfig: {
+          allOf: templates.map((template) => ({ group: TEMPLATE_GROUP, name: template })),
+        },
+      }),
+    );
+    this.#syncFiles();
+  }
+
+  drop(name: string): void {
+    this.#fleet.files.delete(name);
+    this.#syncFiles();
+  }
+
+  create(name: string, count: number): void {
+    const { invariants } = this.#fleet;
+    this.#withMaster(({ writer }) => {
+      invariants.noteAsked(count);
+      for (let created = 0; created < count; created++)
+        this.#refusable(
+          writer.create(name).then(({ id }) => {
+            if (!invariants.book.everSeen.includes(id))
+              invariants.report(`${id} was created, but not recorded`);
+          }),
+        );
+    });
+  }
+
+  setLifecycle(pick: number, targets: readonly Lifecycle[]): void {
+    this.#onPicked(pick, (id, { writer }) => {
+      for (const target of targets) this.#ask(id, target, writer.setLifecycle(id, target));
+    });
+  }
+
+  remove(pick: number): void {
+    this.#onPicked(pick, (id, { writer }) => this.#ask(id, 'delete', writer.remove(id)));
+  }
+
+  putState({ pick, state }: Operation & { do: 'put-state' }): void {
+    this.#onPicked(pick, (id, { writer }) => {
+      const answer = writer.reportState(id, { state });
+      if (state === 'STOPPED') this.#ask(id, 'report-stopped', answer);
+      else this.#refusable(answer);
+    });
+  }
+
+  revive(pick: number): void {
+    const stopped = [...this.#fleet.invariants.book.instances.values()].filter(
+      ({ desired }) => desired.goal === 'stop',
+    );
+    const id = stopped[pick % stopped.length]?.id;
+    if (id !== undefined)
+      this.#withMaster(({ writer }) => this.#ask(id, 'start', writer.setLifecycle(id, 'start')));
+  }
+
+  /** Instances of the configuration say that they are stopped as soon as they have started, until the calm. */
+  quit(name: string): void {
+    this.#fleet.onStarted((id) => {
+      if (this.#fleet.invariants.book.instances.get(id)?.configurationName !== name) return;
+      this.#withMaster(({ writer }) =>
+        this.#ask(id, 'report-stopped', writer.reportState(id, { state: 'STOPPED' })),
+      );
+    });
+  }
+
+  changeNode(nodeId: string, change: 'cordon' | 'uncordon'): void {
+    this.#withMaster(({ nodeWriter }) => this.#refusable(nodeWriter[change](nodeId)));
+  }
+
+  drain(nodeId: string, withinMs: number): void {
+    this.#withMaster(({ nodeWriter }) => this.#refusable(nodeWriter.drain(nodeId, withinMs)));
+  }
+
+  /** Only of what will not come back: whatever ran on another would be left to itself. */
+  forget({ nodeId, isGone }: Machine): void {
+    if (!isGone) return;
+    this.#fleet.invariants.noteForgotten(nodeId);
+    this.#withMaster(({ nodeWriter }) => this.#refusable(nodeWriter.forget(nodeId, { force: true })));
+  }
+
+  /** One of the instances that clients can see. */
+  picked(pick: number): string | undefined {
+    const { everSeen, instances } = this.#fleet.invariants.book;
+    const ids = everSeen.filter((id) => (instances.get(id)?.desired.goal ?? 'remove') !== 'remove');
+    return ids[pick % ids.length];
+  }
+
+  #syncFiles(): void {
+    const daemon = this.#fleet.master;
+    this.#refusable(daemon?.files?.sync());
+  }
+
+  #ask(id: string, wish: Wish, answer: Promise<unknown>): void {
+    this.#refusable(this.#fleet.invariants.follow(id, wish, answer));
+  }
+
+  /** It may be refused, but not break. */
+  #refusable(answer: Promise<unknown> | undefined): void {
+    answer?.catch((error: unknown) => {
+      if (!(error instanceof DroverError) || !EXPECTED.includes(error.code))
+        this.#fleet.invariants.report(textOf(error));
+    });
+  }
+
+  #withMaster(action: (master: Master) => void): void {
+    const daemon = this.#fleet.master;
+    // Stopped, it answers nobody; the request is as good as not made.
+    if (daemon?.isReady === true && !daemon.life.isStalled && daemon.master !== undefined)
+      action(daemon.master);
+  }
+
+  #onPicked(pick: number, action: (id: string, master: Master) => void): void {
+    const id = this.picked(pick);
+    if (id !== undefined) this.#withMaster((master) => action(id, master));
+  }
+}

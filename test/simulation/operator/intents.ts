@@ -1,0 +1,87 @@
+/**
+ * What clients have asked of instances and have not been answered: a change of what is desired needs one that asked for
+ * it, and an answer needs the change. Together: no acknowledged write is lost, and none is made up.
+ */
+import type { InstanceRecord } from '../../../src/model/instance.js';
+
+export type Wish = 'start' | 'stop' | 'restart' | 'delete' | 'report-stopped';
+
+export interface Intent {
+  readonly id: string;
+  readonly wish: Wish;
+  /** Its record when it was asked. */
+  readonly before: InstanceRecord | undefined;
+  /** Somebody asked for something else of the same instance before this was answered. */
+  isContested: boolean;
+}
+
+const BEGINS: readonly Wish[] = ['start', 'restart'];
+
+export class Intents {
+  readonly #open = new Map<string, Set<Intent>>();
+
+  open(id: string, wish: Wish, before: InstanceRecord | undefined): Intent {
+    const others = this.#open.get(id) ?? new Set();
+    for (const other of others) other.isContested = true;
+    const intent = { id, wish, before, isContested: others.size > 0 };
+    this.#open.set(id, others.add(intent));
+    return intent;
+  }
+
+  close(intent: Intent): void {
+    this.#open.get(intent.id)?.delete(intent);
+  }
+
+  /** The master died: what it has not made durable by now will never be. */
+  closeAll(): void {
+    this.#open.clear();
+  }
+
+  isOpen(id: string, ...wishes: readonly Wish[]): boolean {
+    for (const { wish } of this.#open.get(id) ?? []) if (wishes.includes(wish)) return true;
+    return false;
+  }
+
+  /** Why the change of what is desired is nobody's wish, or undefined. */
+  objectionTo(
+    before: InstanceRecord,
+    after: InstanceRecord,
+    { isSurplus, isMoved }: { readonly isSurplus: boolean; readonly isMoved: boolean },
+  ): string | undefined {
+    const [from, to] = [before.desired, after.desired];
+    const { id } = after;
+    const isBegun = this.isOpen(id, ...BEGINS);
+    if (from.goal === 'remove' && to.goal !== 'remove') return `${id} was deleted and is wanted again`;
+    if (to.restartToken < from.restartToken) return `${id} lost a request to restart`;
+    if (to.restartToken > from.restartToken && !isBegun) return `${id} restarts although nobody asked for it`;
+    if (to.goal === from.goal) return undefined;
+    if (to.goal === 'run' && !isBegun)
+      return `${id} was stopped and is wanted again although nobody asked for it`;
+    if (to.goal === 'remove' && !isMoved && !this.isOpen(id, 'delete'))
+      return `${id} is removed although nobody asked for it`;
+    if (to.goal === 'stop' && !isSurplus && !this.isOpen(id, 'stop', 'report-stopped'))
+      return `${id} is stopped although nobody asked for it`;
+    return undefined;
+  }
+
+  /** Why the answer to an intent is not true, or undefined. */
+  lieOf({ id, wish, before, isContested }: Intent, now: InstanceRecord | undefined): string | undefined {
+    if (wish === 'delete')
+      return now === undefined || now.desired.goal === 'remove' ? undefined : `${id} is not deleted`;
+    if (isContested || now === undefined || now.desired.goal === 'remove') return undefined;
+    switch (wish) {
+      case 'stop':
+      case 'report-stopped':
+        return now.desired.goal === 'stop' ? undefined : `${id} is not to be stopped`;
+      case 'restart':
+        return now.desired.restartToken > (before?.desired.restartToken ?? -1)
+          ? undefined
+          : `${id} is not restarted`;
+      case 'start':
+        // Above a maximum it may be stopped again in the same breath.
+        return undefined;
+      default:
+        return wish satisfies never;
+    }
+  }
+}

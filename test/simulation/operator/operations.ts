@@ -1,0 +1,235 @@
+/**
+ * What happens to a simulated fleet, as values: drawn from the seed before it begins, so that a run with fewer of them
+ * is the same run up to there.
+ */
+import type { InstanceState } from '../../../src/model/instance.js';
+import type { RestartPolicy } from '../../../src/model/stopping.js';
+import type { Direction } from '../network/path.js';
+import type { Random } from '../random.js';
+
+export interface ServiceShape {
+  readonly minimum: number;
+  readonly maximum: number | undefined;
+  readonly ports: { readonly min: number; readonly max: number } | undefined;
+  readonly hostAddress: string | undefined;
+  readonly ramMB: number;
+  readonly static: boolean;
+  readonly templates: readonly string[];
+  readonly restartPolicy?: RestartPolicy | undefined;
+  /** Number of the only node that it may run on. */
+  readonly node: number | undefined;
+}
+
+export type Lifecycle = 'start' | 'stop' | 'restart';
+
+/** `pick` chooses among the instances, `node` among the machines (0: the master's), in the order in which they came. */
+export type Operation =
+  | { readonly do: 'put'; readonly name: string; readonly shape: ServiceShape }
+  | { readonly do: 'drop'; readonly name: string }
+  | { readonly do: 'create'; readonly name: string; readonly count: number }
+  | { readonly do: 'lifecycle'; readonly pick: number; readonly targets: readonly Lifecycle[] }
+  /** Starts one of those that are stopped. */
+  | { readonly do: 'revive'; readonly pick: number }
+  | { readonly do: 'delete'; readonly pick: number }
+  /** Instances of the configuration say that they are stopped as soon as they have started, until the calm. */
+  | { readonly do: 'quit'; readonly name: string }
+  | { readonly do: 'put-state'; readonly pick: number; readonly state: InstanceState }
+  | { readonly do: 'crash'; readonly pick: number; readonly code: number; readonly isLooping: boolean }
+  | { readonly do: 'toggle-stubborn'; readonly pick: number }
+  | { readonly do: 'change-template' | 'remove-template'; readonly name: string }
+  | { readonly do: 'toggle-port'; readonly node: number; readonly port: number }
+  | {
+      readonly do: 'toggle-starts' | 'toggle-runtime' | 'lose-runtime' | 'cordon' | 'uncordon' | 'forget';
+      readonly node: number;
+    }
+  | { readonly do: 'drain'; readonly node: number; readonly withinMs: number }
+  | { readonly do: 'join' }
+  | { readonly do: 'leave'; readonly node: number }
+  | { readonly do: 'power-off'; readonly node: number; readonly forMs: number }
+  /** `kill -9` at the effect after so many more. */
+  | { readonly do: 'kill'; readonly node: number; readonly effects: number; readonly forMs: number }
+  | {
+      readonly do: 'stop-daemon';
+      readonly node: number;
+      readonly isInterrupt: boolean;
+      readonly forMs: number;
+    }
+  | { readonly do: 'stall'; readonly node: number; readonly forMs: number }
+  | {
+      readonly do: 'cut';
+      readonly node: number;
+      readonly directions: readonly Direction[];
+      readonly forMs: number;
+    }
+  | { readonly do: 'reset-connection'; readonly node: number }
+  | { readonly do: 'slow-network'; readonly node: number; readonly latencyMs: number }
+  | { readonly do: 'fill-disk' | 'slow-disk'; readonly node: number; readonly forMs: number }
+  | { readonly do: 'jump-clock'; readonly node: number; readonly byMs: number };
+
+export interface Step {
+  readonly operation: Operation;
+  /** Virtual time until the next one. */
+  readonly pauseMs: number;
+}
+
+/** The dimensions of one simulation. */
+export interface Size {
+  readonly nodes: number;
+  readonly operations: number;
+}
+
+const NAMES = ['lobby', 'game', 'proxy'] as const;
+const TEMPLATES = ['base', 'world'] as const;
+const HOUR_MS = 3_600_000;
+
+/** Mostly small fleets: what two nodes can do to each other, three show sooner. */
+export function drawSize(random: Random): Size {
+  const kind = random.next();
+  if (kind < 0.002) return { nodes: 200, operations: 8 };
+  if (kind < 0.012) return { nodes: 50, operations: 12 };
+  return { nodes: 2 + random.below(6), operations: 8 + random.below(28) };
+}
+
+export function drawScript(random: Random, size: Size): Step[] {
+  const steps: Step[] = [{ operation: drawPut(random, size), pauseMs: random.pick([0, 50, 2000]) }];
+  for (let index = 1; index < size.operations; index++)
+    steps.push({ operation: drawOperation(random, size), pauseMs: drawPause(random) });
+  return steps;
+}
+
+function drawPause(random: Random): number {
+  return random.weighted([
+    [4, 0],
+    [3, random.between(0, 5)],
+    [3, random.between(5, 100)],
+    [3, random.between(100, 1500)],
+    [2, random.between(1500, 8000)],
+    [1, random.between(8000, 20_000)],
+    [0.5, 70_000],
+  ]);
+}
+
+function drawOperation(random: Random, size: Size): Operation {
+  const draw = random.weighted<(random: Random, size: Size) => Operation>([
+    [6, drawPut],
+    [4, drawWish],
+    [10, drawLifecycle],
+    [6, drawApplication],
+    [2, drawTemplate],
+    [7, drawMachine],
+    [9, drawDaemon],
+    [8, drawNetwork],
+  ]);
+  return draw(random, size);
+}
+
+function drawPut(random: Random, { nodes }: Size): Operation {
+  const most = Math.max(4, Math.ceil(nodes * 1.5));
+  const minimum = random.below(most);
+  return {
+    do: 'put',
+    name: random.pick(NAMES),
+    shape: {
+      minimum,
+      maximum: random.chance(0.3) ? random.below(most + 2) : undefined,
+      ports: random.weighted([
+        [3, undefined],
+        [2, { min: 30_000, max: 30_003 }],
+        [2, { min: 30_002, max: 30_000 + 2 * most }],
+      ]),
+      hostAddress: random.chance(0.25) ? 'play.example' : undefined,
+      ramMB: random.pick([100, 300]),
+      static: random.chance(0.3),
+      templates: TEMPLATES.filter(() => random.chance(0.35)),
+      restartPolicy: random.chance(0.2) ? random.pick(['on-failure', 'never']) : undefined,
+      node: random.chance(0.15) ? random.below(nodes) : undefined,
+    },
+  };
+}
+
+function drawWish(random: Random): Operation {
+  return random.weighted<Operation>([
+    [3, { do: 'create', name: random.pick(NAMES), count: 1 + random.below(3) }],
+    [1, { do: 'drop', name: random.pick(NAMES) }],
+  ]);
+}
+
+function drawLifecycle(random: Random): Operation {
+  const pick = random.below(1000);
+  const target = (): Lifecycle => random.pick(['start', 'stop', 'restart']);
+  return random.weighted<Operation>([
+    [5, { do: 'lifecycle', pick, targets: [target()] }],
+    [3, { do: 'lifecycle', pick, targets: Array.from({ length: 2 + random.below(3) }, target) }],
+    [3, { do: 'revive', pick }],
+    [3, { do: 'delete', pick }],
+    [2, { do: 'put-state', pick, state: random.pick(['CREATING', 'ONLINE', 'OFFLINE', 'STOPPED']) }],
+  ]);
+}
+
+function drawApplication(random: Random): Operation {
+  const pick = random.below(1000);
+  return random.weighted<Operation>([
+    [4, { do: 'crash', pick, code: random.below(120), isLooping: random.chance(0.3) }],
+    [2, { do: 'toggle-stubborn', pick }],
+    [0.7, { do: 'quit', name: random.pick(NAMES) }],
+  ]);
+}
+
+function drawTemplate(random: Random): Operation {
+  const name = random.pick(TEMPLATES);
+  return { do: random.chance(0.7) ? 'change-template' : 'remove-template', name };
+}
+
+function drawMachine(random: Random, { nodes }: Size): Operation {
+  const node = random.below(nodes);
+  return random.weighted<Operation>([
+    [3, { do: 'toggle-port', node, port: 30_000 + random.below(5) }],
+    [1, { do: 'toggle-starts', node }],
+    [1, { do: 'toggle-runtime', node }],
+    [1, { do: 'lose-runtime', node }],
+    [1, { do: 'cordon', node }],
+    [2, { do: 'uncordon', node }],
+    [2, { do: 'drain', node, withinMs: random.pick([0, 60_000]) }],
+    [0.7, { do: 'forget', node }],
+    [2, { do: 'join' }],
+    [0.7, { do: 'leave', node }],
+    [
+      2,
+      { do: 'jump-clock', node, byMs: random.pick([-1, 1]) * random.pick([5000, HOUR_MS, 87_600 * HOUR_MS]) },
+    ],
+  ]);
+}
+
+function drawDaemon(random: Random, { nodes }: Size): Operation {
+  // The master is one of many, and what befalls it befalls all.
+  const node = random.chance(0.3) ? 0 : random.below(nodes);
+  const forMs = random.weighted([
+    [3, random.between(10, 1000)],
+    [2, random.between(1000, 8000)],
+    [1, random.between(8000, 40_000)],
+    [0.5, 80_000],
+  ]);
+  const effects = random.weighted([
+    [1, 0],
+    [2, random.below(10)],
+    [2, random.below(60)],
+  ]);
+  return random.weighted<Operation>([
+    [6, { do: 'kill', node, effects, forMs }],
+    [3, { do: 'power-off', node, forMs: forMs + 2000 }],
+    [2, { do: 'stop-daemon', node, isInterrupt: random.chance(0.3), forMs }],
+    [3, { do: 'stall', node, forMs: random.pick([300, 3000, 30_000]) }],
+    [1, { do: 'fill-disk', node, forMs }],
+    [1, { do: 'slow-disk', node, forMs }],
+  ]);
+}
+
+function drawNetwork(random: Random, { nodes }: Size): Operation {
+  const node = random.below(nodes);
+  const directions = random.pick<readonly Direction[]>([['up', 'down'], ['up', 'down'], ['up'], ['down']]);
+  return random.weighted<Operation>([
+    [5, { do: 'cut', node, directions, forMs: random.pick([400, 3000, 7000, 14_000, 60_000]) }],
+    [4, { do: 'reset-connection', node }],
+    [1, { do: 'slow-network', node, latencyMs: random.pick([2, 40, 400]) }],
+  ]);
+}

@@ -1,0 +1,210 @@
+/** Carries out operations on a fleet: what clients, applications, machines and networks do to it. */
+
+import { type Fleet, MASTER } from '../fleet.js';
+import type { Machine } from '../machine/machine.js';
+import { Clients } from './clients.js';
+import type { Operation } from './operations.js';
+
+/** More would only make runs longer. */
+const MOST_JOINS = 3;
+const SLOW_DISK_MS = 500;
+
+export class Operator {
+  readonly #fleet: Fleet;
+  readonly #clients: Clients;
+  #joined = 0;
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+    this.#clients = new Clients(fleet);
+  }
+
+  perform(operation: Operation): void {
+    const clients = this.#clients;
+    this.#fleet.trace.note('world', () => JSON.stringify(operation));
+    this.#fleet.troubles.disturb();
+    switch (operation.do) {
+      case 'put':
+        clients.put(operation.name, operation.shape);
+        return;
+      case 'drop':
+        clients.drop(operation.name);
+        return;
+      case 'create':
+        clients.create(operation.name, operation.count);
+        return;
+      case 'lifecycle':
+        clients.setLifecycle(operation.pick, operation.targets);
+        return;
+      case 'revive':
+        clients.revive(operation.pick);
+        return;
+      case 'quit':
+        clients.quit(operation.name);
+        return;
+      case 'delete':
+        clients.remove(operation.pick);
+        return;
+      case 'put-state':
+        clients.putState(operation);
+        return;
+      case 'crash':
+        this.#crash(operation);
+        return;
+      case 'toggle-stubborn':
+        this.#toggleStubborn(operation.pick);
+        return;
+      case 'change-template':
+        this.#fleet.templates.change(operation.name);
+        return;
+      case 'remove-template':
+        this.#fleet.templates.remove(operation.name);
+        return;
+      case 'join':
+        if (this.#joined++ < MOST_JOINS) this.#fleet.addMachine();
+        return;
+      default:
+        this.#performOn(this.#machine(operation.node), operation);
+        return;
+    }
+  }
+
+  #performOn(machine: Machine, operation: Extract<Operation, { node: number }>): void {
+    const { runtime, foreignPorts, nodeId } = machine;
+    switch (operation.do) {
+      case 'toggle-port':
+        if (!foreignPorts.delete(operation.port)) foreignPorts.add(operation.port);
+        return;
+      case 'toggle-starts':
+        runtime.failWith = runtime.failWith === undefined ? 'out of processes' : undefined;
+        return;
+      case 'toggle-runtime':
+        runtime.isAvailable = !runtime.isAvailable;
+        return;
+      case 'lose-runtime':
+        this.#fleet.loseRuntime(machine);
+        return;
+      case 'cordon':
+      case 'uncordon':
+        this.#clients.changeNode(nodeId, operation.do);
+        return;
+      case 'drain':
+        this.#clients.drain(nodeId, operation.withinMs);
+        return;
+      case 'forget':
+        this.#clients.forget(machine);
+        return;
+      case 'jump-clock':
+        machine.skewMs += operation.byMs;
+        return;
+      case 'leave':
+        if (nodeId === MASTER) return;
+        machine.isGone = true;
+        this.#fleet.powerOff(machine);
+        return;
+      case 'power-off':
+      case 'kill':
+      case 'stop-daemon':
+      case 'stall':
+        this.#performOnDaemon(machine, operation);
+        return;
+      default:
+        this.#performOnPaths(machine, operation);
+        return;
+    }
+  }
+
+  #performOnDaemon(
+    machine: Machine,
+    operation: Extract<Operation, { do: 'power-off' | 'kill' | 'stop-daemon' | 'stall' }>,
+  ): void {
+    const fleet = this.#fleet;
+    const { forMs } = operation;
+    switch (operation.do) {
+      case 'power-off':
+        fleet.powerOff(machine);
+        fleet.later(forMs, () => {
+          fleet.powerOn(machine);
+          fleet.start(machine);
+        });
+        return;
+      case 'kill':
+        fleet.kill(machine, operation.effects);
+        fleet.later(forMs, () => {
+          // It may have had too little to do to reach the effect that it was to die at.
+          if (operation.effects > 0) fleet.kill(machine, 0);
+          fleet.start(machine);
+        });
+        return;
+      case 'stop-daemon':
+        fleet.stop(machine, operation.isInterrupt);
+        fleet.later(forMs, () => fleet.start(machine));
+        return;
+      case 'stall':
+        fleet.stall(machine, forMs);
+        return;
+      default:
+        operation satisfies never;
+    }
+  }
+
+  #performOnPaths(
+    machine: Machine,
+    operation: Extract<
+      Operation,
+      { do: 'cut' | 'reset-connection' | 'slow-network' | 'fill-disk' | 'slow-disk' }
+    >,
+  ): void {
+    const fleet = this.#fleet;
+    const { nodeId } = machine;
+    const disks = nodeId === MASTER ? [fleet.masterDisk, machine.disk] : [machine.disk];
+    switch (operation.do) {
+      case 'cut':
+        fleet.cut(machine, operation.directions);
+        fleet.later(operation.forMs, () => fleet.heal(machine));
+        return;
+      case 'reset-connection':
+        fleet.troubles.jolt(nodeId);
+        fleet.network.reset(nodeId);
+        return;
+      case 'slow-network':
+        fleet.troubles.jolt(nodeId);
+        fleet.network.path(nodeId).latencyMs = operation.latencyMs;
+        return;
+      case 'fill-disk':
+        fleet.fill(machine, true);
+        fleet.later(operation.forMs, () => fleet.fill(machine, false));
+        return;
+      case 'slow-disk':
+        for (const disk of disks) disk.latencyMs = SLOW_DISK_MS;
+        fleet.later(operation.forMs, () => {
+          for (const disk of disks) disk.latencyMs = 2;
+        });
+        return;
+      default:
+        operation satisfies never;
+    }
+  }
+
+  #crash({ pick, code, isLooping }: Operation & { do: 'crash' }): void {
+    const { invariants, machines } = this.#fleet;
+    const running = [...invariants.liveIds];
+    const id = running[pick % running.length];
+    const machine = id === undefined ? undefined : machines.get(invariants.nodeOf(id) ?? '');
+    if (id !== undefined && machine !== undefined) this.#fleet.crash(machine, id, code, isLooping);
+  }
+
+  #toggleStubborn(pick: number): void {
+    const id = this.#clients.picked(pick);
+    if (id === undefined) return;
+    for (const { runtime } of this.#fleet.machines.values())
+      if (!runtime.stubborn.delete(id)) runtime.stubborn.add(id);
+  }
+
+  #machine(node: number): Machine {
+    const machines = [...this.#fleet.machines.values()];
+    const machine = machines[node % machines.length];
+    if (machine === undefined) throw new Error('a fleet has machines');
+    return machine;
+  }
+}

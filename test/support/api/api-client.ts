@@ -1,0 +1,136 @@
+/**
+ * A small REST client of a daemon, a new connection per request, so that a daemon may die at any moment. It notes
+ * every acknowledged write: AcknowledgedWrites compares them with what can be read later. Every answer is held to the
+ * API's description.
+ */
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { expect } from 'vitest';
+import { z } from 'zod';
+import type { LifecycleTarget } from '../../../src/api/http/dependencies.js';
+import { logsAnswer } from '../../../src/api/routes/instance-schemas.js';
+import { type InstanceInfo, instanceInfoSchema } from '../../../src/model/instance.js';
+import { AcknowledgedWrites } from '../daemon/acknowledged-writes.js';
+import { OpenApiCheck } from './openapi-check.js';
+
+const REQUEST_TIMEOUT_MS = 10_000;
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface ApiClientOptions {
+  /** Default: loopback. */
+  readonly host?: string;
+  readonly apiPort: number;
+  /** Path of `data/admin.key`; read for each request. */
+  readonly keyFile: string;
+}
+
+export class ApiClient {
+  readonly writes = new AcknowledgedWrites();
+  readonly #options: ApiClientOptions;
+  readonly #check = OpenApiCheck.load();
+
+  constructor(options: ApiClientOptions) {
+    this.#options = options;
+  }
+
+  /** Any request, with the admin key and the content type that real clients always send. Rejects without an answer. */
+  send(method: string, path: string, body?: unknown): Promise<Answer> {
+    const { host = '127.0.0.1', apiPort: port, keyFile } = this.#options;
+    const payload = body === undefined ? '' : JSON.stringify(body);
+    const headers = {
+      authorization: `Bearer ${readFileSync(keyFile, 'utf8').trim()}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(payload),
+    };
+    return new Promise((resolve, reject) => {
+      const options = { host, port, method, path: `/api${path}`, headers, agent: false };
+      const call = request({ ...options, timeout: REQUEST_TIMEOUT_MS }, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk;
+        });
+        response.on('end', () => {
+          const status = response.statusCode ?? 0;
+          const contentType = response.headers['content-type'];
+          const problem = this.#check.problemOf({
+            method,
+            url: options.path,
+            status,
+            contentType,
+            body: text,
+          });
+          if (problem === undefined) resolve({ status, text });
+          else reject(new Error(problem));
+        });
+        response.on('error', reject);
+      });
+      call.on('timeout', () => call.destroy(new Error(`${method} ${path}: no answer`)));
+      call.on('error', reject);
+      call.end(payload);
+    });
+  }
+
+  async instances(configuration?: string): Promise<InstanceInfo[]> {
+    const all = await this.#expect(200, 'GET', '/instances', z.array(instanceInfoSchema));
+    return all.filter(({ configurationName }) => (configuration ?? configurationName) === configurationName);
+  }
+
+  instance(id: string): Promise<InstanceInfo> {
+    return this.#expect(200, 'GET', `/instances/${id}`, instanceInfoSchema);
+  }
+
+  async logs(id: string, lines = 1000): Promise<string[]> {
+    return (await this.#expect(200, 'GET', `/instances/${id}/logs?lines=${lines}`, logsAnswer)).lines;
+  }
+
+  async metrics(): Promise<string> {
+    return (await this.send('GET', '/metrics')).text;
+  }
+
+  async create(configurationName: string): Promise<InstanceInfo> {
+    const made = await this.#expect(201, 'POST', '/instances', instanceInfoSchema, { configurationName });
+    this.writes.created(made.id);
+    return made;
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.writes.removing(id, () => this.#expect(200, 'DELETE', `/instances/${id}`, z.unknown()));
+  }
+
+  async lifecycle(id: string, target: LifecycleTarget): Promise<void> {
+    await this.#expect(200, 'PATCH', `/instances/${id}/lifecycle?target=${target}`, z.unknown());
+  }
+
+  async execute(id: string, command: string): Promise<void> {
+    await this.#expect(200, 'POST', `/instances/${id}/execute`, z.unknown(), { command });
+  }
+
+  async putConfiguration(name: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
+    const body = { ...fields, name };
+    await this.writes.configuring(name, body, async () => {
+      await this.#expect(204, 'PUT', `/configurations/${name}`, z.unknown(), body);
+    });
+  }
+
+  async removeConfiguration(name: string): Promise<void> {
+    await this.writes.configuring(name, undefined, async () => {
+      await this.#expect(204, 'DELETE', `/configurations/${name}`, z.unknown());
+    });
+  }
+
+  async #expect<T>(
+    status: number,
+    method: string,
+    path: string,
+    schema: z.ZodType<T>,
+    body?: unknown,
+  ): Promise<T> {
+    const answer = await this.send(method, path, body);
+    expect(answer, `${method} ${path}`).toMatchObject({ status });
+    return schema.parse(answer.text === '' ? undefined : JSON.parse(answer.text));
+  }
+}

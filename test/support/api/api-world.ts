@@ -1,0 +1,401 @@
+/** An API server over real mirrors on a memory store, with writers and node services that only record. */
+import { once } from 'node:events';
+import { pino } from 'pino';
+import {
+  creationOfKept,
+  generateToken,
+  hashToken,
+  InstanceTokens,
+  maskToken,
+} from '../../../src/api/access/tokens.js';
+import type {
+  ApiDependencies,
+  CommandRunner,
+  InstanceServices,
+  StateReport,
+} from '../../../src/api/http/dependencies.js';
+import { ApiServer, type ApiServerOptions } from '../../../src/api/server.js';
+import { logNodeOf } from '../../../src/channel/services/log-relay.js';
+import type { PlacementView } from '../../../src/explain/decisions.js';
+import { FactsExplainer } from '../../../src/explain/explainer.js';
+import type { LogBatch } from '../../../src/logs/log-batch.js';
+import { type ApiKeyRecord, apiKeyRecordSchema, type KeyScope } from '../../../src/model/api-key.js';
+import type { AuditEntry, AuditTrail } from '../../../src/model/audit.js';
+import {
+  type ConfigurationRecord,
+  configurationRecordSchema,
+  configurationSchema,
+  hashConfiguration,
+} from '../../../src/model/configuration.js';
+import { DroverError } from '../../../src/model/errors.js';
+import { type InstanceRecord, instanceRecordSchema } from '../../../src/model/instance.js';
+import type { InstanceUsage } from '../../../src/model/instance-usage.js';
+import {
+  type NodeConfiguration,
+  type NodeRecord,
+  nodeConfigurationSchema,
+  nodeRecordSchema,
+} from '../../../src/model/node.js';
+import { apiKeyKey, configurationKey, instanceKey, nodeKey, PREFIX } from '../../../src/store/keys.js';
+import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import { Mirror } from '../../../src/store/mirror.js';
+import { Metrics } from '../../../src/telemetry/metrics.js';
+import { FakeClock } from '../fake-clock.js';
+import { TemplateWorld } from '../templates/template-world.js';
+import { AnswerWatch } from './answer-watch.js';
+
+export interface WrittenConfiguration {
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** Beats as the master's beat book has them, set by hand. */
+export class FakeBeats {
+  readonly #beats = new Map<string, number>();
+  tick = 0;
+
+  lastBeatAt(nodeId: string): number | undefined {
+    return this.#beats.get(nodeId);
+  }
+
+  beat(nodeId: string, at: number): void {
+    this.#beats.set(nodeId, at);
+    this.tick++;
+  }
+}
+
+/** The audit trail in memory. */
+export class RecordedAudit implements AuditTrail {
+  readonly entries: AuditEntry[] = [];
+  readonly #clock: FakeClock;
+
+  constructor(clock: FakeClock) {
+    this.#clock = clock;
+  }
+
+  record(entry: Omit<AuditEntry, 'at'>): void {
+    this.entries.push({ at: this.#clock.now(), ...entry });
+  }
+
+  last(count: number): readonly AuditEntry[] {
+    return this.entries.slice(-count);
+  }
+}
+
+const NO_PLACE: PlacementView = {
+  task: 'place',
+  nodes: [],
+  summary: '',
+  isTooLarge: false,
+  templateProblems: [],
+  ports: null,
+  portHolders: [],
+  portHoldersTotal: 0,
+};
+
+export class ApiWorld {
+  readonly store = new MemoryStore();
+  readonly clock = new FakeClock();
+  readonly beats = new FakeBeats();
+  readonly instances = new Mirror({
+    store: this.store,
+    prefix: PREFIX.instances,
+    decode: (value) => instanceRecordSchema.parse(value),
+  });
+  readonly configurations = new Mirror({
+    store: this.store,
+    prefix: PREFIX.configurations,
+    decode: (value) => configurationRecordSchema.parse(value),
+  });
+  readonly keys = new Mirror({
+    store: this.store,
+    prefix: PREFIX.keys,
+    decode: (value) => apiKeyRecordSchema.parse(value),
+  });
+  readonly #nodes = new Mirror({
+    store: this.store,
+    prefix: PREFIX.nodes,
+    decode: (value) => nodeRecordSchema.parse(value),
+  });
+  readonly tokens = new InstanceTokens({
+    secret: Buffer.alloc(32, 7),
+    createdAtOf: (id) => creationOfKept(this.instances)(id),
+  });
+  readonly audit = new RecordedAudit(this.clock);
+  /** The real one, over controllers that decide nothing and nodes that do not answer. */
+  readonly explainer = new FactsExplainer({
+    instances: this.instances,
+    configurations: this.configurations,
+    nodes: this.#nodes,
+    instancesByConfiguration: this.instances.lookup(({ configurationName }) => [configurationName]),
+    fileErrors: () => [],
+    decisions: {
+      placementOf: () => undefined,
+      placementOfNext: () => NO_PLACE,
+      serviceOf: () => undefined,
+      contactOf: () => undefined,
+      moveOf: () => undefined,
+    },
+    askNode: async ({ nodeId }) => {
+      throw new DroverError('DRV_NODE_DISCONNECTED', `node ${nodeId} is not connected`);
+    },
+    clock: this.clock,
+  });
+  /** Says which line it would run; a test may put another in its place. */
+  runCommand: CommandRunner['run'] = async (line, { write }) => {
+    write(`would run: ${line}\n`);
+    return { isOk: true };
+  };
+  /** Parsed lines of the log. */
+  readonly log: Record<string, unknown>[] = [];
+  /** What is measured on nodes. */
+  readonly usages = new Map<string, InstanceUsage>();
+  readonly reports: { id: string; report: StateReport }[] = [];
+  readonly lifecycles: { id: string; target: string }[] = [];
+  readonly written: WrittenConfiguration[] = [];
+  readonly stdin: { id: string; bytes: Buffer }[] = [];
+  logs = { lines: ['one', 'two'], totalLines: 2 };
+  /** What the nodes say of logs: `logs`, and nothing live, unless a test puts its own in their place. */
+  logServices: Pick<InstanceServices, 'readLogs' | 'followLogs'> = {
+    readLogs: async (record, lines) =>
+      logNodeOf(record) === undefined
+        ? { lines: [], totalLines: 0 }
+        : { ...this.logs, lines: this.logs.lines.slice(-lines) },
+    followLogs: (_record, _position, signal) => this.#followKept(signal),
+  };
+  /** Awaited by every lifecycle write, so that a test can hold one in the middle. */
+  hold: () => Promise<void> = async () => {};
+  isReady = true;
+  admin = '';
+  readonly server: ApiServer;
+  readonly templates: TemplateWorld;
+  /** Holds every answer to the API's description; `stop` throws what it found. */
+  readonly answers = new AnswerWatch(() => this.server.address?.port);
+
+  constructor(
+    options: { limits?: ApiServerOptions['limits']; configuration?: Partial<NodeConfiguration> } = {},
+  ) {
+    const configuration = {
+      ...nodeConfigurationSchema.parse({ nodeId: 'n1', clusterName: 'test' }),
+      apiPort: 0,
+      ...options.configuration,
+    };
+    this.templates = new TemplateWorld({ clock: this.clock, maxUploadMB: configuration.maxUploadMB });
+    this.server = new ApiServer({
+      dependencies: this.#dependencies(configuration),
+      clock: this.clock,
+      ...(options.limits !== undefined && { limits: options.limits }),
+    });
+  }
+
+  /** Loads the mirrors and makes an ALL key; does not listen. */
+  async start(): Promise<this> {
+    await Promise.all([this.instances, this.configurations, this.keys, this.#nodes].map((m) => m.start()));
+    await this.templates.start();
+    this.admin = await this.addKey('boss', 'ALL');
+    this.answers.start();
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    await this.server.stop();
+    await this.templates.stop();
+    await Promise.all([this.instances, this.configurations, this.keys, this.#nodes].map((m) => m.stop()));
+    await this.store.close();
+    this.answers.stop();
+  }
+
+  /** Base URL of the listening server. */
+  get url(): string {
+    return `http://127.0.0.1:${this.server.address?.port ?? 0}/api`;
+  }
+
+  /** A request by fetch with the admin key, JSON body and all. */
+  call(method: string, path: string, body?: unknown, token = this.admin): Promise<Response> {
+    return fetch(this.url + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+  }
+
+  async addKey(label: string, scope: KeyScope): Promise<string> {
+    const token = generateToken();
+    const record: ApiKeyRecord = {
+      label,
+      scope,
+      hash: hashToken(token),
+      mask: maskToken(token),
+      createdAt: this.clock.now(),
+    };
+    await this.keys.until(await this.store.transact([{ do: 'put', key: apiKeyKey(label), value: record }]));
+    return token;
+  }
+
+  async removeKey(label: string): Promise<void> {
+    await this.keys.until(await this.store.transact([{ do: 'remove', key: apiKeyKey(label) }]));
+  }
+
+  /** A connected wrapper; fields as given. */
+  async addNode(nodeId: string, fields: Partial<NodeRecord> = {}): Promise<void> {
+    const value: NodeRecord = {
+      nodeId,
+      address: '10.0.0.9',
+      master: false,
+      capacity: { maxRamMB: 4096, maxCpu: 400 },
+      runtimes: [{ key: 'process', available: true, version: '1', reason: null }],
+      cordoned: false,
+      condition: 'connected',
+      conditionSince: 0,
+      version: '0.0.0-test',
+      ...fields,
+    };
+    await this.#nodes.until(await this.store.transact([{ do: 'put', key: nodeKey(nodeId), value }]));
+  }
+
+  async addConfiguration(name: string): Promise<void> {
+    const configuration = configurationSchema.parse({ name, runtime: 'process', command: 'sleep 1' });
+    const value: ConfigurationRecord = {
+      configuration,
+      sourceFile: `${name}.json`,
+      hash: hashConfiguration(configuration),
+    };
+    const revision = await this.store.transact([{ do: 'put', key: configurationKey(name), value }]);
+    await this.configurations.until(revision);
+  }
+
+  async putInstance(record: InstanceRecord): Promise<InstanceRecord> {
+    const revision = await this.store.transact([{ do: 'put', key: instanceKey(record.id), value: record }]);
+    await this.instances.until(revision);
+    return record;
+  }
+
+  async dropInstance(id: string): Promise<void> {
+    await this.instances.until(await this.store.transact([{ do: 'remove', key: instanceKey(id) }]));
+  }
+
+  #dependencies(configuration: NodeConfiguration): ApiDependencies {
+    return {
+      configuration,
+      version: '0.0.0-test',
+      instances: this.instances,
+      configurations: this.configurations,
+      nodes: this.#nodes,
+      keys: this.keys,
+      isReady: () => this.isReady,
+      instanceWrites: this.#instanceWrites(),
+      configurationWrites: {
+        put: async (name, input) => {
+          this.written.push({ name, input });
+          return { unknownFields: [] };
+        },
+        remove: async (name) => {
+          if (this.configurations.get(name) === undefined) {
+            throw new DroverError('DRV_CONFIGURATION_UNKNOWN', `there is no configuration "${name}"`);
+          }
+        },
+        errors: () => [],
+      },
+      services: {
+        readLogs: (record, lines) => this.logServices.readLogs(record, lines),
+        followLogs: (record, position, signal) => this.logServices.followLogs(record, position, signal),
+        writeStdin: async ({ id }, bytes) => {
+          this.stdin.push({ id, bytes });
+        },
+      },
+      templates: this.templates.local,
+      templateSync: this.templates.sync,
+      beats: this.beats,
+      usedOf: (nodeId) => this.#usedOf(nodeId),
+      drainOf: () => undefined,
+      usageOfNode: (nodeId) => this.usages.get(nodeId),
+      audit: this.audit,
+      explainer: this.explainer,
+      commands: { run: (line, session) => this.runCommand(line, session) },
+      verifyInstanceToken: (token) => this.tokens.verify(token),
+      metrics: new Metrics(),
+      logger: pino({ level: 'debug' }, { write: (line) => this.log.push(JSON.parse(line)) }),
+    };
+  }
+
+  async *#followKept(signal: AbortSignal): AsyncGenerator<LogBatch> {
+    yield { kind: 'lines', firstLine: 1, lines: this.logs.lines };
+    if (!signal.aborted) await once(signal, 'abort');
+  }
+
+  #usedOf(nodeId: string): ReturnType<ApiDependencies['usedOf']> {
+    const held = [...this.instances.entries()]
+      .map(([, { value }]) => value)
+      .filter(({ placement }) => placement?.nodeId === nodeId);
+    return {
+      ramMB: held.reduce((sum, { ramMB }) => sum + ramMB, 0),
+      cpu: held.reduce((sum, { cpu }) => sum + cpu, 0),
+    };
+  }
+
+  #instanceWrites(): ApiDependencies['instanceWrites'] {
+    const require = (id: string): InstanceRecord => {
+      const record = this.instances.get(id)?.value;
+      if (record === undefined) throw new DroverError('DRV_INSTANCE_UNKNOWN', `there is no instance "${id}"`);
+      return record;
+    };
+    return {
+      create: async (configurationName) => {
+        if (this.configurations.get(configurationName) === undefined) {
+          throw new DroverError('DRV_CONFIGURATION_UNKNOWN', 'there is no such configuration');
+        }
+        return this.putInstance(instanceRecord({ id: 'new001', configurationName }));
+      },
+      setLifecycle: async (id, target) => {
+        await this.hold();
+        require(id);
+        this.lifecycles.push({ id, target });
+      },
+      reportState: async (id, report) => {
+        this.reports.push({ id, report });
+        const record = require(id);
+        const { state, lastHeartbeat = this.clock.now() } = report;
+        return this.putInstance({ ...record, status: { ...record.status, state, lastHeartbeat } });
+      },
+      remove: async (id) => {
+        const record = require(id);
+        await this.putInstance({ ...record, desired: { ...record.desired, goal: 'remove' } });
+      },
+    };
+  }
+}
+
+/** A placed, ONLINE instance; fields as given. */
+export function instanceRecord(fields: Partial<InstanceRecord> & { readonly id: string }): InstanceRecord {
+  return instanceRecordSchema.parse({
+    configurationName: 'hello',
+    revision: 'r1',
+    runtime: 'process',
+    static: false,
+    ramMB: 64,
+    cpu: 10,
+    createdAt: 1000,
+    desired: { goal: 'run', restartToken: 0 },
+    placement: { nodeId: 'n1', port: 25_565, hostAddress: '127.0.0.1', templates: [] },
+    home: null,
+    status: instanceStatus('ONLINE'),
+    ...fields,
+  });
+}
+
+export function instanceStatus(state: InstanceRecord['status']['state']): InstanceRecord['status'] {
+  return {
+    state,
+    reason: null,
+    message: null,
+    pid: state === 'ONLINE' ? 4242 : null,
+    restarts: 0,
+    exitCode: null,
+    exitSignal: null,
+    lastHeartbeat: 2000,
+    players: null,
+    maxPlayers: null,
+    tps: null,
+    gone: false,
+  };
+}

@@ -1,0 +1,110 @@
+/** Logs on nodes as `InstanceServices` gives them, in memory: tests write, rotate, disconnect and count readers. */
+import type { InstanceServices } from '../../../src/api/http/dependencies.js';
+import type { LogBatch, LogPosition } from '../../../src/logs/log-batch.js';
+import { DroverError } from '../../../src/model/errors.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
+
+const MAX_BATCH = 1000;
+
+class NodeLog {
+  readonly lines: string[] = [];
+  /** Number of the oldest line that is kept. */
+  keptFrom = 1;
+  /** A last line without its newline: counted and read, not followed. */
+  unfinished: string | undefined;
+}
+
+export class FakeNodeLogs implements Pick<InstanceServices, 'readLogs' | 'followLogs'> {
+  readonly #logs = new Map<string, NodeLog>();
+  readonly #away = new Set<string>();
+  readonly #wakes = new Set<() => void>();
+  /** Streams that are open now, and the first lines of all that ever were. */
+  open = 0;
+  mostOpen = 0;
+  readonly opened: LogPosition[] = [];
+
+  on(nodeId: string): NodeLog {
+    const log = this.#logs.get(nodeId) ?? new NodeLog();
+    this.#logs.set(nodeId, log);
+    return log;
+  }
+
+  write(nodeId: string, ...lines: string[]): void {
+    const log = this.on(nodeId);
+    for (const line of lines) log.lines.push(line);
+    this.#wake();
+  }
+
+  /** Forgets lines before number `from`. */
+  rotate(nodeId: string, from: number): void {
+    this.on(nodeId).keptFrom = from;
+  }
+
+  disconnect(nodeId: string): void {
+    this.#away.add(nodeId);
+    this.#wake();
+  }
+
+  connect(nodeId: string): void {
+    this.#away.delete(nodeId);
+  }
+
+  readLogs: InstanceServices['readLogs'] = async (record, count) => {
+    const log = this.#reach(record);
+    const lines = [...log.lines, ...(log.unfinished === undefined ? [] : [log.unfinished])];
+    return { lines: lines.slice(-count), totalLines: lines.length };
+  };
+
+  async *followLogs(
+    record: InstanceRecord,
+    position: LogPosition,
+    signal: AbortSignal,
+  ): AsyncGenerator<LogBatch> {
+    this.opened.push(position);
+    this.open++;
+    this.mostOpen = Math.max(this.mostOpen, this.open);
+    try {
+      const start = this.#reach(record);
+      let next =
+        'since' in position
+          ? position.since
+          : Math.max(start.keptFrom, start.lines.length + 1 - position.tail);
+      while (!signal.aborted) {
+        const { lines, keptFrom } = this.#reach(record);
+        if (next < keptFrom) {
+          yield { kind: 'gap', from: next, to: keptFrom - 1 };
+          next = keptFrom;
+        } else if (next <= lines.length) {
+          const part = lines.slice(next - 1, next - 1 + MAX_BATCH);
+          yield { kind: 'lines', firstLine: next, lines: part };
+          next += part.length;
+        } else await this.#untilWoken(signal);
+      }
+    } finally {
+      this.open--;
+    }
+  }
+
+  #reach(record: InstanceRecord): NodeLog {
+    const nodeId = record.placement?.nodeId ?? record.home?.nodeId ?? '';
+    if (this.#away.has(nodeId))
+      throw new DroverError('DRV_NODE_DISCONNECTED', `node ${nodeId} is not connected`);
+    return this.on(nodeId);
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#wakes]) wake();
+  }
+
+  #untilWoken(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.#wakes.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#wakes.add(wake);
+      signal.addEventListener('abort', wake);
+    });
+  }
+}

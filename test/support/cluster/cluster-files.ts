@@ -1,0 +1,47 @@
+/** Secret files in memory, and an authority over them, for tests of the cluster. */
+import { pino } from 'pino';
+import { Authority, type SecretFile } from '../../../src/channel/trust/authority.js';
+import type { Clock } from '../../../src/loop/clock.js';
+
+export class MemoryFile implements SecretFile {
+  readonly name: string;
+  text: string | undefined;
+
+  constructor(name: string, text?: string) {
+    this.name = name;
+    this.text = text;
+  }
+
+  async read(): Promise<string | undefined> {
+    return this.text;
+  }
+
+  async write(text: string): Promise<void> {
+    this.text = text;
+  }
+
+  async remove(): Promise<void> {
+    this.text = undefined;
+  }
+}
+
+export interface TestAuthorityOptions {
+  readonly clusterName?: string;
+  readonly authorityFile?: SecretFile;
+  readonly serverFile?: SecretFile;
+  readonly names?: readonly string[];
+}
+
+/** Made at its first use, of a cluster called `test` whose master is node `master`. */
+export function testAuthority(clock: Pick<Clock, 'now'>, options: TestAuthorityOptions = {}): Authority {
+  return new Authority({
+    clusterName: 'test',
+    nodeId: 'master',
+    names: ['127.0.0.1', 'master', 'localhost'],
+    authorityFile: new MemoryFile('data/cluster/authority.pem'),
+    serverFile: new MemoryFile('data/cluster/server.json'),
+    clock,
+    logger: pino({ level: 'silent' }),
+    ...options,
+  });
+}

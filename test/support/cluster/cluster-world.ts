@@ -1,0 +1,168 @@
+/**
+ * A master and nodes in one process that meet over real TLS sockets on loopback: the control plane with fake runtimes,
+ * the real authority, members, cluster port, memberships and transports.
+ */
+import { pino } from 'pino';
+import { ClusterServer } from '../../../src/channel/master/cluster-server.js';
+import { parseJoinToken } from '../../../src/channel/trust/join-token.js';
+import { JoinTokens, type NewJoinToken } from '../../../src/channel/trust/join-tokens.js';
+import { Members } from '../../../src/channel/trust/members.js';
+import { renewalServices } from '../../../src/channel/trust/renewal.js';
+import { Membership } from '../../../src/channel/wrapper/membership.js';
+import type { Clock } from '../../../src/loop/clock.js';
+import type { AuditEntry } from '../../../src/model/audit.js';
+import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import { ControlPlane, type TestNode } from '../control-plane/control-plane.js';
+import { MemoryFile, testAuthority } from './cluster-files.js';
+
+export interface TestMemberOptions {
+  readonly token?: string | undefined;
+  /** Default: the cluster port itself. */
+  readonly port?: number;
+  readonly clusterName?: string;
+  /** What it kept from before. */
+  readonly files?: MemberFiles;
+}
+
+export interface MemberFiles {
+  readonly member: MemoryFile;
+  readonly joining: MemoryFile;
+}
+
+export class ClusterWorld {
+  readonly clock: Clock;
+  readonly store = new MemoryStore();
+  readonly files = {
+    authority: new MemoryFile('data/cluster/authority.pem'),
+    server: new MemoryFile('data/cluster/server.json'),
+  };
+  readonly authority;
+  readonly tokens: JoinTokens;
+  readonly members: Members;
+  readonly server: ClusterServer;
+  readonly plane: ControlPlane;
+  /** Lines of the log of master and nodes. */
+  readonly said: string[] = [];
+  readonly audit: Omit<AuditEntry, 'at'>[] = [];
+  readonly memberships = new Map<string, Membership>();
+  /** Nodes that were told that their token is used. */
+  readonly joined: string[] = [];
+  readonly #logger = pino({ level: 'info' }, { write: (line) => this.said.push(JSON.parse(line).msg) });
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+    const logger = this.#logger;
+    this.authority = testAuthority(clock, {
+      authorityFile: this.files.authority,
+      serverFile: this.files.server,
+    });
+    const { store, authority } = this;
+    this.tokens = new JoinTokens({ store, authority, clock });
+    this.members = new Members({
+      clusterName: 'test',
+      masterNodeId: 'master',
+      store,
+      authority,
+      tokens: this.tokens,
+      clock,
+      audit: { record: (entry) => this.audit.push(entry) },
+      logger,
+    });
+    this.plane = new ControlPlane({
+      clock,
+      masterStore: store,
+      logger,
+      connect: (nodeId, signal) => this.membership(nodeId).connect(signal),
+      servicesOf: (nodeId) => renewalServices(this.membership(nodeId)),
+      revokeNode: async (nodeId) => {
+        await this.members.revoke(nodeId);
+      },
+    });
+    this.server = new ClusterServer({
+      host: '127.0.0.1',
+      port: 0,
+      api: { address: '127.0.0.1', port: 7000 },
+      authority,
+      members: this.members,
+      accept: (transport, peer) => this.plane.master.accept(transport, peer),
+      silenceMs: 6000,
+      clock,
+      logger,
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.server.start();
+    await this.plane.start();
+    this.server.open();
+  }
+
+  async stop(): Promise<void> {
+    await this.plane.stop();
+    await this.server.stop();
+  }
+
+  get port(): number {
+    return this.server.port ?? 0;
+  }
+
+  membership(nodeId: string): Membership {
+    const membership = this.memberships.get(nodeId);
+    if (membership === undefined) throw new Error(`no membership of ${nodeId}`);
+    return membership;
+  }
+
+  /** The text of a new token. */
+  async token(fields: Partial<NewJoinToken> = {}): Promise<string> {
+    const { token } = await this.tokens.create({
+      label: null,
+      expiresInMs: 3_600_000,
+      maxUses: null,
+      ...fields,
+    });
+    return token;
+  }
+
+  /** A node's membership, opened; it has not connected yet. */
+  async member(
+    nodeId: string,
+    { token, port = this.port, clusterName = 'test', files = emptyFiles() }: TestMemberOptions,
+  ): Promise<{ readonly membership: Membership; readonly files: MemberFiles }> {
+    const membership = new Membership({
+      nodeId,
+      clusterName,
+      masterHost: '127.0.0.1',
+      masterPort: port,
+      silenceMs: 6000,
+      token: token === undefined ? undefined : parseJoinToken(token),
+      memberFile: files.member,
+      joiningFile: files.joining,
+      onJoined: async () => {
+        this.joined.push(nodeId);
+      },
+      clock: this.clock,
+      logger: this.#logger,
+    });
+    this.memberships.set(nodeId, membership);
+    await membership.open();
+    return { membership, files };
+  }
+
+  /** A node with a wrapper, started. */
+  async node(nodeId: string, options: TestMemberOptions): Promise<{ node: TestNode; files: MemberFiles }> {
+    const { files } = await this.member(nodeId, options);
+    return { node: await this.plane.addNode(nodeId), files };
+  }
+
+  /** True while the master has this node's connection. */
+  isConnected(nodeId: string): boolean {
+    return this.plane.master.beats.contact(nodeId).isConnected;
+  }
+}
+
+export function emptyFiles(): MemberFiles {
+  return {
+    member: new MemoryFile('data/cluster/member.json'),
+    joining: new MemoryFile('data/cluster/joining.json'),
+  };
+}

@@ -1,0 +1,60 @@
+/** A second node under test: the executable as a wrapper alone, on a root of its own, joined to a master by its token. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { prepareRoot, type RootPaths } from '../../../src/node/root.js';
+import { DaemonProcess } from '../daemon/daemon-process.js';
+import { RootProcesses } from '../daemon/root-processes.js';
+
+const PROGRAM = fileURLToPath(new URL('../../../dist/src/main.js', import.meta.url));
+
+/** What the executable prints on standard output; throws what it says when it fails. */
+export async function drover(...words: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...words]);
+  return stdout;
+}
+
+export class Member {
+  readonly paths: RootPaths;
+  readonly processes: RootProcesses;
+  #daemon: DaemonProcess | undefined;
+
+  private constructor(paths: RootPaths) {
+    this.paths = paths;
+    this.processes = new RootProcesses(paths.rootId);
+  }
+
+  /** An empty root. */
+  static async create(): Promise<Member> {
+    return new Member(await prepareRoot(mkdtempSync(join(tmpdir(), 'drover-member-'))));
+  }
+
+  get daemon(): DaemonProcess {
+    if (this.#daemon === undefined) throw new Error('the member was not started');
+    return this.#daemon;
+  }
+
+  /** What the last one printed. */
+  get output(): string {
+    return this.#daemon === undefined ? 'not started' : this.#daemon.stdout + this.#daemon.stderr;
+  }
+
+  /** Writes its config.json as `drover join` does. */
+  join(token: string, master: string, nodeId: string): Promise<string> {
+    return drover('join', token, '--master', master, '--root', this.paths.root, '--node-id', nodeId);
+  }
+
+  start(): void {
+    this.#daemon = new DaemonProcess({ root: this.paths.root });
+  }
+
+  /** Ends everything and removes the root. */
+  async finish(): Promise<void> {
+    if (this.#daemon?.isRunning === true) await this.#daemon.end('SIGKILL');
+    await this.processes.killAll();
+    rmSync(this.paths.root, { recursive: true, force: true });
+  }
+}

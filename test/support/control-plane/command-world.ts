@@ -1,0 +1,207 @@
+/**
+ * The command tree over a real master with one wrapper and real configuration files, in one process: what a line
+ * prints and does. Only templates and extensions are as simple as the tests need them.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { KeyWriter } from '../../../src/api/access/key-writer.js';
+import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
+import { Commands, type Session } from '../../../src/commands/command-runner.js';
+import type { CommandDependencies } from '../../../src/commands/dependencies.js';
+import { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
+import type { ExtensionCommand, ExtensionStatus } from '../../../src/extensions/extension.js';
+import type { Clock } from '../../../src/loop/clock.js';
+import { SystemClock } from '../../../src/loop/system-clock.js';
+import type { AuditEntry } from '../../../src/model/audit.js';
+import type { ConfigurationInput } from '../../../src/model/configuration.js';
+import { DroverError } from '../../../src/model/errors.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
+import { nodeConfigurationSchema } from '../../../src/model/node.js';
+import { matcherOf } from '../../../src/templates/sync/pattern.js';
+import { SyncRun } from '../../../src/templates/sync/sync-run.js';
+import { testAuthority } from '../cluster/cluster-files.js';
+import { until } from '../until.js';
+import { ControlPlane, type TestNode } from './control-plane.js';
+
+export class CommandWorld {
+  readonly root = mkdtempSync(join(tmpdir(), 'drover-commands-'));
+  readonly clock = new SystemClock();
+  readonly plane: ControlPlane;
+  readonly files: ConfigurationFiles;
+  readonly commands: Commands;
+  readonly audit: Omit<AuditEntry, 'at'>[] = [];
+  /** Text of the daemon's log. */
+  readonly log: string[] = [];
+  readonly stdin: { readonly id: string; readonly text: string }[] = [];
+  /** What `instance logs` finds. */
+  lines: string[] = [];
+  readonly groups = new Map<string, readonly string[]>();
+  /** `<group>/<name> from <storage>`. */
+  readonly downloads: string[] = [];
+  readonly synced: string[] = [];
+  /** False: syncs never end. */
+  doNodesAnswer = true;
+  #latest: SyncRun | undefined;
+  readonly extensions: ExtensionStatus[] = [];
+  readonly extensionCommands: ExtensionCommand[] = [];
+  stops = 0;
+  readonly #joinTokens: JoinTokens;
+  #node: TestNode | undefined;
+
+  /** `commandClock` measures the time limit of commands; default: the real one. */
+  constructor(commandClock?: Clock) {
+    const logger = pino({ level: 'debug' }, { write: (line) => this.log.push(line) });
+    this.plane = new ControlPlane({ clock: this.clock, groups: this.groups, logger });
+    this.files = new ConfigurationFiles({
+      directory: join(this.root, 'configurations'),
+      store: this.plane.store,
+      logger,
+      clock: this.clock,
+      whenReadable: (revision) => this.plane.master.state.configurations.until(revision),
+    });
+    this.#joinTokens = new JoinTokens({
+      store: this.plane.store,
+      authority: testAuthority(this.clock),
+      clock: this.clock,
+    });
+    this.commands = new Commands(this.#dependencies(logger, commandClock ?? this.clock));
+  }
+
+  static async create(commandClock?: Clock): Promise<CommandWorld> {
+    const world = new CommandWorld(commandClock);
+    await mkdir(join(world.root, 'configurations'));
+    await world.plane.start();
+    await world.files.start();
+    world.#node = await world.plane.addNode('alpha', { capacity: { maxRamMB: 1000, maxCpu: 400 } });
+    return world;
+  }
+
+  async stop(): Promise<void> {
+    await this.files.stop();
+    await this.plane.stop();
+    rmSync(this.root, { recursive: true, force: true });
+  }
+
+  get node(): TestNode {
+    if (this.#node === undefined) throw new Error('create the world first');
+    return this.#node;
+  }
+
+  /** Everything that the line printed. */
+  async run(line: string, session: Partial<Session> = {}): Promise<string> {
+    const parts: string[] = [];
+    await this.commands.run(line, {
+      actor: 'tester',
+      address: '127.0.0.1',
+      signal: new AbortController().signal,
+      write: (text) => parts.push(text),
+      ...session,
+    });
+    return parts.join('');
+  }
+
+  /** The value that a line prints with `-o json`, and nothing beside it. */
+  async json(line: string): Promise<unknown> {
+    return JSON.parse(await this.run(`${line} -o json`));
+  }
+
+  /** Puts a configuration file in force. */
+  async configure(name: string, fields: Partial<ConfigurationInput> = {}): Promise<void> {
+    const small = { runtime: 'process', command: 'run', ramMB: 100, cpu: 10, minimumServiceCount: 0 };
+    this.writeFile(`${name}.json`, JSON.stringify({ name, ...small, ...fields }));
+    await this.files.reload();
+  }
+
+  writeFile(file: string, text: string): void {
+    writeFileSync(join(this.root, 'configurations', file), text);
+  }
+
+  /** Waits until exactly `count` instances of the configuration are there and ONLINE. */
+  untilOnline(configuration: string, count: number): Promise<InstanceRecord[]> {
+    return until(() => {
+      const records = this.plane
+        .records()
+        .filter(
+          ({ configurationName, desired }) => configurationName === configuration && desired.goal === 'run',
+        );
+      const states = records.map(({ status }) => status.state);
+      if (states.length !== count || states.some((state) => state !== 'ONLINE'))
+        throw new Error(`${configuration}: ${states.join(', ')}`);
+      return records;
+    });
+  }
+
+  #dependencies(logger: pino.Logger, clock: Clock): CommandDependencies {
+    const { master } = this.plane;
+    const { instances, configurations, revisions, nodes, keys } = master.state;
+    return {
+      configuration: nodeConfigurationSchema.parse({ nodeId: 'alpha', clusterName: 'test' }),
+      version: '1.2.3',
+      instances,
+      configurations,
+      revisions,
+      nodes,
+      keys,
+      instanceWrites: master.writer,
+      nodeWrites: master.nodeWriter,
+      joinTokens: this.#joinTokens,
+      configurationFiles: this.files,
+      services: {
+        readLogs: async (_record, count) => ({
+          lines: this.lines.slice(-count),
+          totalLines: this.lines.length,
+        }),
+        writeStdin: async ({ id }, bytes) => {
+          this.stdin.push({ id, text: bytes.toString() });
+        },
+      },
+      templates: {
+        groups: () => this.groups,
+        fromStorage: async (group, name, storage) => {
+          if (storage !== 's3')
+            throw new DroverError('DRV_STORAGE_UNKNOWN', `no storage is called "${storage}"`);
+          this.downloads.push(`${group}/${name} from ${storage}`);
+          const names = this.groups.get(group) ?? [];
+          this.groups.set(group, [...new Set([...names, name])]);
+          return { files: 3, bytes: 120, digest: 'd1' };
+        },
+        toCluster: async (pattern) => {
+          const isMeant = matcherOf(pattern);
+          this.synced.push(pattern);
+          const all = [...this.groups].flatMap(([group, names]) => names.map((name) => ({ group, name })));
+          const templates = all.filter(isMeant).map(({ group, name }) => `${group}/${name}`);
+          const run = new SyncRun({ pattern, templates, nodes: ['alpha'] }, this.clock);
+          run.begin('alpha', templates.length);
+          for (const digest of templates)
+            run.note('alpha', { digest, outcome: 'fetched', bytes: 120, files: 3, problem: null });
+          if (this.doNodesAnswer) run.end('alpha');
+          this.#latest = run;
+          return run;
+        },
+        latestSync: () => this.#latest?.report(),
+      },
+      keyWrites: new KeyWriter({
+        store: this.plane.store,
+        keys,
+        clock: this.clock,
+        adminKeyPath: join(this.root, 'admin.key'),
+        logger,
+      }),
+      explainer: master.explainer(() => this.files.errors()),
+      extensions: { list: () => this.extensions, commands: () => this.extensionCommands },
+      beats: master.beats,
+      usedOf: (nodeId) => master.usedOf(nodeId),
+      usageOf: (id) => master.usageOf(id),
+      drainOf: (nodeId) => master.drainOf(nodeId),
+      audit: { record: (entry) => this.audit.push(entry) },
+      clock,
+      logger,
+      stopDaemon: () => {
+        this.stops++;
+      },
+    };
+  }
+}

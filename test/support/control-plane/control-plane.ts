@@ -1,0 +1,246 @@
+/**
+ * One master and its wrappers in one process, with fake runtimes and an installation that only remembers: the real
+ * controllers, channel and stores, for tests and benchmarks of what they decide together.
+ */
+import { pino } from 'pino';
+import type { Service } from '../../../src/channel/protocol/calls.js';
+import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
+import type { Clock } from '../../../src/loop/clock.js';
+import { Master } from '../../../src/master.js';
+import {
+  type ConfigurationInput,
+  configurationSchema,
+  hashConfiguration,
+} from '../../../src/model/configuration.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { NodeCapacity } from '../../../src/model/node.js';
+import type { ResourceLimits } from '../../../src/runtime/limits/resource-limits.js';
+import type { Runtime } from '../../../src/runtime/runtime.js';
+import { configurationKey, revisionKey } from '../../../src/store/keys.js';
+import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import type { Store } from '../../../src/store/store.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
+import { Metrics } from '../../../src/telemetry/metrics.js';
+import { type Installation, Wrapper } from '../../../src/wrapper.js';
+import { FakeRuntime } from './fake-runtime.js';
+
+const HUGE: NodeCapacity = { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 };
+
+export interface ControlPlaneOptions {
+  readonly clock: Clock;
+  readonly masterStore?: Store;
+  readonly logger?: Logger;
+  readonly groups?: ReadonlyMap<string, readonly string[]>;
+  /** What extensions bring, on every node. */
+  readonly moreRuntimes?: readonly Runtime[];
+  /** Real ones, on every node, in place of the fake. */
+  readonly realRuntimes?: readonly Runtime[];
+  readonly limits?: ResourceLimits;
+  /** Makes the nodes' installations slow, or fail. */
+  readonly adaptInstallation?: (installation: Installation, nodeId: string) => Installation;
+  /** Puts a node's connections behind something. */
+  readonly adaptTransport?: (transport: Transport, nodeId: string) => Transport;
+  /** Another way to the master than within the process. */
+  readonly connect?: (nodeId: string, signal: AbortSignal) => Promise<Transport>;
+  /** What nodes answer beside the ordinary services. */
+  readonly servicesOf?: (nodeId: string) => ReadonlyMap<string, Service>;
+  readonly revokeNode?: (nodeId: string) => Promise<void>;
+  /** One for all nodes: hundreds of them, each watching the process, are a load of their own. */
+  readonly nodeMetrics?: Metrics;
+  /** Default: all are on this machine, and share its ports. */
+  readonly addressOf?: (nodeId: string) => string;
+}
+
+export interface TestNode {
+  readonly nodeId: string;
+  readonly runtime: FakeRuntime;
+  readonly store: Store;
+  /** Ports that a foreign program holds. */
+  readonly foreignPorts: Set<number>;
+  /** Instances installed, in order. */
+  readonly installs: string[];
+  readonly removed: string[];
+  wrapper: Wrapper;
+}
+
+export class ControlPlane {
+  readonly store: Store;
+  readonly nodes = new Map<string, TestNode>();
+  readonly metrics = new Metrics();
+  master: Master;
+  readonly #options: ControlPlaneOptions;
+  readonly #logger: Logger;
+
+  constructor(options: ControlPlaneOptions) {
+    this.#options = options;
+    this.#logger = options.logger ?? pino({ level: 'silent' });
+    this.store = options.masterStore ?? new MemoryStore();
+    this.master = this.#buildMaster();
+  }
+
+  async start(): Promise<void> {
+    await this.master.start();
+    await this.master.startControllers();
+  }
+
+  /** The master dies and another one takes up its store. */
+  async replaceMaster(): Promise<void> {
+    await this.master.stop();
+    this.master = this.#buildMaster();
+    await this.start();
+  }
+
+  async stop(): Promise<void> {
+    for (const { wrapper } of this.nodes.values()) await wrapper.stop();
+    await this.master.stop();
+    for (const { store } of this.nodes.values()) await store.close();
+    await this.store.close();
+  }
+
+  async addNode(
+    nodeId: string,
+    { capacity = HUGE, nodeStore = new MemoryStore() }: { capacity?: NodeCapacity; nodeStore?: Store } = {},
+  ): Promise<TestNode> {
+    const node = {
+      nodeId,
+      runtime: new FakeRuntime(),
+      store: nodeStore,
+      foreignPorts: new Set<number>(),
+      installs: [] as string[],
+      removed: [] as string[],
+    };
+    const known: TestNode = { ...node, wrapper: this.#buildWrapper(node, capacity) };
+    this.nodes.set(nodeId, known);
+    await known.wrapper.start();
+    return known;
+  }
+
+  /** The wrapper's daemon is replaced by another on the same store and runtime. */
+  async replaceWrapper(node: TestNode): Promise<void> {
+    await node.wrapper.stop();
+    node.wrapper = this.#buildWrapper(node, HUGE);
+    await node.wrapper.start();
+  }
+
+  /** Writes a configuration as the configuration files do. */
+  async putConfiguration(input: ConfigurationInput): Promise<void> {
+    const configuration = configurationSchema.parse(input);
+    const hash = hashConfiguration(configuration);
+    const value = { configuration, hash, sourceFile: `${configuration.name}.json` };
+    await this.store.transact([
+      { do: 'put', key: revisionKey(hash), value: configuration },
+      { do: 'put', key: configurationKey(configuration.name), value },
+    ]);
+    await this.master.state.configurations.until(this.store.revision);
+    await this.master.state.revisions.until(this.store.revision);
+  }
+
+  async removeConfiguration(name: string): Promise<void> {
+    await this.store.transact([{ do: 'remove', key: configurationKey(name) }]);
+  }
+
+  /** Resolves when no controller of the master or of any wrapper has anything due or running. */
+  async whenIdle(): Promise<void> {
+    await this.master.whenIdle();
+    for (const { wrapper } of this.nodes.values()) await wrapper.whenIdle();
+  }
+
+  records(): InstanceRecord[] {
+    return [...this.master.state.instances.entries()].map(([, { value }]) => value);
+  }
+
+  /** Instances as text, one line each: `<configuration> <state> <reason or -> <node or ->:<port or ->`. */
+  describe(): string[] {
+    return this.records()
+      .map(({ configurationName, status, placement }) =>
+        [
+          configurationName,
+          status.state,
+          status.reason ?? '-',
+          `${placement?.nodeId ?? '-'}:${placement?.port ?? '-'}`,
+        ].join(' '),
+      )
+      .toSorted();
+  }
+
+  #buildMaster(): Master {
+    const { clock, groups } = this.#options;
+    return new Master({
+      clusterName: 'test',
+      address: { nodeId: 'master', address: '127.0.0.1', port: 6000, apiPort: 7000 },
+      nodeTimeoutMs: 6000,
+      store: this.store,
+      templates: {
+        groups: () => groups ?? new Map(),
+        storages: () => [],
+        digest: async (group, name) => (groups?.get(group)?.includes(name) === true ? 'a'.repeat(64) : null),
+        openBundle: () => {
+          throw new Error('no bundles in this test');
+        },
+        onChange: () => () => undefined,
+      },
+      issueInstanceToken: (id) => `token-${id}`,
+      ...(this.#options.revokeNode !== undefined && { revokeNode: this.#options.revokeNode }),
+      hostAddressOf: (configuration, node) => configuration.hostAddress ?? node.address,
+      metrics: this.metrics,
+      clock,
+      random: () => 0.5,
+      logger: this.#logger,
+    });
+  }
+
+  #buildWrapper(node: Omit<TestNode, 'wrapper'>, capacity: NodeCapacity): Wrapper {
+    return new Wrapper({
+      nodeId: node.nodeId,
+      clusterName: 'test',
+      address: this.#options.addressOf?.(node.nodeId) ?? '127.0.0.1',
+      version: '0.0.0',
+      capacity,
+      runtimes: this.#options.realRuntimes ?? [node.runtime, ...(this.#options.moreRuntimes ?? [])],
+      ...(this.#options.limits !== undefined && { limits: this.#options.limits }),
+      installation:
+        this.#options.adaptInstallation?.(fakeInstallation(node), node.nodeId) ?? fakeInstallation(node),
+      ...(this.#options.servicesOf !== undefined && { services: this.#options.servicesOf(node.nodeId) }),
+      connect: async (signal) => {
+        if (this.#options.connect !== undefined) return this.#options.connect(node.nodeId, signal);
+        const [mine, its] = createInProcessPair();
+        this.master.accept(its);
+        return this.#options.adaptTransport?.(mine, node.nodeId) ?? mine;
+      },
+      store: node.store,
+      metrics: this.#options.nodeMetrics ?? new Metrics(),
+      clock: this.#options.clock,
+      random: () => 0.5,
+      logger: this.#logger,
+    });
+  }
+}
+
+function fakeInstallation(node: Omit<TestNode, 'wrapper'>): Installation {
+  return {
+    isCached: () => true,
+    fetch: async () => undefined,
+    install: async ({ assignment }) => {
+      node.installs.push(assignment.id);
+      return [];
+    },
+    launchSpec: ({ assignment, configuration }, run) => ({
+      instanceId: assignment.id,
+      run,
+      command: configuration.command,
+      workingDirectory: '/',
+      environment: {},
+      ramMB: configuration.ramMB,
+      cpu: configuration.cpu,
+    }),
+    remove: async (id) => {
+      node.removed.push(id);
+    },
+    checkPort: async (port) =>
+      node.foreignPorts.has(port) ? { free: false, protocol: 'tcp' } : { free: true },
+    readLogs: async () => ({ lines: [], totalLines: 0 }),
+    followLogs: async function* () {},
+    nextLogLine: async () => 1,
+    readOutput: async () => ({ lines: [], isKept: true }),
+  };
+}

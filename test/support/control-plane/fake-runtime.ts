@@ -1,0 +1,150 @@
+/** A runtime without processes: starts are entries in a map, ends are calls of the test. It outlives the wrapper. */
+import { DroverError } from '../../../src/model/errors.js';
+import type { RuntimeOffer } from '../../../src/model/node.js';
+import type {
+  Exit,
+  ExitListener,
+  Held,
+  ProcessIdentity,
+  RunId,
+  Runtime,
+  StartSpec,
+} from '../../../src/runtime/runtime.js';
+
+interface FakeProcess {
+  readonly spec: StartSpec;
+  readonly process: ProcessIdentity;
+  exit: Exit | null;
+}
+
+export class FakeRuntime implements Runtime {
+  readonly key: string;
+  /** Every start in order, for counting. */
+  readonly starts: StartSpec[] = [];
+  /** Signals that reached a live run, as `<id> <signal>`. */
+  readonly signals: string[] = [];
+  /** Signals to runs that had ended, which reach their strays only. */
+  readonly sweeps: string[] = [];
+  /** Processes of these ids go on after SIGTERM. */
+  readonly stubborn = new Set<string>();
+  /** What was written to standard input, as `<id> <text>`. */
+  readonly written: string[] = [];
+  /** Nobody reads what is written. */
+  isInputFull = false;
+  /** When set, starts fail with this message. */
+  failWith: string | undefined;
+  isAvailable = true;
+  readonly #processes = new Map<string, FakeProcess>();
+  readonly #exitListeners = new Set<ExitListener>();
+  readonly #bootId: string;
+  #nextPid = 1000;
+
+  constructor(key = 'process', bootId = 'boot') {
+    this.key = key;
+    this.#bootId = bootId;
+  }
+
+  async probe(): Promise<RuntimeOffer> {
+    return {
+      key: this.key,
+      available: this.isAvailable,
+      version: '1',
+      reason: this.isAvailable ? null : 'switched off',
+    };
+  }
+
+  async start(spec: StartSpec): Promise<ProcessIdentity> {
+    if (this.failWith !== undefined) throw new DroverError('DRV_RUNTIME_START_FAILED', this.failWith);
+    const current = this.#processes.get(spec.instanceId);
+    if (current?.exit === null) throw new Error(`two processes for ${spec.instanceId}`);
+    this.starts.push(spec);
+    const process = { pid: this.#nextPid++, startTime: this.starts.length, bootId: this.#bootId };
+    this.#processes.set(spec.instanceId, { spec, process, exit: null });
+    return process;
+  }
+
+  async adopt(): Promise<readonly Held[]> {
+    return this.list();
+  }
+
+  async list(): Promise<readonly Held[]> {
+    return [...this.#processes.values()].map(({ spec, process, exit }) => {
+      const run = { instanceId: spec.instanceId, run: spec.run };
+      return exit === null ? { ...run, process, exit } : { ...run, process, exit };
+    });
+  }
+
+  async signal(run: RunId, signal: NodeJS.Signals): Promise<void> {
+    if (!(await this.isAlive(run))) {
+      this.sweeps.push(`${run.instanceId} ${signal}`);
+      return;
+    }
+    this.signals.push(`${run.instanceId} ${signal}`);
+    if (signal === 'SIGTERM' && this.stubborn.has(run.instanceId)) return;
+    this.end(run.instanceId, { code: null, signal });
+  }
+
+  async isAlive(run: RunId): Promise<boolean> {
+    return this.isRunning(run);
+  }
+
+  isRunning(run: RunId): boolean {
+    const current = this.#processes.get(run.instanceId);
+    return current?.exit === null && current.spec.run === run.run;
+  }
+
+  isGroupGone(run: RunId): boolean {
+    const current = this.#processes.get(run.instanceId);
+    return current?.exit !== null || current.spec.run !== run.run;
+  }
+
+  async write({ instanceId }: RunId, bytes: Buffer): Promise<void> {
+    if (this.isInputFull) throw new DroverError('DRV_STDIN_FULL', `${instanceId} does not read its input`);
+    this.written.push(`${instanceId} ${bytes}`);
+  }
+
+  async acknowledge(run: RunId): Promise<void> {
+    const current = this.#processes.get(run.instanceId);
+    if (current !== undefined && current.spec.run === run.run && current.exit !== null)
+      this.#processes.delete(run.instanceId);
+  }
+
+  onExit(listener: ExitListener): () => void {
+    this.#exitListeners.add(listener);
+    return () => this.#exitListeners.delete(listener);
+  }
+
+  onLost(): () => void {
+    return () => undefined;
+  }
+
+  async release(): Promise<void> {
+    this.#exitListeners.clear();
+  }
+
+  /** The process of an instance ends by itself. */
+  end(instanceId: string, how: Pick<Exit, 'code' | 'signal'> & Partial<Exit>): void {
+    const current = this.#processes.get(instanceId);
+    if (current === undefined || current.exit !== null) return;
+    current.exit = { at: 0, ...how };
+    const run = { instanceId, run: current.spec.run };
+    for (const listener of this.#exitListeners) listener(run, current.exit);
+  }
+
+  /** What the instance was last started with; undefined: nothing is held of it. */
+  specOf(instanceId: string): StartSpec | undefined {
+    return this.#processes.get(instanceId)?.spec;
+  }
+
+  /** All processes end at once, and nothing is remembered of them: the machine lost its power. */
+  forgetAll(): void {
+    this.#processes.clear();
+  }
+
+  /** Instances with a live process. */
+  get alive(): string[] {
+    return [...this.#processes.values()]
+      .filter(({ exit }) => exit === null)
+      .map(({ spec }) => spec.instanceId);
+  }
+}

@@ -1,0 +1,27 @@
+/** A store in memory whose disk is slow, or full, when the test says so. */
+import type { Clock } from '../../../src/loop/clock.js';
+import { DroverError } from '../../../src/model/errors.js';
+import { Ledger } from '../../../src/store/ledger.js';
+import { LedgerStore } from '../../../src/store/ledger-store.js';
+import { ChangeHistory } from '../../../src/store/watch.js';
+
+export class FlakyStore extends LedgerStore {
+  /** How long every commit takes. */
+  latencyMs = 0;
+  /** Every commit fails. */
+  isFull = false;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    super(new Ledger(new Map(), 0), new ChangeHistory(0));
+    this.#clock = clock;
+  }
+
+  protected async write(): Promise<void> {
+    if (this.latencyMs > 0)
+      await new Promise<void>((resolve) => this.#clock.setTimer(this.latencyMs, resolve));
+    if (this.isFull) throw new DroverError('DRV_STORE_WRITE_FAILED', 'the disk is full');
+  }
+
+  protected async release(): Promise<void> {}
+}

@@ -1,0 +1,53 @@
+/** Facts of one instance on its node, for the plan tests of the wrapper's reconcilers. */
+import type { Assignment } from '../../../src/channel/protocol/messages.js';
+import { type ConfigurationInput, configurationSchema } from '../../../src/model/configuration.js';
+import type { Desired } from '../../../src/node/desired-copy.js';
+import { type Handle, newHandle } from '../../../src/node/handle-book.js';
+
+export const ID = 'abc123';
+
+/** Wanted: to run, with port 30000 and no templates. */
+export function desired(
+  fields: Partial<Assignment> = {},
+  isStatic = false,
+  configuration: Partial<ConfigurationInput> = {},
+): Desired {
+  return {
+    assignment: {
+      id: ID,
+      configurationName: 'lobby',
+      revision: 'f00',
+      goal: 'run',
+      restartToken: 0,
+      port: 30000,
+      hostAddress: '10.0.0.1',
+      templates: [],
+      apiKey: 'key',
+      ...fields,
+    },
+    configuration: configurationSchema.parse({
+      name: 'lobby',
+      runtime: 'process',
+      command: 'run',
+      static: isStatic,
+      ...configuration,
+    }),
+  };
+}
+
+/** New here: never started, nothing prepared. */
+export function handle(fields: Partial<Handle> = {}): Handle {
+  const known = newHandle({
+    id: ID,
+    configurationName: 'lobby',
+    static: false,
+    runtime: 'process',
+    restartToken: 0,
+  });
+  return { ...known, ...fields };
+}
+
+/** Started as run 1 and up since the instant 0. */
+export function running(fields: Partial<Handle> = {}): Handle {
+  return handle({ run: 1, process: { pid: 42, startTime: 7, bootId: 'boot' }, upSince: 0, ...fields });
+}

@@ -1,0 +1,71 @@
+/** The end of every end-to-end test: desired equals observed, and nothing is left after Ctrl-C. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import { z } from 'zod';
+import { configurationSchema } from '../../../src/model/configuration.js';
+import type { InstanceInfo } from '../../../src/model/instance.js';
+import { checkPort } from '../../../src/runtime/ports.js';
+import { identityOf } from '../../../src/runtime/socket-path.js';
+import { until } from '../until.js';
+import type { DaemonWorld } from './daemon.js';
+
+/** I2 and I4: waits until every instance is what it should be. Resolves with the ports that instances have. */
+export async function untilSettled(world: DaemonWorld): Promise<number[]> {
+  return await until(async () => {
+    const instances = await world.api.instances();
+    const wanted = instances.filter(({ configurationName }) => !world.failing.has(configurationName));
+    await expectMinimums(world, wanted);
+    await expectProcesses(world, wanted);
+    const known = instances.map(({ id }) => id);
+    expect(known, 'a working directory of nobody').toEqual(
+      expect.arrayContaining(readdirSync(world.paths.running)),
+    );
+    return instances.flatMap(({ allocatedPort }) => allocatedPort ?? []);
+  });
+}
+
+async function expectMinimums(world: DaemonWorld, instances: readonly InstanceInfo[]): Promise<void> {
+  const { text } = await world.api.send('GET', '/configurations');
+  for (const { name, minimumServiceCount } of z.array(configurationSchema).parse(JSON.parse(text))) {
+    if (world.failing.has(name)) continue;
+    const online = instances.filter((one) => one.configurationName === name && one.state === 'ONLINE');
+    expect(online.length, `ONLINE of ${name}`).toBeGreaterThanOrEqual(minimumServiceCount);
+  }
+}
+
+/** Exactly one leader per instance that is ONLINE, none for one that is STOPPED, none of anybody else. */
+async function expectProcesses(world: DaemonWorld, instances: readonly InstanceInfo[]): Promise<void> {
+  const marked = await world.processes.marked();
+  for (const { id, state, processPid } of instances) {
+    expect(['ONLINE', 'STOPPED'], `state of ${id}`).toContain(state);
+    const leaders = marked.filter(({ instanceId, isLeader }) => isLeader && instanceId === id);
+    expect(
+      leaders.map(({ pid }) => pid),
+      `processes of ${id}`,
+    ).toEqual(state === 'ONLINE' ? [processPid] : []);
+  }
+  const known = (await world.api.instances()).map(({ id }) => id);
+  expect(known, 'a process of nobody').toEqual(
+    expect.arrayContaining(marked.map(({ instanceId }) => instanceId)),
+  );
+}
+
+/** I3, after Ctrl-C: no process, socket, lock or port of this root. */
+export async function expectNothingLeft(world: DaemonWorld, ports: readonly number[]): Promise<void> {
+  const { paths, processes, apiPort } = world;
+  await until(async () => {
+    expect(await processes.marked(), 'processes of instances').toEqual([]);
+    expect(await processes.owners(), 'owner processes').toEqual([]);
+    expect(await processes.keepers(), 'keepers of sessions').toEqual({ keepers: [], shells: [] });
+  });
+  const sockets = readFileSync('/proc/net/unix', 'latin1');
+  expect(sockets, 'lock of the root').not.toContain(`drover-${paths.rootId}`);
+  expect(sockets, 'lock of the owner').not.toContain(identityOf(paths.sockets));
+  expect(existsSync(paths.lockFile), 'lock file').toBe(false);
+  const left = readdirSync(paths.sockets, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory() && !entry.name.endsWith('.log'))
+    .map(({ name }) => name);
+  expect(left, 'sockets').toEqual([]);
+  for (const port of [apiPort, ...ports])
+    expect(await checkPort(port), `port ${port}`).toEqual({ free: true });
+}

@@ -1,0 +1,83 @@
+/** The executable as a child process: what it printed, and how it ended. Needs `npm run build`. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAM = fileURLToPath(new URL('../../../dist/src/main.js', import.meta.url));
+/** Not the test runner's own, whose NODE_OPTIONS and the like would reach the daemon. */
+const ENVIRONMENT = {
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  USER: process.env.USER,
+  LANG: 'C.UTF-8',
+};
+
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface DaemonProcessOptions {
+  readonly root: string;
+  /** Runs as this user; needs to be root. */
+  readonly uid?: number;
+  /** Program and parameters that become the daemon in the same process, such as `ip netns exec host`. */
+  readonly prefix?: readonly string[];
+}
+
+export class DaemonProcess {
+  readonly pid: number;
+  /** Resolves when it has ended and everything it printed is here. */
+  readonly ended: Promise<Ending>;
+  readonly #child: ChildProcess;
+  #stdout = '';
+  #stderr = '';
+
+  constructor({ root, prefix = [], ...options }: DaemonProcessOptions) {
+    const [program = process.execPath, ...parameters] = [
+      ...prefix,
+      process.execPath,
+      PROGRAM,
+      'start',
+      '--root',
+      root,
+    ];
+    const child = spawn(program, parameters, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: ENVIRONMENT,
+      ...options,
+    });
+    if (child.pid === undefined) throw new Error('the daemon could not be spawned');
+    this.pid = child.pid;
+    this.#child = child;
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      this.#stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr += text;
+    });
+    this.ended = once(child, 'close').then(() => ({ code: child.exitCode, signal: child.signalCode }));
+  }
+
+  get stdout(): string {
+    return this.#stdout;
+  }
+
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Sends the signal and waits for the end. */
+  async end(signal: NodeJS.Signals): Promise<Ending> {
+    this.signal(signal);
+    return await this.ended;
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * A node under test: the real executable on a temporary root with ports of its own, started, killed and started
+ * again as the test likes. `finish` checks the invariants of RELIABILITY.md and leaves nothing behind.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'vitest';
+import type { ConfigurationInput } from '../../../src/model/configuration.js';
+import type { InstanceInfo } from '../../../src/model/instance.js';
+import { prepareRoot, type RootPaths } from '../../../src/node/root.js';
+import { ApiClient } from '../api/api-client.js';
+import { freePorts } from '../free-ports.js';
+import { removeControlGroups } from '../runtime/control-groups.js';
+import { until } from '../until.js';
+import { expectNothingLeft, untilSettled } from './daemon-invariants.js';
+import { DaemonProcess, type Ending } from './daemon-process.js';
+import { RootProcesses } from './root-processes.js';
+
+export interface DaemonWorldOptions {
+  /** Default: a new temporary directory. */
+  readonly root?: string;
+  /** More fields of config.json. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+export class DaemonWorld {
+  readonly paths: RootPaths;
+  readonly apiPort: number;
+  readonly api: ApiClient;
+  readonly processes: RootProcesses;
+  /** Configurations that cannot stand, on purpose: not part of the final comparison of desired and observed. */
+  readonly failing = new Set<string>();
+  readonly #past: string[] = [];
+  #daemon: DaemonProcess | undefined;
+
+  private constructor(paths: RootPaths, apiPort: number) {
+    this.paths = paths;
+    this.apiPort = apiPort;
+    this.api = new ApiClient({ apiPort, keyFile: paths.adminKey });
+    this.processes = new RootProcesses(paths.rootId);
+    this.processes.watch();
+  }
+
+  /** Makes the root and its config.json; starts nothing. */
+  static async create(options: DaemonWorldOptions = {}): Promise<DaemonWorld> {
+    const root = options.root ?? mkdtempSync(join(tmpdir(), 'drover-e2e-'));
+    const apiPort = await freePorts(2);
+    // Enough for every test, whatever machine it runs on.
+    const capacity = { maxRamMB: 65_536, maxCpu: 10_000 };
+    const settings = { apiPort, port: apiPort + 1, nodeId: 'node-a', ...capacity, ...options.settings };
+    writeFileSync(join(root, 'config.json'), JSON.stringify(settings));
+    return new DaemonWorld(await prepareRoot(root), apiPort);
+  }
+
+  get root(): string {
+    return this.paths.root;
+  }
+
+  /** The one that runs, or ran last. */
+  get daemon(): DaemonProcess {
+    if (this.#daemon === undefined) throw new Error('no daemon was started');
+    return this.#daemon;
+  }
+
+  /** Starts the executable; resolves at once. */
+  spawn(): DaemonProcess {
+    if (this.#daemon !== undefined) this.#past.push(this.#daemon.stdout + this.#daemon.stderr);
+    this.#daemon = new DaemonProcess({ root: this.root });
+    return this.#daemon;
+  }
+
+  /** Starts the executable and waits until the API serves. */
+  async start(): Promise<void> {
+    const daemon = this.spawn();
+    await until(async () => {
+      if (!daemon.isRunning) return;
+      await this.api.instances();
+    });
+    expect(daemon.isRunning, `the daemon ended:\n${daemon.stdout}${daemon.stderr}`).toBe(true);
+  }
+
+  /** Ends the daemon; a SIGKILL of the daemon unless told otherwise. */
+  kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<Ending> {
+    return this.daemon.end(signal);
+  }
+
+  async restart(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const ending = await this.kill(signal);
+    if (signal !== 'SIGKILL') expect(ending).toEqual({ code: 0, signal: null });
+    await this.start();
+  }
+
+  /** Writes files of a template, by path. */
+  template(group: string, name: string, files: Readonly<Record<string, string>>): void {
+    for (const [path, text] of Object.entries(files)) {
+      const file = join(this.paths.templates, group, name, path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
+  }
+
+  /** Drops `configurations/<name>.json`, as an operator does. */
+  configure(name: string, fields: Partial<ConfigurationInput> & { readonly command: string }): void {
+    // Room for a Node.js program, and no share of the processor to wait for: limits hold.
+    const small = { runtime: 'process', ramMB: 64, cpu: 0 };
+    this.writeConfigurationFile(`${name}.json`, JSON.stringify({ name, ...small, ...fields }, null, 2));
+    this.api.writes.forget(name);
+  }
+
+  writeConfigurationFile(file: string, text: string): void {
+    writeFileSync(join(this.paths.configurations, file), text);
+  }
+
+  /** Waits until exactly `count` instances of the configuration are there and ONLINE. */
+  untilOnline(configuration: string, count: number): Promise<InstanceInfo[]> {
+    return until(async () => {
+      const instances = await this.api.instances(configuration);
+      expect(instances.map(({ state, message }) => message ?? state)).toEqual(Array(count).fill('ONLINE'));
+      return instances;
+    });
+  }
+
+  /** Waits for the one instance of a configuration to say something that matches. */
+  untilMessage(configuration: string, pattern: RegExp): Promise<InstanceInfo> {
+    return until(async () => {
+      const [instance] = await this.api.instances(configuration);
+      if (instance === undefined) throw new Error(`there is no instance of ${configuration}`);
+      expect(instance.message).toMatch(pattern);
+      return instance;
+    });
+  }
+
+  /** Waits for a line in an instance's log. */
+  untilLogged(id: string, pattern: RegExp): Promise<string> {
+    return until(async () => {
+      const lines = await this.api.logs(id);
+      const found = lines.find((line) => pattern.test(line));
+      if (found === undefined) throw new Error(`no line matches ${pattern}: ${lines.slice(-5).join(' | ')}`);
+      return found;
+    });
+  }
+
+  /** Checks I1 to I4, ends everything, and removes the root. After a failed test it only cleans up and shows the log. */
+  async finish({ isFailed }: { readonly isFailed: boolean }): Promise<void> {
+    try {
+      if (isFailed) this.#show();
+      else if (this.#daemon !== undefined) await this.#check();
+    } finally {
+      await this.#cleanUp();
+    }
+  }
+
+  async #check(): Promise<void> {
+    if (!this.daemon.isRunning) await this.start();
+    await this.api.writes.check(this.api);
+    const ports = await untilSettled(this);
+    expect(this.processes.unwatch()).toEqual([]);
+    expect(await this.kill('SIGINT')).toEqual({ code: 0, signal: null });
+    await expectNothingLeft(this, ports);
+  }
+
+  async #cleanUp(): Promise<void> {
+    this.processes.unwatch();
+    if (this.#daemon?.isRunning === true) await this.kill('SIGKILL');
+    await this.processes.killAll();
+    await removeControlGroups(this.paths.rootId);
+    rmSync(this.root, { recursive: true, force: true });
+  }
+
+  #show(): void {
+    const daemon = this.#daemon;
+    const last = daemon === undefined ? 'no daemon was started' : daemon.stdout + daemon.stderr;
+    for (const output of [...this.#past, last]) console.log(`--- daemon in ${this.root}\n${output}`);
+  }
+}
+
+/** For afterEach: whether the test that just ran failed. */
+export function failedOf(task: { readonly result?: { readonly state?: string } | undefined }): {
+  isFailed: boolean;
+} {
+  return { isFailed: task.result?.state === 'fail' };
+}

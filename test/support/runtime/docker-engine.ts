@@ -1,0 +1,143 @@
+/**
+ * A Docker Engine of a test's own: dockerd with everything it has under one temporary directory, ended and removed
+ * afterwards. It needs root, Debian's docker.io and busybox-static, nothing of the network:
+ *
+ * - `vfs` copies images and needs no support of the kernel; `cgroupfs` needs no systemd.
+ * - `--bridge=none --iptables=false` leaves the machine's network alone: containers are on the host's network, or on
+ *   one that a test makes, whose ports a program of Docker's own (docker-proxy) publishes without any rule of iptables.
+ * - dockerd brings a containerd of its own below `exec`, and takes it along at SIGTERM.
+ * - Limits work where the control groups of memory and cpu can be written, v1 or v2.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import Docker from 'dockerode';
+import { pack } from 'tar-stream';
+import { messageOf } from '../../../src/model/errors.js';
+import { until } from '../until.js';
+import { hasTool } from './process-world.js';
+
+/** The image that a test may start: busybox as the few tools of TOOLS, because vfs copies it for each container. */
+export const IMAGE = 'drover-test:1';
+const TOOLS = 'sh cat env head httpd od seq sleep tail touch tr true wc'.split(' ');
+const BUSYBOX = '/usr/bin/busybox';
+const PATIENCE_MS = 15_000;
+
+/** An engine that runs IMAGE; or, where none can be had, why not. */
+export async function startEngine(): Promise<DockerEngine | string> {
+  const missing = whyNoEngine();
+  if (missing !== undefined) return missing;
+  const engine = new DockerEngine();
+  try {
+    await engine.start();
+    await engine.importImage();
+    await engine.tryContainer();
+    return engine;
+  } catch (error) {
+    await engine.close();
+    return messageOf(error);
+  }
+}
+
+/** Undefined: what an engine needs is there; else what is missing. */
+function whyNoEngine(): string | undefined {
+  if (process.getuid?.() !== 0) return 'not root';
+  for (const tool of ['dockerd', 'containerd', 'runc'])
+    if (!hasTool(tool)) return `no ${tool} (Debian package docker.io)`;
+  try {
+    if (readFileSync(BUSYBOX).includes('/lib64/ld-linux'))
+      return `${BUSYBOX} needs libraries (Debian package busybox-static)`;
+  } catch {
+    return 'no busybox (Debian package busybox-static)';
+  }
+  return undefined;
+}
+
+export class DockerEngine {
+  readonly #directory = mkdtempSync(join(tmpdir(), 'drover-dk-'));
+  readonly socketPath = join(this.#directory, 'engine.sock');
+  /** For the tests' own questions, not through the code that is tested. */
+  readonly client = new Docker({ socketPath: this.socketPath });
+  #daemon: ChildProcess | undefined;
+
+  /** Starts dockerd and waits until it answers. Throws with the end of its log. */
+  async start(): Promise<void> {
+    const path = (name: string): string => join(this.#directory, name);
+    mkdirSync(path('data'), { recursive: true });
+    const log = openSync(path('log'), 'a');
+    const flags = ['--storage-driver=vfs', '--exec-opt=native.cgroupdriver=cgroupfs'];
+    const network = ['--bridge=none', '--iptables=false', '--ip6tables=false'];
+    const places = [`--data-root=${path('data')}`, `--exec-root=${path('exec')}`, `--pidfile=${path('pid')}`];
+    this.#daemon = spawn('dockerd', [`--host=unix://${this.socketPath}`, ...flags, ...network, ...places], {
+      stdio: ['ignore', log, log],
+      // Not in the group of the test: Ctrl-C must not end it before its containers.
+      detached: true,
+    });
+    try {
+      await until(() => this.client.ping(), 2 * PATIENCE_MS);
+    } catch {
+      throw new Error(`dockerd does not answer: ${readFileSync(path('log'), 'utf8').slice(-2000)}`);
+    }
+  }
+
+  /** Makes IMAGE. */
+  async importImage(): Promise<void> {
+    const archive = pack();
+    for (const name of ['bin', 'tmp', 'etc']) archive.entry({ name, type: 'directory', mode: 0o1777 });
+    archive.entry({ name: 'bin/busybox', mode: 0o755 }, readFileSync(BUSYBOX));
+    for (const name of TOOLS) archive.entry({ name: `bin/${name}`, type: 'symlink', linkname: 'busybox' });
+    archive.finalize();
+    const [repo, tag] = IMAGE.split(':');
+    const answer = await this.client.importImage(Readable.from(archive), { repo, tag });
+    answer.resume();
+    await once(answer, 'end');
+  }
+
+  /** Runs one container. Throws where containers are not possible, in a container itself for example. */
+  async tryContainer(): Promise<void> {
+    const trial = { Image: IMAGE, Cmd: ['true'], HostConfig: { NetworkMode: 'host', Init: true } };
+    const container = await this.client.createContainer(trial);
+    try {
+      await container.start();
+      await container.wait();
+    } finally {
+      await container.remove({ force: true });
+    }
+  }
+
+  /** It hangs: connections are accepted by the kernel, and nothing answers. */
+  freeze(): void {
+    this.#daemon?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#daemon?.kill('SIGCONT');
+  }
+
+  /** Ends dockerd, which ends its containers and its containerd. Idempotent. */
+  async stop(): Promise<void> {
+    const daemon = this.#daemon;
+    this.#daemon = undefined;
+    if (daemon === undefined || daemon.exitCode !== null || daemon.signalCode !== null) return;
+    const exited = once(daemon, 'exit');
+    daemon.kill('SIGTERM');
+    if ((await Promise.race([exited, wait(PATIENCE_MS, 'late', { ref: false })])) !== 'late') return;
+    daemon.kill('SIGKILL');
+    await exited;
+  }
+
+  /** Ends it and removes all that it had. */
+  async close(): Promise<void> {
+    await this.stop();
+    // What an engine that had to be killed left mounted.
+    for (const line of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {
+      const point = line.split(' ')[4];
+      if (point?.startsWith(`${this.#directory}/`)) execFileSync('umount', ['-l', point]);
+    }
+    rmSync(this.#directory, { recursive: true });
+  }
+}

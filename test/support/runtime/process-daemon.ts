@@ -1,0 +1,35 @@
+/**
+ * A daemon to be killed, for `owner.test.ts`: starts one instance in the process runtime, prints its identity as a
+ * line of JSON, and waits. Usage: node process-daemon.js ROOT-ID ROOT INSTANCE-ID COMMAND
+ */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { SystemClock } from '../../../src/loop/system-clock.js';
+import { ProcessRuntime } from '../../../src/runtime/process/process-runtime.js';
+
+const [rootId, root, instanceId, command] = process.argv.slice(2);
+if (rootId === undefined || root === undefined || instanceId === undefined || command === undefined)
+  throw new Error('usage: node process-daemon.js ROOT-ID ROOT INSTANCE-ID COMMAND');
+
+const runtime = new ProcessRuntime({
+  rootId,
+  socketDirectory: join(root, 'sockets'),
+  logsDirectory: join(root, 'logs'),
+  segmentBytes: 8 * 1024 * 1024,
+  segments: 4,
+  ownerProgram: fileURLToPath(new URL('../../../src/runtime/process/owner-main.js', import.meta.url)),
+  logger: pino({ enabled: false }),
+  clock: new SystemClock(),
+});
+const identity = await runtime.start({
+  instanceId,
+  run: 1,
+  command,
+  workingDirectory: root,
+  environment: { PATH: '/usr/bin:/bin' },
+  ramMB: 16,
+  cpu: 10,
+});
+process.stdout.write(`${JSON.stringify(identity)}\n`);
+// The connection to the owner keeps it alive until it is killed.

@@ -1,0 +1,125 @@
+/**
+ * A root directory with the process runtime's built owner, as many daemons' worth of runtimes on it as a test wants,
+ * and a clean end: whatever carries the root's mark is gone afterwards. Needs `npm run build`.
+ */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { vi } from 'vitest';
+import { readLastLines } from '../../../src/logs/tail.js';
+import { SystemClock } from '../../../src/loop/system-clock.js';
+import { ProcessRuntime, type ProcessRuntimeOptions } from '../../../src/runtime/process/process-runtime.js';
+import { readProcess } from '../../../src/runtime/process-table.js';
+import type { StartSpec } from '../../../src/runtime/runtime.js';
+
+export const OWNER_PROGRAM = fileURLToPath(
+  new URL('../../../dist/src/runtime/process/owner-main.js', import.meta.url),
+);
+
+export class ProcessWorld {
+  readonly root = mkdtempSync(join(tmpdir(), 'drover-process-'));
+  readonly rootId = randomBytes(6).toString('hex');
+  readonly workingDirectory = join(this.root, 'running');
+  readonly options: ProcessRuntimeOptions = {
+    rootId: this.rootId,
+    socketDirectory: join(this.root, 'sockets'),
+    logsDirectory: join(this.root, 'logs'),
+    segmentBytes: 8 * 1024 * 1024,
+    segments: 4,
+    ownerProgram: OWNER_PROGRAM,
+    logger: pino({ enabled: false }),
+    clock: new SystemClock(),
+  };
+  readonly #runtimes: ProcessRuntime[] = [];
+
+  constructor() {
+    mkdirSync(this.workingDirectory);
+  }
+
+  /** A runtime as a new daemon would make it. Earlier ones are not released. */
+  runtime(more: Partial<ProcessRuntimeOptions> = {}): ProcessRuntime {
+    const runtime = new ProcessRuntime({ ...this.options, ...more });
+    this.#runtimes.push(runtime);
+    return runtime;
+  }
+
+  spec(instanceId: string, command: string, more: Partial<StartSpec> = {}): StartSpec {
+    return {
+      instanceId,
+      run: 1,
+      command,
+      workingDirectory: this.workingDirectory,
+      environment: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+      ramMB: 16,
+      cpu: 10,
+      ...more,
+    };
+  }
+
+  async lines(instanceId: string): Promise<string[]> {
+    return (await readLastLines(join(this.root, 'logs', instanceId), 100_000)).lines;
+  }
+
+  /** Pids of the owner processes of this root. */
+  owners(): number[] {
+    return livePids().filter((pid) => readText(pid, 'cmdline').includes(this.rootId) && !this.#isMarked(pid));
+  }
+
+  /** Pids of the live processes that carry this root's mark. */
+  marked(): number[] {
+    return livePids().filter((pid) => this.#isMarked(pid));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#runtimes.map((runtime) => runtime.release()));
+    for (const pid of [...this.owners(), ...this.marked()]) kill(pid);
+    await vi.waitFor(
+      () => {
+        const left = [...this.owners(), ...this.marked()];
+        for (const pid of left) kill(pid);
+        if (left.length > 0) throw new Error(`still there: ${left}`);
+      },
+      { timeout: 10_000 },
+    );
+    rmSync(this.root, { recursive: true });
+  }
+
+  #isMarked(pid: number): boolean {
+    return readText(pid, 'environ').includes(`DROVER_RUN=${this.rootId}/`);
+  }
+}
+
+/** True when this program is installed. */
+export function hasTool(name: string): boolean {
+  try {
+    execFileSync('/bin/sh', ['-c', 'command -v "$1"', 'sh', name], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Gone meanwhile.
+  }
+}
+
+export function livePids(): number[] {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  return pids.filter((pid) => pid !== process.pid && readProcess(pid)?.isZombie === false);
+}
+
+export function readText(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * A root directory with the built keeper of screen or tmux sessions, as many daemons' worth of runtimes on it as a test
+ * wants, and a clean end: keeper, servers and all that ran in them are gone afterwards. Needs `npm run build`.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { readLastLines } from '../../../src/logs/tail.js';
+import { SystemClock } from '../../../src/loop/system-clock.js';
+import type { StartSpec } from '../../../src/runtime/runtime.js';
+import {
+  SessionRuntime,
+  type SessionRuntimeOptions,
+  serverDirectory,
+} from '../../../src/runtime/session/session-runtime.js';
+import type { ToolKey } from '../../../src/runtime/session/tool-offer.js';
+import { until } from '../until.js';
+import { kill, livePids, readText } from './process-world.js';
+
+export const KEEPER_PROGRAM = fileURLToPath(
+  new URL('../../../dist/src/runtime/session/keeper-main.js', import.meta.url),
+);
+export const TOOL_PATH = '/usr/local/bin:/usr/bin:/bin';
+
+export class SessionWorld {
+  readonly root = mkdtempSync(join(tmpdir(), 'drover-session-'));
+  readonly rootId = randomBytes(6).toString('hex');
+  readonly workingDirectory = join(this.root, 'running');
+  readonly options: SessionRuntimeOptions;
+  readonly #runtimes: SessionRuntime[] = [];
+
+  constructor(tool: ToolKey, more: Partial<SessionRuntimeOptions> = {}) {
+    mkdirSync(this.workingDirectory);
+    this.options = {
+      tool,
+      rootId: this.rootId,
+      socketDirectory: join(this.root, 'sockets'),
+      sessionsDirectory: join(this.root, 'sessions'),
+      logsDirectory: join(this.root, 'logs'),
+      segmentBytes: 8 * 1024 * 1024,
+      segments: 4,
+      keeperProgram: KEEPER_PROGRAM,
+      path: TOOL_PATH,
+      logger: pino({ enabled: false }),
+      clock: new SystemClock(),
+      ...more,
+    };
+  }
+
+  /** A runtime as a new daemon would make it. Earlier ones are not released. */
+  runtime(more: Partial<SessionRuntimeOptions> = {}): SessionRuntime {
+    const runtime = new SessionRuntime({ ...this.options, ...more });
+    this.#runtimes.push(runtime);
+    return runtime;
+  }
+
+  spec(instanceId: string, command: string, more: Partial<StartSpec> = {}): StartSpec {
+    return {
+      instanceId,
+      run: 1,
+      command,
+      workingDirectory: this.workingDirectory,
+      environment: { PATH: TOOL_PATH },
+      ramMB: 16,
+      cpu: 10,
+      ...more,
+    };
+  }
+
+  async lines(instanceId: string): Promise<string[]> {
+    return (await readLastLines(this.logDirectory(instanceId), 1_000_000)).lines;
+  }
+
+  logDirectory(instanceId: string): string {
+    return join(this.root, 'logs', instanceId);
+  }
+
+  /** Where the tool's servers listen. */
+  get servers(): string {
+    return serverDirectory(this.options.socketDirectory, this.options.tool);
+  }
+
+  /** What the keeper keeps of a run. */
+  runDirectory(instanceId: string, run = 1): string {
+    return join(this.options.sessionsDirectory, this.options.tool, `${instanceId}.${run}`);
+  }
+
+  /** Names of the runs of which something is kept. */
+  kept(): string[] {
+    const names = readdirSync(join(this.options.sessionsDirectory, this.options.tool));
+    return names.filter((name) => /^[a-z0-9]{6}\.\d+$/.test(name)).sort();
+  }
+
+  /** Pids of the keepers of this root. */
+  keepers(): number[] {
+    return this.#pids().filter((pid) => readText(pid, 'cmdline').startsWith('drover'));
+  }
+
+  keeper(): number {
+    const [pid] = this.keepers();
+    if (pid === undefined) throw new Error('no keeper runs');
+    return pid;
+  }
+
+  /** Pids of the tool's servers of this root. */
+  toolServers(): number[] {
+    return this.#pids().filter((pid) => readText(pid, 'comm').startsWith(this.options.tool));
+  }
+
+  /** Pids of the live processes that carry this root's mark. */
+  marked(): number[] {
+    return livePids().filter((pid) => readText(pid, 'environ').includes(`DROVER_RUN=${this.rootId}/`));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#runtimes.map((runtime) => runtime.release()));
+    // The keepers first: what they see ending they take for an end.
+    for (const pid of this.keepers()) kill(pid);
+    await until(() => {
+      const left = this.#pids();
+      for (const pid of left) kill(pid);
+      if (left.length > 0) throw new Error(`still there: ${left}`);
+    });
+    rmSync(this.root, { recursive: true });
+  }
+
+  /** Everything that was started for this root names it in its command line or its environment. */
+  #pids(): number[] {
+    const isOurs = (text: string): boolean => text.includes(this.root) || text.includes(this.rootId);
+    return livePids().filter((pid) => isOurs(readText(pid, 'cmdline')) || isOurs(readText(pid, 'environ')));
+  }
+}

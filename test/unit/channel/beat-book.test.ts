@@ -1,0 +1,125 @@
+/** When nodes were last heard of, in the master's own waking time. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BeatBook } from '../../../src/channel/master/beat-book.js';
+import type { Clock, TimerHandle } from '../../../src/loop/clock.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+/** A clock of a process that can be stopped: its timers fire late, all at once, when it goes on. */
+class StallingClock implements Clock {
+  readonly #inner = new FakeClock();
+  #stalledMs = 0;
+
+  now(): number {
+    return this.#inner.now() + this.#stalledMs;
+  }
+
+  monotonic(): number {
+    return this.#inner.monotonic() + this.#stalledMs;
+  }
+
+  setTimer(delayMs: number, callback: () => void): TimerHandle {
+    return this.#inner.setTimer(delayMs, callback);
+  }
+
+  nextTurn(callback: () => void): void {
+    this.#inner.nextTurn(callback);
+  }
+
+  advance(ms: number): Promise<void> {
+    return this.#inner.advance(ms);
+  }
+
+  /** SIGSTOP, time, SIGCONT. */
+  stall(ms: number): void {
+    this.#stalledMs += ms;
+  }
+}
+
+describe('the beat book', () => {
+  let clock: StallingClock;
+  let book: BeatBook;
+  let changed: string[];
+
+  beforeEach(() => {
+    clock = new StallingClock();
+    book = new BeatBook(clock);
+    changed = [];
+    book.onContactChange((nodeId) => changed.push(nodeId));
+    book.start();
+  });
+
+  afterEach(() => {
+    book.stop();
+  });
+
+  it('counts silence from the last beat, and says when that came by the wall clock', async () => {
+    book.connected('alpha');
+    await clock.advance(1500);
+    book.beat('alpha');
+    await clock.advance(2250);
+    expect(book.contact('alpha')).toEqual({ isConnected: true, silentMs: 2250, goneForMs: null });
+    expect(book.lastBeatAt('alpha')).toBe(clock.now() - 2250);
+  });
+
+  it('counts a node that was never heard of as silent once it had time to find this master', async () => {
+    await clock.advance(9500);
+    expect(book.contact('ghost')).toEqual({ isConnected: false, silentMs: 0, goneForMs: null });
+    await clock.advance(4500);
+    expect(book.contact('ghost')).toEqual({ isConnected: false, silentMs: 4000, goneForMs: null });
+    expect(book.lastBeatAt('ghost')).toBeUndefined();
+    book.beat('ghost');
+    book.bye('ghost');
+    book.disconnected('ghost');
+    expect(changed).toEqual([]);
+  });
+
+  it('counts a stall of its own process as one second at most, however long it was', async () => {
+    book.connected('alpha');
+    await clock.advance(1000);
+    clock.stall(30_000);
+    expect(book.contact('alpha').silentMs).toBeLessThanOrEqual(2000);
+    await clock.advance(3000);
+    expect(book.contact('alpha').silentMs).toBeLessThanOrEqual(5000);
+    expect(book.contact('alpha').silentMs).toBeGreaterThanOrEqual(4000);
+    clock.stall(3_600_000);
+    expect(book.contact('alpha').silentMs).toBeLessThan(6000);
+  });
+
+  it('remembers who said that it will be back, until it is', async () => {
+    book.connected('alpha');
+    book.bye('alpha');
+    book.disconnected('alpha');
+    await clock.advance(5000);
+    expect(book.contact('alpha')).toEqual({ isConnected: false, silentMs: 5000, goneForMs: 5000 });
+    book.connected('alpha');
+    expect(book.contact('alpha')).toEqual({ isConnected: true, silentMs: 0, goneForMs: null });
+  });
+
+  it('tells of connections, goodbyes and beats after a silence, not of every beat', async () => {
+    book.connected('alpha');
+    for (let beat = 0; beat < 5; beat++) {
+      await clock.advance(2000);
+      book.beat('alpha');
+    }
+    expect(changed).toEqual(['alpha']);
+    await clock.advance(3500);
+    book.beat('alpha');
+    book.bye('alpha');
+    book.disconnected('alpha');
+    expect(changed).toEqual(['alpha', 'alpha', 'alpha', 'alpha']);
+  });
+
+  it('has a tick that grows with every beat, so that what was made from beats is known to be old', () => {
+    const before = book.tick;
+    book.connected('alpha');
+    book.beat('alpha');
+    expect(book.tick).toBe(before + 2);
+  });
+
+  it('stops for good', async () => {
+    book.stop();
+    book.stop();
+    await clock.advance(10_000);
+    expect(book.contact('alpha').silentMs).toBeLessThanOrEqual(1000);
+  });
+});

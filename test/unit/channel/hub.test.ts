@@ -1,0 +1,328 @@
+/** The master's end of the channel: whom it lets in, what it records, and when a connection begins anew. */
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BeatBook } from '../../../src/channel/master/beat-book.js';
+import { Hub } from '../../../src/channel/master/hub.js';
+import { StatusIntake } from '../../../src/channel/master/status-intake.js';
+import {
+  type Message,
+  type MessageOf,
+  PROTOCOL_VERSION,
+  type Report,
+} from '../../../src/channel/protocol/messages.js';
+import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
+import type { NodeRecord } from '../../../src/model/node.js';
+import { instanceKey, nodeKey, revisionKey } from '../../../src/store/keys.js';
+import { MasterState } from '../../../src/store/master-state.js';
+import { Metrics } from '../../../src/telemetry/metrics.js';
+import { FlakyStore } from '../../support/control-plane/flaky-store.js';
+import {
+  configurationOf,
+  instanceRecord,
+  nodeRecord,
+  placedOn,
+} from '../../support/control-plane/records.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+const silent = pino({ level: 'silent' });
+const MASTER = { nodeId: 'master', address: '10.0.0.1', port: 6000, apiPort: 7000 };
+const ONLINE: Report = {
+  id: 'aaaaaa',
+  restartToken: 0,
+  state: 'ONLINE',
+  reason: null,
+  message: null,
+  pid: 42,
+  restarts: 0,
+  exitCode: null,
+  exitSignal: null,
+  busyPort: null,
+  gone: false,
+};
+
+interface Client {
+  readonly transport: Transport;
+  readonly heard: Message[];
+  readonly closed: string[];
+}
+
+describe('the hub', () => {
+  let clock: FakeClock;
+  let store: FlakyStore;
+  let state: MasterState;
+  let beats: BeatBook;
+  let hub: Hub;
+
+  beforeEach(async () => {
+    clock = new FakeClock();
+    store = new FlakyStore(clock);
+    state = new MasterState(store, silent);
+    await state.start();
+    beats = new BeatBook(clock);
+    beats.start();
+    hub = new Hub({
+      clusterName: 'test',
+      master: MASTER,
+      nodes: state.nodeRecords,
+      sources: { ...state, templateDigest: async () => null, issueInstanceToken: () => 'token' },
+      intake: new StatusIntake({
+        records: state.instanceRecords,
+        metrics: new Metrics(),
+        logger: silent,
+        now: () => clock.now(),
+        onBusyPort: () => undefined,
+      }),
+      beats,
+      services: new Map([['ping', async () => 'pong']]),
+      logger: silent,
+      clock,
+    });
+    hub.start();
+  });
+
+  afterEach(async () => {
+    store.latencyMs = 0;
+    store.isFull = false;
+    await hub.stop();
+    beats.stop();
+    await state.stop();
+    await store.close();
+  });
+
+  function dial(): Client {
+    const [mine, its] = createInProcessPair();
+    const client: Client = { transport: mine, heard: [], closed: [] };
+    mine.onFrame(({ message }) => client.heard.push(message));
+    mine.onClose((reason) => client.closed.push(reason));
+    hub.accept(its);
+    return client;
+  }
+
+  async function join(fields: Partial<MessageOf<'hello'>> = {}): Promise<Client> {
+    const client = dial();
+    client.transport.send({
+      type: 'hello',
+      protocol: PROTOCOL_VERSION,
+      nodeId: 'alpha',
+      clusterName: 'test',
+      address: '10.0.0.2',
+      version: '1.2.3',
+      capacity: { maxRamMB: 100, maxCpu: 200 },
+      runtimes: [],
+      ...fields,
+    });
+    await clock.settle();
+    return client;
+  }
+
+  async function put(values: Record<string, unknown>): Promise<void> {
+    const written = store.transact(
+      Object.entries(values).map(([key, value]) => ({ do: 'put', key, value }) as const),
+    );
+    await clock.advance(store.latencyMs);
+    await written;
+    await clock.settle();
+  }
+
+  const types = ({ heard }: Client): string[] => heard.map(({ type }) => type);
+  const node = (nodeId = 'alpha'): NodeRecord | undefined => state.nodes.get(nodeId)?.value;
+  const setCondition = (condition: NodeRecord['condition']): Promise<void> =>
+    put({ [nodeKey('alpha')]: nodeRecord('alpha', { condition }) });
+
+  it('welcomes a node, records it, and feeds it', async () => {
+    const client = await join();
+    expect(client.heard).toEqual([
+      { type: 'welcome', protocol: PROTOCOL_VERSION, master: MASTER },
+      { type: 'snapshot', sequence: 1, assignments: [], revisions: {} },
+    ]);
+    expect(node()).toMatchObject({
+      address: '10.0.0.2',
+      condition: 'connected',
+      cordoned: false,
+      master: false,
+    });
+    expect(beats.contact('alpha').isConnected).toBe(true);
+  });
+
+  it('keeps condition and cordon of a node that it knows', async () => {
+    await put({ [nodeKey('alpha')]: nodeRecord('alpha', { condition: 'returning', cordoned: true }) });
+    await join();
+    expect(node()).toMatchObject({ version: '1.2.3', condition: 'returning', cordoned: true });
+  });
+
+  it.each<[string, Partial<MessageOf<'hello'>>, RegExp]>([
+    [
+      'speaks another protocol',
+      { protocol: 99 },
+      /protocol 1, the node alpha speaks 99: run the same Drover/,
+    ],
+    [
+      'asks for another cluster',
+      { clusterName: 'other' },
+      /cluster is test, .* asks for other: check clusterName/,
+    ],
+  ])('refuses a node that %s, and says what to do', async (_what, fields, reason) => {
+    const client = await join(fields);
+    expect(client.heard).toEqual([{ type: 'refused', reason: expect.stringMatching(reason) }]);
+    expect(client.closed).toHaveLength(1);
+    expect(node()).toBeUndefined();
+  });
+
+  it('refuses a second node of the same id while the first is there, and takes it when that is gone', async () => {
+    const first = await join();
+    const second = await join();
+    expect(second.heard).toEqual([
+      { type: 'refused', reason: expect.stringContaining('give each node its own nodeId') },
+    ]);
+    expect(first.closed).toEqual([]);
+    first.transport.close('bye');
+    await clock.settle();
+    expect(types(await join())).toEqual(['welcome', 'snapshot']);
+  });
+
+  it('refuses whoever does not say hello first', async () => {
+    const client = dial();
+    client.transport.send({ type: 'beat' });
+    await clock.settle();
+    expect(client.heard).toEqual([{ type: 'refused', reason: 'the first message must be hello' }]);
+    expect(client.closed).toEqual(['the first message must be hello']);
+  });
+
+  it('closes on a message that only a master may send', async () => {
+    const client = await join();
+    client.transport.send({ type: 'refused', reason: 'no, you' });
+    await clock.settle();
+    expect(client.closed).toEqual(['unexpected message refused']);
+  });
+
+  it('tells a joining node of all that it holds, even when its reports come before it is recorded', async () => {
+    store.latencyMs = 5;
+    await put({
+      [revisionKey('f00')]: configurationOf('lobby'),
+      [instanceKey('aaaaaa')]: instanceRecord('aaaaaa', { placement: placedOn('alpha') }),
+      [instanceKey('bbbbbb')]: instanceRecord('bbbbbb', { placement: placedOn('alpha') }),
+    });
+    const client = await join();
+    client.transport.send({ type: 'status', sequence: 1, reports: [ONLINE] });
+    await clock.advance(100);
+    const fed = client.heard.flatMap((message) =>
+      message.type === 'snapshot' ? [message.assignments.map(({ id }) => id)] : [],
+    );
+    expect(fed).toEqual([['aaaaaa', 'bbbbbb']]);
+    expect(types(client)).toContain('status-acknowledged');
+  });
+
+  it('acknowledges reports once they are recorded, trying again while the disk is full', async () => {
+    await put({ [instanceKey('aaaaaa')]: instanceRecord('aaaaaa', { placement: placedOn('alpha') }) });
+    const client = await join();
+    store.isFull = true;
+    client.transport.send({ type: 'status', sequence: 1, reports: [ONLINE] });
+    await clock.advance(2500);
+    expect(types(client)).not.toContain('status-acknowledged');
+    store.isFull = false;
+    await clock.advance(1000);
+    expect(client.heard).toContainEqual({ type: 'status-acknowledged', sequence: 1 });
+    expect(state.instances.get('aaaaaa')?.value.status).toMatchObject({ state: 'ONLINE', pid: 42 });
+  });
+
+  it('takes no old report for the newest: one that comes again is passed over, a gap ends the connection', async () => {
+    await put({ [instanceKey('aaaaaa')]: instanceRecord('aaaaaa', { placement: placedOn('alpha') }) });
+    const client = await join();
+    const exited: Report = { ...ONLINE, state: 'OFFLINE', reason: 'exited', pid: null };
+    client.transport.send({ type: 'status', sequence: 1, reports: [ONLINE] });
+    client.transport.send({ type: 'status', sequence: 2, reports: [exited] });
+    client.transport.send({ type: 'status', sequence: 1, reports: [ONLINE] });
+    await clock.settle();
+    expect(state.instances.get('aaaaaa')?.value.status).toMatchObject({ state: 'OFFLINE', pid: null });
+    client.transport.send({ type: 'status', sequence: 4, reports: [ONLINE] });
+    await clock.settle();
+    expect(client.closed).toEqual(['a gap in the reports']);
+    expect(state.instances.get('aaaaaa')?.value.status).toMatchObject({ state: 'OFFLINE', pid: null });
+  });
+
+  it('lets a node in that was away for a moment, before its old connection counts as lost', async () => {
+    await join();
+    await clock.advance(2900);
+    expect(types(await join())).toEqual(['refused']);
+    await clock.advance(200);
+    expect(types(await join())).toContain('welcome');
+    expect(beats.contact('alpha')).toMatchObject({ isConnected: true, silentMs: 0 });
+  });
+
+  it('never counts a node as connected whose connection ended while it was being recorded', async () => {
+    store.latencyMs = 50;
+    const client = await join();
+    client.transport.close('crashed');
+    await clock.advance(500);
+    expect(node()).toBeDefined();
+    expect(beats.contact('alpha').isConnected).toBe(false);
+  });
+
+  it('closes the connection when the node cannot be recorded, so that it tries again', async () => {
+    store.isFull = true;
+    const client = await join();
+    expect(client.closed).toEqual(['the master could not record the node']);
+    store.isFull = false;
+    expect(types(await join())).toEqual(['welcome', 'snapshot']);
+  });
+
+  it('begins anew with a node that was lost and is heard again on the same connection', async () => {
+    const client = await join();
+    await setCondition('connected');
+    client.transport.send({ type: 'beat' });
+    await clock.settle();
+    expect(client.closed).toEqual([]);
+    await setCondition('lost');
+    client.transport.send({ type: 'beat' });
+    await clock.settle();
+    expect(client.closed).toEqual(['the node was silent for too long: it starts over']);
+  });
+
+  it('takes a lost node that connects again although its old connection never ended', async () => {
+    const halfOpen = await join();
+    await setCondition('connected');
+    await setCondition('lost');
+    const client = await join();
+    expect(types(client)).toEqual(['welcome', 'snapshot']);
+    expect(halfOpen.closed).toEqual(['the node connected again']);
+    expect(beats.contact('alpha').isConnected).toBe(true);
+    client.transport.send({ type: 'beat' });
+    await clock.settle();
+    expect(client.closed).toEqual([]);
+  });
+
+  it('records changed runtimes and remembers a goodbye', async () => {
+    const client = await join();
+    const runtimes = [{ key: 'tmux', available: false, version: null, reason: 'not installed' }];
+    client.transport.send({ type: 'offer', runtimes });
+    client.transport.send({ type: 'bye' });
+    client.transport.close('stops');
+    await clock.settle();
+    expect(node()?.runtimes).toEqual(runtimes);
+    expect(beats.contact('alpha')).toMatchObject({ isConnected: false, goneForMs: 0 });
+  });
+
+  it('answers calls of a node, and calls it while it is connected', async () => {
+    const client = await join();
+    client.transport.send({ type: 'call', id: 1, service: 'ping', parameters: null });
+    await clock.settle();
+    expect(client.heard.at(-1)).toEqual({ type: 'result', id: 1, value: 'pong' });
+    const answer = hub.callsOf('alpha').call('read-logs', {});
+    client.transport.close('gone');
+    await expect(answer).rejects.toMatchObject({ code: 'DRV_CHANNEL_CLOSED' });
+    expect(() => hub.callsOf('alpha')).toThrow('node alpha is not connected');
+  });
+
+  it('ends every connection when it stops, after what was said is recorded', async () => {
+    await put({ [instanceKey('aaaaaa')]: instanceRecord('aaaaaa', { placement: placedOn('alpha') }) });
+    const client = await join();
+    store.latencyMs = 20;
+    client.transport.send({ type: 'status', sequence: 1, reports: [ONLINE] });
+    await clock.settle();
+    const stopped = hub.stop();
+    await clock.advance(100);
+    await stopped;
+    expect(client.closed).toEqual(['the master stops']);
+    expect(state.instances.get('aaaaaa')?.value.status.state).toBe('ONLINE');
+  });
+});

@@ -1,0 +1,372 @@
+/** The wrapper's end of the channel: it beats, takes the feed, says everything anew after a break, and keeps trying. */
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hashAssignment } from '../../../src/channel/protocol/assignment-hash.js';
+import type { Assignment, Message, Report } from '../../../src/channel/protocol/messages.js';
+import { PROTOCOL_VERSION } from '../../../src/channel/protocol/messages.js';
+import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
+import { Link } from '../../../src/channel/wrapper/link.js';
+import { DroverError } from '../../../src/model/errors.js';
+import { StatusOutbox } from '../../../src/node/status-outbox.js';
+import { desired } from '../../support/control-plane/wrapper-facts.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { until } from '../../support/until.js';
+
+const MASTER = { nodeId: 'master', address: '10.0.0.1', port: 6000, apiPort: 7000 };
+
+function report(id: string, fields: Partial<Report> = {}): Report {
+  return {
+    id,
+    restartToken: 0,
+    state: 'ONLINE',
+    reason: null,
+    message: null,
+    pid: 1,
+    restarts: 0,
+    exitCode: null,
+    exitSignal: null,
+    busyPort: null,
+    gone: false,
+    ...fields,
+  };
+}
+
+describe('the link of a wrapper', () => {
+  let clock: FakeClock;
+  let outbox: StatusOutbox;
+  let link: Link;
+  /** The master's end of each connection, and what came in on it. */
+  let connections: { end: Transport; heard: Message[]; closed: string[] }[];
+  let isReachable: boolean;
+  let refuseWith: Error | undefined;
+  /** Lines of the log. */
+  let said: string[];
+  let applied: string[];
+  let commit: () => Promise<void>;
+  let welcomed: string[];
+  let held: Assignment[];
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    outbox = new StatusOutbox();
+    connections = [];
+    isReachable = true;
+    refuseWith = undefined;
+    said = [];
+    applied = [];
+    commit = async () => undefined;
+    welcomed = [];
+    held = [];
+    link = new Link({
+      nodeId: 'alpha',
+      clusterName: 'test',
+      address: '10.0.0.2',
+      version: '1.2.3',
+      capacity: { maxRamMB: 100, maxCpu: 200 },
+      offers: () => [{ key: 'process', available: true, version: null, reason: null }],
+      connect,
+      feed: {
+        applySnapshot: ({ sequence }) => applied.push(`snapshot ${sequence}`),
+        applyDelta: ({ sequence }) => applied.push(`delta ${sequence}`),
+        commit: () => commit(),
+        held: () => held,
+      },
+      reports: outbox,
+      services: new Map([['ping', async () => 'pong']]),
+      onWelcome: ({ nodeId }) => welcomed.push(nodeId),
+      clock,
+      random: () => 0.5,
+      logger: pino({ level: 'warn' }, { write: (line) => said.push(JSON.parse(line).msg) }),
+    });
+  });
+
+  afterEach(() => {
+    link.stop(false);
+  });
+
+  async function connect(): Promise<Transport> {
+    if (refuseWith !== undefined) throw refuseWith;
+    if (!isReachable) throw new Error('connection refused');
+    const [mine, its] = createInProcessPair();
+    const connection = { end: its, heard: [] as Message[], closed: [] as string[] };
+    its.onFrame(({ message }) => connection.heard.push(message));
+    its.onClose((reason) => connection.closed.push(reason));
+    connections.push(connection);
+    return mine;
+  }
+
+  function last(): { end: Transport; heard: Message[]; closed: string[] } {
+    return connections.at(-1) ?? expect.fail('there is no connection');
+  }
+
+  const welcome = async (): Promise<void> => {
+    last().end.send({ type: 'welcome', protocol: PROTOCOL_VERSION, master: MASTER });
+    await clock.settle();
+  };
+
+  const join = async (): Promise<void> => {
+    link.start();
+    await clock.settle();
+    await welcome();
+  };
+
+  const heard = (type: Message['type']): number =>
+    last().heard.filter((message) => message.type === type).length;
+  const snapshot = (sequence: number): Message => ({
+    type: 'snapshot',
+    sequence,
+    assignments: [],
+    revisions: {},
+  });
+  const delta = (sequence: number): Message => ({
+    type: 'delta',
+    sequence,
+    put: [],
+    drop: [],
+    revisions: {},
+  });
+
+  it('says hello with all that the node is', async () => {
+    await join();
+    expect(last().heard[0]).toEqual({
+      type: 'hello',
+      protocol: PROTOCOL_VERSION,
+      nodeId: 'alpha',
+      clusterName: 'test',
+      address: '10.0.0.2',
+      version: '1.2.3',
+      capacity: { maxRamMB: 100, maxCpu: 200 },
+      runtimes: [{ key: 'process', available: true, version: null, reason: null }],
+    });
+    expect(welcomed).toEqual(['master']);
+  });
+
+  it('beats every two seconds once welcome, and not before', async () => {
+    link.start();
+    await clock.advance(10_000);
+    expect(heard('beat')).toBe(0);
+    await welcome();
+    await clock.advance(1999);
+    expect(heard('beat')).toBe(0);
+    await clock.advance(1);
+    expect(heard('beat')).toBe(1);
+    await clock.advance(10_000);
+    expect(heard('beat')).toBe(6);
+  });
+
+  it('says what it holds of the feed only when it is on disk', async () => {
+    let written = (): void => undefined;
+    commit = () =>
+      new Promise((resolve) => {
+        written = resolve;
+      });
+    await join();
+    last().end.send(snapshot(1));
+    last().end.send(delta(2));
+    await clock.settle();
+    expect(applied).toEqual(['snapshot 1', 'delta 2']);
+    expect(heard('fed')).toBe(0);
+    written();
+    await clock.settle();
+    expect(last().heard.filter(({ type }) => type === 'fed')).toEqual([{ type: 'fed', sequence: 2 }]);
+  });
+
+  it('connects again when the feed has a gap, and begins with the new snapshot', async () => {
+    await join();
+    last().end.send(snapshot(1));
+    last().end.send(delta(3));
+    await clock.settle();
+    expect(last().closed).toEqual(['a gap in the feed']);
+    expect(applied).toEqual(['snapshot 1']);
+    await clock.advance(100);
+    expect(connections).toHaveLength(2);
+    await welcome();
+    last().end.send(snapshot(1));
+    last().end.send(delta(2));
+    await clock.settle();
+    expect(applied).toEqual(['snapshot 1', 'snapshot 1', 'delta 2']);
+  });
+
+  it('sends reports at once, together, and the newest of each instance', async () => {
+    await join();
+    outbox.set(report('aaaaaa', { pid: 1 }));
+    outbox.set(report('aaaaaa', { pid: 2 }));
+    outbox.set(report('bbbbbb'));
+    await clock.settle();
+    expect(last().heard.at(-1)).toEqual({
+      type: 'status',
+      sequence: 1,
+      reports: [report('aaaaaa', { pid: 2 }), report('bbbbbb')],
+    });
+    outbox.set(report('aaaaaa', { pid: 3 }));
+    await clock.settle();
+    expect(last().heard.at(-1)).toMatchObject({ sequence: 2, reports: [{ id: 'aaaaaa', pid: 3 }] });
+  });
+
+  it('says everything again after a reconnect, acknowledged or not', async () => {
+    await join();
+    outbox.set(report('aaaaaa'));
+    await clock.settle();
+    last().end.send({ type: 'status-acknowledged', sequence: 1 });
+    outbox.set(report('bbbbbb'));
+    await clock.settle();
+    expect(outbox.isEmpty).toBe(false);
+    last().end.close('the master is gone');
+    await clock.advance(100);
+    await welcome();
+    expect(last().heard.filter(({ type }) => type === 'status')).toEqual([
+      { type: 'status', sequence: 1, reports: [report('aaaaaa'), report('bbbbbb')] },
+    ]);
+    last().end.send({ type: 'status-acknowledged', sequence: 1 });
+    await clock.settle();
+    expect(outbox.isEmpty).toBe(true);
+  });
+
+  it('keeps reports to itself until it is welcome', async () => {
+    link.start();
+    outbox.set(report('aaaaaa'));
+    await clock.settle();
+    expect(last().heard.map(({ type }) => type)).toEqual(['hello']);
+    await welcome();
+    expect(last().heard.map(({ type }) => type)).toEqual(['hello', 'status']);
+  });
+
+  /** How long it waits before it connects again, each time that `end` has ended a connection. */
+  const waitsAfter = async (times: number, end: () => void): Promise<number[]> => {
+    const waits: number[] = [];
+    for (let tries = 0; tries < times; tries++) {
+      end();
+      const before = clock.monotonic();
+      const count = connections.length;
+      while (connections.length === count) await clock.advance(25);
+      waits.push(clock.monotonic() - before);
+    }
+    return waits;
+  };
+
+  it('tries again after a growing delay that stays under every nodeTimeoutMs, and soon again once it was fed', async () => {
+    isReachable = false;
+    link.start();
+    await clock.settle();
+    isReachable = true;
+    await clock.advance(74);
+    expect(connections).toHaveLength(0);
+    await clock.advance(1);
+    expect(connections).toHaveLength(1);
+    const waits = await waitsAfter(7, () => last().end.close('restarting'));
+    expect(waits).toEqual([150, 300, 600, 1200, 2250, 2250, 2250]);
+    await welcome();
+    last().end.close('the master could not record the node');
+    await clock.advance(2249);
+    expect(connections).toHaveLength(8);
+    await clock.advance(1);
+    await welcome();
+    last().end.send(snapshot(1));
+    await clock.settle();
+    last().end.close('restarting');
+    await clock.advance(75);
+    expect(connections).toHaveLength(10);
+  });
+
+  it('asks a master that refuses it more and more rarely', async () => {
+    link.start();
+    await clock.settle();
+    const waits = await waitsAfter(11, () => last().end.send({ type: 'refused', reason: 'another cluster' }));
+    expect(waits).toEqual([75, 150, 300, 600, 1200, 2400, 4800, 9600, 19_200, 22_500, 22_500]);
+    refuseWith = new DroverError('DRV_JOIN_REFUSED', 'forgotten');
+    last().end.close('gone');
+    await clock.advance(75 + 22_500);
+    expect(connections).toHaveLength(12);
+  });
+
+  it('says each trouble once, and again after a minute, two, four', async () => {
+    isReachable = false;
+    link.start();
+    await clock.advance(60_000);
+    expect(said).toHaveLength(1);
+    expect(said[0]).toBe(
+      'no connection to the master: connection refused; what it was told last goes on, and it tries again',
+    );
+    await clock.advance(5 * 60_000);
+    expect(said.slice(1)).toEqual([
+      expect.stringMatching(/tries again \(\d+ times more\)$/),
+      expect.stringMatching(/tries again \(\d+ times more\)$/),
+    ]);
+    isReachable = true;
+    await clock.advance(3000);
+    last().end.send({ type: 'refused', reason: 'another cluster' });
+    await clock.advance(100_000);
+    expect(said.at(-1)).toContain('the master refused this node: another cluster');
+    expect(said).toHaveLength(4);
+  });
+
+  it('names what it holds from before, so that only the rest must be sent', async () => {
+    const { assignment } = desired({ id: 'aaaaaa' });
+    held = [assignment];
+    link.start();
+    await clock.settle();
+    expect(last().heard[0]).toMatchObject({ type: 'hello', held: { aaaaaa: hashAssignment(assignment) } });
+    held = Array(20_001).fill(assignment);
+    last().end.close('gone');
+    await clock.advance(200);
+    expect(last().heard[0]).toMatchObject({ type: 'hello' });
+    expect(last().heard[0]).not.toHaveProperty('held');
+  });
+
+  it('answers calls of the master, and has its own calls only while it is welcome', async () => {
+    expect(link.calls).toBeUndefined();
+    await join();
+    last().end.send({ type: 'call', id: 9, service: 'ping', parameters: {} });
+    await clock.settle();
+    expect(last().heard.at(-1)).toEqual({ type: 'result', id: 9, value: 'pong' });
+    expect(link.calls).toBeDefined();
+    const answer = link.calls?.call('template-bundle', {});
+    last().end.close('gone');
+    await expect(answer).rejects.toMatchObject({ code: 'DRV_CHANNEL_CLOSED' });
+    expect(link.calls).toBeUndefined();
+  });
+
+  it('tells of changed runtimes while it is welcome', async () => {
+    link.start();
+    await clock.settle();
+    link.sendOffer();
+    await welcome();
+    link.sendOffer();
+    await clock.settle();
+    expect(last().heard.map(({ type }) => type)).toEqual(['hello', 'offer']);
+  });
+
+  it('closes on a message that only a wrapper may send', async () => {
+    await join();
+    last().end.send({ type: 'bye' });
+    await clock.settle();
+    expect(last().closed).toEqual(['unexpected message bye']);
+  });
+
+  it('says that it will be back when it stops so, and connects no more', async () => {
+    await join();
+    link.stop(true);
+    link.stop(true);
+    await clock.advance(60_000);
+    expect(last().heard.at(-1)).toEqual({ type: 'bye' });
+    expect(last().closed).toEqual(['the node stops and will be back']);
+    expect(connections).toHaveLength(1);
+  });
+
+  it('stops while it connects, or waits to', async () => {
+    isReachable = false;
+    link.start();
+    await clock.settle();
+    link.stop(false);
+    isReachable = true;
+    await clock.advance(60_000);
+    expect(connections).toHaveLength(0);
+  });
+
+  it('lets go of a connection that is made after it was stopped', async () => {
+    link.start();
+    link.stop(true);
+    await until(() => expect(last().closed).toEqual(['the node stops']));
+    expect(last().heard).toEqual([]);
+  });
+});

@@ -1,0 +1,198 @@
+/** What becomes of a wrapper's reports in the records: the newest holds, lies and repetitions change nothing. */
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StatusIntake } from '../../../src/channel/master/status-intake.js';
+import type { Report } from '../../../src/channel/protocol/messages.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
+import { instanceKey } from '../../../src/store/keys.js';
+import { MasterState } from '../../../src/store/master-state.js';
+import { Metrics } from '../../../src/telemetry/metrics.js';
+import { FlakyStore } from '../../support/control-plane/flaky-store.js';
+import { instanceRecord, placedOn } from '../../support/control-plane/records.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+const ID = 'aaaaaa';
+
+function report(fields: Partial<Report> = {}): Report {
+  return {
+    id: ID,
+    restartToken: 0,
+    state: 'ONLINE',
+    reason: null,
+    message: null,
+    pid: 42,
+    restarts: 0,
+    exitCode: null,
+    exitSignal: null,
+    busyPort: null,
+    gone: false,
+    ...fields,
+  };
+}
+
+describe('the intake of reports', () => {
+  let clock: FakeClock;
+  let store: FlakyStore;
+  let state: MasterState;
+  let metrics: Metrics;
+  let intake: StatusIntake;
+  let busy: string[];
+
+  beforeEach(async () => {
+    clock = new FakeClock({ startAt: 5000 });
+    store = new FlakyStore(clock);
+    state = new MasterState(store, pino({ level: 'silent' }));
+    await state.start();
+    metrics = new Metrics();
+    busy = [];
+    intake = new StatusIntake({
+      records: state.instanceRecords,
+      metrics,
+      logger: pino({ level: 'silent' }),
+      now: () => clock.now(),
+      onBusyPort: (nodeId, port) => busy.push(`${nodeId}:${port}`),
+    });
+  });
+
+  afterEach(async () => {
+    store.latencyMs = 0;
+    store.isFull = false;
+    await state.stop();
+    await store.close();
+  });
+
+  async function put(fields: Partial<InstanceRecord> = {}): Promise<void> {
+    const value = instanceRecord(ID, { placement: placedOn('alpha', 30000), ...fields });
+    await state.instances.until(await store.transact([{ do: 'put', key: instanceKey(ID), value }]));
+  }
+
+  const status = () => state.instances.get(ID)?.value.status;
+
+  it('writes what the holding node says, and when', async () => {
+    await put();
+    await intake.take('alpha', [report({ restarts: 2, exitCode: 1 })]);
+    expect(status()).toMatchObject({
+      state: 'ONLINE',
+      pid: 42,
+      restarts: 2,
+      exitCode: 1,
+      lastHeartbeat: 5000,
+    });
+  });
+
+  it('ignores what a node says of instances that it does not hold, or that nobody knows', async () => {
+    await put();
+    await intake.take('beta', [
+      report({ state: 'STOPPED', busyPort: 30000, reason: 'port-busy', pid: null }),
+    ]);
+    await intake.take('alpha', [report({ id: 'nobody' })]);
+    expect(status()).toEqual(instanceRecord(ID).status);
+    expect(busy).toEqual([]);
+  });
+
+  it('does not lose a report because another node speaks of the same instance', async () => {
+    await put();
+    store.latencyMs = 5;
+    // The second waits for the first to be written.
+    const taken = Promise.all([
+      intake.take('alpha', [report({ pid: 41 })]),
+      intake.take('alpha', [report({ pid: 42 })]),
+      intake.take('beta', [report({ state: 'OFFLINE', pid: null })]),
+    ]);
+    await clock.advance(50);
+    await taken;
+    expect(status()).toMatchObject({ state: 'ONLINE', pid: 42 });
+  });
+
+  it('writes nothing when a report is repeated', async () => {
+    await put();
+    await intake.take('alpha', [report()]);
+    const { revision } = store;
+    clock.jumpWallClock(60_000);
+    await intake.take('alpha', [report()]);
+    expect(store.revision).toBe(revision);
+  });
+
+  it('records the newest of several reports, whichever write is slow', async () => {
+    await put();
+    await intake.take('alpha', [report()]);
+    store.latencyMs = 5;
+    const crashed = report({ state: 'OFFLINE', reason: 'exited', pid: null });
+    // The third says what the record still shows while the write of the second is on its way.
+    const taken = [crashed, report()].map((each) => intake.take('alpha', [each]));
+    await clock.advance(100);
+    await Promise.all(taken);
+    expect(status()).toMatchObject({ state: 'ONLINE', pid: 42 });
+  });
+
+  it('leaves a failed report to be taken again, unless a newer one has replaced it', async () => {
+    await put();
+    store.isFull = true;
+    const first = report({ state: 'OFFLINE', reason: 'exited', pid: null });
+    await expect(intake.take('alpha', [first])).rejects.toThrow('the disk is full');
+    expect(intake.stillNews('alpha', [first])).toEqual([first]);
+    store.isFull = false;
+    await intake.take('alpha', [report()]);
+    expect(intake.stillNews('alpha', [first])).toEqual([]);
+    expect(status()).toMatchObject({ state: 'ONLINE' });
+  });
+
+  it('keeps what the app said of its players until the process is gone', async () => {
+    await put({ status: { ...instanceRecord(ID).status, players: 3, maxPlayers: 8, tps: 20 } });
+    await intake.take('alpha', [report()]);
+    expect(status()).toMatchObject({ players: 3, maxPlayers: 8, tps: 20 });
+    await intake.take('alpha', [report({ state: 'OFFLINE', reason: 'exited', pid: null })]);
+    expect(status()).toMatchObject({ players: null, maxPlayers: null, tps: null });
+  });
+
+  it('keeps the STOPPED of an app while its node ends the process', async () => {
+    await put({
+      desired: { goal: 'stop', restartToken: 0 },
+      status: { ...instanceRecord(ID).status, state: 'STOPPED', reason: 'reported', pid: 42 },
+    });
+    await intake.take('alpha', [report({ reason: 'stopping', message: 'stopping: SIGTERM sent' })]);
+    expect(status()).toMatchObject({ state: 'STOPPED', reason: 'stopping', pid: 42 });
+    await intake.take('alpha', [report({ state: 'STOPPED', reason: 'stopped', pid: null })]);
+    expect(status()).toMatchObject({ state: 'STOPPED', reason: 'stopped', pid: null });
+  });
+
+  describe('of a stop from before the latest start', () => {
+    const stopped = (restartToken: number) =>
+      report({ restartToken, state: 'STOPPED', reason: 'stopped', pid: null });
+
+    it.each(['run', 'stop'] as const)('records nothing while %s is wanted', async (goal) => {
+      await put({ desired: { goal, restartToken: 2 } });
+      await intake.take('alpha', [stopped(1)]);
+      expect(status()).toMatchObject({ state: 'CREATING' });
+      await intake.take('alpha', [stopped(2)]);
+      expect(status()).toMatchObject({ state: 'STOPPED' });
+    });
+
+    it('records it when the instance is being removed, for nothing will start it again', async () => {
+      await put({ desired: { goal: 'remove', restartToken: 2 } });
+      await intake.take('alpha', [{ ...stopped(0), reason: 'removing', gone: true }]);
+      expect(status()).toMatchObject({ gone: true });
+    });
+  });
+
+  it('notes a busy port before it records it, but not one that the instance no longer has', async () => {
+    await put();
+    const busyPort = (port: number) =>
+      report({ state: 'CREATING', reason: 'port-busy', pid: null, busyPort: port });
+    await intake.take('alpha', [busyPort(29999)]);
+    expect(status()).toMatchObject({ reason: null });
+    await intake.take('alpha', [busyPort(30000)]);
+    expect(status()).toMatchObject({ reason: 'port-busy' });
+    expect(busy).toEqual(['alpha:29999', 'alpha:30000']);
+  });
+
+  it('counts restarts, and the time to the first ONLINE', async () => {
+    await put();
+    await intake.take('alpha', [report()]);
+    await intake.take('alpha', [report({ restarts: 3, pid: 43 })]);
+    const shown = await metrics.text();
+    expect(shown).toContain('drover_instance_restarts_total{configuration="lobby"} 3');
+    expect(shown).toContain('drover_instance_start_duration_seconds_sum 4');
+    expect(shown).toContain('drover_instance_start_duration_seconds_count 1');
+  });
+});

@@ -1,0 +1,101 @@
+/** `config diff` as text, for each state of the file and of the instances. */
+import { describe, expect, it } from 'vitest';
+import type { FileContent, Records } from '../../../src/commands/dependencies.js';
+import { describeDiff, diffOf } from '../../../src/commands/groups/config-diff.js';
+import { type Configuration, hashConfiguration } from '../../../src/model/configuration.js';
+import { configurationOf, instanceRecord } from '../../support/control-plane/records.js';
+
+const LOBBY = configurationOf('lobby');
+const CURRENT = hashConfiguration(LOBBY);
+
+function recordsOf<T>(values: Readonly<Record<string, T>>): Records<T> {
+  const map = new Map(Object.entries(values).map(([id, value]) => [id, { value, revision: 1 }]));
+  return { get: (id) => map.get(id), entries: () => map.entries(), size: map.size };
+}
+
+const valid = (configuration: Configuration): FileContent => ({
+  kind: 'valid',
+  parsed: { configuration, hash: hashConfiguration(configuration) },
+});
+
+interface World {
+  readonly file: FileContent | undefined;
+  /** Revision of each instance by its id. */
+  readonly instances?: Readonly<Record<string, string>>;
+  readonly revisions?: Readonly<Record<string, Configuration>>;
+}
+
+async function linesOf({ file, instances = {}, revisions = {} }: World): Promise<string[]> {
+  const records = Object.entries(instances).map(([id, revision], index) => [
+    id,
+    instanceRecord(id, { revision, createdAt: index }),
+  ]);
+  const diff = await diffOf(
+    {
+      configurations: recordsOf({
+        lobby: { configuration: LOBBY, sourceFile: 'lobby.json', hash: CURRENT },
+      }),
+      revisions: recordsOf(revisions),
+      instances: recordsOf(Object.fromEntries(records)),
+      configurationFiles: { errors: () => [], reload: async () => undefined, inspect: async () => file },
+    },
+    'lobby',
+  );
+  return describeDiff(diff).split('\n');
+}
+
+describe('config diff', () => {
+  it('says that the file is in force', async () => {
+    expect(await linesOf({ file: valid(LOBBY) })).toEqual([
+      'lobby.json is in force as it stands',
+      'there are no instances',
+    ]);
+  });
+
+  it('shows what a file says that is not in force yet', async () => {
+    const file = valid({ ...LOBBY, ramMB: 64, properties: { motd: 'hi' } });
+    expect(await linesOf({ file })).toEqual([
+      'lobby.json says something else than what is in force ("config reload" takes it now):',
+      '  properties.motd: - -> "hi"',
+      '  ramMB: 2048 -> 64',
+      'there are no instances',
+    ]);
+  });
+
+  it('shows why a broken file is not in force', async () => {
+    const error = { file: 'lobby.json', line: 3, column: 5, field: 'cpu', message: 'must be a number' };
+    expect(await linesOf({ file: { kind: 'broken', error } })).toEqual([
+      'lobby.json is broken; what it said before is in force:',
+      '  lobby.json:3:5: cpu: must be a number',
+      'there are no instances',
+    ]);
+  });
+
+  it('says that the file is gone', async () => {
+    expect((await linesOf({ file: undefined }))[0]).toBe(
+      'lobby.json is gone; what it said is in force until Drover has seen that',
+    );
+  });
+
+  it('groups instances by what they were made from, the oldest first', async () => {
+    const lines = await linesOf({
+      file: valid(LOBBY),
+      instances: {
+        aaaaaa: 'older-revision',
+        bbbbbb: 'lost-revision',
+        cccccc: 'older-revision',
+        dddddd: CURRENT,
+      },
+      revisions: { 'older-revision': { ...LOBBY, command: 'old' } },
+    });
+    expect(lines).toEqual([
+      'lobby.json is in force as it stands',
+      '1 instance made from what is in force',
+      '2 instances made from older content (revision older-re): aaaaaa, cccccc',
+      '  command: "old" -> "run"',
+      '1 instance made from older content (revision lost-rev): bbbbbb',
+      '  that content is not kept any more',
+      'an instance keeps its content: delete it, and the one that takes its place gets what is in force',
+    ]);
+  });
+});

@@ -1,0 +1,170 @@
+/** The pure parts of the commands: lines into words, tables, durations, differences, and the bounded output. */
+import { describe, expect, it } from 'vitest';
+import { describeAge } from '../../../src/commands/duration.js';
+import { describeDifference, differencesOf } from '../../../src/commands/field-differences.js';
+import { CommandOutput, MAX_OUTPUT_BYTES } from '../../../src/commands/output.js';
+import { splitLine } from '../../../src/commands/split-line.js';
+import { renderTable } from '../../../src/commands/table.js';
+import { configurationOf } from '../../support/control-plane/records.js';
+
+describe('a line', () => {
+  it.each([
+    ['', []],
+    ['   ', []],
+    ['instance  list ', ['instance', 'list']],
+    [`config show "my name"`, ['config', 'show', 'my name']],
+    [`a 'b "c"' ""`, ['a', 'b "c"', '']],
+    [String.raw`a b\c`, ['a', String.raw`b\c`]],
+  ])('%j is split as a shell does', (line, words) => {
+    expect(splitLine(line)).toEqual(words);
+  });
+
+  it.each([
+    ['instance execute abc123 say hello', 'say hello'],
+    ['instance execute abc123 say  "two  words"', 'say  "two  words"'],
+    ["instance execute abc123 don't", "don't"],
+    ['instance execute abc123 "say hello"', 'say hello'],
+    ['instance execute abc123 \'say "hi"\'', 'say "hi"'],
+    ['instance execute abc123 "a" "b"', '"a" "b"'],
+    ['instance execute abc123 --help', '--help'],
+    ['instance execute abc123 a\nb', 'a\nb'],
+  ])('%j sends exactly what was typed', (line, command) => {
+    expect(splitLine(line)).toEqual(['instance', 'execute', 'abc123', '--', command]);
+  });
+
+  it('takes the options of execute before the id', () => {
+    const command = ['abc123', '--', 'say -o json'];
+    for (const option of [['-o', 'json'], ['-ojson'], ['--output', 'json'], ['--output=json']])
+      expect(splitLine(`instance execute ${option.join(' ')} abc123 say -o json`)).toEqual([
+        'instance',
+        'execute',
+        ...option,
+        ...command,
+      ]);
+  });
+});
+
+describe('a table', () => {
+  it('aligns columns without borders or trailing blanks', async () => {
+    const rows = [
+      ['a', 1, null],
+      ['longer', undefined, 'text'],
+    ];
+    expect(await renderTable(['ID', 'N', 'REST'], rows)).toBe(
+      ['ID      N  REST', 'a       1', 'longer     text'].join('\n'),
+    );
+  });
+
+  it('cuts the last column to the width of the terminal, and nothing without one', async () => {
+    const rows = [['id', 'x'.repeat(100)]];
+    const cut = await renderTable(['ID', 'MESSAGE'], rows, { columns: 40 });
+    expect(cut.split('\n')[1]).toMatch(/^id {2}x+…$/);
+    expect(Math.max(...cut.split('\n').map((line) => line.length))).toBe(40);
+    expect(await renderTable(['ID', 'MESSAGE'], rows)).toContain('x'.repeat(100));
+  });
+
+  it('keeps a cell on its line, whatever an instance wrote into it', async () => {
+    const rows = [['\x1b[2Ja\r\nb', '\x1b]0;title\x07c\x9bd']];
+    expect(await renderTable([], rows)).toBe('a b  cd');
+  });
+
+  it('is as complete with hundreds of rows, and gives others their turn meanwhile', async () => {
+    let turns = 0;
+    const counting = setInterval(() => turns++, 0);
+    const rows = Array.from({ length: 300 }, (_, index) => [index, `name ${index}`]);
+    const lines = (await renderTable(['N', 'NAME'], rows)).split('\n');
+    clearInterval(counting);
+    expect(lines).toHaveLength(301);
+    expect(lines.at(-1)).toBe('299  name 299');
+    expect(turns).toBeGreaterThan(3);
+  });
+
+  it('does not cut wide characters', async () => {
+    expect(await renderTable([], [['漢字', 'é', 'x']])).toMatch(/^漢字 +é +x$/);
+  });
+});
+
+describe('an age', () => {
+  it.each([
+    [-5, '0s'],
+    [59_999, '59s'],
+    [60_000, '1m'],
+    [61_000, '1m'],
+    [3_600_000, '1h'],
+    [11_520_000, '3h12m'],
+    [90_000_000, '1d1h'],
+    [86_700_000, '1d'],
+  ])('%d ms is %s', (ms, text) => {
+    expect(describeAge(ms)).toBe(text);
+  });
+});
+
+describe('the differences of two configurations', () => {
+  it('name every field, deep ones by their path', () => {
+    const before = {
+      ...configurationOf('lobby'),
+      availablePorts: { min: 1, max: 5 },
+      properties: { a: 'x' },
+    };
+    const after = {
+      ...configurationOf('lobby'),
+      ramMB: 64,
+      availablePorts: { min: 1, max: 9 },
+      nodes: ['n1'],
+    };
+    expect(differencesOf(before, after).map(describeDifference)).toEqual([
+      'availablePorts.max: 5 -> 9',
+      'nodes: [] -> ["n1"]',
+      'properties.a: "x" -> -',
+      'ramMB: 2048 -> 64',
+    ]);
+    expect(differencesOf(before, { ...before })).toEqual([]);
+  });
+});
+
+describe('the output of a command', () => {
+  function collected(): { output: CommandOutput; text: () => string } {
+    const parts: string[] = [];
+    return { output: new CommandOutput((text) => parts.push(text)), text: () => parts.join('') };
+  }
+
+  it('ends every text with a newline and holds no control characters', () => {
+    const { output, text } = collected();
+    output.print('\x1b[31mred\x1b[0m\n\tb\x07');
+    output.print('');
+    output.print('c\n');
+    expect(text()).toBe('red\n\tb\nc\n');
+  });
+
+  it('stays valid JSON whatever the values hold', () => {
+    const { output, text } = collected();
+    const value = [{ message: '\x9d0;title\x1b[31m\x7f"\n' }, { message: 'b' }];
+    output.printJson(value);
+    expect(JSON.parse(text())).toEqual(value);
+    expect(text()).not.toMatch(/[\x7f-\x9f\x1b]/);
+    expect(text().split('\n')).toHaveLength(5);
+  });
+
+  it('is cut at 4 MiB, at the end of a line, and says so', () => {
+    const { output, text } = collected();
+    const line = `${'x'.repeat(1023)}\n`;
+    for (let count = 0; count < 5; count++) output.print(line.repeat(1000));
+    expect(Buffer.byteLength(text())).toBeLessThan(MAX_OUTPUT_BYTES + 200);
+    expect(text()).toMatch(/x\n\[the rest is cut: a command prints 4 MiB at most\]\n$/);
+    output.print('more');
+    expect(text()).not.toContain('more');
+  });
+
+  it('is an error in JSON when the JSON would be too long', () => {
+    const { output, text } = collected();
+    output.printJson(['x'.repeat(MAX_OUTPUT_BYTES)]);
+    expect(JSON.parse(text())).toEqual({ error: 'the output is longer than 4 MiB: ask for less' });
+  });
+
+  it('lets nothing out once it is closed', () => {
+    const { output, text } = collected();
+    output.close();
+    output.print('late');
+    expect(text()).toBe('');
+  });
+});

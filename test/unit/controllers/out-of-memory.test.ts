@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { explainExit } from '../../../controllers/wrapper/process-supervisor/out-of-memory.js';
+import { afterExit } from '../../../controllers/wrapper/process-supervisor/restart-delay.js';
+import type { Handle } from '../../../src/node/handle-book.js';
+import type { Exit } from '../../../src/runtime/runtime.js';
+import { running } from '../../support/control-plane/wrapper-facts.js';
+
+const KILLED: Exit = { code: null, signal: 'SIGKILL', at: 0 };
+const FACTS = { hasKilled: () => true, ramMB: 64 };
+
+function causeOf(exit: Exit, facts = FACTS, handle: Handle = running()): string | undefined {
+  return explainExit(handle, exit, facts).cause;
+}
+
+it('names the limit of RAM where that has killed', () => {
+  expect(causeOf(KILLED)).toBe('killed: out of memory at 64 MB');
+  // The main process is often but a shell, which ends by what its child came to.
+  expect(causeOf({ code: 137, signal: null, at: 0 })).toBe('killed: out of memory at 64 MB');
+  expect(explainExit(running(), KILLED, { ...FACTS, ramMB: undefined }).cause).toBe('killed: out of memory');
+});
+
+it('believes a runtime that knows before it asks', () => {
+  const never = { hasKilled: () => false, ramMB: 64 };
+  expect(causeOf({ ...KILLED, isOutOfMemory: true }, never)).toBe('killed: out of memory at 64 MB');
+  expect(causeOf({ ...KILLED, isOutOfMemory: false })).toBeUndefined();
+});
+
+it('leaves other ends as they are: killed by somebody else, a success, one that was asked for, one explained', () => {
+  expect(causeOf(KILLED, { ...FACTS, hasKilled: () => false })).toBeUndefined();
+  expect(causeOf({ code: 0, signal: null, at: 0 })).toBeUndefined();
+  expect(causeOf({ ...KILLED, cause: 'its container was removed' })).toBe('its container was removed');
+  const handle = running();
+  const { stopping } = {
+    ...handle,
+    stopping: { signal: 'SIGTERM', signalledAt: 0, since: 0, begunAt: 0 } as const,
+  };
+  expect(causeOf(KILLED, FACTS, { ...handle, stopping })).toBeUndefined();
+});
+
+it('is kept with the last end and the past runs', () => {
+  const before = running();
+  const exit = explainExit(before, KILLED, FACTS);
+  const after = { ...before, ...afterExit(before, exit, 1000, 0) };
+  expect(after.exits).toMatchObject([{ signal: 'SIGKILL', cause: 'killed: out of memory at 64 MB' }]);
+  expect(after.exit).toMatchObject({ cause: 'killed: out of memory at 64 MB' });
+});

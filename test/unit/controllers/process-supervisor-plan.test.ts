@@ -1,0 +1,599 @@
+/** The supervisor's decisions: what is wanted and what is there in, steps and the time of the next look out. */
+import { describe, expect, it } from 'vitest';
+import type { SupervisorFacts } from '../../../controllers/wrapper/process-supervisor/goal.js';
+import { plan } from '../../../controllers/wrapper/process-supervisor/plan.js';
+import { describe as reportOf } from '../../../controllers/wrapper/process-supervisor/report.js';
+import type { SupervisorStep } from '../../../controllers/wrapper/process-supervisor/steps.js';
+import type { Assignment } from '../../../src/channel/protocol/messages.js';
+import type { ConfigurationInput } from '../../../src/model/configuration.js';
+import { DEFAULT_STOP, type StopSettings, type StopSignal } from '../../../src/model/stopping.js';
+import type { Handle } from '../../../src/node/handle-book.js';
+import { desired, handle, ID, running } from '../../support/control-plane/wrapper-facts.js';
+
+const NOW = 100_000;
+const EXIT = { code: 1, signal: null, at: 0 };
+
+function factsOf(fields: Partial<SupervisorFacts>): SupervisorFacts {
+  const facts: SupervisorFacts = {
+    id: ID,
+    desired: desired(),
+    isHeld: true,
+    isConfirmed: true,
+    handle: handle(),
+    reported: undefined,
+    isNodeStopping: false,
+    runtimeProblem: null,
+    checkedRun: null,
+    ...fields,
+  };
+  // What is said of the instance has its own tests: here it was all said before.
+  return 'reported' in fields ? facts : { ...facts, reported: reportOf(facts) };
+}
+
+function text(step: SupervisorStep): string {
+  switch (step.do) {
+    case 'signal':
+      return `${step.signal} to run ${step.run}`;
+    case 'check-remains':
+      return `check remains of run ${step.run}${step.kill ? ' and kill them' : ''}`;
+    case 'write-stop-command':
+      return `stop command to run ${step.run}`;
+    case 'check-readiness':
+      return `check readiness of run ${step.run}`;
+    case 'note-not-ready':
+      return `note that run ${step.run} is not ready`;
+    case 'accept-restart':
+      return `accept restart ${step.restartToken}`;
+    case 'report':
+      return `report ${step.report.state}`;
+    default:
+      return step.do;
+  }
+}
+
+function decide(fields: Partial<SupervisorFacts>, now = NOW): string[] {
+  const { steps, recheckInMs } = plan(factsOf(fields), now);
+  const said = steps.map(text);
+  return recheckInMs === undefined ? said : [...said, `look again in ${recheckInMs} ms`];
+}
+
+const wanted = (goal: Assignment['goal'], restartToken = 0) => ({ desired: desired({ goal, restartToken }) });
+const stopping = (signal: StopSignal | null, signalledAgoMs: number, sinceAgoMs = signalledAgoMs) => ({
+  signal,
+  begunAt: 0,
+  signalledAt: NOW - signalledAgoMs,
+  since: NOW - sinceAgoMs,
+});
+const stopOf = (fields: Partial<StopSettings>): StopSettings => ({ ...DEFAULT_STOP, ...fields });
+const configured = (configuration: Partial<ConfigurationInput>, assignment: Partial<Assignment> = {}) => ({
+  desired: desired(assignment, false, configuration),
+});
+const UNASSIGNED = { desired: undefined, isHeld: false } as const;
+
+describe('the plan of the process supervisor', () => {
+  it('begins to keep a handle for an instance that is new here, whatever is wanted of it', () => {
+    expect(decide({ handle: undefined })).toEqual(['open']);
+    expect(decide({ handle: undefined, ...wanted('stop') })).toEqual(['open']);
+    expect(decide({ handle: undefined, ...wanted('remove') })).toEqual(['open']);
+  });
+
+  it('waits for the content of a revision before it opens or changes anything', () => {
+    expect(decide({ handle: undefined, desired: undefined })).toEqual([]);
+    expect(decide({ handle: running(), desired: undefined })).toEqual([]);
+  });
+
+  const tooYoung = (): Partial<Handle> => ({ exit: EXIT, streak: 2, notBefore: NOW + 700, delayMs: 1000 });
+
+  const table: [string, Partial<SupervisorFacts>, string[]][] = [
+    // wanted: run
+    ['run, not prepared', {}, []],
+    ['run, prepared', { handle: handle({ isPrepared: true }) }, ['start']],
+    ['run, start under way', { handle: handle({ isStarting: true }) }, []],
+    ['run, up', { handle: running() }, []],
+    [
+      'run, ended, remains not looked for',
+      { handle: handle({ run: 1, hasRemains: true }) },
+      ['check remains of run 1 and kill them'],
+    ],
+    [
+      'run, ended and too early',
+      { handle: handle({ isPrepared: true, ...tooYoung() }) },
+      ['look again in 700 ms'],
+    ],
+    [
+      'run, ended and due',
+      { handle: handle({ isPrepared: true, ...tooYoung(), notBefore: NOW }) },
+      ['start'],
+    ],
+    // wanted: restart
+    ['restart, up', { handle: running(), ...wanted('run', 1) }, ['SIGTERM to run 1']],
+    [
+      'restart, down',
+      { handle: handle({ run: 1, isPrepared: true }), ...wanted('run', 1) },
+      ['accept restart 1'],
+    ],
+    [
+      'restart, down and too early',
+      { handle: handle(tooYoung()), ...wanted('run', 1) },
+      ['accept restart 1'],
+    ],
+    // wanted: stop
+    ['stop, up', { handle: running(), ...wanted('stop') }, ['SIGTERM to run 1']],
+    ['stop, down', { handle: handle({ run: 1 }), ...wanted('stop') }, []],
+    ['stop, never started', { ...wanted('stop') }, []],
+    [
+      'stop, down, after a restart was asked for',
+      { handle: handle({ run: 1 }), ...wanted('stop', 2) },
+      ['accept restart 2'],
+    ],
+    ['run, start under way', { handle: handle({ isStarting: true }) }, []],
+    ['stop, start under way', { handle: handle({ isStarting: true }), ...wanted('stop') }, ['cancel-start']],
+    [
+      'stop, start cancelled',
+      { handle: handle({ isStarting: true, isStartCancelled: true }), ...wanted('stop') },
+      [],
+    ],
+    // wanted: the node to stop
+    ['pause, up', { handle: running(), isNodeStopping: true }, ['SIGTERM to run 1']],
+    ['pause, down and prepared', { handle: handle({ isPrepared: true }), isNodeStopping: true }, []],
+    // wanted: gone
+    ['remove, up', { handle: running(), ...wanted('remove') }, ['SIGTERM to run 1']],
+    ['remove, down', { handle: handle({ run: 1 }), ...wanted('remove') }, ['clear-workspace']],
+    ['remove, down and cleared', { handle: handle({ run: 1, isCleared: true }), ...wanted('remove') }, []],
+    [
+      'remove, down and static',
+      { handle: handle({ run: 1, static: true }), desired: desired({ goal: 'remove' }, true) },
+      [],
+    ],
+    // no longer assigned
+    ['unassigned, up', { handle: running(), ...UNASSIGNED }, ['SIGTERM to run 1']],
+    ['unassigned, down', { handle: handle({ run: 1 }), ...UNASSIGNED }, ['clear-workspace']],
+    ['unassigned, cleared', { handle: handle({ run: 1, isCleared: true }), ...UNASSIGNED }, ['forget']],
+    ['unassigned, static', { handle: handle({ run: 1, static: true }), ...UNASSIGNED }, ['forget']],
+    // the master has not spoken yet
+    ['unconfirmed, up', { handle: running(), ...UNASSIGNED, isConfirmed: false }, []],
+    ['unconfirmed, down', { handle: handle(), ...UNASSIGNED, isConfirmed: false }, []],
+    // what it said before may have been outdated when this daemon's predecessor was killed
+    ['stop unconfirmed, up', { handle: running(), ...wanted('stop'), isConfirmed: false }, []],
+    ['remove unconfirmed, up', { handle: running(), ...wanted('remove'), isConfirmed: false }, []],
+    [
+      'restart unconfirmed, up',
+      { handle: running(), desired: desired({ restartToken: 1 }), isConfirmed: false },
+      [],
+    ],
+    [
+      'Ctrl-C, stop unconfirmed, up',
+      { handle: running(), ...wanted('stop'), isConfirmed: false, isNodeStopping: true },
+      ['SIGTERM to run 1'],
+    ],
+    [
+      'Ctrl-C, unassigned and unconfirmed, up',
+      { handle: running(), ...UNASSIGNED, isConfirmed: false, isNodeStopping: true },
+      ['SIGTERM to run 1'],
+    ],
+  ];
+  it.each(table)('%s', (_what, fields, expected) => {
+    expect(decide(fields)).toEqual(expected);
+  });
+
+  it('learns what it holds from its configuration before anything else is done with it', () => {
+    const unknown = handle({ run: 1, static: true, configurationName: 'unknown' });
+    expect(decide({ handle: unknown, ...wanted('remove') })).toEqual(['identify']);
+    expect(decide({ handle: { ...running(), configurationName: 'unknown' }, ...wanted('stop') })).toEqual([
+      'identify',
+    ]);
+    expect(decide({ handle: unknown, ...UNASSIGNED })).toEqual(['forget']);
+  });
+
+  describe('on the stop ladder', () => {
+    const climb = (fields: Partial<Handle>): string[] =>
+      decide({ handle: running(fields), ...wanted('stop') });
+
+    it('gives SIGTERM ten seconds, then kills, and kills again every second', () => {
+      expect(climb({ stopping: stopping('SIGTERM', 0) })).toEqual(['look again in 10000 ms']);
+      expect(climb({ stopping: stopping('SIGTERM', 9999) })).toEqual(['look again in 1 ms']);
+      expect(climb({ stopping: stopping('SIGTERM', 10_000) })).toEqual(['SIGKILL to run 1']);
+      expect(climb({ stopping: stopping('SIGKILL', 200, 10_200) })).toEqual(['look again in 800 ms']);
+      expect(climb({ stopping: stopping('SIGKILL', 1000, 11_000) })).toEqual(['SIGKILL to run 1']);
+    });
+
+    const remains = (fields: Partial<Handle>): string[] =>
+      decide({ handle: handle({ run: 1, hasRemains: true, ...fields }), ...wanted('stop') });
+
+    it('gives what outlives the process the same time, looking every 50 ms', () => {
+      expect(remains({ stopping: stopping('SIGTERM', 300) })).toEqual(['check remains of run 1']);
+      expect(remains({ stopping: stopping('SIGTERM', 300), remainsCheckedAt: NOW - 20 })).toEqual([
+        'look again in 30 ms',
+      ]);
+      expect(remains({ stopping: stopping('SIGTERM', 10_000), remainsCheckedAt: NOW - 50 })).toEqual([
+        'check remains of run 1 and kill them',
+      ]);
+      expect(remains({ stopping: stopping('SIGKILL', 10, 300) })).toEqual([
+        'check remains of run 1 and kill them',
+      ]);
+    });
+
+    it('ends when nothing is left, and only then goes on to what is wanted', () => {
+      const over = handle({ run: 1, stopping: stopping('SIGTERM', 300), isPrepared: true });
+      expect(decide({ handle: over, ...wanted('stop') })).toEqual(['settle-stop']);
+      expect(decide({ handle: over, ...wanted('remove') })).toEqual(['settle-stop']);
+      expect(decide({ handle: over, ...wanted('run', 1) })).toEqual(['settle-stop']);
+    });
+  });
+
+  describe('on the stop ladder of a configuration', () => {
+    const ending = (stop: Partial<StopSettings>, fields: Partial<Handle> = {}): string[] =>
+      decide({ handle: running({ stop: stopOf(stop), ...fields }), ...wanted('stop') });
+    const WITH_COMMAND = { command: 'save and quit', timeoutMs: 30_000 } as const;
+
+    it('begins with the stop command, else with the stop signal, and with SIGKILL where no time is given', () => {
+      expect(ending(WITH_COMMAND)).toEqual(['stop command to run 1']);
+      expect(ending({ signal: 'SIGINT' })).toEqual(['SIGINT to run 1']);
+      expect(ending({ ...WITH_COMMAND, timeoutMs: 0 })).toEqual(['SIGKILL to run 1']);
+    });
+
+    it('sends the signal after half of the time, and SIGKILL when all of it is over', () => {
+      const climbed = (ms: number, signal: StopSignal | null = null, sentAgoMs = ms) =>
+        ending({ ...WITH_COMMAND, signal: 'SIGINT' }, { stopping: stopping(signal, sentAgoMs, ms) });
+      expect(climbed(0)).toEqual(['look again in 15000 ms']);
+      expect(climbed(15_000)).toEqual(['SIGINT to run 1']);
+      expect(climbed(15_000, 'SIGINT', 0)).toEqual(['look again in 15000 ms']);
+      expect(climbed(30_000, 'SIGINT', 15_000)).toEqual(['SIGKILL to run 1']);
+      // The next daemon may be late.
+      expect(climbed(40_000)).toEqual(['SIGKILL to run 1']);
+    });
+
+    it('gives the command the whole time where the signal is SIGKILL', () => {
+      const killing = { ...WITH_COMMAND, signal: 'SIGKILL' } as const;
+      expect(ending(killing, { stopping: stopping(null, 15_000) })).toEqual(['look again in 15000 ms']);
+    });
+
+    it('signals what is left of a process that ended by its command, for it was not told', () => {
+      const left = (fields: Partial<Handle>) =>
+        decide({
+          handle: handle({ run: 1, hasRemains: true, stop: stopOf(WITH_COMMAND), ...fields }),
+          ...wanted('stop'),
+        });
+      expect(left({ stopping: stopping(null, 300) })).toEqual(['check remains of run 1']);
+      expect(left({ stopping: stopping(null, 300), remainsCheckedAt: NOW - 1 })).toEqual([
+        'SIGTERM to run 1',
+      ]);
+      expect(left({ stopping: stopping('SIGTERM', 1, 300), remainsCheckedAt: NOW - 1 })).toEqual([
+        'look again in 49 ms',
+      ]);
+    });
+
+    it('is the same for a restart, a DELETE, Ctrl-C and an assignment that is gone', () => {
+      const up = running({ stop: stopOf(WITH_COMMAND) });
+      const asked = ['stop command to run 1'];
+      expect(decide({ handle: up, ...wanted('run', 1) })).toEqual(asked);
+      expect(decide({ handle: up, ...wanted('remove') })).toEqual(asked);
+      expect(decide({ handle: up, isNodeStopping: true })).toEqual(asked);
+      expect(decide({ handle: up, ...UNASSIGNED })).toEqual(asked);
+    });
+
+    it('is not climbed for what is wanted again, and forgotten when its time is over', () => {
+      const spared = (ms: number) => decide({ handle: running({ stopping: stopping('SIGTERM', ms) }) });
+      expect(spared(4000)).toEqual(['look again in 6000 ms']);
+      expect(spared(10_000)).toEqual(['settle-stop']);
+      expect(decide({ handle: running({ stopping: stopping('SIGKILL', 100) }) })).toEqual(['settle-stop']);
+    });
+  });
+
+  describe('with a restart policy', () => {
+    const ended = (exit: Handle['exit'], fields: Partial<Handle> = {}) =>
+      handle({ run: 1, exit, hasEnded: true, isPrepared: true, streak: 1, ...fields });
+    const exits = {
+      ok: { code: 0, signal: null, at: 0 },
+      failure: { code: 3, signal: null, at: 0 },
+      signal: { code: null, signal: 'SIGSEGV', at: 0 },
+      unseen: { code: null, signal: null, at: 0 },
+    };
+
+    it.each<[string, ConfigurationInput['restartPolicy'], keyof typeof exits, string[]]>([
+      ['always', 'always', 'ok', ['start']],
+      ['always, which is the default', undefined, 'ok', ['start']],
+      ['on-failure, which this is not', 'on-failure', 'ok', []],
+      ['on-failure', 'on-failure', 'failure', ['start']],
+      ['on-failure', 'on-failure', 'signal', ['start']],
+      ['on-failure, as far as is known', 'on-failure', 'unseen', ['start']],
+      ['never', 'never', 'ok', []],
+      ['never', 'never', 'failure', []],
+      ['never', 'never', 'unseen', []],
+    ])('%s (%s, %s)', (_what, restartPolicy, exit, expected) => {
+      const policy = restartPolicy === undefined ? {} : { restartPolicy };
+      expect(decide({ handle: ended(exits[exit]), ...configured(policy) })).toEqual(expected);
+    });
+
+    it('starts anew what never runs again by itself when somebody asks for that', () => {
+      const never = { restartPolicy: 'never' } as const;
+      expect(decide({ handle: ended(exits.ok), ...configured(never, { restartToken: 1 }) })).toEqual([
+        'accept restart 1',
+      ]);
+      const asked = ended(exits.ok, { hasEnded: false, restartToken: 1 });
+      expect(decide({ handle: asked, ...configured(never, { restartToken: 1 }) })).toEqual(['start']);
+    });
+
+    it('tries a start that failed again, for nothing has run', () => {
+      const failed = handle({ run: 1, isPrepared: true, streak: 2, notBefore: NOW });
+      expect(decide({ handle: failed, ...configured({ restartPolicy: 'never' }) })).toEqual(['start']);
+    });
+
+    it('does not take an end that was asked for as one of its own', () => {
+      const stopped = handle({ run: 1, exit: exits.ok, isPrepared: true });
+      expect(decide({ handle: stopped, ...configured({ restartPolicy: 'never' }) })).toEqual(['start']);
+    });
+
+    it('ends what an instance that is not started again left behind', () => {
+      const left = ended(exits.ok, { hasRemains: true });
+      expect(decide({ handle: left, ...configured({ restartPolicy: 'never' }) })).toEqual([
+        'check remains of run 1 and kill them',
+      ]);
+    });
+  });
+
+  describe('with readiness', () => {
+    const waits = configured({ readiness: { logLine: 'Done', timeoutSeconds: 20 } });
+    const up = (fields: Partial<Handle> = {}) => running({ upSince: NOW - 5000, ...fields });
+    const found = (isReady: boolean, run = 1) => ({ readiness: { run, isReady, problem: null } });
+
+    it('has it looked at once, and looks again when the time is over', () => {
+      expect(decide({ handle: up(), ...waits })).toEqual(['check readiness of run 1']);
+      expect(decide({ handle: up(), ...waits, checkedRun: 1 })).toEqual(['look again in 15000 ms']);
+      expect(decide({ handle: up({ upSince: NOW - 20_000 }), ...waits, checkedRun: 1 })).toEqual([
+        'note that run 1 is not ready',
+      ]);
+    });
+
+    it('goes on with the check of what is late, and ends nothing', () => {
+      const late = up({ upSince: 0, ...found(false) });
+      expect(decide({ handle: late, ...waits, checkedRun: 1 })).toEqual([]);
+      // A new daemon begins it anew.
+      expect(decide({ handle: late, ...waits })).toEqual(['check readiness of run 1']);
+    });
+
+    it('looks no more at what is ready', () => {
+      expect(decide({ handle: up(found(true)), ...waits })).toEqual([]);
+      expect(decide({ handle: up(found(true)), ...waits, checkedRun: 1 })).toEqual(['end-readiness-check']);
+    });
+
+    it('looks anew at each run', () => {
+      expect(decide({ handle: up({ run: 2, ...found(true) }), ...waits })).toEqual([
+        'check readiness of run 2',
+      ]);
+      expect(decide({ handle: up({ run: 2 }), ...waits, checkedRun: 1 })).toEqual(['end-readiness-check']);
+    });
+
+    it('ends the check of what has ended, or is to end', () => {
+      const checked = { ...waits, checkedRun: 1 };
+      expect(decide({ ...checked, handle: handle({ run: 1, hasRemains: true }) })).toEqual([
+        'end-readiness-check',
+      ]);
+      expect(decide({ ...checked, handle: up({ stopping: stopping('SIGTERM', 0) }) })).toEqual([
+        'end-readiness-check',
+      ]);
+    });
+
+    it('forgives failures in its time all the same', () => {
+      const handle = up({ upSince: NOW - 58_000, streak: 2 });
+      const { desired } = configured({ readiness: { logLine: 'Done', timeoutSeconds: 600 } });
+      expect(decide({ handle, desired, checkedRun: 1 })).toEqual(['look again in 2000 ms']);
+    });
+  });
+
+  it('forgives failures after a minute up', () => {
+    expect(decide({ handle: running({ streak: 3, upSince: NOW - 59_000 }) })).toEqual([
+      'look again in 1000 ms',
+    ]);
+    expect(decide({ handle: running({ streak: 3, upSince: NOW - 60_000 }) })).toEqual(['forgive']);
+    expect(decide({ handle: running({ streak: 0, upSince: NOW - 60_000 }) })).toEqual([]);
+  });
+
+  it('starts nothing while the runtime cannot be used', () => {
+    expect(decide({ handle: handle({ isPrepared: true }), runtimeProblem: 'tmux is gone' })).toEqual([]);
+  });
+
+  it('tries a new port at once, the same busy one only when its time has come', () => {
+    const busy = {
+      isPrepared: true,
+      problem: { reason: 'port-busy', message: 'held', busyPort: 30000 },
+      notBefore: NOW + 5000,
+      delayMs: 5000,
+    } as const;
+    expect(decide({ handle: handle(busy) })).toEqual(['look again in 5000 ms']);
+    expect(decide({ handle: handle(busy), desired: desired({ port: 30001 }) })).toEqual(['start']);
+  });
+
+  it('reports what is new before it acts, but not what it is about to change', () => {
+    expect(decide({ handle: running(), reported: undefined })).toEqual(['report ONLINE']);
+    expect(decide({ handle: running(), reported: undefined, ...wanted('stop') })).toEqual([
+      'report ONLINE',
+      'SIGTERM to run 1',
+    ]);
+    const crashed = handle({ run: 1, exit: EXIT, streak: 1, isPrepared: true });
+    expect(decide({ handle: crashed, reported: undefined })).toEqual(['start']);
+  });
+
+  it('reports a stop anew when a restart was asked for in between', () => {
+    const stopped = { handle: handle({ run: 1, exit: EXIT }), ...wanted('stop') };
+    const said = reportOf(factsOf(stopped));
+    expect(decide({ ...stopped, reported: said })).toEqual([]);
+    const accepted = { handle: handle({ run: 1, exit: EXIT, restartToken: 2 }), ...wanted('stop', 2) };
+    expect(decide({ ...accepted, reported: said })).toEqual(['report STOPPED']);
+  });
+});
+
+describe('the report of the process supervisor', () => {
+  const report = (fields: Partial<SupervisorFacts>) => {
+    const said = reportOf(factsOf({ ...fields, reported: undefined }));
+    return said === undefined ? 'nothing' : `${said.state} ${said.reason ?? '-'} ${said.message ?? '-'}`;
+  };
+  const problem = (
+    reason: 'port-busy' | 'install-failed' | 'template-missing',
+    busyPort: number | null = null,
+  ) => ({
+    reason,
+    message: 'it is like this',
+    busyPort,
+  });
+
+  it.each<[string, Partial<SupervisorFacts>]>([
+    ['ONLINE - -', { handle: running() }],
+    ['ONLINE - -', { handle: running({ stopping: null }), ...wanted('stop') }],
+    [
+      'ONLINE stopping stopping: SIGTERM sent',
+      { handle: running({ stopping: stopping('SIGTERM', 1) }), ...wanted('stop') },
+    ],
+    [
+      'ONLINE stopping restarting: SIGKILL sent',
+      { handle: running({ stopping: stopping('SIGKILL', 1) }), ...wanted('run', 1) },
+    ],
+    [
+      'ONLINE stopping stopping: SIGTERM sent',
+      { handle: handle({ hasRemains: true, stopping: stopping('SIGTERM', 1) }), ...wanted('remove') },
+    ],
+    [
+      'ONLINE stopping stopping: stop command sent',
+      { handle: running({ stopping: stopping(null, 1) }), ...wanted('stop') },
+    ],
+    [
+      'CREATING starting waiting for a log line with "Done", up to 60 s',
+      { handle: running(), ...configured({ readiness: { logLine: 'Done' } }) },
+    ],
+    [
+      'OFFLINE starting waiting for TCP port 30000 to accept connections, up to 9 s',
+      {
+        handle: running({ hasEnded: true, exit: EXIT, streak: 1 }),
+        ...configured({
+          readiness: { tcpPort: '%PORT%', timeoutSeconds: 9 },
+          availablePorts: { min: 30000, max: 30001 },
+        }),
+      },
+    ],
+    [
+      'CREATING not-ready not ready after 60 s: still waiting for GET /up on port 81 to answer with 2xx or 3xx (it answers with status 503)',
+      {
+        handle: running({
+          readiness: { run: 1, isReady: false, problem: 'it answers with status 503' },
+        }),
+        ...configured({ readiness: { httpGet: { path: '/up', port: 81 } } }),
+      },
+    ],
+    [
+      'ONLINE - -',
+      {
+        handle: running({ hasEnded: true, readiness: { run: 1, isReady: true, problem: null } }),
+        ...configured({ readiness: { logLine: 'Done' } }),
+      },
+    ],
+    [
+      'STOPPED exited exited with code 1; restartPolicy never does not start it again',
+      {
+        handle: handle({ exit: EXIT, hasEnded: true, streak: 1 }),
+        ...configured({ restartPolicy: 'never' }),
+      },
+    ],
+    [
+      'STOPPED exited exited with code 1; restartPolicy never does not start it again',
+      {
+        handle: handle({ exit: EXIT, hasEnded: true, streak: 1 }),
+        ...configured({ restartPolicy: 'never' }),
+        isNodeStopping: true,
+      },
+    ],
+    [
+      'STOPPED stopped exited with code 1',
+      {
+        handle: handle({ exit: EXIT, hasEnded: true }),
+        ...configured({ restartPolicy: 'never' }, { goal: 'stop' }),
+      },
+    ],
+    ['STOPPED stopped -', { ...wanted('stop') }],
+    ['STOPPED stopped exited with code 1', { handle: handle({ exit: EXIT }), ...wanted('stop') }],
+    [
+      'STOPPED stopped ended by SIGTERM',
+      { handle: handle({ exit: { code: null, signal: 'SIGTERM', at: 0 } }), ...wanted('stop') },
+    ],
+    [
+      'STOPPED stopped ended while Drover was not running',
+      { handle: handle({ exit: { code: null, signal: null, at: 0 } }), ...wanted('stop') },
+    ],
+    ['STOPPED removing -', { ...wanted('remove') }],
+    ['OFFLINE node-stopped its node was stopped; it starts again with the node', { isNodeStopping: true }],
+    ['nothing', { desired: undefined }],
+    ['nothing', { ...UNASSIGNED }],
+    ['nothing', { handle: undefined }],
+    ['nothing', { handle: handle({ isPrepared: true }) }],
+    ['CREATING runtime-unavailable no tmux here', { runtimeProblem: 'no tmux here' }],
+    [
+      'OFFLINE runtime-unavailable no tmux here',
+      { runtimeProblem: 'no tmux here', handle: handle({ exit: EXIT, streak: 1 }) },
+    ],
+    [
+      'CREATING install-failed it is like this; next try in 2 s',
+      { handle: handle({ problem: problem('install-failed'), notBefore: NOW, delayMs: 1900 }) },
+    ],
+    [
+      'CREATING template-missing it is like this',
+      { handle: handle({ problem: problem('template-missing') }) },
+    ],
+    ['OFFLINE exited exited with code 1, restart 1 at once', { handle: handle({ exit: EXIT, streak: 1 }) }],
+    [
+      'OFFLINE exited exited with code 1, restart 3 in 4 s',
+      { handle: handle({ exit: EXIT, streak: 4, restarts: 2, notBefore: NOW, delayMs: 3700 }) },
+    ],
+    [
+      'OFFLINE exited exited with code 1, restart 2 in 0.9 s',
+      { handle: handle({ exit: EXIT, streak: 2, restarts: 1, notBefore: NOW, delayMs: 880 }) },
+    ],
+    [
+      'CREATING installing installing templates',
+      { desired: desired({ templates: [{ group: 'g', name: 't', priority: 0, digest: null }] }) },
+    ],
+  ])('%s', (expected, fields) => {
+    expect(report(fields)).toBe(expected);
+  });
+
+  it('carries pid, restarts, exit and the restart that was acted on', () => {
+    const fields = {
+      handle: running({ restarts: 4, exit: { code: null, signal: 'SIGSEGV', at: 5 }, restartToken: 3 }),
+    };
+    expect(reportOf(factsOf({ ...fields, ...wanted('run', 3) }))).toEqual({
+      id: ID,
+      restartToken: 3,
+      state: 'ONLINE',
+      reason: null,
+      message: null,
+      pid: 42,
+      restarts: 4,
+      exitCode: null,
+      exitSignal: 'SIGSEGV',
+      busyPort: null,
+      gone: false,
+    });
+  });
+
+  it('names the busy port', () => {
+    const fields = {
+      handle: handle({ problem: problem('port-busy', 30000), notBefore: NOW, delayMs: 5000 }),
+    };
+    expect(reportOf(factsOf(fields))).toMatchObject({
+      reason: 'port-busy',
+      busyPort: 30000,
+      state: 'CREATING',
+    });
+  });
+
+  it('says gone only when nothing lives and the directory is cleared or kept on purpose', () => {
+    const isGone = (fields: Partial<Handle>, goal: Assignment['goal'] = 'remove') =>
+      reportOf(factsOf({ handle: handle(fields), desired: desired({ goal }, fields.static === true) }))?.gone;
+    expect(isGone({ isCleared: true })).toBe(true);
+    expect(isGone({ static: true })).toBe(true);
+    expect(isGone({})).toBe(false);
+    expect(isGone({ isCleared: true, hasRemains: true })).toBe(false);
+    expect(isGone({ isCleared: true }, 'stop')).toBe(false);
+    expect(reportOf(factsOf({ handle: running({ isCleared: true }), ...wanted('remove') }))?.gone).toBe(
+      false,
+    );
+  });
+});

@@ -1,0 +1,167 @@
+/** Why a configuration stands as it does: facts in, the story in words out. */
+import { describe, expect, it } from 'vitest';
+import { explainConfiguration } from '../../../src/explain/configuration.js';
+import type { ConfigurationFacts } from '../../../src/explain/facts.js';
+import { faultsOf } from '../../../src/explain/files.js';
+import {
+  configurationFacts,
+  configurationRecord,
+  down,
+  instanceFacts,
+  NOW,
+  pastExit,
+  recordWith,
+  serviceView,
+} from '../../support/control-plane/explain-facts.js';
+
+function tell(fields: Partial<ConfigurationFacts>): string[] {
+  const { verdict, next, advice, notes, isSettled } = explainConfiguration(configurationFacts(fields), NOW);
+  return [
+    `${isSettled ? 'well' : 'not well'}: ${verdict}`,
+    ...(next === null ? [] : [`next: ${next}`]),
+    ...(advice === null ? [] : [`do: ${advice}`]),
+    ...notes.map((note) => `note: ${note}`),
+  ];
+}
+
+const crashing = (id: string) =>
+  instanceFacts({
+    record: recordWith({ state: 'OFFLINE', pid: null }, { id }),
+    answer: {
+      kind: 'answered',
+      description: down({ failuresInARow: 2, restarts: 1, retryInMs: 900, exits: [pastExit()] }),
+    },
+  });
+const FAULT = {
+  file: 'lobby.json',
+  name: 'lobby',
+  line: 7,
+  column: 3,
+  field: 'ramMB',
+  message: 'ramMB: must be a whole number from 1 to 16777216, is "much"',
+};
+
+describe('a configuration', () => {
+  it('is told in one friendly line when all is well', () => {
+    expect(tell({})).toEqual(['well: lobby is as it should be: 1 instance ONLINE, 1 asked for.']);
+  });
+
+  it('is well without instances when none are asked for', () => {
+    const service = serviceView({ minimum: 0, counted: new Set() });
+    expect(tell({ service, instances: [], instancesTotal: 0, wanted: 0, online: 0 })).toEqual([
+      'well: lobby has no instances, as it should be: minimumServiceCount is 0.',
+      'do: `instance create lobby` makes one.',
+    ]);
+  });
+
+  it('is well with instances that their restart policy does not start again, and says so', () => {
+    const record = recordWith({ state: 'STOPPED', reason: 'exited', pid: null });
+    const answer = { kind: 'answered', description: down({ isFinished: true }) } as const;
+    expect(tell({ instances: [instanceFacts({ record, answer })], wanted: 0, online: 0 })).toEqual([
+      'well: lobby is as it should be: 0 instances ONLINE, 1 asked for.',
+      'note: 1 instance has ended, and restartPolicy does not start it again: it counts all the same.',
+    ]);
+  });
+
+  it('tells of the first instance that is not well, and counts the others', () => {
+    const instances = [crashing('aaaaaa'), crashing('bbbbbb'), instanceFacts()];
+    const service = serviceView({ minimum: 3, counted: new Set(['aaaaaa', 'bbbbbb', 'k3x9p2']) });
+    expect(tell({ instances, instancesTotal: 3, wanted: 3, online: 1, service })).toEqual([
+      'not well: lobby has 1 of 3 instances ONLINE: aaaaaa waits 0.9 s for restart 2: it exited with code 1, ' +
+        'the 2nd failure in a row, and 1 other is not well either.',
+      'next: Each failure doubles the delay, up to 60 s; 60 s of being up end that.',
+      'do: Its last lines say more (`instance logs aaaaaa`). `instance restart aaaaaa` starts it at once. ' +
+        '`instance why aaaaaa` says more.',
+    ]);
+  });
+
+  it('tells how long the enforcer waits while new instances do not stay', () => {
+    const service = serviceView({ minimum: 3, nextCreationInMs: 8000, failedPasses: 3 });
+    expect(tell({ service })).toEqual([
+      'not well: lobby has 1 of 3 instances: the instances that were created last did not stay.',
+      'next: More are created in 8 s; the wait doubles each time, up to 60 s.',
+      'do: See what stopped, deleted or lost them: instances that stay for a minute end the wait.',
+    ]);
+    expect(tell({ service: serviceView({ minimum: 3, creating: 2 }) })).toEqual([
+      'not well: lobby has 1 of 3 instances; 2 more are about to be created.',
+    ]);
+  });
+
+  it('tells what a maximum does', () => {
+    const counted = new Set(['a', 'b', 'c']);
+    expect(tell({ service: serviceView({ maximum: 1, stopping: 2, counted }) })).toEqual([
+      'not well: lobby has 3 instances, and maximumServiceCount allows 1.',
+      'next: The 2 youngest are stopped now.',
+    ]);
+    expect(tell({ service: serviceView({ minimum: 5, maximum: 1 }) })).toEqual([
+      'well: lobby is as it should be: 1 instance ONLINE, 5 asked for.',
+      'note: maximumServiceCount 1 is below minimumServiceCount 5: no more than 1 are created.',
+    ]);
+  });
+
+  it('notes stopped static instances that keep their slot, and instances of an older content', () => {
+    const resting = instanceFacts({
+      record: recordWith(
+        { state: 'STOPPED', reason: 'stopped', pid: null },
+        { static: true, desired: { goal: 'stop', restartToken: 0 } },
+      ),
+      answer: { kind: 'answered', description: down({ goal: 'stop' }) },
+    });
+    const record = configurationRecord({ hash: 'new' });
+    expect(tell({ record, instances: [resting], wanted: 0, online: 0 })).toEqual([
+      'well: lobby is as it should be: 0 instances ONLINE, 1 asked for.',
+      'note: 1 static instance was stopped on request and counts all the same.',
+      'note: 1 instance is made from an older content (`config diff lobby`) and keeps it until deleted.',
+    ]);
+  });
+});
+
+describe('a broken file', () => {
+  it('leaves in force what it said before, and says where the fault is', () => {
+    expect(tell({ fileErrors: [FAULT] })).toEqual([
+      'not well: lobby is as it should be: 1 instance ONLINE, 1 asked for, but lobby.json is broken.',
+      'do: Mend line 7 of lobby.json (ramMB) and save it.',
+      `note: lobby.json is broken at line 7: ${FAULT.message}. What it said before stays in force.`,
+    ]);
+    const { files, isInForce } = explainConfiguration(configurationFacts({ fileErrors: [FAULT] }), NOW);
+    expect({ files, isInForce }).toEqual({
+      isInForce: true,
+      files: [
+        {
+          name: 'lobby.json',
+          isInForce: false,
+          error: FAULT.message,
+          line: 7,
+          column: 3,
+          field: 'ramMB',
+        },
+      ],
+    });
+  });
+
+  it('is all that is known of a name that nothing else declares', () => {
+    const nothing = { record: undefined, service: undefined, placement: undefined };
+    const empty = { instances: [], instancesTotal: 0, wanted: 0, online: 0 };
+    expect(tell({ ...nothing, ...empty, fileErrors: [FAULT] })).toEqual([
+      `not well: lobby is not in force: lobby.json at line 7 is broken: ${FAULT.message}.`,
+      'next: It comes into force as soon as the file is right.',
+      'do: Mend line 7 of lobby.json (ramMB) and save it.',
+    ]);
+  });
+
+  it('concerns the configuration that the file is from, or names, or is called after', () => {
+    const whole = { line: null, column: null, field: null, message: 'bad' };
+    const errors = [
+      { file: 'a.json', ...whole },
+      { file: 'b.json', name: 'a', ...whole },
+      { file: 'a.b.json', name: 'c', ...whole },
+      { file: 'source.json', ...whole },
+      { file: 'configurations', ...whole },
+      { file: '*.json', ...whole },
+    ];
+    const files = (name: string, record = configurationRecord({ sourceFile: 'source.json' })) =>
+      faultsOf(name, record, errors).map(({ file }) => file);
+    expect(files('a')).toEqual(['a.json', 'b.json', 'source.json', 'configurations', '*.json']);
+    expect(files('c')).toEqual(['a.b.json', 'source.json', 'configurations', '*.json']);
+  });
+});

@@ -1,0 +1,139 @@
+/** What a node keeps of what it should hold: on disk, so that it goes on without its master. */
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Assignment, MessageOf } from '../../../src/channel/protocol/messages.js';
+import { DesiredCopy } from '../../../src/node/desired-copy.js';
+import { WriteBehind } from '../../../src/node/write-behind.js';
+import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import { configurationOf } from '../../support/control-plane/records.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+function assignment(id: string, fields: Partial<Assignment> = {}): Assignment {
+  return {
+    id,
+    configurationName: 'lobby',
+    revision: 'f00',
+    goal: 'run',
+    restartToken: 0,
+    port: 30000,
+    hostAddress: '10.0.0.1',
+    templates: [],
+    apiKey: 'key',
+    ...fields,
+  };
+}
+
+const CONTENTS = { f00: configurationOf('lobby') };
+
+function snapshot(
+  assignments: Assignment[],
+  revisions: MessageOf<'snapshot'>['revisions'] = CONTENTS,
+): MessageOf<'snapshot'> {
+  return { type: 'snapshot', sequence: 1, assignments, revisions };
+}
+
+function delta(fields: Partial<MessageOf<'delta'>>): MessageOf<'delta'> {
+  return { type: 'delta', sequence: 2, put: [], drop: [], revisions: {}, ...fields };
+}
+
+describe('the desired copy', () => {
+  let store: MemoryStore;
+  let clock: FakeClock;
+  let copy: DesiredCopy;
+  let changed: string[];
+
+  beforeEach(async () => {
+    store = new MemoryStore();
+    clock = new FakeClock();
+    copy = await open();
+  });
+
+  afterEach(async () => {
+    await store.close();
+  });
+
+  /** As a new daemon reads it. */
+  async function open(): Promise<DesiredCopy> {
+    const logger = pino({ level: 'silent' });
+    const opened = new DesiredCopy(new WriteBehind({ store, clock, logger }));
+    await opened.load();
+    changed = [];
+    opened.onChange((id) => changed.push(id));
+    return opened;
+  }
+
+  it('holds what a snapshot names and drops what it does not, telling of both', () => {
+    copy.applySnapshot(snapshot([assignment('aaaaaa'), assignment('bbbbbb')]));
+    copy.applySnapshot(snapshot([assignment('bbbbbb', { goal: 'stop' })]));
+    expect([...copy.ids()]).toEqual(['bbbbbb']);
+    expect(copy.get('bbbbbb')).toMatchObject({
+      assignment: { goal: 'stop' },
+      configuration: { name: 'lobby' },
+    });
+    expect(changed).toEqual(['aaaaaa', 'bbbbbb', 'bbbbbb', 'aaaaaa']);
+  });
+
+  it('takes deltas on top', () => {
+    copy.applySnapshot(snapshot([assignment('aaaaaa')]));
+    copy.applyDelta(delta({ put: [assignment('bbbbbb')], drop: ['aaaaaa'] }));
+    expect(copy.has('aaaaaa')).toBe(false);
+    expect(copy.has('bbbbbb')).toBe(true);
+    expect(changed).toEqual(['aaaaaa', 'bbbbbb', 'aaaaaa']);
+  });
+
+  it('is as it was after a restart, but not confirmed before a master has spoken', async () => {
+    copy.setMaster({ nodeId: 'master', address: '10.0.0.9', port: 6000, apiPort: 7000 });
+    copy.applySnapshot(snapshot([assignment('aaaaaa'), assignment('bbbbbb')]));
+    copy.applyDelta(delta({ put: [assignment('aaaaaa', { restartToken: 4 })], drop: ['bbbbbb'] }));
+    expect(copy.isConfirmed).toBe(true);
+    const committed = copy.commit();
+    await clock.advance(100);
+    await committed;
+    const reopened = await open();
+    expect(reopened.isConfirmed).toBe(false);
+    expect([...reopened.ids()]).toEqual(['aaaaaa']);
+    expect(reopened.get('aaaaaa')).toEqual(copy.get('aaaaaa'));
+    expect(reopened.master).toMatchObject({ address: '10.0.0.9' });
+    reopened.applyDelta(delta({}));
+    expect(reopened.isConfirmed).toBe(false);
+    reopened.applySnapshot(snapshot([]));
+    expect(reopened.isConfirmed).toBe(true);
+  });
+
+  it('holds an instance of unknown content, so that it is not ended, but says nothing of what is desired', () => {
+    copy.applySnapshot(snapshot([assignment('aaaaaa', { revision: 'ba5' })]));
+    expect(copy.has('aaaaaa')).toBe(true);
+    expect(copy.get('aaaaaa')).toBeUndefined();
+    copy.applyDelta(
+      delta({
+        put: [assignment('aaaaaa', { revision: 'ba5' })],
+        revisions: { ba5: configurationOf('lobby') },
+      }),
+    );
+    expect(copy.get('aaaaaa')).toBeDefined();
+  });
+
+  it('keeps the contents of a connection, which the master sends once, and forgets unused ones with a snapshot', async () => {
+    copy.applySnapshot(snapshot([assignment('aaaaaa')]));
+    copy.applyDelta(delta({ drop: ['aaaaaa'] }));
+    copy.applyDelta(delta({ put: [assignment('bbbbbb')] }));
+    expect(copy.get('bbbbbb')).toBeDefined();
+    copy.applySnapshot(snapshot([], {}));
+    const committed = copy.commit();
+    await clock.advance(100);
+    await committed;
+    expect((await store.list('')).entries).toEqual([]);
+  });
+
+  it('keeps what a snapshot names as unchanged, with the content of its revision', async () => {
+    copy.applySnapshot(snapshot([assignment('aaaaaa'), assignment('bbbbbb')]));
+    copy.applySnapshot({ ...snapshot([assignment('cccccc')], {}), unchanged: ['aaaaaa'] });
+    expect([...copy.ids()].sort()).toEqual(['aaaaaa', 'cccccc']);
+    expect(copy.get('cccccc')?.configuration).toEqual(CONTENTS.f00);
+  });
+
+  it('names as held only what is complete', () => {
+    copy.applySnapshot(snapshot([assignment('aaaaaa'), assignment('bbbbbb', { revision: 'elsewhere' })]));
+    expect(copy.held().map(({ id }) => id)).toEqual(['aaaaaa']);
+  });
+});

@@ -1,0 +1,144 @@
+/** A wrapper's memory on its disk: the newest of each key gets there, however slow or full the disk was. */
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { WriteBehind } from '../../../src/node/write-behind.js';
+import { FlakyStore } from '../../support/control-plane/flaky-store.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+describe('write-behind', () => {
+  let clock: FakeClock;
+  let store: FlakyStore;
+  let disk: WriteBehind;
+  let lines: string[];
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    store = new FlakyStore(clock);
+    lines = [];
+    const logger = pino({ base: null, timestamp: false }, { write: (line: string) => lines.push(line) });
+    disk = new WriteBehind({ store, clock, logger });
+  });
+
+  afterEach(async () => {
+    store.latencyMs = 0;
+    store.isFull = false;
+    await store.close();
+  });
+
+  const kept = async (): Promise<Record<string, unknown>> =>
+    Object.fromEntries((await store.list('')).entries.map(({ key, value }) => [key, value]));
+
+  it('writes what belongs together in one transaction', async () => {
+    const transact = vi.spyOn(store, 'transact');
+    disk.put('a', 1);
+    disk.put('b', 2);
+    disk.put('a', 3);
+    await disk.flush();
+    expect(await kept()).toEqual({ a: 3, b: 2 });
+    expect(transact).toHaveBeenCalledTimes(1);
+  });
+
+  it('gathers changes for a moment, so that a start costs one fsync', async () => {
+    const before = store.revision;
+    disk.put('a', 1);
+    await clock.advance(30);
+    disk.put('b', 1);
+    expect(store.revision).toBe(before);
+    await clock.advance(30);
+    expect(store.revision).toBe(before + 1);
+    expect(await kept()).toEqual({ a: 1, b: 1 });
+  });
+
+  it('removes keys, and reads by prefix', async () => {
+    disk.put('x/a', 1);
+    disk.put('x/b', 2);
+    disk.put('y/a', 3);
+    await disk.flush();
+    disk.put('x/a', undefined);
+    disk.put('x/none', undefined);
+    await disk.flush();
+    expect((await disk.load('x/')).map(({ key }) => key)).toEqual(['x/b']);
+  });
+
+  it('writes what comes while it writes, and flushes that too', async () => {
+    store.latencyMs = 10;
+    disk.put('a', 1);
+    const first = disk.flush();
+    await clock.advance(5);
+    disk.put('a', 2);
+    disk.put('b', 2);
+    let isFlushed = false;
+    const flushed = disk.flush().then(() => {
+      isFlushed = true;
+    });
+    await clock.advance(5);
+    expect(await kept()).toEqual({ a: 1 });
+    expect(isFlushed).toBe(false);
+    await clock.advance(10);
+    await Promise.all([first, flushed]);
+    expect(await kept()).toEqual({ a: 2, b: 2 });
+  });
+
+  it('loses nothing while the disk is full, and the newest wins when it is not', async () => {
+    store.isFull = true;
+    disk.put('a', 1);
+    disk.put('b', 1);
+    disk.put('c', 1);
+    await clock.advance(3500);
+    disk.put('a', 2);
+    disk.put('b', undefined);
+    await clock.advance(3000);
+    expect(await kept()).toEqual({});
+    store.isFull = false;
+    await clock.advance(1000);
+    await disk.flush();
+    expect(await kept()).toEqual({ a: 2, c: 1 });
+  });
+
+  it('says once that the disk is full, and once that it is not', async () => {
+    store.isFull = true;
+    disk.put('a', 1);
+    await clock.advance(10_000);
+    store.isFull = false;
+    await clock.advance(1000);
+    disk.put('a', 2);
+    await disk.flush();
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual([
+      'the node cannot keep its state on disk: the disk is full; going on in memory',
+      'the node can keep its state on disk again',
+    ]);
+  });
+
+  it('tells the end of a try, also of one that failed and is repeated later', async () => {
+    disk.put('a', 1);
+    await disk.tryToWrite();
+    expect(await kept()).toEqual({ a: 1 });
+    await disk.tryToWrite();
+    store.isFull = true;
+    disk.put('a', 2);
+    await disk.tryToWrite();
+    expect(await kept()).toEqual({ a: 1 });
+    store.isFull = false;
+    await clock.advance(1000);
+    expect(await kept()).toEqual({ a: 2 });
+  });
+
+  it('stops with everything written, also when it waits to try again', async () => {
+    store.isFull = true;
+    disk.put('a', 1);
+    await clock.settle();
+    store.isFull = false;
+    await disk.stop();
+    await disk.stop();
+    expect(await kept()).toEqual({ a: 1 });
+  });
+
+  it('stops although the disk is full', async () => {
+    store.isFull = true;
+    disk.put('a', 1);
+    await clock.settle();
+    disk.put('b', 1);
+    await disk.stop();
+    expect(await kept()).toEqual({});
+  });
+});

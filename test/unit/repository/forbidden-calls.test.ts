@@ -1,0 +1,48 @@
+/** What no source file may do (RELIABILITY.md, security requirements 2 and 5): held by reading all of them. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+interface Rule {
+  readonly what: string;
+  readonly pattern: RegExp;
+  /** Files that may. */
+  readonly except?: readonly string[];
+}
+
+const RULES: readonly Rule[] = [
+  {
+    what: 'starts a process: only the owner, the keepers and the session tools are started, by argument arrays',
+    pattern: /from '(?:node:)?child_process'|require\(['"](?:node:)?child_process/,
+    except: [
+      'src/runtime/owner/owner-launch.ts',
+      'src/runtime/session/screen/screen-tool.ts',
+      'src/runtime/session/tmux/tmux-input.ts',
+      'src/runtime/session/tmux/tmux-server.ts',
+      'src/runtime/session/tool-offer.ts',
+    ],
+  },
+  { what: 'calls a shell', pattern: /\bexec(?:Sync|File|FileSync)?\(\s*[`'"]|\bshell: true\b/ },
+  { what: 'runs text as code', pattern: /\beval\(|new Function\(|from '(?:node:)?vm'/ },
+  { what: 'follows links while it removes a tree', pattern: /\brm(?:Sync)?\([^)]*recursive: true/ },
+  {
+    what: 'takes a weak random source; only delays may have one, handed in',
+    pattern: /Math\.random\b/,
+    except: ['src/daemon/start-daemon.ts'],
+  },
+];
+
+const files = ['src', 'controllers'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name)),
+);
+
+it.each(RULES)('no file $what', ({ pattern, except = [] }) => {
+  expect(files.length).toBeGreaterThan(200);
+  const found = files.filter((file) => pattern.test(readFileSync(join(ROOT, file), 'utf8')));
+  expect(found.filter((file) => !except.includes(file))).toEqual([]);
+});

@@ -1,0 +1,199 @@
+/** Holds the layers of DESIGN §6: imports point down the table below, never up, in `src/` and `controllers/` alike. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/**
+ * The rooms of the house, from the top floor to the ground. A file imports its own room and rooms further down this
+ * list, nothing else. A room is the start of a path; where two match, the longer one counts.
+ */
+const ROOMS: readonly string[] = [
+  'src/main.ts',
+  'src/cli/',
+  'src/daemon/',
+  'src/master.ts',
+  'src/wrapper.ts',
+  'controllers/master/',
+  'controllers/wrapper/',
+  'src/commands/',
+  'src/api/',
+  'src/api/live-log/',
+  'src/api/openapi/',
+  'src/api/routes/',
+  'src/api/sockets/',
+  'src/api/access/',
+  'src/api/http/',
+  'src/extensions/',
+  'src/runtime/docker/',
+  'src/runtime/docker/engine/',
+  'src/runtime/session/',
+  'src/runtime/process/',
+  'src/runtime/owner/',
+  'src/runtime/installation/',
+  'src/runtime/command/',
+  'src/runtime/readiness/',
+  'src/runtime/limits/',
+  'src/runtime/',
+  'src/node/',
+  'src/explain/',
+  'src/channel/master/',
+  'src/channel/wrapper/',
+  'src/channel/services/',
+  'src/channel/trust/',
+  'src/channel/protocol/',
+  'src/configuration-files/',
+  'src/templates/',
+  'src/templates/sync/',
+  'src/templates/storage/',
+  'src/templates/library/',
+  'src/templates/transfer/',
+  'src/templates/tree/',
+  'src/logs/',
+  'src/store/lmdb/',
+  'src/store/memory/',
+  'src/store/',
+  'src/telemetry/',
+  'src/loop/',
+  'src/model/',
+];
+
+/** The composition roots: nothing else in `src/` imports `controllers/`, and each imports one half. */
+const ROOTS: Readonly<Record<string, string>> = {
+  'src/master.ts': 'controllers/master/',
+  'src/wrapper.ts': 'controllers/wrapper/',
+};
+
+/** Parts that know nothing of each other although the levels would allow it. */
+const APART: readonly (readonly [from: string, to: string])[] = [
+  // Master and wrapper meet in the channel's messages only.
+  ['controllers/master/', 'controllers/wrapper/'],
+  ['controllers/master/', 'src/node/'],
+  ['controllers/master/', 'src/runtime/'],
+  ['controllers/master/', 'src/logs/'],
+  ['controllers/wrapper/', 'src/store/'],
+  ['controllers/wrapper/', 'src/api/'],
+  ['src/master.ts', 'src/node/'],
+  ['src/master.ts', 'src/runtime/'],
+  ['src/wrapper.ts', 'src/api/'],
+  ['src/wrapper.ts', 'src/configuration-files/'],
+];
+
+/** More files than this in one folder are two rooms. */
+const MOST_FILES = 20;
+
+const IMPORT = /^[ \t]*(?:import|export)\s+(?:type\s+)?(?:[\w$*\s{},]*?\sfrom\s+)?'([^']+)'/gm;
+const DYNAMIC_IMPORT = /\bimport\(\s*'([^']+)'/g;
+
+/** What a file imports, re-exports or loads: paths from the root, or names of packages. Biome keeps import statements in this form. */
+function importsOf(file: string, text: string): string[] {
+  const code = text.replace(/\/\*[\s\S]*?\*\//g, '');
+  return [...code.matchAll(IMPORT), ...code.matchAll(DYNAMIC_IMPORT)].map(([, target = '']) =>
+    target.startsWith('.') ? join(dirname(file), target) : target,
+  );
+}
+
+function roomOf(path: string): string | undefined {
+  const file = path.replace(/\.js$/, '.ts');
+  return ROOMS.filter((room) => file.startsWith(room)).toSorted((a, b) => b.length - a.length)[0];
+}
+
+/** Each import of `text` that points the wrong way, as `file imports target: reason`. */
+function violationsIn(file: string, text: string): string[] {
+  return importsOf(file, text).flatMap((target) => {
+    const problem = problemOf(file, target);
+    return problem === undefined ? [] : [`${file} imports ${target}: ${problem}`];
+  });
+}
+
+function problemOf(file: string, target: string): string | undefined {
+  if (!/^(src|controllers|test)\//.test(target)) return undefined;
+  const from = roomOf(file);
+  const to = roomOf(target);
+  if (from === undefined || to === undefined)
+    return `${from === undefined ? file : target} belongs to no room; add it to test/unit/repository/layers.test.ts`;
+  const isHalf = target.startsWith(ROOTS[file] ?? 'controllers/') && file in ROOTS;
+  if (to.startsWith('controllers/') && file.startsWith('src/'))
+    return isHalf
+      ? undefined
+      : `only ${Object.keys(ROOTS).join(' and ')} import controllers, each its own half`;
+  if (APART.some(([a, b]) => from.startsWith(a) && to.startsWith(b))) return `${from} must not know ${to}`;
+  if (from === to) return undefined;
+  return ROOMS.indexOf(to) > ROOMS.indexOf(from) ? undefined : `${from} lies below ${to}`;
+}
+
+function sourceFiles(): string[] {
+  return ['src', 'controllers'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+      .map((entry) => relative(ROOT, join(entry.parentPath, entry.name))),
+  );
+}
+
+describe('the layers', () => {
+  const files = sourceFiles().map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
+
+  it('hold in every file of src and controllers', () => {
+    expect(files.length).toBeGreaterThan(100);
+    expect(files.flatMap(({ file, text }) => violationsIn(file, text))).toEqual([]);
+  });
+
+  it('have no room that is empty or too full to show its plan', () => {
+    const counts = new Map(ROOMS.map((room) => [room, 0]));
+    const folders = new Map<string, number>();
+    for (const { file } of files) {
+      const room = roomOf(file) ?? '';
+      counts.set(room, (counts.get(room) ?? 0) + 1);
+      folders.set(dirname(file), (folders.get(dirname(file)) ?? 0) + 1);
+    }
+    expect([...counts].filter(([, count]) => count === 0)).toEqual([]);
+    expect([...folders].filter(([, count]) => count > MOST_FILES)).toEqual([]);
+  });
+});
+
+describe('the check of the layers', () => {
+  it.each([
+    ['src/model/instance.ts', "import { Mirror } from '../store/mirror.js';"],
+    ['src/store/watch.ts', "import { Hub } from '../channel/master/hub.js';"],
+    ['src/store/mirror.ts', "import { LmdbStore } from './lmdb/lmdb-store.js';"],
+    ['src/loop/round.ts', "import type { Hub } from '../channel/master/hub.js';"],
+    ['src/loop/round.ts', "import type { Logger } from '../telemetry/logger.js';"],
+    [
+      'src/templates/transfer/cache.ts',
+      "import { Workspaces } from '../../runtime/installation/workspace.js';",
+    ],
+    ['src/templates/tree/tree.ts', "import { Bundle } from '../transfer/bundle.js';"],
+    ['src/channel/wrapper/link.ts', "import type { HandleBook } from '../../node/handle-book.js';"],
+    ['src/channel/wrapper/link.ts', "export * from '../../api/http/route.js';"],
+    ['src/channel/wrapper/link.ts', "import type { Hub } from '../master/hub.js';"],
+    ['src/api/http/route.ts', "import { Gate } from '../access/auth.js';"],
+    ['src/api/server.ts', "import { plan } from '../../controllers/master/placement/plan.js';"],
+    ['src/api/server.ts', "import { Commands } from '../commands/command-runner.js';"],
+    ['src/api/server.ts', "const { Master } = await import('../master.js');"],
+    ['src/daemon/start-daemon.ts', "import { plan } from '../../controllers/master/placement/plan.js';"],
+    ['src/master.ts', "import { plan } from '../controllers/wrapper/process-supervisor/plan.js';"],
+    ['src/wrapper.ts', "import { Master } from './master.js';"],
+    ['src/wrapper.ts', "import {\n  type A,\n  b,\n} from './daemon/start-daemon.js';"],
+    ['controllers/master/register.ts', "import type { Handle } from '../../src/node/handle-book.js';"],
+    ['controllers/master/register.ts', "import { a } from '../wrapper/register.js';"],
+    ['controllers/wrapper/register.ts', "import '../../src/master.js';"],
+    ['src/loop/round.ts', "import { FakeClock } from '../../test/support/fake-clock.js';"],
+    ['src/novelty/part.ts', "import { DroverError } from '../model/errors.js';"],
+  ])('refuses, in %s: %s', (file, text) => {
+    expect(violationsIn(file, text)).toEqual([expect.stringContaining(`${file} imports `)]);
+  });
+
+  it.each([
+    ['src/store/watch.ts', "import type { Clock } from '../loop/clock.js';"],
+    ['src/telemetry/metrics.ts', "import type { Outcome } from '../loop/reconciler.js';"],
+    ['src/model/instance.ts', "import { z } from 'zod';"],
+    ['src/master.ts', "import { plan } from '../controllers/master/placement/plan.js';"],
+    ['controllers/wrapper/register.ts', "import type { Runtime } from '../../src/runtime/runtime.js';"],
+    ['src/main.ts', "import { startDaemon } from './daemon/start-daemon.js';"],
+    ['src/loop/round.ts', "/* import { Hub } from '../channel/master/hub.js'; */"],
+  ])('allows, in %s: %s', (file, text) => {
+    expect(violationsIn(file, text)).toEqual([]);
+  });
+});

@@ -1,0 +1,190 @@
+/** Holds what the files around the code promise: nothing of a developer's machine in them, examples and documents true. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { parseConfigurationFile } from '../../../src/configuration-files/parse.js';
+import { configurationSchema } from '../../../src/model/configuration.js';
+import { nodeConfigurationSchema } from '../../../src/model/node.js';
+import { Metrics, USAGE_METRICS } from '../../../src/telemetry/metrics.js';
+import { chooseTemplates } from '../../../src/templates/library/choose.js';
+import { scanGroups } from '../../../src/templates/library/group-scan.js';
+import { ApiWorld } from '../../support/api/api-world.js';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+/** Made by tools or by a node that runs in the checkout; all in .gitignore. */
+const NOT_OURS = new Set([
+  'node_modules',
+  'dist',
+  '.git',
+  'coverage',
+  'data',
+  'logs',
+  'running',
+  'extensions',
+]);
+
+const HOME_DIRECTORY = /(?<![\w.%~-])\/(?:home|Users|root)\/[\w.-]+/g;
+const REGISTRY_HOST = /https?:\/\/[^/\s"']*(?:registry|npm|artifactory|nexus)[^/\s"']*/g;
+
+const manifest = z
+  .object({
+    license: z.literal('Apache-2.0'),
+    engines: z.object({ node: z.string() }),
+    bin: z.object({ drover: z.string() }),
+    scripts: z.record(z.string(), z.string()),
+    allowScripts: z.record(z.string(), z.boolean()),
+  })
+  .parse(JSON.parse(read('package.json')));
+
+const lock = z
+  .object({ packages: z.record(z.string(), z.looseObject({ hasInstallScript: z.boolean().optional() })) })
+  .parse(JSON.parse(read('package-lock.json')));
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+function ourFiles(directory = ROOT): string[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) return directory === ROOT && NOT_OURS.has(entry.name) ? [] : ourFiles(path);
+    return entry.isFile() && path !== join(ROOT, 'config.json') ? [relative(ROOT, path)] : [];
+  });
+}
+
+/** Places in `text` that are true on one machine only. */
+function machinePathsIn(text: string): string[] {
+  const here = [ROOT.replace(/\/$/, ''), homedir()].filter((path) => path.split('/').length > 2);
+  return [...here.filter((path) => text.includes(path)), ...(text.match(HOME_DIRECTORY) ?? [])];
+}
+
+describe('the repository', () => {
+  it('holds no path of a developer machine', () => {
+    const found = ourFiles()
+      .filter((file) => file !== 'test/unit/repository/repository.test.ts')
+      .flatMap((file) => machinePathsIn(read(file)).map((path) => `${file}: ${path}`));
+    expect(found).toEqual([]);
+  });
+
+  it('would notice one', () => {
+    expect(machinePathsIn(`see ${ROOT}src`)).not.toEqual([]);
+    expect(machinePathsIn('cd /home/jane/drover && npm test')).toEqual(['/home/jane']);
+    expect(machinePathsIn('GET /api/home/page of https://x.test/Users/a')).toEqual([]);
+  });
+
+  it('locks versions without saying where somebody got them', () => {
+    const text = read('package-lock.json');
+    expect(text).not.toContain('"resolved"');
+    expect(text.match(REGISTRY_HOST) ?? []).toEqual([]);
+    expect(existsSync(join(ROOT, '.npmrc'))).toBe(false);
+  });
+
+  it('supports Node 20 from 20.19 on', () => {
+    expect(manifest.engines.node).toBe('>=20.19');
+  });
+
+  it('says of every package with an install script whether it may run', () => {
+    const scripted = Object.entries(lock.packages)
+      .filter(([, { hasInstallScript }]) => hasInstallScript === true)
+      .map(([path]) => path.replace(/^.*node_modules\//, ''));
+    expect(Object.keys(manifest.allowScripts)).toEqual(expect.arrayContaining(scripted));
+    expect(scripted).toContain('node-pty');
+  });
+
+  it('offers a program that a shell can run', () => {
+    const source = manifest.bin.drover.replace(/^dist\//, '').replace(/\.js$/, '.ts');
+    expect(read(source).split('\n')[0]).toBe('#!/usr/bin/env node');
+  });
+
+  it('carries the whole licence that package.json names', () => {
+    const licence = read('LICENSE');
+    expect(licence).toContain('Apache License\n');
+    expect(licence).toContain('END OF TERMS AND CONDITIONS');
+    expect(licence).toContain('The Drover authors');
+  });
+});
+
+describe('the example configurations', async () => {
+  const { groups, ignored } = await scanGroups(join(ROOT, 'templates'));
+  const files = readdirSync(join(ROOT, 'configurations')).filter((file) => file.endsWith('.json'));
+
+  it('are there', () => {
+    expect(files).toContain('hello.json');
+    expect(ignored).toEqual([]);
+  });
+
+  it.each(files)('%s is valid, and all of its fields are known', (file) => {
+    expect(parseConfigurationFile(file, read(`configurations/${file}`))).toMatchObject({
+      parsed: { unknownFields: [] },
+    });
+  });
+
+  it.each(files)('%s finds its templates, and in them the files that it modifies', (file) => {
+    const configuration = configurationSchema.parse(JSON.parse(read(`configurations/${file}`)));
+    const { templates, problems } = chooseTemplates(configuration.templateInstallationConfig, 'abc123', {
+      groups,
+      storages: [],
+    });
+    expect(problems).toEqual([]);
+    for (const path of configuration.fileModifications) {
+      const holders = templates.filter(({ group, name }) =>
+        existsSync(join(ROOT, 'templates', group, name, path)),
+      );
+      expect(holders, path).not.toEqual([]);
+    }
+    for (const { group, name } of templates)
+      expect(existsSync(join(ROOT, 'templates', group, name))).toBe(true);
+  });
+});
+
+describe('the documents', () => {
+  const readme = read('README.md');
+  const metrics = new Metrics();
+  metrics.addSources({
+    instances: () => [],
+    services: () => [],
+    configurationFileErrors: () => 0,
+    usages: () => [],
+  });
+  metrics.addNodes(() => []);
+  const metricNames = metrics.registry
+    .getMetricsAsArray()
+    .map(({ name }) => name)
+    .filter((name) => name.startsWith('drover_'))
+    .concat(USAGE_METRICS.map(({ name }) => name));
+
+  it.each(Object.keys(nodeConfigurationSchema.shape))('README.md explains %s of config.json', (field) => {
+    expect(readme).toContain(`| \`${field}\` |`);
+  });
+
+  it.each(Object.keys(configurationSchema.shape))('README.md explains %s of a configuration', (field) => {
+    expect(readme).toContain(`| \`${field}\` |`);
+  });
+
+  it.each(metricNames)('README.md explains the metric %s', (name) => {
+    expect(readme).toContain(`| \`${name}\` |`);
+  });
+
+  it('README.md lists every route', () => {
+    const { routes, sockets } = new ApiWorld().server;
+    const missing = [...routes, ...sockets.map(({ path }) => ({ method: 'GET', path }))]
+      .map(
+        ({ method, path }) =>
+          `| ${method} | \`/api${path.replace(/:(\w+)/g, '{$1}').replace('*', '{path}')}\` |`,
+      )
+      .filter((row) => !readme.includes(row));
+    expect(routes.length).toBeGreaterThan(10);
+    expect(missing).toEqual([]);
+  });
+
+  it('the alert rules watch metrics that exist', () => {
+    const rules = read('manifests/prometheus/alerts.yml');
+    const named = rules.match(/drover_[a-z_]+/g) ?? [];
+    const known = metricNames.flatMap((name) => [name, `${name}_bucket`, `${name}_sum`, `${name}_count`]);
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  });
+});
