@@ -13,7 +13,7 @@ import type { CallPeer } from './channel/protocol/calls.js';
 import type { MessageOf } from './channel/protocol/messages.js';
 import type { Transport } from './channel/protocol/transport.js';
 import { askForDescriptions } from './channel/services/instance-description.js';
-import { LogRelay } from './channel/services/log-relay.js';
+import { InstanceStreams } from './channel/services/instance-streams.js';
 import { requestFetch, type TreeServer, templateServices } from './channel/services/template-relay.js';
 import type { Peer } from './channel/trust/members.js';
 import { FactsExplainer } from './explain/explainer.js';
@@ -66,7 +66,7 @@ export class Master implements Part {
   readonly beats: BeatBook;
   readonly writer: InstanceWriter;
   readonly nodeWriter: NodeWriter;
-  readonly services: LogRelay;
+  readonly streams: InstanceStreams;
   readonly #options: MasterOptions;
   readonly #ledger: PlacementLedger;
   readonly #hub: Hub;
@@ -88,7 +88,7 @@ export class Master implements Part {
     const busyPorts = new BusyPorts(clock);
     this.#hub = this.#buildHub(busyPorts);
     this.nodeWriter = this.#buildNodeWriter();
-    this.services = new LogRelay((nodeId) => this.#hub.callsOf(nodeId));
+    this.streams = new InstanceStreams((nodeId) => this.#hub.callsOf(nodeId));
     this.#controllers = buildMasterControllers({
       state: this.state,
       writer: this.writer,

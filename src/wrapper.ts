@@ -8,7 +8,7 @@ import { buildWrapperControllers, type WrapperControllers } from '../controllers
 import type { CallPeer, Service } from './channel/protocol/calls.js';
 import type { Transport } from './channel/protocol/transport.js';
 import { descriptionServices } from './channel/services/instance-description.js';
-import { instanceServices, type LogLines } from './channel/services/log-relay.js';
+import { instanceServices, type LogLines } from './channel/services/instance-streams.js';
 import { prefetchServices } from './channel/services/template-relay.js';
 import { Link } from './channel/wrapper/link.js';
 import type { LogBatch, LogPosition } from './logs/log-batch.js';

@@ -5,7 +5,7 @@ import type { Clock } from '../../src/loop/clock.js';
 import { Controller, type ControllerOptions } from '../../src/loop/controller.js';
 import type { Part } from '../../src/loop/lifecycle.js';
 import type { Reconciler } from '../../src/loop/reconciler.js';
-import type { InstanceRecord } from '../../src/model/instance.js';
+import { type InstanceRecord, isAtRest } from '../../src/model/instance.js';
 import type { InstanceWriter } from '../../src/store/instance-writes.js';
 import { instanceKey, revisionKey } from '../../src/store/keys.js';
 import type { MasterState } from '../../src/store/master-state.js';
@@ -15,7 +15,6 @@ import { Drains } from './drain/reconciler.js';
 import { Heartbeat } from './heartbeat/reconciler.js';
 import { InstanceCleanup } from './instance-cleanup/reconciler.js';
 import { MinimumService } from './minimum-service/reconciler.js';
-import { isAtRest } from './placement/ledger.js';
 import { Placement, type PlacementOptions } from './placement/reconciler.js';
 
 /** Unplaced instances are looked at again this long after something came free, however much came free. */

@@ -1,4 +1,5 @@
 /** What the commands need from the rest of the master: interfaces only, so that tests can hand in small fakes. */
+import type { InstanceStreams } from '../channel/services/instance-streams.js';
 import type { Explainer } from '../explain/explanation.js';
 import type { ExtensionCommand, ExtensionStatus } from '../extensions/extension.js';
 import type { Clock } from '../loop/clock.js';
@@ -35,12 +36,6 @@ export interface NodeCommands {
     nodeId: string,
     options: { readonly force: boolean },
   ): Promise<{ readonly instances: readonly string[]; readonly statics: readonly string[] }>;
-}
-
-/** Byte services on the node that holds the instance. */
-export interface InstanceStreams {
-  readLogs(record: InstanceRecord, lines: number): Promise<{ lines: string[]; totalLines: number }>;
-  writeStdin(record: InstanceRecord, bytes: Buffer): Promise<void>;
 }
 
 /** What a configuration file says now. */
@@ -118,7 +113,7 @@ export interface CommandDependencies {
   readonly instanceWrites: InstanceCommands;
   readonly nodeWrites: NodeCommands;
   readonly configurationFiles: ConfigurationFileReader;
-  readonly services: InstanceStreams;
+  readonly streams: Pick<InstanceStreams, 'readLogs' | 'writeStdin'>;
   readonly templates: TemplateCommands;
   readonly keyWrites: KeyCommands;
   readonly joinTokens: JoinTokenCommands;

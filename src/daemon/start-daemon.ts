@@ -13,7 +13,7 @@ import type { NodeConfiguration } from '../model/node.js';
 import { loadMainConfiguration } from '../node/main-configuration.js';
 import { prepareRoot, type RootPaths } from '../node/root.js';
 import { acquireRootLock } from '../node/root-lock.js';
-import { createLogger, type Terminal } from '../telemetry/logger.js';
+import { createLogger, type LogTerminal } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { Assembly, Shared } from './assembly.js';
 import { Daemon } from './daemon.js';
@@ -32,7 +32,7 @@ export interface DaemonOptions {
   readonly root: string;
   readonly version: string;
   /** Where readable log lines go; false: the log file only. */
-  readonly terminal: boolean | Terminal;
+  readonly terminal: boolean | LogTerminal;
   /** What the command `stop` does: ends the daemon as SIGTERM does, soon. */
   readonly stop: () => void;
   /** Told of the code of extensions, so that the process can tell whose an error is that nobody caught. */

@@ -126,7 +126,7 @@ function apiDependencies(
     isReady,
     instanceWrites: master.writer,
     configurationWrites: files,
-    services: master.services,
+    streams: master.streams,
     templates: templates.local,
     templateSync: templates,
     beats: master.beats,

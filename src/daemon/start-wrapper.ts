@@ -27,7 +27,9 @@ const DEFAULT_RAM_SHARE = 0.9;
 /** How long a start waits for what the master says; only a master that is away, or a full disk, delays that. */
 const FED_WAIT_MS = 2000;
 const OWNER_PROGRAM = fileURLToPath(new URL('../runtime/process/owner-main.js', import.meta.url));
-const KEEPER_PROGRAM = fileURLToPath(new URL('../runtime/session/keeper-main.js', import.meta.url));
+const SESSION_OWNER_PROGRAM = fileURLToPath(
+  new URL('../runtime/session/session-owner-main.js', import.meta.url),
+);
 
 /** How the wrapper reaches its master, and what it answers to it beside the ordinary services. */
 export interface MasterConnection {
@@ -95,7 +97,7 @@ function keptRuntimes({ paths, configuration, shared }: Assembly): Runtime[] {
     logsDirectory: paths.instanceLogs,
     segmentBytes: configuration.instanceLogs.segmentMB * MB,
     segments: configuration.instanceLogs.segments,
-    keeperProgram: KEEPER_PROGRAM,
+    sessionOwnerProgram: SESSION_OWNER_PROGRAM,
     path: process.env.PATH ?? '',
   };
   return [

@@ -153,8 +153,7 @@ export class Controller<Facts, Step> implements Part {
       if (this.#roundsThisTurn >= TURN_ROUNDS || this.#busyMsThisTurn >= TURN_MS) return true;
       const key = this.#queue.take();
       if (key === undefined) return false;
-      if (this.#history.isTerminal(key)) this.#queue.done(key);
-      else this.#runRound(key);
+      this.#runRound(key);
     }
     return false;
   }
@@ -162,7 +161,6 @@ export class Controller<Facts, Step> implements Part {
   #runRound(key: string): void {
     const { clock } = this.#context;
     const startedAt = clock.monotonic();
-    this.#history.noteRoundStart(key);
     const end = new Round(this.#context, key).run();
     // Only a round that waits needs a place: one that answered at once is over.
     if (end instanceof Promise) void this.#places.add(async () => this.#finish(key, await end, startedAt));
@@ -209,9 +207,6 @@ export class Controller<Facts, Step> implements Part {
         return this.#retry(key, this.#options.conflictDelayMs ?? CONFLICT_DELAY_MS);
       case 'failed':
         return this.#retry(key, this.#history.noteFailure(key));
-      case 'terminal':
-        this.#history.noteTerminal(key);
-        return undefined;
       case 'aborted':
         return undefined;
       default:

@@ -1,6 +1,6 @@
 /**
- * What the controller remembers of a key from one round to the next: failures, that it waits for a new spec, and how
- * long it has been changing without ever settling. A key in good order takes no memory.
+ * What the controller remembers of a key from one round to the next: failures, and how long it
+ * has been changing without ever settling. A key in good order takes no memory.
  */
 import { Backoff, type BackoffOptions } from './backoff.js';
 
@@ -9,9 +9,6 @@ export const MOST_CHANGES_IN_A_ROW = 100;
 
 export class KeyHistory {
   readonly #backoff: Backoff;
-  readonly #terminal = new Set<string>();
-  /** Keys whose spec changed and that have had no round since. */
-  readonly #respecified = new Set<string>();
   readonly #changesInARow = new Map<string, number>();
 
   constructor(random: () => number, backoff?: BackoffOptions) {
@@ -23,14 +20,9 @@ export class KeyHistory {
     this.#changesInARow.delete(key);
   }
 
-  /** A new spec: whatever failed or was hopeless before says nothing about it. */
+  /** A new spec: whatever failed before says nothing about it. */
   noteSpec(key: string): void {
     this.forget(key);
-    this.#respecified.add(key);
-  }
-
-  noteRoundStart(key: string): void {
-    this.#respecified.delete(key);
   }
 
   /** Counts a round that changed something; false once that has gone on for too long. */
@@ -45,20 +37,9 @@ export class KeyHistory {
     return this.#backoff.next(key);
   }
 
-  /** The key waits for a new spec, unless one came during the round that gave up. */
-  noteTerminal(key: string): void {
-    this.forget(key);
-    if (!this.#respecified.has(key)) this.#terminal.add(key);
-  }
-
-  isTerminal(key: string): boolean {
-    return this.#terminal.has(key);
-  }
-
   /** The key is in good order, or gone. */
   forget(key: string): void {
     this.#backoff.clear(key);
-    this.#terminal.delete(key);
     this.#changesInARow.delete(key);
   }
 }

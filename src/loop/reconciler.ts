@@ -26,8 +26,8 @@ export interface Reconciler<Facts, Step> {
   plan(facts: Facts, now: number): Plan<Step>;
 
   /**
-   * One small effect, repeatable. Throws `Conflict` when the facts have changed since (tried again shortly, not an
-   * error) and `Terminal` when only a change of the spec can help (already said in the status).
+   * One small effect, repeatable. Throws `Conflict` when the facts have changed since: tried again shortly, not an
+   * error.
    */
   perform(step: Step, signal: AbortSignal): MaybePromise<void>;
 }
@@ -37,10 +37,5 @@ export class Conflict extends Error {
   override readonly name = 'Conflict';
 }
 
-/** Trying again is useless until the spec changes; the reason was written to the status. */
-export class Terminal extends Error {
-  override readonly name = 'Terminal';
-}
-
 /** How a round ended. */
-export type Outcome = 'gone' | 'settled' | 'changed' | 'conflict' | 'terminal' | 'failed' | 'aborted';
+export type Outcome = 'gone' | 'settled' | 'changed' | 'conflict' | 'failed' | 'aborted';

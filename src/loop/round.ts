@@ -5,7 +5,7 @@
 import { DroverError } from '../model/errors.js';
 import type { Clock } from './clock.js';
 import type { MaybePromise } from './maybe-promise.js';
-import { Conflict, type Outcome, type Plan, type Reconciler, Terminal } from './reconciler.js';
+import { Conflict, type Outcome, type Plan, type Reconciler } from './reconciler.js';
 import type { Trace } from './trace.js';
 
 export interface RoundEnd {
@@ -94,7 +94,6 @@ export class Round<Facts, Step> {
   /** An error on the way down is the abort itself, or of no consequence any more. */
   #broken(error: unknown): RoundEnd {
     if (this.#context.signal.aborted) return { outcome: 'aborted', error };
-    if (error instanceof Terminal) return { outcome: 'terminal', error };
     const isConflict = error instanceof Conflict || DroverError.is(error, 'DRV_STORE_CONFLICT');
     return { outcome: isConflict ? 'conflict' : 'failed', error };
   }

@@ -121,6 +121,17 @@ export function hasFinished({ desired, status }: Pick<InstanceRecord, 'desired' 
   );
 }
 
+/**
+ * Stopped as wanted, or finished: nothing of it lives, and nothing is about to. It keeps its port; RAM and CPU it has
+ * given back. By the word of its node: one that reports STOPPED of itself may run on for a while.
+ */
+export function isAtRest(record: InstanceRecord): boolean {
+  if (hasFinished(record)) return true;
+  const { desired, placement, status } = record;
+  if (desired.goal !== 'stop') return false;
+  return placement === null || (status.reason === 'stopped' && status.pid === null);
+}
+
 /** The instance as API clients see it: flat, scalars and null only. */
 export const instanceInfoSchema = z.object({
   id: z.string(),

@@ -5,12 +5,7 @@
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
-import {
-  hasFinished,
-  type InstanceRecord,
-  type InstanceState,
-  type InstanceStatus,
-} from '../model/instance.js';
+import { type InstanceRecord, type InstanceState, type InstanceStatus, isAtRest } from '../model/instance.js';
 import { randomInstanceId } from '../model/names.js';
 import { configurationKey, instanceKey } from './keys.js';
 import type { LookupReader, MirrorReader } from './mirror.js';
@@ -305,14 +300,6 @@ function start(record: InstanceRecord): InstanceRecord | undefined {
 
 function restart(record: InstanceRecord): InstanceRecord {
   return isAtRest(record) ? freshStart(record) : again(record);
-}
-
-/** Nothing of it lives, and nothing is about to: its node has said so, or there is none. */
-function isAtRest(record: InstanceRecord): boolean {
-  if (hasFinished(record)) return true;
-  const { desired, placement, status } = record;
-  if (desired.goal !== 'stop' || status.state !== 'STOPPED') return false;
-  return placement === null || (status.reason === 'stopped' && status.pid === null);
 }
 
 function stop(record: InstanceRecord): InstanceRecord | undefined {

@@ -15,7 +15,7 @@ export type Logger = Pick<PinoLogger, 'trace' | 'debug' | 'info' | 'warn' | 'err
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
 /** Where readable lines go; coloured when it is a TTY. */
-export interface Terminal {
+export interface LogTerminal {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
@@ -24,7 +24,7 @@ export interface LoggerOptions {
   /** Absolute path of the JSON log; kept to 4 files of 8 MiB. */
   readonly file: string;
   /** `true`: standard output. `false`: the file only. */
-  readonly terminal: boolean | Terminal;
+  readonly terminal: boolean | LogTerminal;
   readonly level: LogLevel;
   /** Names of further fields whose values are never logged, beside `SECRET_FIELDS`. */
   readonly redact?: readonly string[];
@@ -79,7 +79,7 @@ interface OpenTerminal {
 }
 
 /** Loads pino-pretty only when somebody looks: a daemon under a service manager saves its memory. */
-async function openTerminal(target: boolean | Terminal): Promise<OpenTerminal | undefined> {
+async function openTerminal(target: boolean | LogTerminal): Promise<OpenTerminal | undefined> {
   if (target === false) return undefined;
   const terminal = target === true ? process.stdout : target;
   const { prettyFactory } = await import('pino-pretty');

@@ -1,6 +1,6 @@
 /**
  * screen and tmux: POST to ONLINE against the bare tool's own start, what 200 idle instances cost, and how fast what a
- * killed daemon and a killed keeper left is taken up again.
+ * killed daemon and a killed session owner left is taken up again.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ const TOOLS = ['screen', 'tmux'] as const;
 type Tool = (typeof TOOLS)[number];
 
 const STARTS = 20;
-/** The first starts also start the keeper (and tmux's server) and compile the code. */
+/** The first starts also start the session owner (and tmux's server) and compile the code. */
 const WARM_UP = 5;
 const INSTANCES = 200;
 const IDLE_SECONDS = 30;
@@ -118,7 +118,7 @@ async function idleRow(daemon: BenchDaemon, tool: Tool): Promise<Row> {
   const theirs = percentOf((await ticksOf(servers)) - before.servers);
   const memory = (await Promise.all(ours.map(residentMB))).map((megabytes) => Math.round(megabytes));
   return {
-    figure: `${tool}: ${INSTANCES} idle instances, CPU of daemon and keeper over ${IDLE_SECONDS} s`,
+    figure: `${tool}: ${INSTANCES} idle instances, CPU of daemon and session owner over ${IDLE_SECONDS} s`,
     value: `${percent.toFixed(2)} % of a core, ${memory.join(' + ')} MB`,
     baseline: `servers of ${tool}: ${servers.length}, ${theirs.toFixed(2)} %`,
     target: '< 3 %',
@@ -129,9 +129,9 @@ async function idleRow(daemon: BenchDaemon, tool: Tool): Promise<Row> {
 /** Measured on the runtime: the API says ONLINE of what was online before, also while it is being taken up. */
 async function adoptionRow(daemon: BenchDaemon, tool: Tool): Promise<Row> {
   const before = new Set((await daemon.instances()).map(({ processPid }) => processPid));
-  const keeper = keeperOf(daemon, tool);
+  const sessionOwner = keeperOf(daemon, tool);
   await daemon.kill();
-  process.kill(keeper, 'SIGKILL');
+  process.kill(sessionOwner, 'SIGKILL');
   const { rootId, sockets, data, instanceLogs } = await prepareRoot(daemon.root);
   const runtime = new SessionRuntime({
     tool,
@@ -141,7 +141,7 @@ async function adoptionRow(daemon: BenchDaemon, tool: Tool): Promise<Row> {
     logsDirectory: instanceLogs,
     segmentBytes: 8 * 1024 * 1024,
     segments: 4,
-    keeperProgram: join(REPOSITORY, 'dist/src/runtime/session/keeper-main.js'),
+    sessionOwnerProgram: join(REPOSITORY, 'dist/src/runtime/session/session-owner-main.js'),
     path: process.env.PATH ?? '',
     logger: pino({ enabled: false }),
     clock: new SystemClock(),
@@ -158,7 +158,7 @@ async function adoptionRow(daemon: BenchDaemon, tool: Tool): Promise<Row> {
     ({ exit, process }) => exit === null && process !== null && 'pid' in process && before.has(process.pid),
   );
   return {
-    figure: `${tool}: kill -9 of daemon and keeper, then the adoption of ${INSTANCES} instances`,
+    figure: `${tool}: kill -9 of daemon and session owner, then the adoption of ${INSTANCES} instances`,
     value: `${seconds.toFixed(2)} s, ${same.length} of them the same processes`,
     baseline: '-',
     target: '< 3 s',
@@ -187,7 +187,7 @@ function keeperOf(daemon: BenchDaemon, tool: Tool): number {
       return false;
     }
   });
-  if (found === undefined) throw new Error(`no keeper of ${tool} runs`);
+  if (found === undefined) throw new Error(`no session owner of ${tool} runs`);
   return Number(found);
 }
 

@@ -1,6 +1,6 @@
 /**
  * The screen runtime keeps the contract of all runtimes and of sessions, and an operator can look in with screen itself.
- * Needs `npm run build` for the keeper, and screen.
+ * Needs `npm run build` for the session owner, and screen.
  */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ describe.skipIf(!hasTool('screen'))('with screen', () => {
       expect(await runtime.list()).toEqual([{ instanceId: 'aaaaaa', run: 1, process: identity, exit: null }]);
     });
 
-    it('is reached again when somebody removed its socket, also by another keeper', async () => {
+    it('is reached again when somebody removed its socket, also by another session owner', async () => {
       const runtime = world.runtime();
       const spec = world.spec('aaaaaa', echo);
       await runtime.start(spec);
@@ -63,7 +63,7 @@ describe.skipIf(!hasTool('screen'))('with screen', () => {
       await runtime.write(spec, Buffer.from('one\n'));
       await untilLogged('got one');
       await runtime.release();
-      process.kill(world.keeper(), 'SIGKILL');
+      process.kill(world.sessionOwner(), 'SIGKILL');
       for (const name of readdirSync(world.servers)) rmSync(join(world.servers, name));
       const next = world.runtime();
       expect(await next.adopt()).toMatchObject([{ instanceId: 'aaaaaa', exit: null }]);

@@ -1,6 +1,6 @@
 /**
  * What screen and tmux runtimes promise beyond the contract of all runtimes: nothing is lost, doubled or ended by the
- * death of the keeper, and everything else that lives on the machine is left alone.
+ * death of the session owner, and everything else that lives on the machine is left alone.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -42,9 +42,9 @@ export function testSessions(open: () => SessionWorld): void {
       );
     };
     const killKeeper = async (): Promise<void> => {
-      const pid = world.keeper();
+      const pid = world.sessionOwner();
       process.kill(pid, 'SIGKILL');
-      await until(() => expect(world.keepers()).not.toContain(pid));
+      await until(() => expect(world.sessionOwners()).not.toContain(pid));
     };
 
     describe('what the program gets', () => {
@@ -79,8 +79,8 @@ export function testSessions(open: () => SessionWorld): void {
       });
     });
 
-    describe('the death of the keeper', () => {
-      it('is not noticed by instances, and their daemon goes on with the next keeper', async () => {
+    describe('the death of the session owner', () => {
+      it('is not noticed by instances, and their daemon goes on with the next session owner', async () => {
         const spec = world.spec('aaaaaa', 'echo up; while read -r line; do echo "got $line"; done; exit 3');
         const identity = await runtime.start(spec);
         await untilLogged('aaaaaa', 'up');
@@ -131,7 +131,7 @@ export function testSessions(open: () => SessionWorld): void {
         for (let megabytes = 2; megabytes <= 14; megabytes += 4) {
           await until(() => expect(logBytes('aaaaaa').length).toBeGreaterThan(megabytes * 1024 * 1024));
           await killKeeper();
-          await until(() => expect(world.keepers()).toHaveLength(1));
+          await until(() => expect(world.sessionOwners()).toHaveLength(1));
         }
         await until(() => expect(exits.of(spec)).toMatchObject([{ code: 0 }]), 60_000);
         const expected = createHash('sha256');
@@ -147,7 +147,7 @@ export function testSessions(open: () => SessionWorld): void {
         await runtime.acknowledge(spec);
         await until(() => expect(world.kept()).toEqual([]));
         await runtime.release();
-        await until(() => expect(world.keepers()).toEqual([]));
+        await until(() => expect(world.sessionOwners()).toEqual([]));
         await until(() => expect(world.toolServers()).toEqual([]));
       });
     });

@@ -1,4 +1,4 @@
-/** The tmux runtime keeps the contract of all runtimes. Needs `npm run build` for the keeper, and tmux. */
+/** The tmux runtime keeps the contract of all runtimes. Needs `npm run build` for the session owner, and tmux. */
 import { describe } from 'vitest';
 import { hasTool } from '../support/runtime/process-world.js';
 import { SessionWorld } from '../support/runtime/session-world.js';

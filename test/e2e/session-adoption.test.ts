@@ -1,5 +1,5 @@
 /**
- * One instance in screen, one in tmux and one plain process, all counting aloud: the daemon, the keepers, the owner and
+ * One instance in screen, one in tmux and one plain process, all counting aloud: the daemon, the session owners, the owner and
  * the whole machine die. Exactly the right ones are adopted, nothing is doubled, no line is lost.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -61,7 +61,7 @@ describe.skipIf(!hasTool('tmux') || !hasTool('screen'))('instances in sessions',
     return runs;
   };
 
-  it('stay, with every line, when the daemon, all keepers and the owner are killed', async () => {
+  it('stay, with every line, when the daemon, all session owners and the owner are killed', async () => {
     const first = await online();
     for (const instance of Object.values(first)) await untilLonger(instance);
 
@@ -116,12 +116,12 @@ function identityOf({ id, processPid }: InstanceInfo, restarts: number): object 
 }
 
 async function killKeepersAndOwner({ processes }: DaemonWorld): Promise<void> {
-  const { keepers } = await processes.keepers();
+  const { sessionOwners } = await processes.sessionOwners();
   const owners = await processes.owners();
-  expect([keepers.length, owners.length]).toEqual([2, 1]);
-  for (const pid of [...keepers, ...owners]) kill(pid);
+  expect([sessionOwners.length, owners.length]).toEqual([2, 1]);
+  for (const pid of [...sessionOwners, ...owners]) kill(pid);
   await until(async () => {
-    expect((await processes.keepers()).keepers).toEqual([]);
+    expect((await processes.sessionOwners()).sessionOwners).toEqual([]);
     expect(await processes.owners()).toEqual([]);
   });
 }

@@ -1,4 +1,4 @@
-/** However often a keeper is killed between spool and log: each byte of output stands in the log once, in order. */
+/** However often a session owner is killed between spool and log: each byte of output stands in the log once, in order. */
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

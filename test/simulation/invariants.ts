@@ -3,8 +3,7 @@
  * becomes durable, a process that starts, a signal, an answer to a client. In a partition an instance may be replaced,
  * by one with another id; the same id never runs twice.
  */
-import { isAtRest } from '../../controllers/master/placement/ledger.js';
-import type { InstanceRecord } from '../../src/model/instance.js';
+import { type InstanceRecord, isAtRest } from '../../src/model/instance.js';
 import type { NodeRecord } from '../../src/model/node.js';
 import type { RunId, StartSpec } from '../../src/runtime/runtime.js';
 import { NODE_TIMEOUT_MS } from './machine/daemon.js';

@@ -3,7 +3,7 @@
  * promised to placements whose write is still under way. Promising here first is what keeps two rounds from
  * giving out the same port.
  */
-import { hasFinished, type InstancePlacement, type InstanceRecord } from '../../../src/model/instance.js';
+import { type InstancePlacement, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 
 export interface NodeUse {
@@ -164,14 +164,6 @@ export class PlacementLedger {
 
 function currentHolding(record: InstanceRecord): Holding | undefined {
   return record.placement === null ? undefined : holdingOf(record, record.placement);
-}
-
-/** Stopped as wanted, or finished: such an instance keeps its port; RAM and CPU it has given back. */
-export function isAtRest(record: InstanceRecord): boolean {
-  const { desired, status } = record;
-  if (hasFinished(record)) return true;
-  // By the word of its node: one that says so of itself may run on for a while.
-  return desired.goal === 'stop' && status.reason === 'stopped' && status.pid === null;
 }
 
 function holdingOf(record: InstanceRecord, placement: InstancePlacement): Holding {

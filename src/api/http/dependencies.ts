@@ -1,7 +1,7 @@
 /** What the API needs from the rest of the master: interfaces only, so that its tests can hand in small fakes. */
 import type { Readable } from 'node:stream';
+import type { InstanceStreams } from '../../channel/services/instance-streams.js';
 import type { Explainer } from '../../explain/explanation.js';
-import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
 import type { ApiKeyRecord, KeyScope } from '../../model/api-key.js';
 import type { AuditTrail } from '../../model/audit.js';
 import type { ConfigurationFileError, ConfigurationRecord } from '../../model/configuration.js';
@@ -45,18 +45,6 @@ export interface ConfigurationWrites {
   /** Throws DRV_CONFIGURATION_UNKNOWN. */
   remove(name: string): Promise<void>;
   errors(): readonly ConfigurationFileError[];
-}
-
-/** Byte services on the node that holds the instance. Throw DRV_NODE_DISCONNECTED and the runtime's errors. */
-export interface InstanceServices {
-  /** The last `lines` lines, oldest first, raw (ANSI included); totalLines counts every line since the instance was made. */
-  readLogs(record: InstanceRecord, lines: number): Promise<{ lines: string[]; totalLines: number }>;
-  /**
-   * The log from `position` on, then live, at the reader's pace; ends when `signal` aborts. Throws
-   * DRV_NODE_DISCONNECTED, also in the middle: follow again from the next line number.
-   */
-  followLogs(record: InstanceRecord, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
-  writeStdin(record: InstanceRecord, bytes: Buffer): Promise<void>;
 }
 
 /** Beats stay in memory; the API shows them as `lastHeartbeat` of what is ONLINE on the node. */
@@ -158,7 +146,7 @@ export interface ApiDependencies {
   isReady(): boolean;
   readonly instanceWrites: InstanceWrites;
   readonly configurationWrites: ConfigurationWrites;
-  readonly services: InstanceServices;
+  readonly streams: Pick<InstanceStreams, 'readLogs' | 'followLogs' | 'writeStdin'>;
   readonly templates: TemplateAdmin;
   readonly templateSync: TemplateSync;
   readonly beats: BeatReader;

@@ -28,7 +28,7 @@ export interface LogReaderOptions {
   readonly live: LiveLog;
   readonly start: LogStart;
   readonly form: LineForm;
-  readonly services: ApiDependencies['services'];
+  readonly streams: ApiDependencies['streams'];
   readonly clock: Clock;
   /** Bounds how many read from disk at once. */
   readonly places: PQueue;
@@ -145,13 +145,13 @@ export class LogReader {
 
   /** Until it has caught up, or its client stands still. False: the node did not give what it should have. */
   async #readFromDisk(log: LogOfNode): Promise<boolean> {
-    const { services, socket, clock } = this.#options;
+    const { streams, socket, clock } = this.#options;
     const ending = new AbortController();
     const end = (): void => ending.abort();
     socket.signal.addEventListener('abort', end);
     let silence = clock.setTimer(SILENCE_MS, end);
     try {
-      for await (const batch of services.followLogs(log.record, { since: this.#next }, ending.signal)) {
+      for await (const batch of streams.followLogs(log.record, { since: this.#next }, ending.signal)) {
         silence.cancel();
         this.#send(new LogChunk(batch));
         if (this.#next >= log.recent.first || !(await this.#isDrained())) return true;

@@ -3,7 +3,7 @@
  * again where it broke off, and begun anew where the instance moves. It waits for no client; clients read what it
  * holds (`LogReader`).
  */
-import { logNodeOf } from '../../channel/services/log-relay.js';
+import { logNodeOf } from '../../channel/services/instance-streams.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
@@ -22,7 +22,7 @@ const SETTLE_MS = 1000;
 const REMOVAL_MS = 15_000;
 
 export interface LiveLogOptions {
-  readonly dependencies: Pick<ApiDependencies, 'instances' | 'nodes' | 'services' | 'logger'>;
+  readonly dependencies: Pick<ApiDependencies, 'instances' | 'nodes' | 'streams' | 'logger'>;
   readonly clock: Clock;
   readonly record: InstanceRecord;
   /** Lines from before now that the first client wants. */
@@ -149,8 +149,8 @@ export class LiveLog {
   }
 
   async #follow(record: InstanceRecord, nodeId: string): Promise<void> {
-    const { services } = this.#options.dependencies;
-    const { totalLines } = await services.readLogs(record, 1);
+    const { streams } = this.#options.dependencies;
+    const { totalLines } = await streams.readLogs(record, 1);
     if (this.#closing.signal.aborted) return;
     const log = this.#open(record, nodeId, totalLines);
     const stream = new AbortController();
@@ -162,7 +162,7 @@ export class LiveLog {
     this.poke();
     try {
       const position = { since: log.recent.received };
-      for await (const batch of services.followLogs(log.record, position, stream.signal))
+      for await (const batch of streams.followLogs(log.record, position, stream.signal))
         log.recent.take(batch);
     } finally {
       log.recent.flush();
@@ -201,7 +201,7 @@ export class LiveLog {
     if (this.#isSettling) return;
     this.#isSettling = true;
     const { dependencies, clock } = this.#options;
-    const end = await dependencies.services.readLogs(log.record, 1).catch(() => undefined);
+    const end = await dependencies.streams.readLogs(log.record, 1).catch(() => undefined);
     const late = new AbortController();
     const timer = clock.setTimer(SETTLE_MS, () => late.abort());
     while (end !== undefined && log.recent.received <= end.totalLines && !late.signal.aborted) {

@@ -1,6 +1,6 @@
 /** The live logs that somebody follows, one for each instance however many clients it has. Made by the API server. */
 import PQueue from 'p-queue';
-import { logNodeOf } from '../../channel/services/log-relay.js';
+import { logNodeOf } from '../../channel/services/instance-streams.js';
 import type { Clock } from '../../loop/clock.js';
 import { messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
@@ -17,7 +17,7 @@ const RESUME_AHEAD = 100;
 const FAULT = 1011;
 
 export interface LiveLogsOptions {
-  readonly dependencies: Pick<ApiDependencies, 'instances' | 'nodes' | 'services' | 'logger'>;
+  readonly dependencies: Pick<ApiDependencies, 'instances' | 'nodes' | 'streams' | 'logger'>;
   readonly clock: Clock;
 }
 
@@ -62,13 +62,13 @@ export class LiveLogs {
     const { dependencies, clock } = this.#options;
     const followed = this.#follow(record, 'tail' in start ? start.tail : RESUME_AHEAD);
     followed.clients++;
-    const { services, logger } = dependencies;
+    const { streams, logger } = dependencies;
     const reader = new LogReader({
       socket,
       live: followed.live,
       start,
       form,
-      services,
+      streams,
       clock,
       places: this.#places,
     });

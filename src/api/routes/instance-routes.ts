@@ -125,7 +125,7 @@ function removeRoute({ instanceWrites }: ApiDependencies, view: InstanceView): R
   });
 }
 
-function logsRoute({ services }: ApiDependencies, view: InstanceView): Route {
+function logsRoute({ streams }: ApiDependencies, view: InstanceView): Route {
   return defineRoute({
     method: 'GET',
     path: '/instances/:id/logs',
@@ -138,7 +138,7 @@ function logsRoute({ services }: ApiDependencies, view: InstanceView): Route {
     answers: { 200: { description: 'lines, oldest first', schema: logsAnswer } },
     handle: async ({ params, query }) => {
       const record = visible(view, params.id);
-      const { lines, totalLines } = await services.readLogs(record, query.lines);
+      const { lines, totalLines } = await streams.readLogs(record, query.lines);
       const shown = query.ansi === 'true' ? lines : lines.map(toPlainText);
       return { lines: shown, totalLines, instanceId: record.id };
     },
@@ -220,7 +220,7 @@ export function executeRoute({ dependencies, view, path, summary }: ExecuteRoute
     handle: async ({ params, body: { command } }) => {
       const record = visible(view, params.id);
       requireProcess(record);
-      await dependencies.services.writeStdin(record, stdinCommand(command, 'body field command'));
+      await dependencies.streams.writeStdin(record, stdinCommand(command, 'body field command'));
       return { message: `command sent to instance ${record.id}`, instanceId: record.id, command };
     },
   });

@@ -67,7 +67,7 @@ function addReading(group: Command, context: CommandContext): void {
     .option('-n, --lines <count>', `how many, up to ${MAX_LINES}`, wholeNumber(MAX_LINES), DEFAULT_LINES)
     .action(async (id: string, options: SharedOptions & { lines: number }) => {
       const record = findInstance(dependencies, id);
-      const { lines, totalLines } = await dependencies.services.readLogs(record, options.lines);
+      const { lines, totalLines } = await dependencies.streams.readLogs(record, options.lines);
       await show(
         context,
         options,
@@ -180,7 +180,7 @@ function addExecute(group: Command, context: CommandContext): void {
       const record = findInstance(dependencies, id);
       requireProcess(record);
       const command = words.join(' ');
-      await dependencies.services.writeStdin(record, stdinCommand(command, 'command'));
+      await dependencies.streams.writeStdin(record, stdinCommand(command, 'command'));
       const message = `command sent to instance ${id}`;
       await show(
         context,

@@ -5,7 +5,7 @@
 import { lookup } from 'node:dns/promises';
 import { join } from 'node:path';
 import type { CallPeer } from '../../channel/protocol/calls.js';
-import type { LogLines } from '../../channel/services/log-relay.js';
+import type { LogLines } from '../../channel/services/instance-streams.js';
 import { requestBundle, requestParts } from '../../channel/services/template-relay.js';
 import { LogFollower } from '../../logs/follow.js';
 import type { LogBatch, LogPosition } from '../../logs/log-batch.js';

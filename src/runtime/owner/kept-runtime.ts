@@ -191,7 +191,7 @@ export class KeptRuntime implements Runtime {
       });
   }
 
-  /** Where nobody looks after runs that go on (a start of their keeper failed): tries again. */
+  /** Where nobody looks after runs that go on (a start of their session owner failed): tries again. */
   async #takeUpAgain(): Promise<void> {
     if (this.#kind.diesWithOwner || this.#isReleased || this.#book.liveRuns().length === 0) return;
     await this.#reachable()

@@ -19,7 +19,7 @@ const NODE_FLAGS = ['--max-semi-space-size=1', '--v8-pool-size=1'];
 export interface OwnerKind {
   /** Names its socket, lock and log: `owner`, `screen`, `tmux`. */
   readonly name: string;
-  /** In messages: `the owner process`, `the keeper of screen sessions`. */
+  /** In messages: `the owner process`, `the session owner of screen sessions`. */
   readonly title: string;
   /** The built program, and what it is given beside --root, --socket and --lock. */
   readonly program: string;

@@ -6,8 +6,8 @@ import type { OwnerExit, OwnerHeld, StartRequest } from '../owner/protocol.js';
 import { checkDirectory, openLog, toOwnerExit } from '../owner/run-start.js';
 import { readProcess } from '../process-table.js';
 import type { NativePty } from './native-pty.js';
+import { PseudoTerminal } from './pseudo-terminal.js';
 import { shellCall } from './shell-prelude.js';
-import { Terminal } from './terminal.js';
 
 export interface RunServices {
   readonly native: NativePty;
@@ -24,7 +24,7 @@ export interface RunServices {
 export class OwnedRun implements HeldRun {
   readonly instanceId: string;
   readonly run: number;
-  readonly #terminal: Terminal;
+  readonly #terminal: PseudoTerminal;
   readonly #log: SegmentWriter;
   readonly #logStart: LogPlace | undefined;
   readonly #startTime: number;
@@ -96,10 +96,10 @@ export class OwnedRun implements HeldRun {
     return this.#logStart === undefined || to === undefined ? undefined : { from: this.#logStart, to };
   }
 
-  #startTerminal(request: StartRequest, services: RunServices): Terminal {
+  #startTerminal(request: StartRequest, services: RunServices): PseudoTerminal {
     const { command, workingDirectory, controlGroups = [] } = request;
     const environment = { TERM: 'xterm-256color', ...request.environment };
-    return Terminal.start({
+    return PseudoTerminal.start({
       native: services.native,
       shell: shellCall({
         command,

@@ -1,6 +1,6 @@
 /**
- * One session inside the keeper: it began when its shell said so, its output goes into the log as it comes, and its exit
- * is kept on disk until a daemon acknowledges it. All that a new keeper needs stands in the run's directory.
+ * One session inside the session owner: it began when its shell said so, its output goes into the log as it comes, and its exit
+ * is kept on disk until a daemon acknowledges it. All that a new session owner needs stands in the run's directory.
  */
 import { randomBytes } from 'node:crypto';
 import type { SegmentWriter } from '../../logs/segment-writer.js';
@@ -49,7 +49,7 @@ export class HeldSession implements HeldRun {
   #exit: OwnerExit | null = null;
   #isEnding = false;
   #isPumpDue = false;
-  /** What is found at first happened while no keeper was there. */
+  /** What is found at first happened while no session owner was there. */
   #isPast = false;
   #suspiciousLooks = 0;
   #removal: Promise<void> | undefined;
@@ -76,7 +76,7 @@ export class HeldSession implements HeldRun {
   }
 
   /**
-   * Takes up what an earlier keeper left. Undefined: a session that never began; nothing is left of it. Throws what the
+   * Takes up what an earlier session owner left. Undefined: a session that never began; nothing is left of it. Throws what the
    * disk says; then nothing was changed.
    */
   static async takeUp(directory: RunDirectory, services: SessionServices): Promise<HeldSession | undefined> {
@@ -173,7 +173,7 @@ export class HeldSession implements HeldRun {
     this.#removal = this.#removeSession();
   }
 
-  /** An end that came while no keeper was there is known before the first daemon asks. */
+  /** An end that came while no session owner was there is known before the first daemon asks. */
   #goOn(place: OutputPlace): void {
     this.#pump = OutputPump.resume(this.#pumpOptions(openLogAgain(this.#record.log), place));
     const isLost = this.#isOfEarlierBoot || !this.#services.tool.isServed(this.#directory);
@@ -184,7 +184,7 @@ export class HeldSession implements HeldRun {
     this.#isPast = false;
   }
 
-  /** The keeper before was killed while it waited for the beginning. */
+  /** The session owner before was killed while it waited for the beginning. */
   async #hasBegunAfterAll(): Promise<boolean> {
     if (this.#isOfEarlierBoot || !this.#services.tool.isServed(this.#directory)) return false;
     try {

@@ -1,5 +1,5 @@
 /**
- * Moves a run's output from the spool into its log, each byte exactly once also when the keeper is killed in between:
+ * Moves a run's output from the spool into its log, each byte exactly once also when the session owner is killed in between:
  * how far it came is read from the log itself, which grows by what was taken from the spool. `place.json` says from where
  * to count; it is written anew whenever the two go on in a new file, and when the log lost or added something.
  */
@@ -25,7 +25,7 @@ export interface OutputPumpOptions {
 /** Says of bytes at the spool's place what is output; `isLast`: there is nothing after them yet. */
 export type FindEnd = (bytes: Buffer, isLast: boolean) => SpoolEnd;
 
-/** Bytes moved in one go: others want the keeper too. */
+/** Bytes moved in one go: others want the session owner too. */
 const TURN_BYTES = 1024 * 1024;
 
 export class OutputPump {
@@ -46,7 +46,7 @@ export class OutputPump {
     return pump;
   }
 
-  /** Goes on after what a killed keeper moved. `log` was just opened. */
+  /** Goes on after what a killed session owner moved. `log` was just opened. */
   static resume(options: OutputPumpOptions): OutputPump {
     const pump = new OutputPump(options);
     const { log } = options.place;

@@ -1,5 +1,5 @@
 /**
- * The directory of one run, where everything stands that a new keeper needs to go on in the place of one that was killed.
+ * The directory of one run, where everything stands that a new session owner needs to go on in the place of one that was killed.
  * Files are written whole (beside, then renamed): a reader finds the old or the new one.
  */
 import {
@@ -179,7 +179,7 @@ function readStamp(line: string): ProcessStamp | undefined {
   return Number.isInteger(pid) && Number.isInteger(startTime) ? { pid, startTime } : undefined;
 }
 
-// By hand: a schema library would double the keeper's memory. Only this process writes these files.
+// By hand: a schema library would double the session owner's memory. Only this process writes these files.
 
 type Fields = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 /**
  * The `screen` and `tmux` runtimes: each instance in a session of its own, which lives in the tool's server and so
- * outlives daemon and keeper. The keeper (keeper-main.ts) does the work; this is what differs for the daemon.
+ * outlives daemon and session owner. The session owner (session-owner-main.ts) does the work; this is what differs for the daemon.
  */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -18,15 +18,15 @@ export interface SessionRuntimeOptions extends KeptRuntimeOptions {
   readonly tool: ToolKey;
   /** Directories of the sessions go to a directory of the tool's name in it. */
   readonly sessionsDirectory: string;
-  /** The built keeper-main.js. */
-  readonly keeperProgram: string;
+  /** The built session-owner-main.js. */
+  readonly sessionOwnerProgram: string;
   /** Where programs are looked for: the daemon's `PATH`. */
   readonly path: string;
 }
 
 export class SessionRuntime extends KeptRuntime {
-  constructor({ tool, sessionsDirectory, keeperProgram, path, ...options }: SessionRuntimeOptions) {
-    super(tool, keeperKind({ tool, sessionsDirectory, keeperProgram, path, ...options }), options);
+  constructor({ tool, sessionsDirectory, sessionOwnerProgram, path, ...options }: SessionRuntimeOptions) {
+    super(tool, sessionKind({ tool, sessionsDirectory, sessionOwnerProgram, path, ...options }), options);
   }
 }
 
@@ -35,14 +35,14 @@ export function serverDirectory(socketDirectory: string, tool: ToolKey): string 
   return dirname(resolveSocketPath(join(socketDirectory, tool), LONGEST_SOCKET_NAME));
 }
 
-export function keeperKind(options: SessionRuntimeOptions): KeptKind {
-  const { tool, keeperProgram, path, socketDirectory } = options;
+export function sessionKind(options: SessionRuntimeOptions): KeptKind {
+  const { tool, sessionOwnerProgram, path, socketDirectory } = options;
   const sessions = join(options.sessionsDirectory, tool);
   const offer = new ToolOffer(tool, path);
   return {
     name: tool,
-    title: `the keeper of ${tool} sessions`,
-    program: keeperProgram,
+    title: `the session owner of ${tool} sessions`,
+    program: sessionOwnerProgram,
     get parameters() {
       const servers = serverDirectory(socketDirectory, tool);
       return ['--tool', tool, '--sessions', sessions, '--servers', servers, '--path', path];
@@ -50,8 +50,8 @@ export function keeperKind(options: SessionRuntimeOptions): KeptKind {
     startTimeoutMs: START_TIMEOUT_MS,
     diesWithOwner: false,
     probe: async () => {
-      if (!existsSync(keeperProgram)) {
-        const reason = `its keeper ${basename(keeperProgram)} is missing; build or install Drover again`;
+      if (!existsSync(sessionOwnerProgram)) {
+        const reason = `its session owner ${basename(sessionOwnerProgram)} is missing; build or install Drover again`;
         return { key: tool, available: false, version: null, reason };
       }
       const { version, reason } = await offer.probe();

@@ -1,22 +1,22 @@
 /**
- * What the session keeper needs of a terminal multiplexer (screen, tmux). The keeper is the detached process that
+ * What the session owner needs of a terminal multiplexer (screen, tmux). The session owner is the detached process that
  * starts sessions, feeds their output into the log store and remembers exits; the multiplexer's own server holds the
- * terminals, so instances outlive daemon and keeper alike. Used inside the keeper only: keep the imports few.
+ * terminals, so instances outlive daemon and session owner alike. Used inside the session owner only: keep the imports few.
  *
- * A run has a directory of its own (0700), shared by tool and keeper:
+ * A run has a directory of its own (0700), shared by tool and session owner:
  *
  * ```
  * <sessions>/<instance id>.<run>/
- *   run.json          the keeper's own record, with place.json and exit.json; no business of the tool
+ *   run.json          the session owner's own record, with place.json and exit.json; no business of the tool
  *   pid, said, status written by the shell inside the session (session-prelude.ts): processes, and how the command ended
- *   spool.000000 ...  raw output, appended by the tool, numbered; the keeper reads in order and deletes what it has read
+ *   spool.000000 ...  raw output, appended by the tool, numbered; the session owner reads in order and deletes what it has read
  *   died              exit status as the tool says it, written once, after all output is in the spool (tools that can)
  *   <tool>.log        what the tool's programs said, told when a session does not begin
  *   <tool>.*          whatever else the tool needs (`screen.stdin.3`, `tmux.conf`); goes with the directory
  * ```
  */
 
-/** What keeper-main.ts makes a tool with: `new ScreenTool(place)`, `new TmuxTool(place)`. */
+/** What session-owner-main.ts makes a tool with: `new ScreenTool(place)`, `new TmuxTool(place)`. */
 export interface ToolPlace {
   /** 0700, exists, of this root and tool alone; a socket in it may have a name of up to 32 bytes. */
   readonly socketDirectory: string;
@@ -79,14 +79,14 @@ export interface SessionTool {
   list(): Promise<ReadonlySet<string>>;
 
   /**
-   * False when the server that holds the session is surely gone. Cheap, spawns nothing: the keeper asks for every
+   * False when the server that holds the session is surely gone. Cheap, spawns nothing: the session owner asks for every
    * session every 2 s, and often in between. True while a start is under way.
    */
   isServed(run: SessionRun): boolean;
 
   /**
    * Bytes to the program's standard input as they are. Throws when there is no such session, and InputFull when its
-   * program has not read what came before. The keeper makes one call at a time for a run and has merged what waited (up
+   * program has not read what came before. The session owner makes one call at a time for a run and has merged what waited (up
    * to 64 KB).
    */
   write(run: SessionRun, bytes: Buffer): Promise<void>;

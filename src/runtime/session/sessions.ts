@@ -1,4 +1,4 @@
-/** All sessions of one tool under one root, for the keeper: starts them, and takes up those that are there already. */
+/** All sessions of one tool under one root, for the session owner: starts them, and takes up those that are there already. */
 import { mkdirSync } from 'node:fs';
 import type { HeldRun, RunEvents, RunSource } from '../owner/held-run.js';
 import type { Owner } from '../owner/owner.js';
@@ -38,7 +38,7 @@ export class Sessions implements RunSource {
     return session;
   }
 
-  /** Hands everything that an earlier keeper left to `owner`. */
+  /** Hands everything that an earlier session owner left to `owner`. */
   async takeUp(owner: Owner): Promise<void> {
     const { tool, directory } = this.#options;
     // So that the tool knows which servers there are.

@@ -67,7 +67,7 @@ export class Spool {
     this.#place = { file: this.#place.file + 1, offset: 0 };
   }
 
-  /** Removes the file before the current one, and any that an earlier keeper left before it. */
+  /** Removes the file before the current one, and any that an earlier session owner left before it. */
   clear(): void {
     for (let file = this.#place.file - 1; file >= 0 && existsSync(this.#pathOf(file)); file--)
       rmSync(this.#pathOf(file), { force: true });

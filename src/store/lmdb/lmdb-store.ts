@@ -7,8 +7,8 @@ import { dirname } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { Accepted, Ledger } from '../ledger.js';
-import { LedgerStore, type WriteObserver } from '../ledger-store.js';
+import { EmbeddedStore, type WriteObserver } from '../embedded-store.js';
+import type { Accepted, KeyTable } from '../key-table.js';
 import type { ChangeHistory } from '../watch.js';
 import { decodeSummary, encodeEntry, encodeSummary, SUMMARY_KEY } from './lmdb-record.js';
 
@@ -29,20 +29,20 @@ export function openDatabase(file: string): EntryDatabase {
 export interface LmdbStoreOptions {
   readonly file: string;
   readonly database: EntryDatabase;
-  readonly ledger: Ledger;
+  readonly table: KeyTable;
   readonly history: ChangeHistory;
   readonly onWrite?: WriteObserver | undefined;
   readonly logger?: Logger | undefined;
 }
 
-export class LmdbStore extends LedgerStore {
+export class LmdbStore extends EmbeddedStore {
   readonly #file: string;
   readonly #logger: Logger | undefined;
   /** Undefined after a failed commit, until the next one opens it again. */
   #database: EntryDatabase | undefined;
 
   constructor(options: LmdbStoreOptions) {
-    super(options.ledger, options.history, options.onWrite);
+    super(options.table, options.history, options.onWrite);
     this.#file = options.file;
     this.#logger = options.logger;
     this.#database = options.database;
@@ -69,13 +69,13 @@ export class LmdbStore extends LedgerStore {
 
   async #commit(database: EntryDatabase, group: readonly Accepted[]): Promise<void> {
     const records = new Map<string, Buffer | undefined>();
-    let entries = this.ledger.size;
-    let revision = this.ledger.revision;
+    let entries = this.table.size;
+    let revision = this.table.revision;
     for (const accepted of group) {
       revision = accepted.revision;
       accepted.changes.forEach(({ key }, index) => {
         const text = accepted.texts[index];
-        const before = records.has(key) ? records.get(key) !== undefined : this.ledger.get(key) !== undefined;
+        const before = records.has(key) ? records.get(key) !== undefined : this.table.get(key) !== undefined;
         entries += Number(text !== undefined) - Number(before);
         records.set(key, text === undefined ? undefined : encodeEntry(key, accepted.revision, text));
       });
@@ -94,10 +94,10 @@ export class LmdbStore extends LedgerStore {
     const database = openDatabase(this.#file);
     const record = database.get(SUMMARY_KEY);
     const revision = record === undefined ? undefined : decodeSummary(record).revision;
-    if (revision === this.ledger.revision) return database;
+    if (revision === this.table.revision) return database;
     void database.close();
     throw new Error(
-      `the disk is at revision ${revision}, memory at ${this.ledger.revision}: Drover must be restarted`,
+      `the disk is at revision ${revision}, memory at ${this.table.revision}: Drover must be restarted`,
     );
   }
 

@@ -16,8 +16,8 @@ import {
 import { basename, join } from 'node:path';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { Ledger } from '../ledger.js';
-import type { WriteObserver } from '../ledger-store.js';
+import type { WriteObserver } from '../embedded-store.js';
+import { KeyTable } from '../key-table.js';
 import type { Entry, Store } from '../store.js';
 import { ChangeHistory } from '../watch.js';
 import { findDamage } from './lmdb-file.js';
@@ -52,7 +52,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   return new LmdbStore({
     file,
     database,
-    ledger: new Ledger(entries, summary.revision),
+    table: new KeyTable(entries, summary.revision),
     history: new ChangeHistory(summary.revision, options.historyCapacity),
     onWrite: options.onWrite,
     logger: options.logger,

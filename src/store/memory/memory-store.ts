@@ -1,11 +1,12 @@
 /** A store without a disk, for tests and simulations: the same semantics, "durable" a few microtasks later. */
-import { Ledger } from '../ledger.js';
-import { LedgerStore } from '../ledger-store.js';
+
+import { EmbeddedStore } from '../embedded-store.js';
+import { KeyTable } from '../key-table.js';
 import { ChangeHistory } from '../watch.js';
 
-export class MemoryStore extends LedgerStore {
+export class MemoryStore extends EmbeddedStore {
   constructor(options: { historyCapacity?: number } = {}) {
-    super(new Ledger(new Map(), 0), new ChangeHistory(0, options.historyCapacity));
+    super(new KeyTable(new Map(), 0), new ChangeHistory(0, options.historyCapacity));
   }
 
   protected async write(): Promise<void> {}

@@ -49,7 +49,7 @@ describe('a log followed from the master', () => {
   });
 
   function follow(position: LogPosition): LogReader {
-    const reader = new LogReader((signal) => plane.master.services.followLogs(record, position, signal));
+    const reader = new LogReader((signal) => plane.master.streams.followLogs(record, position, signal));
     readers.push(reader);
     return reader;
   }
@@ -73,11 +73,11 @@ describe('a log followed from the master', () => {
     const line = 'x'.repeat(99);
     log.write(1, `${line}\n`.repeat(100_000));
     const stop = new AbortController();
-    const idle = plane.master.services.followLogs(record, { since: 1 }, stop.signal);
+    const idle = plane.master.streams.followLogs(record, { since: 1 }, stop.signal);
     await idle.next();
     const busy = follow({ since: 1 });
     await busy.until(`100000 ${line}`);
-    expect(await plane.master.services.readLogs(record, 1)).toEqual({ lines: [], totalLines: 0 });
+    expect(await plane.master.streams.readLogs(record, 1)).toEqual({ lines: [], totalLines: 0 });
     let next = 0;
     for await (const batch of idle) {
       if (batch.kind === 'gap') expect.fail(`a gap: ${textOf(batch).join()}`);
@@ -100,23 +100,23 @@ describe('a log followed from the master', () => {
   it('says that the node went away, and goes on from any line when it is back', async () => {
     log.write(1, 'a\n');
     const stop = new AbortController();
-    const batches = plane.master.services.followLogs(record, { since: 1 }, stop.signal);
+    const batches = plane.master.streams.followLogs(record, { since: 1 }, stop.signal);
     await batches.next();
     const failure = expect(batches.next()).rejects.toMatchObject({ code: 'DRV_NODE_DISCONNECTED' });
     gate.reset();
     await failure;
-    const away = plane.master.services.followLogs(record, { since: 2 }, stop.signal);
+    const away = plane.master.streams.followLogs(record, { since: 2 }, stop.signal);
     await expect(away.next()).rejects.toMatchObject({ code: 'DRV_NODE_DISCONNECTED' });
     log.write(1, 'b\n');
     await vi.waitFor(async () => {
       await clock.advance(RECONNECT_MS);
-      expect(await plane.master.services.readLogs(record, 1)).toBeDefined();
+      expect(await plane.master.streams.readLogs(record, 1)).toBeDefined();
     });
     expect(await follow({ since: 2 }).until('2 b')).toEqual(['2 b']);
   });
 
   it('cannot be followed before the instance has a node', async () => {
-    const batches = plane.master.services.followLogs(
+    const batches = plane.master.streams.followLogs(
       instanceRecord('abc124'),
       { tail: 1 },
       new AbortController().signal,

@@ -1,4 +1,4 @@
-/** The tmux tool against a real tmux, without a keeper: bytes in, bytes out, exits, and what else lives on the machine. */
+/** The tmux tool against a real tmux, without a session owner: bytes in, bytes out, exits, and what else lives on the machine. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -218,7 +218,7 @@ describe.skipIf(!hasTool('tmux'))('tmux tool', () => {
       expect(world.tool.isServed(next)).toBe(true);
     });
 
-    it('is found again by the next keeper when its socket was removed with its directory', async () => {
+    it('is found again by the next session owner when its socket was removed with its directory', async () => {
       const run = world.run('aaaaaa', ECHO);
       await world.tool.start(run);
       rmSync(world.sockets, { recursive: true });

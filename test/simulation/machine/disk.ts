@@ -1,10 +1,10 @@
 /**
- * The disk of a machine, which outlives its daemons, and the store that one daemon has on it: the real ledger and watch
+ * The disk of a machine, which outlives its daemons, and the store that one daemon has on it: the real table and watch
  * over writes that take time, fail when the disk is full, and are there or not when the daemon dies.
  */
 import { DroverError } from '../../../src/model/errors.js';
-import { type Accepted, Ledger } from '../../../src/store/ledger.js';
-import { LedgerStore } from '../../../src/store/ledger-store.js';
+import { EmbeddedStore } from '../../../src/store/embedded-store.js';
+import { type Accepted, KeyTable } from '../../../src/store/key-table.js';
 import type { Entry } from '../../../src/store/store.js';
 import { ChangeHistory } from '../../../src/store/watch.js';
 import type { Life } from './life.js';
@@ -65,12 +65,12 @@ export class Disk {
 }
 
 /** The store of one daemon, opened on what its disk holds. */
-export class DiskStore extends LedgerStore {
+export class DiskStore extends EmbeddedStore {
   readonly #disk: Disk;
   readonly #life: Life;
 
   constructor(disk: Disk, life: Life) {
-    super(new Ledger(new Map(disk.entries), disk.revision), new ChangeHistory(disk.revision));
+    super(new KeyTable(new Map(disk.entries), disk.revision), new ChangeHistory(disk.revision));
     this.#disk = disk;
     this.#life = life;
   }

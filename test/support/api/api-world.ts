@@ -1,4 +1,4 @@
-/** An API server over real mirrors on a memory store, with writers and node services that only record. */
+/** An API server over real mirrors on a memory store, with writers and node streams that only record. */
 import { once } from 'node:events';
 import { pino } from 'pino';
 import {
@@ -8,14 +8,9 @@ import {
   InstanceTokens,
   maskToken,
 } from '../../../src/api/access/tokens.js';
-import type {
-  ApiDependencies,
-  CommandRunner,
-  InstanceServices,
-  StateReport,
-} from '../../../src/api/http/dependencies.js';
+import type { ApiDependencies, CommandRunner, StateReport } from '../../../src/api/http/dependencies.js';
 import { ApiServer, type ApiServerOptions } from '../../../src/api/server.js';
-import { logNodeOf } from '../../../src/channel/services/log-relay.js';
+import { type InstanceStreams, logNodeOf } from '../../../src/channel/services/instance-streams.js';
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import { FactsExplainer } from '../../../src/explain/explainer.js';
 import type { LogBatch } from '../../../src/logs/log-batch.js';
@@ -156,7 +151,7 @@ export class ApiWorld {
   readonly stdin: { id: string; bytes: Buffer }[] = [];
   logs = { lines: ['one', 'two'], totalLines: 2 };
   /** What the nodes say of logs: `logs`, and nothing live, unless a test puts its own in their place. */
-  logServices: Pick<InstanceServices, 'readLogs' | 'followLogs'> = {
+  logServices: Pick<InstanceStreams, 'readLogs' | 'followLogs'> = {
     readLogs: async (record, lines) =>
       logNodeOf(record) === undefined
         ? { lines: [], totalLines: 0 }
@@ -296,7 +291,7 @@ export class ApiWorld {
         },
         errors: () => [],
       },
-      services: {
+      streams: {
         readLogs: (record, lines) => this.logServices.readLogs(record, lines),
         followLogs: (record, position, signal) => this.logServices.followLogs(record, position, signal),
         writeStdin: async ({ id }, bytes) => {

@@ -1,5 +1,5 @@
-/** Logs on nodes as `InstanceServices` gives them, in memory: tests write, rotate, disconnect and count readers. */
-import type { InstanceServices } from '../../../src/api/http/dependencies.js';
+/** Logs on nodes as `InstanceStreams` gives them, in memory: tests write, rotate, disconnect and count readers. */
+import type { InstanceStreams } from '../../../src/channel/services/instance-streams.js';
 import type { LogBatch, LogPosition } from '../../../src/logs/log-batch.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
@@ -14,7 +14,7 @@ class NodeLog {
   unfinished: string | undefined;
 }
 
-export class FakeNodeLogs implements Pick<InstanceServices, 'readLogs' | 'followLogs'> {
+export class FakeNodeLogs implements Pick<InstanceStreams, 'readLogs' | 'followLogs'> {
   readonly #logs = new Map<string, NodeLog>();
   readonly #away = new Set<string>();
   readonly #wakes = new Set<() => void>();
@@ -49,7 +49,7 @@ export class FakeNodeLogs implements Pick<InstanceServices, 'readLogs' | 'follow
     this.#away.delete(nodeId);
   }
 
-  readLogs: InstanceServices['readLogs'] = async (record, count) => {
+  readLogs: InstanceStreams['readLogs'] = async (record, count) => {
     const log = this.#reach(record);
     const lines = [...log.lines, ...(log.unfinished === undefined ? [] : [log.unfinished])];
     return { lines: lines.slice(-count), totalLines: lines.length };

@@ -149,7 +149,7 @@ export class CommandWorld {
       nodeWrites: master.nodeWriter,
       joinTokens: this.#joinTokens,
       configurationFiles: this.files,
-      services: {
+      streams: {
         readLogs: async (_record, count) => ({
           lines: this.lines.slice(-count),
           totalLines: this.lines.length,

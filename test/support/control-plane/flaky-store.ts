@@ -1,11 +1,11 @@
 /** A store in memory whose disk is slow, or full, when the test says so. */
 import type { Clock } from '../../../src/loop/clock.js';
 import { DroverError } from '../../../src/model/errors.js';
-import { Ledger } from '../../../src/store/ledger.js';
-import { LedgerStore } from '../../../src/store/ledger-store.js';
+import { EmbeddedStore } from '../../../src/store/embedded-store.js';
+import { KeyTable } from '../../../src/store/key-table.js';
 import { ChangeHistory } from '../../../src/store/watch.js';
 
-export class FlakyStore extends LedgerStore {
+export class FlakyStore extends EmbeddedStore {
   /** How long every commit takes. */
   latencyMs = 0;
   /** Every commit fails. */
@@ -13,7 +13,7 @@ export class FlakyStore extends LedgerStore {
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
-    super(new Ledger(new Map(), 0), new ChangeHistory(0));
+    super(new KeyTable(new Map(), 0), new ChangeHistory(0));
     this.#clock = clock;
   }
 

@@ -56,7 +56,7 @@ export async function expectNothingLeft(world: DaemonWorld, ports: readonly numb
   await until(async () => {
     expect(await processes.marked(), 'processes of instances').toEqual([]);
     expect(await processes.owners(), 'owner processes').toEqual([]);
-    expect(await processes.keepers(), 'keepers of sessions').toEqual({ keepers: [], shells: [] });
+    expect(await processes.sessionOwners(), 'owners of sessions').toEqual({ sessionOwners: [], shells: [] });
   });
   const sockets = readFileSync('/proc/net/unix', 'latin1');
   expect(sockets, 'lock of the root').not.toContain(`drover-${paths.rootId}`);

@@ -1,5 +1,5 @@
 /**
- * The processes of one node's root as the system shows them: its owner, its keepers with the shells of their sessions,
+ * The processes of one node's root as the system shows them: its owner, its session owners with the shells of their sessions,
  * and everything with its mark in the environment. Watches all the time that no instance ever has two runs alive.
  */
 import { readFileSync } from 'node:fs';
@@ -34,11 +34,11 @@ export class RootProcesses {
     return entries.filter(({ pid, isZombie }) => !isZombie && this.#isOwner(pid)).map(({ pid }) => pid);
   }
 
-  /** Pids of the live keepers of sessions, and of the shells that lead sessions. */
-  async keepers(): Promise<{ readonly keepers: number[]; readonly shells: number[] }> {
+  /** Pids of the live owners of sessions, and of the shells that lead sessions. */
+  async sessionOwners(): Promise<{ readonly sessionOwners: number[]; readonly shells: number[] }> {
     const pids = (await this.#table.scan()).filter(({ isZombie }) => !isZombie).map(({ pid }) => pid);
     return {
-      keepers: pids.filter((pid) => this.#isKeeper(pid)),
+      sessionOwners: pids.filter((pid) => this.#isSessionOwner(pid)),
       shells: pids.filter((pid) => this.#isSessionShell(pid)),
     };
   }
@@ -69,9 +69,9 @@ export class RootProcesses {
   async killAll(): Promise<void> {
     await vi.waitFor(
       async () => {
-        const { keepers, shells } = await this.keepers();
+        const { sessionOwners, shells } = await this.sessionOwners();
         const marked = (await this.marked()).map(({ pid }) => pid);
-        const left = [...keepers, ...(await this.owners()), ...shells, ...marked];
+        const left = [...sessionOwners, ...(await this.owners()), ...shells, ...marked];
         for (const pid of left) kill(pid);
         if (left.length > 0) throw new Error(`still there: ${left}`);
       },
@@ -101,9 +101,9 @@ export class RootProcesses {
     return words.includes(`drover owner ${this.#rootId}`) || words.includes(`--root ${this.#rootId}`);
   }
 
-  #isKeeper(pid: number): boolean {
+  #isSessionOwner(pid: number): boolean {
     const words = read(pid, 'cmdline').replaceAll('\0', ' ');
-    return words.includes(` keeper ${this.#rootId}`) || words.includes(`--root ${this.#rootId} `);
+    return words.includes(`-owner ${this.#rootId}`) || words.includes(`--root ${this.#rootId} `);
   }
 
   /** The server of a screen session has its variables too. */

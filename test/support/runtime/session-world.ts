@@ -1,6 +1,6 @@
 /**
- * A root directory with the built keeper of screen or tmux sessions, as many daemons' worth of runtimes on it as a test
- * wants, and a clean end: keeper, servers and all that ran in them are gone afterwards. Needs `npm run build`.
+ * A root directory with the built session owner of screen or tmux sessions, as many daemons' worth of runtimes on it as a test
+ * wants, and a clean end: session owner, servers and all that ran in them are gone afterwards. Needs `npm run build`.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -20,8 +20,8 @@ import type { ToolKey } from '../../../src/runtime/session/tool-offer.js';
 import { until } from '../until.js';
 import { kill, livePids, readText } from './process-world.js';
 
-export const KEEPER_PROGRAM = fileURLToPath(
-  new URL('../../../dist/src/runtime/session/keeper-main.js', import.meta.url),
+export const SESSION_OWNER_PROGRAM = fileURLToPath(
+  new URL('../../../dist/src/runtime/session/session-owner-main.js', import.meta.url),
 );
 export const TOOL_PATH = '/usr/local/bin:/usr/bin:/bin';
 
@@ -42,7 +42,7 @@ export class SessionWorld {
       logsDirectory: join(this.root, 'logs'),
       segmentBytes: 8 * 1024 * 1024,
       segments: 4,
-      keeperProgram: KEEPER_PROGRAM,
+      sessionOwnerProgram: SESSION_OWNER_PROGRAM,
       path: TOOL_PATH,
       logger: pino({ enabled: false }),
       clock: new SystemClock(),
@@ -83,7 +83,7 @@ export class SessionWorld {
     return serverDirectory(this.options.socketDirectory, this.options.tool);
   }
 
-  /** What the keeper keeps of a run. */
+  /** What the session owner keeps of a run. */
   runDirectory(instanceId: string, run = 1): string {
     return join(this.options.sessionsDirectory, this.options.tool, `${instanceId}.${run}`);
   }
@@ -94,14 +94,14 @@ export class SessionWorld {
     return names.filter((name) => /^[a-z0-9]{6}\.\d+$/.test(name)).sort();
   }
 
-  /** Pids of the keepers of this root. */
-  keepers(): number[] {
+  /** Pids of the session owners of this root. */
+  sessionOwners(): number[] {
     return this.#pids().filter((pid) => readText(pid, 'cmdline').startsWith('drover'));
   }
 
-  keeper(): number {
-    const [pid] = this.keepers();
-    if (pid === undefined) throw new Error('no keeper runs');
+  sessionOwner(): number {
+    const [pid] = this.sessionOwners();
+    if (pid === undefined) throw new Error('no session owner runs');
     return pid;
   }
 
@@ -117,8 +117,8 @@ export class SessionWorld {
 
   async close(): Promise<void> {
     await Promise.all(this.#runtimes.map((runtime) => runtime.release()));
-    // The keepers first: what they see ending they take for an end.
-    for (const pid of this.keepers()) kill(pid);
+    // The session owners first: what they see ending they take for an end.
+    for (const pid of this.sessionOwners()) kill(pid);
     await until(() => {
       const left = this.#pids();
       for (const pid of left) kill(pid);

@@ -1,5 +1,5 @@
 /**
- * A private directory for one tmux server and the runs' directories on it, with as many tools (keepers' worth) as a test
+ * A private directory for one tmux server and the runs' directories on it, with as many tools (session owners' worth) as a test
  * wants, and a clean end: the server and all that ran in it are gone afterwards.
  */
 import { execFileSync } from 'node:child_process';
@@ -35,12 +35,12 @@ export class TmuxWorld {
     this.tool = this.newTool();
   }
 
-  /** The tool as the next keeper makes it. */
+  /** The tool as the next session owner makes it. */
   newTool(): TmuxTool {
     return new TmuxTool({ directory: this.sessions, socketDirectory: this.sockets, path: TOOL_PATH });
   }
 
-  /** A run of `script`, as the keeper has it run, in a directory of its own. */
+  /** A run of `script`, as the session owner has it run, in a directory of its own. */
   run(instanceId: string, script: string, environment: Readonly<Record<string, string>> = {}): SessionStart {
     const directory = join(this.sessions, `${instanceId}.1`);
     mkdirSync(directory, { mode: 0o700 });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Controller, type ControllerOptions } from '../../../src/loop/controller.js';
 import type { MaybePromise } from '../../../src/loop/maybe-promise.js';
-import { Conflict, type Plan, type Reconciler, Terminal } from '../../../src/loop/reconciler.js';
+import { Conflict, type Plan, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { TraceEvent } from '../../../src/loop/trace.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -191,45 +191,6 @@ describe('Controller', () => {
         ['failed', 50],
         ['settled', undefined],
       ]);
-    });
-
-    it('leaves a terminal key alone until its spec changes', async () => {
-      const script: Error[] = [new Terminal('hopeless')];
-      const { controller, clock, outcomes } = start(
-        reconcilerOf({
-          plan: () => ({ steps: script.length > 0 ? ['x'] : [] }),
-          perform: () => throwNext(script),
-        }),
-        { resync: { everyMs: 1000, keys: () => ['a'] } },
-      );
-      controller.enqueue('a');
-      await clock.advance(5000);
-      controller.enqueue('a', { priority: 'high' });
-      await clock.advance(5000);
-      expect(outcomes()).toEqual(['terminal']);
-      controller.specChanged('a');
-      await clock.settle();
-      expect(outcomes()).toEqual(['terminal', 'settled']);
-    });
-
-    it('does not miss a spec that changes during the round that gives up', async () => {
-      const script: Error[] = [new Terminal('hopeless')];
-      const gate = makeGate();
-      const { controller, clock, outcomes } = start(
-        reconcilerOf({
-          observe: async (key) => {
-            await gate.opened;
-            throwNext(script);
-            return key;
-          },
-        }),
-      );
-      controller.enqueue('a');
-      await clock.settle();
-      controller.specChanged('a');
-      gate.open();
-      await controller.whenIdle();
-      expect(outcomes()).toEqual(['terminal', 'settled']);
     });
 
     it('tries a failing key at once and with a short delay again when its spec changes', async () => {

@@ -15,7 +15,7 @@ interface Rule {
 
 const RULES: readonly Rule[] = [
   {
-    what: 'starts a process: only the owner, the keepers and the session tools are started, by argument arrays',
+    what: 'starts a process: only the owner, the session owners and the session tools are started, by argument arrays',
     pattern: /from '(?:node:)?child_process'|require\(['"](?:node:)?child_process/,
     except: [
       'src/runtime/owner/owner-launch.ts',

@@ -1,4 +1,4 @@
-/** The pump from spool to log, on real files without a session: borders of files, and a keeper killed in between. */
+/** The pump from spool to log, on real files without a session: borders of files, and a session owner killed in between. */
 import {
   appendFileSync,
   existsSync,
@@ -95,7 +95,7 @@ describe('output pump', () => {
     expect(logged()).toBe(`${text}last\r`);
   });
 
-  it('moves each byte once when the keeper is killed at any moment', () => {
+  it('moves each byte once when the session owner is killed at any moment', () => {
     const odd = (n: number): string => (n % 7 === 0 ? READY : n % 5 === 0 ? '\r' : '');
     const wanted = Array.from({ length: 400 }, (_, n) => `line ${n}${odd(n)}\n`).join('');
     const text = wanted.replaceAll('\n', '\r\n');

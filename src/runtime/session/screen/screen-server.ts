@@ -1,6 +1,6 @@
 /**
  * The screen servers of a root: each session has one, with a socket `<pid>.<name>` in the root's own directory. A server
- * is known by pid and start time, as noted in its run's directory; where a keeper was killed before it noted them, by
+ * is known by pid and start time, as noted in its run's directory; where a session owner was killed before it noted them, by
  * its socket and its command line. So neither a stale socket nor a reused pid is taken for one.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * GNU screen as the session keeper needs it: one server with one window for each run, started in the run's directory,
+ * GNU screen as the session owner needs it: one server with one window for each run, started in the run's directory,
  * where it logs everything that the window shows. Commands reach it by files that it reads itself, so nothing of an
  * instance ever stands in a command line of ours.
  */
@@ -39,7 +39,7 @@ defnonblock 1
 `;
 /** What screen passes on to a program in one turn. */
 const TURN_BYTES = 4096;
-/** Less than a daemon waits for the keeper. */
+/** Less than a daemon waits for the session owner. */
 const ANSWER_TIMEOUT_MS = 5000;
 const PATIENCE_MS = 2000;
 const LOOK_MS = 20;

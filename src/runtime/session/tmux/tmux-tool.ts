@@ -1,5 +1,5 @@
 /**
- * tmux as the session keeper needs it: one server for each root, one session with one pane for each run. A pane's output
+ * tmux as the session owner needs it: one server for each root, one session with one pane for each run. A pane's output
  * goes through a pipe to `split`, which numbers the spool by itself; a hook of the pane writes down how its program ended.
  */
 import { readFileSync } from 'node:fs';

@@ -60,7 +60,7 @@ export function instanceServices(node: {
 }
 
 /** The master's half. Throws DRV_NODE_DISCONNECTED, and what the node answers. */
-export class LogRelay {
+export class InstanceStreams {
   readonly #callsOf: (nodeId: string) => CallPeer;
 
   constructor(callsOf: (nodeId: string) => CallPeer) {

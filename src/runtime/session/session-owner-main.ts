@@ -1,6 +1,6 @@
 /**
- * Entry of the keeper of a tool's sessions, started detached by owner-launch.ts. When it dies nothing is lost: the
- * sessions live in the tool's own servers, and the next keeper goes on where this one was.
+ * Entry of the session owner of a tool's sessions, started detached by owner-launch.ts. When it dies nothing is lost: the
+ * sessions live in the tool's own servers, and the next session owner goes on where this one was.
  */
 import { mkdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -21,7 +21,7 @@ await runOwnerProcess(() => {
     throw new Error(
       '--root, --socket, --lock, --sessions, --tool, --servers and --path are needed; Drover starts this program itself',
     );
-  process.title = `drover ${tool} keeper ${root}`;
+  process.title = `drover ${tool}-owner ${root}`;
   mkdirSync(sessions, { recursive: true, mode: 0o700 });
   const source = new Sessions({
     tool: openTool(tool, { directory: sessions, socketDirectory: servers, path }),

@@ -32,7 +32,7 @@ export interface TerminalOptions {
 
 type ReadOptions = SocketConstructorOpts & Pick<TcpSocketConnectOpts, 'onread'>;
 
-export class Terminal {
+export class PseudoTerminal {
   readonly pid: number;
   readonly #options: TerminalOptions;
   readonly #master: number;
@@ -44,12 +44,12 @@ export class Terminal {
   #isClosed = false;
 
   /** Starts the process. Throws an Error that says what the system refused. */
-  static start(options: TerminalOptions): Terminal {
-    let terminal: Terminal | undefined;
+  static start(options: TerminalOptions): PseudoTerminal {
+    let terminal: PseudoTerminal | undefined;
     const forked = fork(options, (code, signal) => {
       if (terminal !== undefined) terminal.#onProcessExit(code, signal);
     });
-    terminal = attach(forked, () => new Terminal(options, forked));
+    terminal = attach(forked, () => new PseudoTerminal(options, forked));
     return terminal;
   }
 
@@ -169,7 +169,7 @@ function reasonFor(error: unknown): string {
 }
 
 /** A process whose terminal cannot be served must not run: nobody would report it. */
-function attach(forked: ForkedPty, build: () => Terminal): Terminal {
+function attach(forked: ForkedPty, build: () => PseudoTerminal): PseudoTerminal {
   try {
     return build();
   } catch (error) {

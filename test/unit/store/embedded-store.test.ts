@@ -1,8 +1,8 @@
 /** Group commit and failed commits, on a backend whose disk the test controls. */
 import { describe, expect, it } from 'vitest';
 import { DroverError } from '../../../src/model/errors.js';
-import { type Accepted, Ledger } from '../../../src/store/ledger.js';
-import { LedgerStore } from '../../../src/store/ledger-store.js';
+import { EmbeddedStore } from '../../../src/store/embedded-store.js';
+import { type Accepted, KeyTable } from '../../../src/store/key-table.js';
 import { type Change, create, update } from '../../../src/store/store.js';
 import { ChangeHistory } from '../../../src/store/watch.js';
 
@@ -13,12 +13,12 @@ interface Write {
 }
 
 /** Each write waits until the test decides how it ends. */
-class HeldStore extends LedgerStore {
+class HeldStore extends EmbeddedStore {
   readonly #writes: Write[] = [];
   #onWrite: (() => void) | undefined;
 
   constructor(onWrite?: (seconds: number) => void) {
-    super(new Ledger(new Map(), 0), new ChangeHistory(0), onWrite);
+    super(new KeyTable(new Map(), 0), new ChangeHistory(0), onWrite);
   }
 
   /** The next write that began and was not yet given out. */

@@ -3,7 +3,7 @@
  * then shown to readers and watchers. A backend says how a group reaches the disk.
  */
 import { DroverError } from '../model/errors.js';
-import type { Accepted, Ledger } from './ledger.js';
+import type { Accepted, KeyTable } from './key-table.js';
 import type { ChangeBatch, Entry, Operation, Store } from './store.js';
 import type { ChangeHistory } from './watch.js';
 
@@ -20,16 +20,16 @@ interface Waiting {
 /** Called with the seconds from each `transact` until it was durable. */
 export type WriteObserver = (seconds: number) => void;
 
-export abstract class LedgerStore implements Store {
-  protected readonly ledger: Ledger;
+export abstract class EmbeddedStore implements Store {
+  protected readonly table: KeyTable;
   readonly #history: ChangeHistory;
   readonly #onWrite: WriteObserver | undefined;
   #waiting: Waiting[] = [];
   #committing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  protected constructor(ledger: Ledger, history: ChangeHistory, onWrite?: WriteObserver) {
-    this.ledger = ledger;
+  protected constructor(table: KeyTable, history: ChangeHistory, onWrite?: WriteObserver) {
+    this.table = table;
     this.#history = history;
     this.#onWrite = onWrite;
   }
@@ -41,17 +41,17 @@ export abstract class LedgerStore implements Store {
   protected abstract release(): Promise<void>;
 
   get revision(): number {
-    return this.ledger.revision;
+    return this.table.revision;
   }
 
   async get(key: string): Promise<Entry | undefined> {
     this.#checkOpen();
-    return this.ledger.get(key);
+    return this.table.get(key);
   }
 
   async list(prefix: string): Promise<{ entries: readonly Entry[]; revision: number }> {
     this.#checkOpen();
-    return { entries: this.ledger.list(prefix), revision: this.ledger.revision };
+    return { entries: this.table.list(prefix), revision: this.table.revision };
   }
 
   transact(operations: readonly Operation[]): Promise<number> {
@@ -62,7 +62,7 @@ export abstract class LedgerStore implements Store {
           'DRV_STORE_WRITE_FAILED',
           `${MAX_WAITING} writes wait for the disk; try again later`,
         );
-      const accepted = this.ledger.accept(operations);
+      const accepted = this.table.accept(operations);
       this.#waiting.push({ accepted, calledAt: performance.now(), resolve, reject });
       this.#committing ??= this.#commitAll();
     });
@@ -109,10 +109,10 @@ export abstract class LedgerStore implements Store {
 
   #succeed(group: readonly Waiting[]): void {
     for (const { accepted } of group) {
-      this.ledger.settle(accepted);
+      this.table.settle(accepted);
       for (const change of accepted.changes) this.#history.append(change);
     }
-    this.#history.publish(this.ledger.revision);
+    this.#history.publish(this.table.revision);
     const now = performance.now();
     for (const { accepted, calledAt, resolve } of group) {
       resolve(accepted.revision);
@@ -124,7 +124,7 @@ export abstract class LedgerStore implements Store {
   #fail(group: readonly Waiting[], error: unknown): void {
     const later = this.#waiting;
     this.#waiting = [];
-    this.ledger.rollBack();
+    this.table.rollBack();
     for (const { reject } of group) reject(error);
     for (const { reject } of later) reject(error);
   }

@@ -15,7 +15,7 @@ export interface Accepted {
   readonly texts: readonly (string | undefined)[];
 }
 
-export class Ledger {
+export class KeyTable {
   readonly #durable: Map<string, Entry>;
   /** The latest accepted change of each key that has one on its way. */
   readonly #pending = new Map<string, Change>();
