@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
-import type { DockerSettings } from './docker-settings.js';
+import type { DockerSettings } from './engine/docker-settings.js';
 import type { Engine } from './engine/engine.js';
 import { EngineRefusal, isMissing } from './engine/engine-error.js';
 import { jsonLines } from './engine/json-lines.js';

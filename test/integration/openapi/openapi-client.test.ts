@@ -32,7 +32,7 @@ const TSCONFIG = {
 
 /** What a user of the client would write; prints one JSON line for each thing it saw. */
 const PROGRAM = `
-import { Api, type ApiError, type ConfigurationInput, type Instance } from '../client.js';
+import { Api, type ApiError, type ConfigurationInput, type Instance } from './client.js';
 
 declare const process: { readonly argv: readonly string[] };
 const [, , baseUrl = '', key = ''] = process.argv;

@@ -2,7 +2,7 @@
 import type { ContainerCreateOptions, PortMap } from 'dockerode';
 import type { SegmentLimits } from '../../../logs/segments.js';
 import type { RunId, StartSpec } from '../../runtime.js';
-import type { DockerSettings } from '../docker-settings.js';
+import type { DockerSettings } from './docker-settings.js';
 
 const MB = 1024 * 1024;
 /** Engines refuse less. */

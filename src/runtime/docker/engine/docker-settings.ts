@@ -1,7 +1,7 @@
 /** What a configuration says of its container, in `properties`: read and judged here, before the engine is asked. */
 import { z } from 'zod';
-import { DroverError } from '../../model/errors.js';
-import type { StartSpec } from '../runtime.js';
+import { DroverError } from '../../../model/errors.js';
+import type { StartSpec } from '../../runtime.js';
 
 /**
  * An image as registries name it: `[host[:port]/]path[:tag][@digest]`. Stricter than needed at no cost: nothing that
