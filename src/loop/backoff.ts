@@ -1,9 +1,9 @@
-/** How long a failing key waits before it is tried again: doubled each time, with jitter, forgotten on success. */
+/** The delays between the tries of a failing key: doubled each time, with jitter, forgotten on success. */
 
 export interface BackoffOptions {
-  /** The longest first delay. Default 50 ms. */
+  /** The full first delay. Default 50 ms. */
   readonly baseMs?: number;
-  /** No delay is longer. Default 60 s. */
+  /** The longest full delay. Default 60 s. */
   readonly maxMs?: number;
 }
 
@@ -11,7 +11,7 @@ export class Backoff {
   readonly #random: () => number;
   readonly #baseMs: number;
   readonly #maxMs: number;
-  /** By key, the full delay that its next failure is given. */
+  /** By key, the full delay after its next failure. */
   readonly #nextMs = new Map<string, number>();
 
   /** `random` answers in [0, 1). */
@@ -21,12 +21,12 @@ export class Backoff {
     this.#maxMs = maxMs;
   }
 
-  /** Keys that failed and were not cleared since. */
+  /** How many keys failed and were not cleared since. */
   get size(): number {
     return this.#nextMs.size;
   }
 
-  /** Counts a failure of `key` and answers the delay in ms: between half and all of the doubled one. */
+  /** Counts a failure of `key`. Returns the delay in ms, drawn between half of the full delay and all of it. */
   next(key: string): number {
     const fullMs = this.#nextMs.get(key) ?? this.#baseMs;
     this.#nextMs.set(key, Math.min(2 * fullMs, this.#maxMs));

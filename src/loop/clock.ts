@@ -9,8 +9,8 @@ export interface Clock {
   now(): number;
   /** Milliseconds that only grow and do not jump with the wall clock. Every wait and time-out is measured in it. */
   monotonic(): number;
-  /** Calls `callback` once after `delayMs` (0 or more). A pending timer does not keep the process alive by itself. */
+  /** Calls `callback` once after `delayMs` (0 or more). A pending timer does not keep the process alive. */
   setTimer(delayMs: number, callback: () => void): TimerHandle;
-  /** Calls `callback` once everything else that is ready has had its turn of the event loop. */
+  /** Calls `callback` after everything else that is ready has had its turn of the event loop. */
   nextTurn(callback: () => void): void;
 }

@@ -1,6 +1,6 @@
 /**
- * Runs one reconciler over its keys: takes due keys from the queue, lets a bounded number of rounds run, and turns the
- * end of each into what happens to its key next. All reconcilers of master and wrapper run in this.
+ * Runs one reconciler over its keys: takes due keys from the queue, runs a bounded number of rounds at once, and
+ * queues each key again as the end of its round asks. All reconcilers of master and wrapper run in this.
  */
 import PQueue from 'p-queue';
 import { DroverError } from '../model/errors.js';
@@ -19,9 +19,9 @@ export interface ControllerOptions<Facts, Step> {
   readonly clock: Clock;
   /** Answers in [0, 1); for the jitter of retries. */
   readonly random: () => number;
-  /** Told of every round, and of every step once it has been performed. Must not throw. */
+  /** Receives every round, and every step once it has been performed. Must not throw. */
   readonly trace: Trace;
-  /** Rounds that may wait for something at the same time. Default 16. */
+  /** How many rounds may wait for something at the same time. Default 16. */
   readonly concurrency?: number;
   readonly backoff?: BackoffOptions;
   /** Absent: no resync. */
@@ -32,15 +32,15 @@ export interface ControllerOptions<Facts, Step> {
   };
   /** Default 20 ms. */
   readonly conflictDelayMs?: number;
-  /** Told of every failed round. Must not throw. */
+  /** Receives every failed round. Must not throw. */
   readonly onError?: (key: string, error: unknown, retryInMs: number) => void;
 }
 
 const RESYNC_EVERY_MS = 300_000;
 const CONFLICT_DELAY_MS = 20;
-/** A recheck of 0 would be a hot loop, and a rest of rounding makes one of almost 0. */
+/** A recheck of 0 would be a hot loop; rounding can turn a remainder into almost 0. */
 const SHORTEST_RECHECK_MS = 1;
-/** What is run before the event loop gets a turn: of each, whichever is reached first. */
+/** The controller gives the event loop a turn after this many rounds or this much time, whichever comes first. */
 const TURN_ROUNDS = 200;
 const TURN_MS = 2;
 
@@ -54,7 +54,7 @@ export class Controller<Facts, Step> implements Part {
   readonly #abort = new AbortController();
   readonly #resync: Resync | undefined;
   #isStarted = false;
-  /** True while a pass over the queue is under way or is certain to come. */
+  /** True while a pass over the queue runs or is certain to come. */
   #isPassDue = false;
   #roundsThisTurn = 0;
   #busyMsThisTurn = 0;
@@ -81,15 +81,18 @@ export class Controller<Facts, Step> implements Part {
   }
 
   /**
-   * Something about `key` may have changed: a round that starts after this call will look at it. Cheap, may be called
-   * at any time, also before `start`. A key whose last round ended terminal stays asleep.
+   * Asks for a look at `key`, which may have changed: a round that starts after this call will see the change.
+   * Cheap; may be called at any time, also before `start`.
    */
   enqueue(key: string, options?: AddOptions): void {
     this.#history.noteRequest(key);
     this.#queue.add(key, options);
   }
 
-  /** What is wanted of `key` changed, its removal included: failures are forgotten, a terminal key wakes up. */
+  /**
+   * Asks for a look at `key` at high priority, because its desired state changed or it was removed. Forgets its
+   * failures.
+   */
   specChanged(key: string): void {
     this.#history.noteSpec(key);
     this.#queue.add(key, { priority: 'high' });
@@ -102,7 +105,7 @@ export class Controller<Facts, Step> implements Part {
     this.#wake();
   }
 
-  /** Aborts the rounds that run and resolves when none does. Nothing is taken up afterwards. */
+  /** Aborts the running rounds and resolves when none runs any more. No round starts afterwards. */
   async stop(): Promise<void> {
     this.#abort.abort();
     this.#resync?.stop();
@@ -115,7 +118,10 @@ export class Controller<Facts, Step> implements Part {
     return this.#queue.gauge();
   }
 
-  /** Resolves when no key is due or running (later ones may wait), or when the controller has stopped. */
+  /**
+   * Resolves when no key is due or running, or when the controller has stopped. Keys that are due later may still
+   * wait.
+   */
   whenIdle(): Promise<void> {
     if (this.#queue.isIdle) return Promise.resolve();
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
@@ -125,7 +131,7 @@ export class Controller<Facts, Step> implements Part {
     return this.#abort.signal.aborted;
   }
 
-  /** In a microtask, so that whoever enqueues is not run over by a round in the middle of its own work. */
+  /** Starts a pass in a microtask, so that no round runs in the middle of the caller's own work. */
   #wake(): void {
     if (this.#isPassDue || !this.#isStarted || this.#isStopped) return;
     this.#isPassDue = true;
@@ -147,7 +153,7 @@ export class Controller<Facts, Step> implements Part {
     this.#pass();
   }
 
-  /** Runs what is due while places are free; true when it stopped early to give the event loop its turn. */
+  /** Runs due keys while places are free. Returns true when it stopped early to give the event loop its turn. */
   #runDue(): boolean {
     while (!this.#isStopped && this.#places.pending < this.#concurrency) {
       if (this.#roundsThisTurn >= TURN_ROUNDS || this.#busyMsThisTurn >= TURN_MS) return true;
@@ -162,7 +168,7 @@ export class Controller<Facts, Step> implements Part {
     const { clock } = this.#context;
     const startedAt = clock.monotonic();
     const end = new Round(this.#context, key).run();
-    // Only a round that waits needs a place: one that answered at once is over.
+    // A round that answered at once is over: only one that waits needs a place.
     if (end instanceof Promise) void this.#places.add(async () => this.#finish(key, await end, startedAt));
     else this.#finish(key, end, startedAt);
     this.#roundsThisTurn++;
@@ -189,11 +195,14 @@ export class Controller<Facts, Step> implements Part {
     return { outcome: 'failed', error: new DroverError('DRV_INTERNAL', message) };
   }
 
-  /** Queues the key again as its end asks for; answers the delay when something that went wrong is tried again. */
+  /**
+   * Queues the key again as the end of its round asks. Returns the delay when a failed or conflicting key is tried
+   * again.
+   */
   #requeue(key: string, { outcome, recheckInMs }: RoundEnd): number | undefined {
     switch (outcome) {
       case 'changed':
-        // At once, whatever its recheck: the plan of the round to come says its own.
+        // At once, whatever the recheck: the next round's plan has a recheck of its own.
         this.#queue.add(key);
         return undefined;
       case 'settled':
@@ -215,7 +224,7 @@ export class Controller<Facts, Step> implements Part {
   }
 
   #recheck(key: string, inMs: number): void {
-    // `|| 0` because a plan that computes NaN would otherwise be looked at without any pause.
+    // `|| 0`: a plan that computes NaN would otherwise be looked at again without a pause.
     this.#queue.add(key, { afterMs: Math.max(inMs || 0, SHORTEST_RECHECK_MS) });
   }
 

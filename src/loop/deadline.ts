@@ -1,19 +1,19 @@
-/** Bounds code that others wrote in time: it may hang, and may not listen to its signal. */
+/** Bounds the time of code that others wrote. It may hang, and may ignore its signal. */
 import type { Clock } from './clock.js';
 import type { MaybePromise } from './maybe-promise.js';
 
 export interface Deadline {
   readonly limitMs: number;
   readonly clock: Clock;
-  /** Ends the wait earlier. */
+  /** Ends the wait earlier when it aborts. */
   readonly signal: AbortSignal;
-  /** What to throw when the time is over. */
+  /** Makes the error to throw when the time is over. */
   expired(): Error;
 }
 
 /**
- * What `work` answers. Rejects when the time is over or `signal` aborts, whatever `work` does; the signal that `work`
- * got is then aborted, and what it still does or throws later is nobody's business any more.
+ * Returns what `work` returns. Rejects when the time is over or `signal` aborts, whatever `work` does. The signal
+ * that `work` got is then aborted, and what `work` does or throws later is ignored.
  */
 export async function withDeadline<T>(
   { limitMs, clock, signal, expired }: Deadline,

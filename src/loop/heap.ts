@@ -1,6 +1,6 @@
 /**
- * A binary heap whose items know their own slot, so that one in the middle can be moved or taken out in O(log n).
- * The work queue and the fake clock order their entries with it.
+ * A binary heap whose items know their own slot, so that any of them can be moved or removed in O(log n). The work
+ * queue and the fake clock order their entries with it.
  */
 
 /** An item is in at most one heap at a time; only the heap writes `slot`. */
@@ -21,7 +21,7 @@ export class Heap<T extends HeapItem> {
     return this.#items.length;
   }
 
-  /** The first item, left where it is. */
+  /** The first item; it stays in the heap. */
   peek(): T | undefined {
     return this.#items[0];
   }
@@ -31,14 +31,14 @@ export class Heap<T extends HeapItem> {
     this.#rise(item, this.#items.length - 1);
   }
 
-  /** Takes the first item out. */
+  /** Removes the first item and returns it. */
   pop(): T | undefined {
     const first = this.#items[0];
     if (first !== undefined) this.remove(first);
     return first;
   }
 
-  /** Takes `item`, which must be in this heap, out of it. */
+  /** Removes `item`, which must be in this heap. */
   remove(item: T): void {
     const last = this.#items.pop();
     if (last === undefined || last === item) return;
@@ -46,7 +46,7 @@ export class Heap<T extends HeapItem> {
     this.update(last);
   }
 
-  /** Restores the order after the caller changed what `item`, which must be in this heap, is ordered by. */
+  /** Restores the order after the caller changed the sort key of `item`, which must be in this heap. */
   update(item: T): void {
     this.#sink(item, this.#rise(item, item.slot));
   }

@@ -1,10 +1,13 @@
 /**
- * What the controller remembers of a key from one round to the next: failures, and how long it
- * has been changing without ever settling. A key in good order takes no memory.
+ * What the controller remembers of a key between rounds: its failures, and how many rounds in a row it has changed
+ * something without settling. A settled key takes no memory.
  */
 import { Backoff, type BackoffOptions } from './backoff.js';
 
-/** Changing rounds in a row, with no word from outside, after which a plan counts as one that never settles. */
+/**
+ * After this many changing rounds in a row, without a request from outside, a plan counts as one that never
+ * settles.
+ */
 export const MOST_CHANGES_IN_A_ROW = 100;
 
 export class KeyHistory {
@@ -15,29 +18,29 @@ export class KeyHistory {
     this.#backoff = new Backoff(random, backoff);
   }
 
-  /** Somebody asks for the key: it may have a reason to change once more. */
+  /** Notes a request for the key: it may have a reason to change once more. */
   noteRequest(key: string): void {
     this.#changesInARow.delete(key);
   }
 
-  /** A new spec: whatever failed before says nothing about it. */
+  /** Notes a new spec: earlier failures say nothing about it. */
   noteSpec(key: string): void {
     this.forget(key);
   }
 
-  /** Counts a round that changed something; false once that has gone on for too long. */
+  /** Counts a round that changed something. Returns false after too many in a row. */
   noteChange(key: string): boolean {
     const changes = (this.#changesInARow.get(key) ?? 0) + 1;
     this.#changesInARow.set(key, changes);
     return changes <= MOST_CHANGES_IN_A_ROW;
   }
 
-  /** Counts a failed round and answers after how many ms to try again. */
+  /** Counts a failed round. Returns the delay in ms until the next try. */
   noteFailure(key: string): number {
     return this.#backoff.next(key);
   }
 
-  /** The key is in good order, or gone. */
+  /** Forgets a key that is settled or gone. */
   forget(key: string): void {
     this.#backoff.clear(key);
     this.#changesInARow.delete(key);

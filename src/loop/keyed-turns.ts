@@ -1,8 +1,11 @@
-/** Work that takes turns by key: one at a time for each key, in order of asking; other keys are not held up. */
+/**
+ * Runs work in turns by key: one piece at a time for each key, in the order of the calls. Different keys do not
+ * wait for each other.
+ */
 export class KeyedTurns {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Runs `work` when everything asked for `key` before has ended, however it ended. */
+  /** Runs `work` after everything asked for `key` before has ended, whether it succeeded or not. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const running = (this.#last.get(key) ?? Promise.resolve()).then(work);
     const ended = running.then(

@@ -1,13 +1,13 @@
-/** Everything that runs can be started once and stopped any number of times. */
+/** Starting and stopping: every part that runs can be started once and stopped any number of times. */
 
 export interface Part {
   /** Resolves when the part works; throws when it cannot. */
   start(): Promise<void> | void;
-  /** Idempotent; resolves when nothing of it runs any more. */
+  /** Idempotent; resolves when nothing of the part runs any more. */
   stop(): Promise<void> | void;
 }
 
-/** What was started, to be stopped in the opposite order. */
+/** The started parts of a node. Stops them in the opposite order of their start. */
 export class RunningParts {
   readonly #stops: (() => Promise<void> | void)[] = [];
   #stopping: Promise<void> | undefined;
@@ -18,12 +18,15 @@ export class RunningParts {
     await part.start();
   }
 
-  /** Remembers something else to do when everything started later has stopped. */
+  /** Remembers an action for the stop. It runs after everything that was started later has stopped. */
   onStop(action: () => Promise<void> | void): void {
     this.#stops.push(action);
   }
 
-  /** Idempotent. One part that cannot be stopped does not keep the others running; its error is thrown at the end. */
+  /**
+   * Stops everything. Idempotent. A part whose stop fails does not keep the others running; the first error is
+   * thrown at the end.
+   */
   stop(): Promise<void> {
     this.#stopping ??= this.#stopAll();
     return this.#stopping;

@@ -1,7 +1,7 @@
-/** Waiting that ends early when it is no longer wanted. */
+/** A wait that an abort ends early. */
 import type { Clock } from './clock.js';
 
-/** Resolves after `ms`, or as soon as `signal` aborts: the caller looks at the signal again. */
+/** Resolves after `ms`, or as soon as `signal` aborts. The caller checks the signal again. */
 export async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {

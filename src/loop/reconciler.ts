@@ -1,11 +1,11 @@
 /**
- * The contract that every reconciler of master and wrapper keeps, and nothing else. The machinery that calls it
- * is in controller.ts; the decisions are in the plan.ts files under controllers/.
+ * The contract that every reconciler of master and wrapper keeps, and nothing else. The machinery that calls it is
+ * in controller.ts; the decisions are in the plan.ts files under controllers/.
  */
 import type { MaybePromise } from './maybe-promise.js';
 
 export interface Plan<Step> {
-  /** Performed in order; the first one that throws ends the round. */
+  /** Performed in order. The first one that throws ends the round. */
   readonly steps: readonly Step[];
   /** Look again after this time even when nothing changes. */
   readonly recheckInMs?: number;
@@ -16,9 +16,9 @@ export interface Reconciler<Facts, Step> {
   readonly name: string;
 
   /**
-   * Collects what the plan needs to know about `key`; undefined: gone, nothing left to do. Answers at once where
-   * everything is in memory: then no other round runs between observing and the first effect, so that two
-   * rounds cannot choose the same port.
+   * Collects what the plan needs to know about `key`; undefined: gone, nothing left to do. Answers without a
+   * promise where everything is in memory: then no other round runs between observing and the first effect, so two
+   * rounds never choose the same port.
    */
   observe(key: string, signal: AbortSignal): MaybePromise<Facts | undefined>;
 
@@ -26,8 +26,8 @@ export interface Reconciler<Facts, Step> {
   plan(facts: Facts, now: number): Plan<Step>;
 
   /**
-   * One small effect, repeatable. Throws `Conflict` when the facts have changed since: tried again shortly, not an
-   * error.
+   * Carries out one small, repeatable effect. Throws `Conflict` when the facts have changed since; the key is then
+   * tried again shortly, which counts as no error.
    */
   perform(step: Step, signal: AbortSignal): MaybePromise<void>;
 }

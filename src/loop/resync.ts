@@ -1,13 +1,13 @@
 /**
- * Looks at every key again from time to time, in case an event was missed. The keys are spread over the period, so
- * that ten thousand of them are a trickle and not a wave.
+ * Looks at every key again from time to time, in case an event was missed. The keys are spread over the period: ten
+ * thousand of them make a trickle, not a wave.
  */
 import type { Clock, TimerHandle } from './clock.js';
 import type { Part } from './lifecycle.js';
 
 export interface ResyncOptions {
   readonly clock: Clock;
-  /** Every key comes up once in this time. */
+  /** Length of a period: every key is looked at once in it. */
   readonly everyMs: number;
   /** Read once at the start of each period. */
   readonly keys: () => Iterable<string>;
@@ -27,7 +27,7 @@ export class Resync implements Part {
     this.#options = options;
   }
 
-  /** The first key comes up one part of the period later. */
+  /** Starts the first period. Its first keys come up after one part of it. */
   start(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;

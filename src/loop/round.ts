@@ -1,6 +1,6 @@
 /**
- * One round of one key: observe, plan, perform. It says how that ended and never throws; what follows from the end is
- * the controller's business.
+ * One round of one key: observe, plan, perform. It returns how the round ended and never throws; the controller
+ * decides what follows.
  */
 import { DroverError } from '../model/errors.js';
 import type { Clock } from './clock.js';
@@ -34,8 +34,8 @@ export class Round<Facts, Step> {
   }
 
   /**
-   * Answers at once when everything in it does. Up to the first promise all of it happens in this call, with not even
-   * a microtask between: no other round sees the world between observing and the first effect.
+   * Runs the round. Returns without a promise when all of its steps do. Up to the first promise everything happens
+   * in this call: no other round sees the world between observing and the first effect.
    */
   run(): MaybePromise<RoundEnd> {
     try {
@@ -91,7 +91,7 @@ export class Round<Facts, Step> {
     trace({ kind: 'step', controller: reconciler.name, key: this.#key, step });
   }
 
-  /** An error on the way down is the abort itself, or of no consequence any more. */
+  /** Sorts an error by outcome. One that is thrown after the abort is part of the abort. */
   #broken(error: unknown): RoundEnd {
     if (this.#context.signal.aborted) return { outcome: 'aborted', error };
     const isConflict = error instanceof Conflict || DroverError.is(error, 'DRV_STORE_CONFLICT');

@@ -1,7 +1,7 @@
-/** The real time. Only the composition roots make one; everything else is handed a `Clock`. */
+/** The real time. Only the composition roots make one; everything else receives a `Clock`. */
 import type { Clock, TimerHandle } from './clock.js';
 
-/** Node turns a longer delay into one of 1 ms. */
+/** Node turns a longer delay into 1 ms. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 export class SystemClock implements Clock {
@@ -16,7 +16,7 @@ export class SystemClock implements Clock {
   setTimer(delayMs: number, callback: () => void): TimerHandle {
     const dueAt = performance.now() + delayMs;
     let timeout: NodeJS.Timeout;
-    // Node cuts off fractions and may fire a little early; the caller is never woken before its time.
+    // Node drops fractions and may fire a little early; this clock never fires before its time.
     const check = (): void => {
       const leftMs = dueAt - performance.now();
       if (leftMs > 0) wait(leftMs);

@@ -1,4 +1,4 @@
-/** What the loop tells of itself: a closed union, turned into metrics and log lines by telemetry. */
+/** The events of the loop as a closed union. Telemetry turns them into metrics and log lines. */
 import type { Outcome } from './reconciler.js';
 
 export type TraceEvent =
@@ -8,7 +8,7 @@ export type TraceEvent =
       readonly key: string;
       readonly outcome: Outcome;
       readonly durationMs: number;
-      /** The delay after which a failed or conflicting key is tried again. */
+      /** The delay until a failed or conflicting key is tried again. */
       readonly retryInMs?: number;
       readonly error?: unknown;
     }
@@ -16,9 +16,9 @@ export type TraceEvent =
 
 export type Trace = (event: TraceEvent) => void;
 
-/** Depth and age of a queue at this moment, read when metrics are scraped. */
+/** Depth and age of a queue at this moment, read at each scrape of the metrics. */
 export interface QueueGauge {
-  /** Keys that are due and wait for a free place. */
+  /** How many due keys wait for a free place. */
   readonly depth: number;
   /** How long the oldest of them has been due, in milliseconds. */
   readonly longestWaitMs: number;

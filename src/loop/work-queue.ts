@@ -1,6 +1,6 @@
 /**
- * Which key is next. One entry per key, however often it is added; a key that was handed out is not handed out again
- * before `done`. It runs nothing itself: the controller takes keys and gives them back.
+ * Decides which key is next. A key has one entry, however often it is added; a key that was taken is not handed out
+ * again before `done`. The queue runs nothing itself: the controller takes keys and gives them back.
  */
 import type { Clock, TimerHandle } from './clock.js';
 import { Heap } from './heap.js';
@@ -9,7 +9,7 @@ import type { QueueGauge } from './trace.js';
 export type Priority = 'high' | 'normal' | 'low';
 
 export interface AddOptions {
-  /** Not handed out before this has passed. Default 0: due at once, without a timer. */
+  /** The earliest time from now at which the key is handed out. Default 0: at once, without a timer. */
   readonly afterMs?: number;
   /** Default `normal`. */
   readonly priority?: Priority;
@@ -26,7 +26,7 @@ type Place = 'delayed' | 'ready' | 'held';
 
 interface Waiting {
   readonly key: string;
-  /** Added earlier comes first among equals. */
+  /** Order of adding; decides among equals. */
   readonly order: number;
   rank: number;
   dueAt: number;
@@ -60,19 +60,19 @@ export class WorkQueue {
     this.#clock = clock;
   }
 
-  /** Keys that wait: due, not yet due, or added again while they run. Never more than there are keys. */
+  /** How many keys wait: due, not yet due, or added again while they run. Never more than there are keys. */
   get size(): number {
     return this.#waiting.size;
   }
 
-  /** True when no key is due and none is handed out. */
+  /** True when no key is due and none is taken. */
   get isIdle(): boolean {
     if (this.#running.size > 0 || this.#ready.size > 0) return false;
     const next = this.#delayed.peek();
     return next === undefined || next.dueAt > this.#clock.monotonic();
   }
 
-  /** Asks for `key` to be handed out. Repeated adds merge: the earliest due time and the highest priority hold. */
+  /** Asks for `key`. Repeated adds merge: the earliest due time and the highest priority count. */
   add(key: string, { afterMs = 0, priority = 'normal' }: AddOptions = {}): void {
     if (this.#isStopped) return;
     const now = this.#clock.monotonic();
@@ -83,7 +83,10 @@ export class WorkQueue {
     else this.#merge(entry, RANK[priority], dueAt);
   }
 
-  /** The next due key, by priority and then by due time; undefined when none is due. Its `done` must follow. */
+  /**
+   * Takes the next due key, by priority and then by due time; undefined: none is due. The caller must call `done`
+   * for it.
+   */
   take(): string | undefined {
     if (this.#delayed.size > 0) this.#promote();
     const entry = this.#ready.pop();
@@ -93,7 +96,7 @@ export class WorkQueue {
     return entry.key;
   }
 
-  /** Gives a taken key back. When it was added meanwhile it waits again from now on. */
+  /** Gives a taken key back. A key that was added meanwhile waits again from now on. */
   done(key: string): void {
     this.#running.delete(key);
     const entry = this.#waiting.get(key);
@@ -101,14 +104,14 @@ export class WorkQueue {
   }
 
   /**
-   * Sets the consumer's callback: called, inside `add`, `done` or a timer, each time the first key becomes due. A
+   * Sets the consumer's callback, which runs inside `add`, `done` or a timer each time the first key becomes due. A
    * consumer that leaves due keys behind comes back for them by itself.
    */
   onReady(callback: () => void): void {
     this.#ringReady = callback;
   }
 
-  /** Depth and longest wait of the due keys. Costs a pass over all that wait: meant for a scrape. */
+  /** Depth and longest wait of the due keys. It passes over all waiting keys, so it is meant for a scrape. */
   gauge(): QueueGauge {
     const now = this.#clock.monotonic();
     let depth = 0;
@@ -121,7 +124,7 @@ export class WorkQueue {
     return { depth, longestWaitMs };
   }
 
-  /** Forgets all that waits and its timer, and takes no more. Keys that were handed out may still be given back. Idempotent. */
+  /** Forgets all waiting keys and the timer, and accepts no more. Taken keys may still be given back. Idempotent. */
   stop(): void {
     this.#isStopped = true;
     this.#timer?.cancel();
@@ -169,7 +172,7 @@ export class WorkQueue {
     }
   }
 
-  /** One timer for the earliest delayed key. One that is set too early only looks again. */
+  /** Sets one timer, for the earliest delayed key. A timer that fires too early only looks again. */
   #setTimer(): void {
     const next = this.#delayed.peek();
     if (next === undefined || (this.#timer !== undefined && this.#timerDueAt <= next.dueAt)) return;

@@ -1,4 +1,7 @@
-/** One line of the audit trail: who did or tried what, from where, and how it ended. Never holds a body or a token. */
+/**
+ * One line of the audit trail: who did or tried what, from where, and with which result. It never holds a body or a
+ * token.
+ */
 import { z } from 'zod';
 
 export const auditEntrySchema = z.object({
@@ -14,9 +17,9 @@ export const auditEntrySchema = z.object({
 });
 export type AuditEntry = z.output<typeof auditEntrySchema>;
 
-/** Where audit lines go. Never throws and never waits. */
+/** The sink of audit lines. Never throws and never waits. */
 export interface AuditTrail {
   record(entry: Omit<AuditEntry, 'at'>): void;
-  /** The last `count` entries, oldest first, those of earlier runs of the daemon included. */
+  /** The last `count` entries, oldest first, including those of earlier daemons. */
   last(count: number): readonly AuditEntry[];
 }

@@ -1,4 +1,4 @@
-/** Membership of a cluster: the tokens that let a node join once, and the credential that each joined node holds. */
+/** Membership of a cluster: the tokens with which nodes join, and the credential of each joined node. */
 import { z } from 'zod';
 import { nameSchema } from './names.js';
 
@@ -9,9 +9,9 @@ export const joinTokenIdSchema = z.string().regex(/^[0-9a-f]{12}$/);
 
 export const joinTokenRecordSchema = z.object({
   id: joinTokenIdSchema,
-  /** For people: what the token is for. */
+  /** What the token is for, in the operator's words. */
   label: nameSchema.nullable(),
-  /** SHA-256 of the secret in it, hex. The secret itself is never stored. */
+  /** SHA-256 of the token's secret, hex. The secret itself is never stored. */
   hash: sha256Schema,
   createdAt: z.number(),
   /** Unix milliseconds by the master's clock; null: never. */
@@ -24,14 +24,14 @@ export type JoinTokenRecord = z.output<typeof joinTokenRecordSchema>;
 
 export const memberRecordSchema = z.object({
   nodeId: nameSchema,
-  /** SHA-256 of the public key of its certificate, hex: what it is known by. */
+  /** SHA-256 of the public key of the node's certificate, hex: the node's identity. */
   key: sha256Schema,
-  /** The same of a renewed certificate that it has not shown yet. */
+  /** The same for a renewed certificate that the node has not shown yet. */
   nextKey: sha256Schema.nullable(),
   joinedAt: z.number(),
-  /** Id of the token that it joined with. */
+  /** Id of the token that the node joined with. */
   tokenId: joinTokenIdSchema,
-  /** When its newest certificate was made, and when that ends. */
+  /** When the newest certificate was made, and when it expires. */
   issuedAt: z.number(),
   endsAt: z.number(),
 });

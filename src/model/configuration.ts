@@ -26,7 +26,7 @@ export const portRangeSchema = z.object({ min: port, max: port }).refine((range)
   error: 'must not be greater than max',
 });
 
-/** String map whose keys can never reach an object's prototype; values are strings without NUL. */
+/** A string map whose keys can never reach an object's prototype. Values hold no NUL. */
 const stringMapSchema = z
   .record(
     z
@@ -103,10 +103,10 @@ export const configurationSchema = fieldsSchema.superRefine(({ readiness, availa
 
 /** A valid configuration with every default filled in. Treat as immutable. */
 export type Configuration = z.output<typeof configurationSchema>;
-/** What a client or file may write: fields with defaults are optional. */
+/** What a client or a file may contain: fields with defaults are optional. */
 export type ConfigurationInput = z.input<typeof configurationSchema>;
 
-/** SHA-256 (hex, first 32 digits = 128 bits) of the content in canonical key order: the revision's name. */
+/** SHA-256 of the content in canonical key order, as its first 32 hex digits (128 bits): the name of the revision. */
 export function hashConfiguration(configuration: Configuration): string {
   return createHash('sha256').update(canonicalJson(configuration)).digest('hex').slice(0, 32);
 }
@@ -120,7 +120,7 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-/** Names of top-level fields in `raw` that the schema does not know; they are accepted and warned about. */
+/** Names of top-level fields in `raw` that the schema does not know. They are accepted, with a warning. */
 export function unknownConfigurationFields(raw: unknown): string[] {
   if (raw === null || typeof raw !== 'object') return [];
   return Object.keys(raw).filter((key) => !Object.hasOwn(configurationSchema.shape, key));
@@ -136,16 +136,16 @@ export const configurationRecordSchema = z.object({
 });
 export type ConfigurationRecord = z.output<typeof configurationRecordSchema>;
 
-/** A configuration file that is not in force as it stands, for `config list`, the log and the metric. */
+/** A configuration file whose present content is not in force, for `config list`, the log and the metric. */
 export interface ConfigurationFileError {
   readonly file: string;
-  /** The name that the file gives its configuration, where that can be read. */
+  /** The configuration's name in the file, where it can be read. */
   readonly name?: string | undefined;
-  /** 1-based; null when the fault has no place in the text (unreadable file, name taken). */
+  /** 1-based; null when the fault has no place in the text (the file cannot be read, or the name is taken). */
   readonly line: number | null;
   readonly column: number | null;
   /** Path of the field such as `availablePorts.min`, or null for a syntax error. */
   readonly field: string | null;
-  /** For a person: what is wrong and what would be right. */
+  /** What is wrong and what would be right, for a person. */
   readonly message: string;
 }

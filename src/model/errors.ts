@@ -59,9 +59,8 @@ const STATUS_BY_CODE = {
 export type ErrorCode = keyof typeof STATUS_BY_CODE;
 
 /**
- * The one error class that may cross a part's border. `message` is written for a person: it names the field
- * or thing, what is wrong and what would be right, and holds no secret and no server path that a client
- * may not see.
+ * The one error class that may cross a part's border. `message` is for a person: it names the field or thing, what
+ * is wrong and what would be right. It holds no secret, and no server path that a client may not see.
  */
 export class DroverError extends Error {
   readonly code: ErrorCode;
@@ -88,7 +87,7 @@ export function statusOfCode(code: ErrorCode): number {
   return STATUS_BY_CODE[code];
 }
 
-/** True when `text` is a known code: a code that came over the channel is checked with this. */
+/** True when `text` is a known code. Used on codes that came over the channel. */
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(STATUS_BY_CODE, text);
 }

@@ -1,6 +1,6 @@
 /**
- * What the node that holds an instance says of it when it is asked: the very facts that its supervisor decides by, with
- * durations instead of instants, because clocks of machines differ. Travels over the channel.
+ * What a node says of an instance that it holds, for `why`: the facts by which its supervisor decides. Durations
+ * stand instead of instants, because clocks of machines differ. Travels over the channel.
  */
 import { z } from 'zod';
 import { reasonSchema } from './instance.js';
@@ -12,18 +12,18 @@ export const describedExitSchema = z.object({
   agoMs: z.number(),
   code: z.int().nullable(),
   signal: z.string().nullable(),
-  /** As in the past run. */
+  /** As in the past exit. */
   cause: z.string().optional(),
   wasAsked: z.boolean(),
-  /** What the run wrote last, oldest first; escape sequences included. */
+  /** The last lines of the run, oldest first, escape sequences included. */
   lastLines: z.array(z.string()),
-  /** `known`: these are all or the last; `gone`: rotated away; `unknown`: nobody saw it end. */
+  /** `known`: these lines are all, or the last ones. `gone`: rotated away. `unknown`: no daemon saw the run end. */
   output: z.enum(['known', 'gone', 'unknown']),
 });
 export type DescribedExit = z.output<typeof describedExitSchema>;
 
 export const instanceDescriptionSchema = z.object({
-  /** What the supervisor works towards. */
+  /** The supervisor's goal for the instance. */
   goal: z.enum(['run', 'restart', 'stop', 'pause', 'remove', 'forget', 'wait']),
   run: z.int(),
   pid: z.int().nullable(),
@@ -35,28 +35,28 @@ export const instanceDescriptionSchema = z.object({
   isPrepared: z.boolean(),
   /** Processes of the ended run may still live. */
   hasRemains: z.boolean(),
-  /** It ended by itself, and its restart policy does not start it again. */
+  /** The run ended by itself, and its restart policy does not start it again. */
   isFinished: z.boolean().default(false),
-  /** Up, but not ready yet, or not in time. */
+  /** The process is up, but not ready yet, or was not ready in time. */
   readiness: z
     .object({ reason: z.enum(['starting', 'not-ready']), message: z.string() })
     .nullable()
     .default(null),
-  /** The ladder of a stop under way. `killInMs` null: SIGKILL was sent already. */
+  /** The stop under way. `killInMs` null: SIGKILL was sent already. */
   stop: z
     .object({
-      /** What was sent last: a signal, or `the stop command`. */
+      /** The latest rung: a signal, or `the stop command`. */
       signal: z.string(),
       sentAgoMs: z.number(),
       next: z.object({ signal: z.string(), inMs: z.number() }).optional(),
       killInMs: z.number().nullable(),
     })
     .nullable(),
-  /** Time to the next try; null: none is put off. */
+  /** Time until the next try; null: no try is delayed. */
   retryInMs: z.number().nullable(),
-  /** Up, with failures behind it: they are forgotten after so long. */
+  /** Time until the failures of a running process are forgotten; null: there are none. */
   forgivenInMs: z.number().nullable(),
-  /** Why the last try did not lead to a process. */
+  /** Why the last try made no process. */
   problem: z.object({ reason: reasonSchema, message: z.string() }).nullable(),
   /** Why the node cannot use the runtime; null: it can. */
   runtimeProblem: z.string().nullable(),

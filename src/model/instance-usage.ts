@@ -2,19 +2,19 @@
 import { z } from 'zod';
 import { instanceIdSchema } from './names.js';
 
-/** How often wrappers measure. */
+/** The interval of the wrappers' measurements. */
 export const USAGE_EVERY_MS = 10_000;
 
 export interface InstanceUsage {
   /** Processor time since the current start, in seconds. */
   readonly cpuSeconds: number;
-  /** 100 = one core, over the time between the last two looks; null: there was one look only. */
+  /** 100 = one core, over the time between the last two samples; null: there is only one sample. */
   readonly cpuPercent: number | null;
   readonly memoryBytes: number;
   readonly processes: number;
 }
 
-/** As it travels: id, CPU seconds, CPU percent, bytes of memory, processes. */
+/** The form on the channel: id, CPU seconds, CPU percent, bytes of memory, processes. */
 export const usageSampleSchema = z.tuple([
   instanceIdSchema,
   z.number().nonnegative(),
@@ -29,7 +29,7 @@ export function toUsageSample(id: string, usage: InstanceUsage): UsageSample {
   return [id, cpuSeconds, cpuPercent, memoryBytes, processes];
 }
 
-/** Sums; of nothing undefined. */
+/** Sums usages; undefined for none. */
 export function sumOfUsage(usages: Iterable<InstanceUsage>): InstanceUsage | undefined {
   let sum: InstanceUsage | undefined;
   for (const usage of usages)

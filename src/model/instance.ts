@@ -1,6 +1,6 @@
 /**
- * The instance: a declared process and what is known of it. The record is stored nested by writer (see the
- * field table in controllers/README.md); API clients see it flat, as InstanceInfo.
+ * The instance: a declared process and what is known of it. The record is stored nested by writer (field table in
+ * controllers/README.md); API clients see it flat, as InstanceInfo.
  */
 import { z } from 'zod';
 import { instanceIdSchema, nameSchema } from './names.js';
@@ -19,11 +19,11 @@ import { LOCAL_STORAGE } from './template.js';
 export const instanceStateSchema = z.enum(['CREATING', 'ONLINE', 'OFFLINE', 'STOPPED']);
 export type InstanceState = z.output<typeof instanceStateSchema>;
 
-/** What is wanted: a running process, a kept but stopped one, or none and no record. */
+/** The desired state: a running process, a stopped one that is kept, or no process and no record. */
 export const goalSchema = z.enum(['run', 'stop', 'remove']);
 export type Goal = z.output<typeof goalSchema>;
 
-/** Why an instance is not (yet) running, as a short stable code; `message` says it in words and numbers. */
+/** Why an instance does not run (yet), as a short stable code. `message` says it in words and numbers. */
 export const reasonSchema = z.enum([
   'no-node-fits',
   'port-busy',
@@ -46,14 +46,14 @@ export type Reason = z.output<typeof reasonSchema>;
 
 const desiredSchema = z.object({
   goal: goalSchema,
-  /** Raised by every restart request; the wrapper restarts when it has not yet acted on this value. */
+  /** Raised by every restart request. The wrapper restarts when it has not yet acted on this value. */
   restartToken: z.int().min(0),
 });
 
 const placedTemplateSchema = z.object({
   group: nameSchema,
   name: nameSchema,
-  /** Where it comes from; records of before there were storages have none. */
+  /** The storage that the template comes from; older records omit it. */
   storage: nameSchema.default(LOCAL_STORAGE),
   priority: z.int(),
 });
@@ -64,7 +64,7 @@ const placementSchema = z.object({
   port: z.int().min(1).max(65_535).nullable(),
   /** Address that clients connect to. */
   hostAddress: z.string(),
-  /** The templates chosen for this instance once and for all (oneOf and oneInGroups are decided here). */
+  /** The templates of this instance, chosen once (oneOf and oneInGroups are decided here). */
   templates: z.array(placedTemplateSchema),
 });
 
@@ -72,12 +72,12 @@ const statusSchema = z.object({
   state: instanceStateSchema,
   reason: reasonSchema.nullable(),
   message: z.string().nullable(),
-  /** Null: nothing runs. NO_HOST_PID: it runs in a container, for which no process of the node stands. */
+  /** Null: nothing runs. NO_HOST_PID: it runs in a container, which has no process of its own on the node. */
   pid: z.int().nullable(),
   restarts: z.int().min(0),
   exitCode: z.int().nullable(),
   exitSignal: z.string().nullable(),
-  /** Instant of the last state change or report, Unix milliseconds. */
+  /** When the state last changed or was last reported, Unix milliseconds. */
   lastHeartbeat: z.number(),
   players: z.number().nullable(),
   maxPlayers: z.number().nullable(),
@@ -99,12 +99,12 @@ export const instanceRecordSchema = z.object({
   /** 100 = one core. */
   cpu: z.int().min(0),
   createdAt: z.number(),
-  /** The instance on a draining node that it was made to replace; absent: none. */
+  /** The instance that this one was made to replace; absent: none. */
   replaces: instanceIdSchema.optional(),
   desired: desiredSchema,
-  /** Null until placed; taken away again when a stopped instance is started, so that it must fit anew. */
+  /** Null until placed. Placement is taken away when a stopped instance is started, so that it must fit anew. */
   placement: placementSchema.nullable(),
-  /** Where it was placed last: a static instance never leaves that node, others go back there if they fit. */
+  /** The place of its last placement. A static instance never leaves that node; others go back there if they fit. */
   home: homeSchema.nullable(),
   status: statusSchema,
 });
@@ -114,7 +114,10 @@ export type InstancePlacement = NonNullable<InstanceRecord['placement']>;
 export type InstanceStatus = InstanceRecord['status'];
 export type PlacedTemplate = z.output<typeof placedTemplateSchema>;
 
-/** Wanted, but it ended by itself, and its restart policy does not start it again: its node has said so. */
+/**
+ * The instance is wanted, but it ended by itself and its restart policy does not start it again. Its node has
+ * reported so.
+ */
 export function hasFinished({ desired, status }: Pick<InstanceRecord, 'desired' | 'status'>): boolean {
   return (
     desired.goal === 'run' && status.state === 'STOPPED' && status.reason === 'exited' && status.pid === null
@@ -122,8 +125,9 @@ export function hasFinished({ desired, status }: Pick<InstanceRecord, 'desired' 
 }
 
 /**
- * Stopped as wanted, or finished: nothing of it lives, and nothing is about to. It keeps its port; RAM and CPU it has
- * given back. By the word of its node: one that reports STOPPED of itself may run on for a while.
+ * Stopped as wanted, or finished: nothing of it lives, and nothing is about to. It keeps its port, and has given
+ * RAM and CPU back. Only its node's report counts: an instance that reports STOPPED of itself may run on for a
+ * while.
  */
 export function isAtRest(record: InstanceRecord): boolean {
   if (hasFinished(record)) return true;
@@ -161,7 +165,10 @@ export const instanceInfoSchema = z.object({
 });
 export type InstanceInfo = z.output<typeof instanceInfoSchema>;
 
-/** The flat view of a record. `lastHeartbeat` may be later than the record's: a node's beat counts for what runs there. */
+/**
+ * The flat view of a record. `lastHeartbeat` may be later than the record's: a node's beat counts for its running
+ * instances.
+ */
 export function toInstanceInfo(record: InstanceRecord, lastHeartbeat: number): InstanceInfo {
   const { placement, status } = record;
   return {

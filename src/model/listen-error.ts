@@ -1,17 +1,17 @@
-/** Says in one line why a node cannot listen, and what to change. Used by everything that listens. */
+/** Says in one line why a node cannot listen, and what to change. Used by every listener. */
 import { DroverError, messageOf } from './errors.js';
 
 export interface Listener {
-  /** What cannot listen: `the API`. */
+  /** The listener, for the message: `the API`. */
   readonly what: string;
   readonly host: string;
   readonly port: number;
-  /** Fields of config.json: of the port, and of the address where that can be set. */
+  /** Fields of config.json: the port's, and the address's where it can be set. */
   readonly portField: string;
   readonly addressField?: string;
 }
 
-/** DRV_NODE_PORT_IN_USE or DRV_NODE_CONFIG_INVALID; anything else comes back as it is. */
+/** Makes DRV_NODE_PORT_IN_USE or DRV_NODE_CONFIG_INVALID of a listen error; returns any other error unchanged. */
 export function describeListenError(cause: unknown, listener: Listener): unknown {
   const { what, host, port, portField, addressField } = listener;
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;

@@ -1,6 +1,6 @@
 /**
- * The patterns that names and ids are held to before they become part of a path, a key or a label.
- * A name that passes here can be joined to a directory without escaping it.
+ * The patterns of names and ids that become part of a path, a key or a label. A name that matches can be joined to
+ * a directory without escaping it.
  */
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';

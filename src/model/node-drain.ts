@@ -1,17 +1,17 @@
-/** Draining a node: what is recorded of it, and how far it has come, as operators see it. */
+/** Draining a node: what its record says of it, and its progress as operators see it. */
 import { z } from 'zod';
 
-/** The wish to empty a node, as it stands in the node's record. Instants are Unix milliseconds. */
+/** The wish to empty a node, in the node's record. Instants are Unix milliseconds. */
 export const drainSchema = z.object({
   since: z.number(),
-  /** Until then players are waited for; afterwards they are not. */
+  /** The end of waiting for players. */
   deadline: z.number(),
-  /** When nothing was left to be moved; null: something still is. */
+  /** When nothing was left to move; null: something still is. */
   doneAt: z.number().nullable(),
 });
 export type Drain = z.output<typeof drainSchema>;
 
-/** How far a drain has come. */
+/** The progress of a drain. */
 export const drainProgressSchema = z.object({
   since: z.number().describe('Unix milliseconds'),
   deadline: z.number().describe('Unix milliseconds; until then players are waited for'),

@@ -1,10 +1,10 @@
-/** Nodes: what one says of itself when it joins, what the master keeps of it, and the settings in `config.json`. */
+/** Nodes: what a node says of itself when it joins, what the master keeps of it, and the settings in `config.json`. */
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { nameSchema } from './names.js';
 import { drainSchema } from './node-drain.js';
 
-/** A runtime that a node can or cannot use, and why not. */
+/** A runtime, and whether the node can use it. */
 export const runtimeOfferSchema = z.object({
   key: nameSchema,
   available: z.boolean(),
@@ -17,7 +17,7 @@ export type RuntimeOffer = z.output<typeof runtimeOfferSchema>;
 export const nodeCapacitySchema = z.object({ maxRamMB: z.int().min(1), maxCpu: z.int().min(1) });
 export type NodeCapacity = z.output<typeof nodeCapacitySchema>;
 
-/** `connected`: beats arrive. `returning`: it said that it will be back. `lost`: beats missed for nodeTimeoutMs. */
+/** `connected`: beats arrive. `returning`: the node said that it will be back. `lost`: no beat for nodeTimeoutMs. */
 export const nodeConditionSchema = z.enum(['connected', 'returning', 'lost']);
 export type NodeCondition = z.output<typeof nodeConditionSchema>;
 
@@ -27,14 +27,14 @@ export const nodeRecordSchema = z.object({
   master: z.boolean(),
   capacity: nodeCapacitySchema,
   runtimes: z.array(runtimeOfferSchema),
-  /** Why limits of RAM and CPU do not hold there; null: they hold. Absent: the node did not say. */
+  /** Why limits of RAM and CPU do not hold there; null: they hold; absent: the node did not say. */
   advisoryLimits: z.string().nullable().optional(),
-  /** It gets no new instances. */
+  /** The node gets no new instances. */
   cordoned: z.boolean(),
-  /** Its instances are moved away; absent: they stay. A drained node is cordoned too. */
+  /** The node's instances are moved away; absent: they stay. A drained node is cordoned too. */
   drain: drainSchema.optional(),
   condition: nodeConditionSchema,
-  /** Wall-clock instant of the last change of condition, Unix milliseconds. */
+  /** When the condition last changed, Unix milliseconds of the wall clock. */
   conditionSince: z.number(),
   version: z.string(),
 });

@@ -1,14 +1,14 @@
-/** How one start of an instance ended, as its node remembers it, and where in the kept log its output stands. */
+/** How one run of an instance ended, as its node remembers it, and where its output stands in the log. */
 import { z } from 'zod';
 
-/** The last ends that a node remembers of an instance. */
+/** How many ends a node remembers of an instance. */
 export const KEPT_EXITS = 5;
 
-/** A place in an instance's log: the segment by the number of its first line, and the byte in it. */
+/** A place in an instance's log: a segment, by the number of its first line, and a byte in it. */
 export const logPlaceSchema = z.object({ segment: z.int().min(1), offset: z.int().min(0) });
 export type LogPlace = z.output<typeof logPlaceSchema>;
 
-/** What one run wrote: from its first byte to the last one before it ended. */
+/** The output of one run: from its first byte to the last one before it ended. */
 export const outputSpanSchema = z.object({ from: logPlaceSchema, to: logPlaceSchema });
 export type OutputSpan = z.output<typeof outputSpanSchema>;
 
@@ -18,11 +18,11 @@ export const pastRunSchema = z.object({
   at: z.number(),
   code: z.int().nullable(),
   signal: z.string().nullable(),
-  /** What neither code nor signal can tell, in words: `killed: out of memory at 64 MB`. */
+  /** What neither code nor signal tells, in words: `killed: out of memory at 64 MB`. */
   cause: z.string().optional(),
-  /** It ended in a stop or restart that was asked for. */
+  /** The run ended in a stop or restart that somebody asked for. */
   wasAsked: z.boolean(),
-  /** Null: not known, the process ended while nobody held its terminal. */
+  /** Null: unknown, because the process ended while no owner held its terminal. */
   output: outputSpanSchema.nullable(),
 });
 export type PastRun = Readonly<z.output<typeof pastRunSchema>>;

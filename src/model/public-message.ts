@@ -1,14 +1,17 @@
 /**
- * What may be said of an error to people who are not on the machine: in API answers, in an instance's `message`, on a
+ * The part of an error that people away from the machine may read: in API answers, in an instance's `message`, on a
  * console. The log gets the error itself.
  */
 import { getSystemErrorMap } from 'node:util';
 import { DroverError, messageOf } from './errors.js';
 
-/** Two segments and more: a single one may well be a word such as `/api`. */
+/** Two segments and more: a single one may be a word such as `/api`. */
 const ABSOLUTE_PATH = /(?:file:\/\/|(?<![\w.:/~%-]))(?:\/[\w.@+~%=,-]+){2,}/g;
 
-/** `permission denied (EACCES)` for an error of the operating system, without the path that Node adds; else undefined. */
+/**
+ * Returns `permission denied (EACCES)` for an error of the operating system, without the path that Node adds;
+ * undefined for others.
+ */
 export function systemReason(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('errno' in error) || typeof error.errno !== 'number') return undefined;
   const known = getSystemErrorMap().get(error.errno);
@@ -16,15 +19,15 @@ export function systemReason(error: unknown): string | undefined {
 }
 
 /**
- * The message of anything thrown, without paths of this machine. Those of a DroverError are written for clients and
- * stay as they are. Never throws itself.
+ * The message of anything thrown, without paths of this machine. A DroverError's message was written for clients
+ * and stays as it is. Never throws.
  */
 export function publicMessage(error: unknown): string {
   if (error instanceof DroverError) return error.message;
   return systemReason(error) ?? withoutPaths(messageOf(error));
 }
 
-/** `text` with the last segment in place of each absolute path. Linear in its length. */
+/** Returns `text` with only the last segment of each absolute path. Linear in its length. */
 export function withoutPaths(text: string): string {
   return text.replace(ABSOLUTE_PATH, (path) => path.slice(path.lastIndexOf('/') + 1));
 }

@@ -1,10 +1,10 @@
 /**
- * When a started process counts as ready, as a configuration says it: a line in its log, a TCP port that accepts, or
- * an HTTP answer. The words for it stand here too, so that node and master say the same.
+ * When a started process counts as ready, by its configuration: a line in its log, a TCP port that accepts, or an
+ * HTTP answer. The words for it stand here too, so that node and master say the same.
  */
 import { z } from 'zod';
 
-/** Stands for the instance's own port. */
+/** The instance's own port. */
 export const OWN_PORT = '%PORT%';
 
 const MAX_PATTERN_CHARS = 200;
@@ -15,7 +15,7 @@ const portSchema = z.union([z.int().min(1).max(65_535), z.literal(OWN_PORT)], {
   error: `must be a port from 1 to 65535, or ${JSON.stringify(OWN_PORT)}`,
 });
 
-/** Literal text in which `*` stands for any characters: cheap to look for whatever an instance prints. */
+/** Literal text in which `*` stands for any characters. The search stays cheap, whatever an instance prints. */
 const logLineSchema = z
   .string()
   .min(1)
@@ -24,7 +24,7 @@ const logLineSchema = z
   .refine((text) => /[^*\s]/.test(text), { error: 'must hold more than "*" and spaces' });
 
 const httpGetSchema = z.strictObject({
-  /** With its query, as it stands in the request. */
+  /** The path with its query, as it stands in the request. */
   path: z
     .string()
     .max(MAX_PATH_CHARS)
@@ -34,13 +34,13 @@ const httpGetSchema = z.strictObject({
 
 export const readinessSchema = z
   .strictObject({
-    /** A whole line of output that holds this text, escape sequences left out. */
+    /** Text that a whole line of output contains; escape sequences are left out. */
     logLine: logLineSchema.optional(),
     tcpPort: portSchema.optional(),
     httpGet: httpGetSchema.optional(),
-    /** After so long the instance is said to be not ready; it is not ended for that. */
+    /** After this time the instance is reported as not ready. It is not ended. */
     timeoutSeconds: z.int().min(1).max(86_400).default(60),
-    /** From one try to the next, for `tcpPort` and `httpGet`. */
+    /** The interval between two tries, for `tcpPort` and `httpGet`. */
     intervalSeconds: z.number().min(0.1).max(3600).default(1),
   })
   .refine((readiness) => CHECKS.filter((check) => readiness[check] !== undefined).length === 1, {
@@ -49,13 +49,13 @@ export const readinessSchema = z
 
 export type Readiness = z.output<typeof readinessSchema>;
 
-/** Where `readiness` asks for a port that the instance has only with `availablePorts`; undefined: it does not. */
+/** The field of `readiness` that needs a port, where the configuration has no `availablePorts`; undefined: none. */
 export function ownPortField({ tcpPort, httpGet }: Readiness): readonly string[] | undefined {
   if (tcpPort === OWN_PORT) return ['tcpPort'];
   return httpGet?.port === OWN_PORT ? ['httpGet', 'port'] : undefined;
 }
 
-/** What is waited for, after `waiting for`. `port` is the instance's own. */
+/** What the check waits for, as words after `waiting for`. `port` is the instance's own. */
 export function readinessText({ logLine, tcpPort, httpGet }: Readiness, port: number | null): string {
   const number = (field: number | typeof OWN_PORT): number | string =>
     field === OWN_PORT ? (port ?? field) : field;

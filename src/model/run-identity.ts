@@ -1,6 +1,6 @@
 /**
- * How a run is known beyond its number: a process of this host by pid and start time, or a container by the id that
- * its engine gave. Kept in handles and checked wherever a runtime's answer is not trusted.
+ * How a run is known beyond its number: a process of this host by pid and start time, or a container by its
+ * engine's id. Handles keep it, and it is checked wherever a runtime's answer is not trusted.
  */
 import { z } from 'zod';
 
@@ -8,17 +8,17 @@ export const processIdentitySchema = z.object({ pid: z.int(), startTime: z.numbe
 export const containerIdentitySchema = z.object({ containerId: z.string() });
 export const runIdentitySchema = z.union([processIdentitySchema, containerIdentitySchema]);
 
-/** Known by the id that an engine gave it: no process of this host stands for it. */
+/** A run known by its engine's id: no process of this host stands for it. */
 export type ContainerIdentity = Readonly<z.output<typeof containerIdentitySchema>>;
 export type RunIdentity = Readonly<z.output<typeof processIdentitySchema>> | ContainerIdentity;
 
 /**
- * Stands for the pid of what runs without a process of its own on the host (a container), in statuses and reports,
- * where null means that nothing runs. Clients see null: `publicPid`.
+ * The pid, in statuses and reports, of a run without a process of its own on the host (a container). There null
+ * means that nothing runs. Clients see null: `publicPid`.
  */
 export const NO_HOST_PID = 0;
 
-/** For a status or report: the pid, NO_HOST_PID for a container, null for nothing. */
+/** The pid for a status or report: NO_HOST_PID for a container, null for nothing. */
 export function pidOf(identity: RunIdentity | null): number | null {
   if (identity === null) return null;
   return 'pid' in identity ? identity.pid : NO_HOST_PID;
@@ -35,7 +35,7 @@ export function isSameRun(a: RunIdentity | null, b: RunIdentity): boolean {
   return 'containerId' in b && a.containerId === b.containerId;
 }
 
-/** Words for a log line: `pid 4711`, or `container 3fd8944bee3a` as the engine's own tools shorten it. */
+/** Words for a log line: `pid 4711`, or `container 3fd8944bee3a` with the short id of the engine's own tools. */
 export function identityText(identity: RunIdentity): string {
   return 'pid' in identity ? `pid ${identity.pid}` : `container ${identity.containerId.slice(0, 12)}`;
 }

@@ -1,7 +1,7 @@
-/** How an instance is stopped and when it is started again, as a configuration says it. */
+/** How an instance is stopped, and when it is started again, by its configuration. */
 import { z } from 'zod';
 
-/** Standard input takes no longer line (see src/runtime/owner/stdin-limits.ts). */
+/** The longest line that standard input takes (src/runtime/owner/stdin-limits.ts). */
 const MAX_COMMAND_BYTES = 4000;
 export const DEFAULT_STOP_TIMEOUT_SECONDS = 10;
 
@@ -34,7 +34,7 @@ export const stopTimeoutSecondsSchema = z.int().min(0).max(3600);
 export const restartPolicySchema = z.enum(['always', 'on-failure', 'never']);
 export type RestartPolicy = z.output<typeof restartPolicySchema>;
 
-/** The settings of a stop with every default filled in: what a node must know to stop an instance. */
+/** The settings of a stop with every default filled in: all that a node needs to stop an instance. */
 export const stopSettingsSchema = z.object({
   command: stopCommandSchema.nullable(),
   signal: stopSignalSchema,
@@ -63,7 +63,7 @@ export function stopSettingsOf({ stopCommand, stopSignal, stopTimeoutSeconds }: 
   };
 }
 
-/** Whether a process that ended by itself so is started again. An end that nobody saw counts as a failure. */
+/** Whether the restart policy starts a process again after this end. An end that no daemon saw counts as a failure. */
 export function isRestarted(
   policy: RestartPolicy = 'always',
   exit: { readonly code: number | null },

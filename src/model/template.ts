@@ -1,16 +1,16 @@
-/** What a configuration says about templates. The trees themselves are the business of `src/templates`. */
+/** What a configuration says about templates. The trees themselves are in `src/templates`. */
 import { z } from 'zod';
 import { nameSchema } from './names.js';
 
-/** The storage that is `templates/` of the master; every other key is a provider's. */
+/** The storage `templates/` of the master; every other key is a provider's. */
 export const LOCAL_STORAGE = 'local';
 
-/** One template by name; `storage` is the provider it comes from, `local` being `templates/` of the master. */
+/** One template by name. `storage` is its provider; `local` is `templates/` of the master. */
 export const templateReferenceSchema = z.object({
   name: nameSchema,
   group: nameSchema,
   storage: nameSchema.default(LOCAL_STORAGE),
-  /** Installation order: lower first, so that the higher priority wins where two templates hold one path. */
+  /** Order of installation: lower first. Where two templates hold one path, the higher priority wins. */
   priority: z.int().min(-1_000_000).max(1_000_000).default(0),
 });
 
@@ -25,7 +25,10 @@ export const templateInstallationSchema = z.object({
 export type TemplateReference = z.output<typeof templateReferenceSchema>;
 export type TemplateInstallation = z.output<typeof templateInstallationSchema>;
 
-/** A template as installed: which tree, and in which order. Digest is undefined while the master has no such tree. */
+/**
+ * A template as it is installed: its tree, and its place in the order. Digest undefined: the master has no such
+ * tree.
+ */
 export interface ResolvedTemplate {
   readonly group: string;
   readonly name: string;
@@ -35,29 +38,32 @@ export interface ResolvedTemplate {
   readonly problem?: string | undefined;
 }
 
-/** Neighbouring files in the manifest of a tree (`src/templates/transfer/manifest.ts`): the place of the first, and how many. */
+/**
+ * Neighbouring files in a tree's manifest (`src/templates/transfer/manifest.ts`): the place of the first, and their
+ * number.
+ */
 export type FileRange = readonly [first: number, count: number];
-/** In one request; whoever lacks more than these asks for the whole tree. */
+/** The most ranges in one request. A wrapper that lacks more asks for the whole tree. */
 export const MAX_FILE_RANGES = 20_000;
 
-/** What came over the channel for a tree; nothing, when it was there already. */
+/** What the channel carried for a tree; nothing when it was there already. */
 export interface FetchCost {
   readonly transferredBytes: number;
   readonly transferredFiles: number;
 }
 
-/** How one node came by one tree in a sync. */
+/** The result of one node for one tree of a sync. */
 export const treeResultSchema = z.object({
   digest: z.string(),
   outcome: z.enum(['had', 'fetched', 'failed']),
   bytes: z.number(),
   files: z.int(),
-  /** Why it failed; null: it did not. */
+  /** Why it failed; null: it succeeded. */
   problem: z.string().nullable(),
 });
 export type TreeResult = z.output<typeof treeResultSchema>;
 
-/** How a sync stands on one node. */
+/** The state of a sync on one node. */
 export const nodeSyncSchema = z.object({
   nodeId: z.string(),
   state: z.enum(['waiting', 'fetching', 'done', 'failed']).describe('`failed`: not all trees are there'),
