@@ -1,6 +1,6 @@
 /**
- * Composition root of a wrapper: what it remembers, its controllers, and its link to the master, over a store, a
- * clock and runtimes that are handed in. The same wrapper runs in the daemon, in benchmarks and in simulations.
+ * Composition root of a wrapper: its memory, its controllers, and its link to the master, over a store, a clock and
+ * runtimes that are handed in. The same wrapper runs in the daemon, in benchmarks and in simulations.
  */
 
 import { Adoption } from '../controllers/wrapper/process-supervisor/adoption.js';
@@ -36,10 +36,10 @@ import type { Store } from './store/store.js';
 import type { Logger } from './telemetry/logger.js';
 import type { Metrics } from './telemetry/metrics.js';
 
-/** What the wrapper does to directories; the daemon hands in the real ones, simulations fakes. */
+/** The wrapper's work on directories: the real one in the daemon, a fake in simulations. */
 export interface Installation {
   isCached(digest: string): boolean;
-  /** Brings a tree into the cache, asking the master by `calls`. */
+  /** Brings a tree into the cache; asks the master by `calls`. */
   fetch(digest: string, calls: CallPeer | undefined, signal: AbortSignal): Promise<FetchCost | undefined>;
   /** Makes the working directory, whole or not at all; resolves with warnings. */
   install(
@@ -51,9 +51,9 @@ export interface Installation {
   remove(id: string): Promise<void>;
   checkPort(port: number): Promise<{ free: true } | { free: false; protocol: 'tcp' | 'udp' }>;
   readLogs(id: string, lines: number): Promise<LogLines>;
-  /** From `position` on, then live, until `signal` aborts. */
+  /** The log from `position` on, then live, until `signal` aborts. */
   followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
-  /** Number of the first line that a run writes which is started now. */
+  /** Number of the first line that a run started now would write. */
   nextLogLine(id: string): Promise<number>;
   /** The last lines of one run. */
   readOutput(id: string, span: OutputSpan, lines: number): Promise<SpanLines>;
@@ -66,13 +66,13 @@ export interface WrapperOptions {
   readonly version: string;
   readonly capacity: NodeCapacity;
   readonly runtimes: readonly Runtime[];
-  /** What holds `ramMB` and `cpu`. Absent: they are advisory. */
+  /** Holds `ramMB` and `cpu`. Absent: both are advisory. */
   readonly limits?: ResourceLimits;
-  /** Measures instances that no control group and no runtime measures. Absent: nobody does. */
+  /** Measures the instances that neither a control group nor a runtime measures. Absent: they are not measured. */
   readonly processUsage?: Pick<ProcessUsage, 'read'>;
   readonly installation: Installation;
   readonly connect: (signal: AbortSignal) => Promise<Transport>;
-  /** What else it answers to the master. */
+  /** Further calls that it answers to the master. */
   readonly services?: ReadonlyMap<string, Service>;
   /** The node's own store, not the master's. */
   readonly store: Store;
@@ -82,14 +82,14 @@ export interface WrapperOptions {
   readonly logger: Logger;
 }
 
-/** How long a node that is being stopped waits for its last reports to be recorded. */
+/** How long a node that is being stopped waits until its last reports are recorded. */
 const LAST_REPORTS_MS = 2000;
 
 export interface WrapperStatus {
   /** The master has welcomed this node, and the connection stands. */
   readonly isConnected: boolean;
   readonly offers: readonly RuntimeOffer[];
-  /** What it should hold, by id. */
+  /** What the node should hold, by id. */
   readonly instances: readonly {
     readonly id: string;
     readonly configurationName: string;
@@ -112,7 +112,10 @@ export class Wrapper implements Part {
   readonly #link: Link;
   readonly #prefetch: TemplatePrefetch;
   #resolveFed: () => void = () => undefined;
-  /** The first time that the master says what this node should hold: from then on it counts the node as there. */
+  /**
+   * Resolves when the master first says what this node should hold. From then on the master counts the node as
+   * connected.
+   */
   readonly whenFed = new Promise<void>((resolve) => {
     this.#resolveFed = resolve;
   });
@@ -162,7 +165,7 @@ export class Wrapper implements Part {
     this.#sampler.start();
   }
 
-  /** Lets go: instances live on for the next daemon. Idempotent. */
+  /** Stops this daemon's part: instances live on for the next daemon. Idempotent. */
   async stop(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -182,8 +185,8 @@ export class Wrapper implements Part {
   }
 
   /**
-   * Ctrl-C: ends every instance, leaving what is desired as it is. Resolves when nothing lives any more, or when
-   * `signal` aborts. `onProgress` gets the number of instances that still live, whenever it changes.
+   * Ctrl-C: ends every instance and leaves what is desired as it is. Resolves when nothing lives any more, or when
+   * `signal` aborts. `onProgress` receives the ids that still live, whenever their number changes.
    */
   async stopInstances(onProgress: (alive: readonly string[]) => void, signal: AbortSignal): Promise<void> {
     this.#isNodeStopping = true;
@@ -203,7 +206,7 @@ export class Wrapper implements Part {
     await this.#untilReported();
   }
 
-  /** What has become of the instances should stand in the records; a master that cannot write is not waited for. */
+  /** Waits until the ends of the instances stand in the records, but not for a master that cannot write. */
   async #untilReported(): Promise<void> {
     let timer: TimerHandle | undefined;
     const isTooLate = new Promise<void>((resolve) => {
@@ -213,7 +216,7 @@ export class Wrapper implements Part {
     timer?.cancel();
   }
 
-  /** What a person on this machine wants to know. */
+  /** The node's status, for a person on this machine. */
   status(): WrapperStatus {
     const instances = [...this.#desired.ids()].sort().map((id) => {
       const { assignment } = this.#desired.get(id) ?? {};
@@ -244,7 +247,7 @@ export class Wrapper implements Part {
     await this.#controllers.installer.whenIdle();
   }
 
-  /** The groups of what runs, and none of what has ended. */
+  /** Opens the limits of running instances again, and removes those of ended ones. */
   async #takeUpLimits(): Promise<void> {
     for (const { id, run, process } of this.#handles.values()) {
       const { ramMB = 0, cpu = 0 } = this.#desired.get(id)?.configuration ?? {};
@@ -284,7 +287,8 @@ export class Wrapper implements Part {
         applySnapshot: (snapshot) => {
           const isFirst = !this.#desired.isConfirmed;
           this.#desired.applySnapshot(snapshot);
-          // What waited for that, and what no snapshot names because it is not wanted here any more.
+          // Looked at again: what waited for the snapshot, and what it does not name because it is no longer wanted
+          // here.
           if (isFirst) this.#controllers.wakeAll();
           this.#resolveFed();
         },

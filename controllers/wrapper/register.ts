@@ -1,4 +1,4 @@
-/** Builds the wrapper's controllers and says which change wakes which of them. Called by the composition root only. */
+/** Builds the wrapper's controllers, and says which change wakes which of them. Called by the composition root only. */
 import type { Clock } from '../../src/loop/clock.js';
 import { Controller } from '../../src/loop/controller.js';
 import type { Trace } from '../../src/loop/trace.js';
@@ -18,16 +18,16 @@ import {
   type TemplateInstallerOptions,
 } from './template-installer/reconciler.js';
 
-/** Installs at once: each copies files and may fetch. */
+/** How many installs run at once: each copies files and may fetch. */
 const INSTALLS_AT_ONCE = 4;
-/** Starts and stops at once: each waits for a small answer of a runtime. */
+/** How many starts and stops run at once: each waits for a small answer of a runtime. */
 const STARTS_AT_ONCE = 32;
 
 export interface WrapperControllers {
   readonly installer: Controller<InstallerFacts, InstallerRoundStep>;
   readonly supervisor: Controller<SupervisorFacts, SupervisorRoundStep>;
   readonly processSupervisor: ProcessSupervisor;
-  /** Looks at every instance again, e.g. when the whole node begins to stop. */
+  /** Looks at every instance again, for example when the whole node begins to stop. */
   wakeAll(): void;
 }
 
@@ -51,7 +51,7 @@ export function buildWrapperControllers(options: WrapperControllersOptions): Wra
   const processSupervisor = new ProcessSupervisor({
     ...options.supervisor,
     removeWorkspace: async (id) => {
-      // What an install still writes would be left behind.
+      // Else files that an install still writes would stay behind.
       await templateInstaller.whenInstalled(id);
       await options.supervisor.removeWorkspace(id);
     },
@@ -76,7 +76,7 @@ export function buildWrapperControllers(options: WrapperControllersOptions): Wra
   });
   handles.onChange((id) => {
     const handle = handles.get(id);
-    // A start under way is answered by another change; then there is something to see. A long one tells of itself.
+    // The answer to a start changes the handle again; until then only a long start has something new to show.
     if (handle?.isStarting !== true || handle.progress !== null) supervisor.enqueue(id);
     if (handle !== undefined && isFree(handle)) installer.enqueue(id);
   });
@@ -89,7 +89,7 @@ export function buildWrapperControllers(options: WrapperControllersOptions): Wra
   return { installer, supervisor, processSupervisor, wakeAll };
 }
 
-/** Only where nothing runs or is about to is there anything to install. */
+/** An install is possible only where nothing runs or is about to. */
 function isFree(handle: Handle): boolean {
   const isOccupied =
     handle.process !== null || handle.isStarting || handle.hasRemains || handle.stopping !== null;

@@ -1,6 +1,6 @@
 /**
- * Squares the handles with what the runtimes hold: at the start of a daemon, and again when a runtime lost hold of
- * everything at once. It starts and ends nothing: it only learns what runs, and notes the ends that nobody saw.
+ * Brings the handles in line with what the runtimes hold: at the start of a daemon, and again when a runtime lost
+ * all of its runs at once. It starts and ends nothing: it learns what runs, and notes the ends that no daemon saw.
  */
 import type { Clock } from '../../../src/loop/clock.js';
 import { messageOf } from '../../../src/model/errors.js';
@@ -11,9 +11,9 @@ import { type Handle, type HandleBook, newHandle } from '../../../src/node/handl
 import type { Exit, Held, RunId, Runtime } from '../../../src/runtime/runtime.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 
-/** Unexplained ends: the process went while no daemon watched. */
+/** The exit of a process that ended while no daemon watched. */
 const UNSEEN_EXIT = { code: null, signal: null };
-/** Stands for a process that is known to be gone, until its exit is noted. */
+/** Marks a process as gone until its exit is noted. */
 const ABSENT = { pid: 0, startTime: 0, bootId: '' };
 
 export interface AdoptionOptions {
@@ -57,7 +57,7 @@ export class Adoption {
     }
   }
 
-  /** Listens to the runtimes no longer. Idempotent. */
+  /** Stops listening to the runtimes. Idempotent. */
   stop(): void {
     for (const unsubscribe of this.#unsubscribe.splice(0)) unsubscribe();
   }
@@ -80,7 +80,7 @@ export class Adoption {
       return;
     }
     if (handle.process === null && !isSameRun) {
-      // A start may have been cut off between fork and record: whatever it left is looked for.
+      // A start may have been cut off between fork and record: its remains are looked for.
       if (handle.run > 0 && !handle.isPrepared) handles.change(handle.id, { hasRemains: true });
       return;
     }
@@ -90,7 +90,7 @@ export class Adoption {
     noteExit({ instanceId: handle.id, run }, exit);
   }
 
-  /** A process that runs goes on, under this daemon. */
+  /** Notes a running process in its handle: this daemon goes on with it. */
   #takeOver(handle: Handle, { run, process }: Held & { readonly exit: null }): void {
     const { handles, clock, logger } = this.#options;
     const isKnown = isSameRun(handle.process, process) && handle.run === run;
@@ -102,7 +102,7 @@ export class Adoption {
     );
   }
 
-  /** A process whose handle never reached the disk. */
+  /** Makes the handle of a process whose handle never reached the disk. */
   #open(runtime: Runtime, held: Held): void {
     const { desired, handles } = this.#options;
     const wanted = desired.get(held.instanceId);

@@ -1,4 +1,7 @@
-/** What the supervisor knows and is about to do, as durations from now: the node's answer to `why`. Pure. */
+/**
+ * What the supervisor knows of an instance and is about to do, as durations from now: the node's answer to `why`.
+ * Pure.
+ */
 import type { InstanceDescription } from '../../../src/model/instance-description.js';
 import { pidOf } from '../../../src/model/run-identity.js';
 import type { Handle } from '../../../src/node/handle-book.js';

@@ -1,4 +1,4 @@
-/** What the supervisor works towards for one instance, read off the facts in one place. */
+/** Reads the supervisor's goal for one instance off the facts, in one place. */
 
 import type { Report } from '../../../src/channel/protocol/messages.js';
 import { isRestarted } from '../../../src/model/stopping.js';
@@ -11,21 +11,21 @@ export interface SupervisorFacts {
   readonly desired: Desired | undefined;
   /** The node is told to hold this instance. */
   readonly isHeld: boolean;
-  /** The master has said, in this run of the daemon, all that this node should hold. */
+  /** In this run of the daemon the master has said all that this node should hold. */
   readonly isConfirmed: boolean;
   readonly handle: Handle | undefined;
   readonly reported: Report | undefined;
-  /** The operator ended the node with Ctrl-C: everything stops, nothing desired changes. */
+  /** The operator ended the node with Ctrl-C: everything stops, and nothing desired changes. */
   readonly isNodeStopping: boolean;
-  /** Null: the node offers the runtime; else why not. */
+  /** Why the node does not offer the runtime; null: it offers it. */
   readonly runtimeProblem: string | null;
-  /** The run of which it is being looked whether it is ready; null: none. */
+  /** The run under readiness check, or null. */
   readonly checkedRun: number | null;
 }
 
 export type SupervisorGoal =
   | 'run'
-  /** Desired `run`, but a restart was asked for: end the process, then start afresh. */
+  /** Desired `run`, and a restart was asked for: end the process, then start afresh. */
   | 'restart'
   | 'stop'
   /** Desired `run`, but the whole node is being stopped. */
@@ -53,14 +53,14 @@ function desiredGoal({ assignment }: Desired, { handle, isNodeStopping }: Superv
 }
 
 /**
- * What runs may have been started for newer wishes than those that had reached the disk when the last daemon was
- * killed: a process that nobody has begun to end is not ended before a master says so again.
+ * Whether what is desired of a running process may be older than the process: a kill of the last daemon may have lost
+ * newer wishes. Such a process is left alone until the master has spoken, unless a stop of it is under way.
  */
 function mayBeOutdated({ handle, isConfirmed, isNodeStopping }: SupervisorFacts): boolean {
   return !isConfirmed && !isNodeStopping && handle?.process != null && handle.stopping === null;
 }
 
-/** Wanted, but it ended by itself, and its restart policy does not start it again until somebody asks for that. */
+/** The instance is wanted, but it ended by itself, and its restart policy waits for somebody to ask for a start. */
 export function isFinished({ desired }: Pick<SupervisorFacts, 'desired'>, handle: Handle): boolean {
   const { process, isStarting, hasEnded, exit } = handle;
   if (desired === undefined || desired.assignment.goal !== 'run' || !hasEnded || exit === null) return false;

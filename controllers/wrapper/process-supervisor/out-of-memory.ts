@@ -1,17 +1,17 @@
-/** Recognises the ends that the limit of RAM caused, and says so where signal and code do not. */
+/** Recognises the ends that the RAM limit caused, and names the cause where signal and code do not. */
 import type { Handle } from '../../../src/node/handle-book.js';
 import type { Exit, RunId } from '../../../src/runtime/runtime.js';
 
 export interface MemoryFacts {
-  /** Whether the limit has ended a process of a run whose runtime does not tell. */
+  /** Whether the limit has ended a process of a run, where the runtime itself does not tell. */
   readonly hasKilled: (run: RunId) => boolean;
   /** The limit, where the configuration is known. */
   readonly ramMB: number | undefined;
 }
 
 /**
- * The exit with its cause. The kernel ends one process, often a child: the run is over then by whatever its main process
- * made of that. An end that was asked for, or a success, had another cause.
+ * Returns the exit with its cause. The kernel ends one process, often a child; how the run then ends is up to its
+ * main process. An end that somebody asked for, or a success, had another cause.
  */
 export function explainExit(handle: Handle, exit: Exit, { hasKilled, ramMB }: MemoryFacts): Exit {
   if (handle.stopping !== null || exit.code === 0 || exit.cause !== undefined) return exit;

@@ -1,6 +1,6 @@
 /**
- * The supervisor's decisions: bring the process of one instance from what it is to what it should be, one small
- * step at a time. Starting needs a prepared working directory (the template installer's business), and nothing is
+ * The supervisor's decisions: bring the process of one instance from its observed state to the desired one, one
+ * small step at a time. A start needs a working directory, which the template installer prepares. Nothing is
  * started while anything of the last run may live.
  */
 import type { Handle } from '../../../src/node/handle-book.js';
@@ -20,7 +20,7 @@ export function plan(facts: SupervisorFacts, now: number): SupervisorPlan {
   const report = describe(facts);
   const isNews =
     report !== undefined && !(facts.reported !== undefined && isSameReport(facts.reported, report));
-  // What is about to change is not worth telling; what stays, or waits, is.
+  // A state that is about to change is not reported; one that stays, or waits, is.
   const isPassing = action.steps.some(
     (step) => step.do === 'start' || step.do === 'settle-stop' || step.do === 'accept-restart',
   );
@@ -42,12 +42,12 @@ function planAction(
   return planDown(facts, handle, goal, now);
 }
 
-/** A start under way is answered, and looked at then. Only one that says that it takes long is looked at before. */
+/** A start under way is looked at when it is answered; one that takes long, before that too. */
 function planStarting({ isStartCancelled, run }: Handle, goal: SupervisorGoal): SupervisorPlan {
   return { steps: goal === 'run' || isStartCancelled ? [] : [{ do: 'cancel-start', run }] };
 }
 
-/** Running and wanted so: its readiness is awaited, and its failures are forgotten in time. */
+/** Running and wanted: its readiness is awaited, and its failures are forgotten in time. */
 function planUp(facts: SupervisorFacts, handle: Handle, now: number): SupervisorPlan {
   if (handle.stopping !== null) return planSpared(handle, now);
   const leftMs = forgivenInMs(handle, now);
@@ -55,18 +55,18 @@ function planUp(facts: SupervisorFacts, handle: Handle, now: number): Supervisor
   return sooner(planReadiness(facts, handle, now), leftMs);
 }
 
-/** The plan, looked at again in `recheckInMs` at the latest. */
+/** The plan, with a recheck in `recheckInMs` at the latest. */
 function sooner(plan: SupervisorPlan, recheckInMs: number | null): SupervisorPlan {
   if (recheckInMs === null) return plan;
   return { ...plan, recheckInMs: Math.min(plan.recheckInMs ?? recheckInMs, recheckInMs) };
 }
 
-/** Time until the failures of a process that is up are forgotten; null: there is nothing to forget. */
+/** Time until the failures of a running process are forgotten; null: there are none. */
 export function forgivenInMs({ process, streak, upSince }: Handle, now: number): number | null {
   return process === null || streak === 0 || upSince === null ? null : upSince + STABLE_AFTER_MS - now;
 }
 
-/** Nothing of it lives. */
+/** Nothing of the run lives. */
 function planDown(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal, now: number): SupervisorPlan {
   switch (goal) {
     case 'pause':
@@ -104,7 +104,7 @@ function planStart(facts: SupervisorFacts, handle: Handle, now: number): Supervi
   return { steps: handle.isPrepared ? [{ do: 'start' }] : [] };
 }
 
-/** Time until the next try of what failed; null: it is not put off. */
+/** Time until the next try after a failure; null: no delay. */
 export function retryInMs({ desired }: SupervisorFacts, handle: Handle, now: number): number | null {
   const port = desired?.assignment.port ?? null;
   const isBusyPortLeft = handle.problem?.busyPort != null && handle.problem.busyPort !== port;

@@ -1,13 +1,13 @@
 /**
- * When a process that is up counts as ready, and what is done until then: its check begins, and once its time is over
- * that is said. Nothing is ended because it is not ready. Pure.
+ * When a running process counts as ready, and the steps until then: its check begins, and when its time is over
+ * that is reported. No process is ended because it is not ready. Pure.
  */
 import { type Readiness, readinessText } from '../../../src/model/readiness.js';
 import type { Handle } from '../../../src/node/handle-book.js';
 import type { SupervisorFacts } from './goal.js';
 import type { SupervisorPlan } from './steps.js';
 
-/** The steps for a process that is up and wanted so. */
+/** The steps for a process that is up and wanted. */
 export function planReadiness(facts: SupervisorFacts, handle: Handle, now: number): SupervisorPlan {
   const readiness = awaitedReadiness(facts, handle);
   if (readiness === undefined) return { steps: [] };
@@ -18,14 +18,14 @@ export function planReadiness(facts: SupervisorFacts, handle: Handle, now: numbe
   return leftMs <= 0 ? { steps: [{ do: 'note-not-ready', run }] } : { steps: [], recheckInMs: leftMs };
 }
 
-/** Whether a check is under way that nobody needs the answer of. */
+/** Whether a check is under way whose answer is no longer needed. */
 export function isCheckIdle(facts: SupervisorFacts, handle: Handle): boolean {
   if (facts.checkedRun === null) return false;
   const isWaiting = handle.process !== null && handle.stopping === null && facts.checkedRun === handle.run;
   return !isWaiting || awaitedReadiness(facts, handle) === undefined;
 }
 
-/** What the process that is up has yet to show; undefined: it is ready. */
+/** What a running process has yet to show; undefined: it is ready. */
 export function awaitedReadiness(
   { desired }: Pick<SupervisorFacts, 'desired'>,
   { run, readiness }: Handle,
@@ -34,7 +34,7 @@ export function awaitedReadiness(
   return isReady ? undefined : desired?.configuration.readiness;
 }
 
-/** For the report: what a process that is up waits for, or why it was not ready in time. */
+/** For the report: what a running process waits for, or why it was not ready in time. */
 export function sayNotReady(
   { desired }: SupervisorFacts,
   handle: Handle,

@@ -1,4 +1,4 @@
-/** Has the readiness of runs looked at, and takes what is found into their handles. */
+/** Runs the readiness checks, and notes their results in the handles. */
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { readinessText } from '../../../src/model/readiness.js';
@@ -28,12 +28,12 @@ export class Readiness {
     });
   }
 
-  /** The run whose check is under way; null: none. */
+  /** The run whose check is under way, or null. */
   checkedRun(id: string): number | null {
     return this.#checks.runOf(id);
   }
 
-  /** Throws Conflict when the run has ended, or nothing is asked of it. */
+  /** Begins the check of a run. Throws Conflict when the run has ended, or its configuration asks for no check. */
   check(id: string, run: number): void {
     const { desired, handles } = this.#options;
     const handle = handles.get(id);
@@ -45,12 +45,12 @@ export class Readiness {
     this.#checks.begin({ instanceId: id, run, readiness, port, hostAddress, logFrom: handle.logFrom });
   }
 
-  /** Repeatable. */
+  /** Ends the check of a run. Repeatable. */
   end(id: string): void {
     this.#checks.end(id);
   }
 
-  /** The check goes on: what is late may still come. */
+  /** Notes that the run was not ready in time. The check goes on: it may still become ready. */
   noteLate(id: string, run: number): void {
     const { desired, handles, logger } = this.#options;
     const handle = handles.get(id);

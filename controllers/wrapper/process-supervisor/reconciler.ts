@@ -119,7 +119,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
           delayMs: 0,
           problem: null,
         });
-        // A daemon that was killed after the start would else restart it once more.
+        // Else a daemon that is killed after the start would restart the instance once more.
         return handles.keep();
       case 'clear-workspace':
         return this.#clearWorkspace(id);
@@ -137,14 +137,14 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     return facts === undefined ? undefined : describeRun(facts, this.#options.clock.monotonic());
   }
 
-  /** Does at once what was put off, before the runtimes are let go. */
+  /** Does the delayed work now, before the runtimes are released. */
   async stop(): Promise<void> {
     await this.#readiness.stop();
     await this.#starter.stop();
     await this.#remains.stop();
   }
 
-  /** An exit that a runtime reported: an observation, taken into the handle. Late and foreign ones are ignored. */
+  /** Takes an exit that a runtime reported into the handle. Late and foreign ones are ignored. */
   noteExit(run: RunId, exit: Exit): void {
     if (this.#starter.keepExit(run, exit)) return;
     const handle = this.#options.handles.get(run.instanceId);
@@ -194,7 +194,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         stop: stopSettingsOf(configuration),
       }),
     );
-    // It was here before, perhaps: a daemon that is killed must not come back with that handle, and restart it.
+    // It may have been here before: a daemon that is killed must not come back with that handle, and restart it.
     if (assignment.restartToken > 0) return handles.keep();
   }
 
@@ -210,8 +210,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   /**
-   * Whoever hears that it is stopped may start it elsewhere: a daemon that is killed now must not come back with a copy
-   * in which it is wanted here.
+   * Waits until the handle is on disk. After the report the instance may be started elsewhere, and a daemon that is
+   * killed now must not come back with a copy in which it is wanted here.
    */
   async #reportKept(report: Report): Promise<void> {
     await this.#options.handles.keep();

@@ -1,6 +1,7 @@
 /**
- * What an ended run leaves behind: members of its process group, and strays outside of it that carry its mark. Looked
- * for after every end; after a crash the strays are ended a moment after the restart, which they must not delay.
+ * The remains of an ended run: members of its process group, and processes outside of the group that carry its
+ * mark. They are looked for after every end. After a crash those outside of the group are ended a moment after the
+ * restart, which must not wait for them.
  */
 import type { Clock, TimerHandle } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
@@ -9,7 +10,10 @@ import type { ResourceLimits } from '../../../src/runtime/limits/resource-limits
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { type RuntimeSet, runtimeOf } from './runtime-set.js';
 
-/** When strays of a crashed run are looked for: after its restart, which they must not delay. */
+/**
+ * How long after a crash the remains outside of the process group are looked for: after the restart, which must not
+ * wait.
+ */
 const SWEEP_AFTER_MS = 200;
 
 export interface RemainsOptions {
@@ -22,14 +26,17 @@ export interface RemainsOptions {
 
 export class Remains {
   readonly #options: RemainsOptions;
-  /** Ended runs whose strays are still to be ended, by `<id>/<run>`. */
+  /** Crashed runs whose remains outside of the group are still to be ended, by `<id>/<run>`. */
   readonly #sweeps = new Map<string, { readonly handle: Handle; readonly timer: TimerHandle }>();
 
   constructor(options: RemainsOptions) {
     this.#options = options;
   }
 
-  /** One look, and with `kill` SIGKILL for what is found. Throws Conflict when the run is no longer the one planned for. */
+  /**
+   * Looks for remains once, and with `kill` sends them SIGKILL. Throws Conflict when the run is no longer the
+   * planned one.
+   */
   async check(id: string, run: number, kill: boolean): Promise<void> {
     const { handles, clock, limits } = this.#options;
     const handle = handles.get(id);
@@ -48,8 +55,8 @@ export class Remains {
   }
 
   /**
-   * After a crash the next start does not wait for a look at every process of the machine: what the ended run left
-   * outside of its group is ended a moment later. Its mark tells it from the run that follows.
+   * Ends the remains outside of the group a moment later, so that the next start does not wait for a look at every
+   * process of the machine. Their mark tells them from the run that follows.
    */
   #sweepLater(handle: Handle): void {
     const key = `${handle.id}/${handle.run}`;
@@ -74,7 +81,7 @@ export class Remains {
     await limits.close(run);
   }
 
-  /** Does at once what was put off, before the runtimes are let go. */
+  /** Does the delayed work now, before the runtimes are released. */
   async stop(): Promise<void> {
     const pending = [...this.#sweeps.values()];
     this.#sweeps.clear();

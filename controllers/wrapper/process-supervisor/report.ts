@@ -1,4 +1,4 @@
-/** The report of an instance as a pure function of the facts: state, reason, and a message in words and numbers. */
+/** Makes the report of an instance, a pure function of the facts: state, reason, and a message in words and numbers. */
 import type { Report } from '../../../src/channel/protocol/messages.js';
 import type { InstanceState, Reason } from '../../../src/model/instance.js';
 import { pidOf } from '../../../src/model/run-identity.js';
@@ -14,7 +14,7 @@ interface Said {
   readonly message: string | null;
 }
 
-/** What to tell the master, or undefined while there is nothing worth telling. */
+/** The report for the master; undefined: nothing is worth reporting yet. */
 export function describe(facts: SupervisorFacts): Report | undefined {
   const { handle } = facts;
   const goal = goalOf(facts);
@@ -35,7 +35,7 @@ export function describe(facts: SupervisorFacts): Report | undefined {
   };
 }
 
-/** No process and no remains of one. */
+/** Neither the process nor remains of it live. */
 export function isOver(handle: Handle): boolean {
   return handle.process === null && !handle.hasRemains;
 }
@@ -64,14 +64,17 @@ function say(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said
   }
 }
 
-/** Up, and ONLINE once it is ready. After a crash it stays OFFLINE until then: clients shall not be sent there. */
+/**
+ * The report of a running process: ONLINE once it is ready. After a crash it stays OFFLINE until then, so that
+ * clients are not sent there.
+ */
 function sayUp(facts: SupervisorFacts, handle: Handle): Said {
   const readiness = awaitedReadiness(facts, handle);
   if (readiness === undefined) return { state: 'ONLINE', reason: null, message: null };
   return { state: handle.hasEnded ? 'OFFLINE' : 'CREATING', ...sayNotReady(facts, handle, readiness) };
 }
 
-/** Nothing to be said while its remains are being ended. */
+/** No report while its remains are being ended. */
 function sayFinished({ desired }: SupervisorFacts, handle: Handle): Said | undefined {
   if (handle.exit === null || !isOver(handle)) return undefined;
   const message = `${endedWith(handle.exit)}; ${notAgain(desired?.configuration.restartPolicy)}`;
@@ -88,7 +91,7 @@ function sayStopping(handle: Handle, goal: SupervisorGoal): Said {
   return { state: 'ONLINE', reason: 'stopping', message: `${why}: ${said} sent` };
 }
 
-/** Wanted up, but down. */
+/** The report of an instance that is wanted up, but is down. */
 function sayDown(facts: SupervisorFacts, handle: Handle): Said | undefined {
   const state = handle.exit === null || handle.streak === 0 ? 'CREATING' : 'OFFLINE';
   if (handle.isStarting && handle.progress !== null)
@@ -115,7 +118,7 @@ function endedWith(exit: Exit): string {
 
 type Ended = Pick<SupervisorFacts, 'desired' | 'handle'>;
 
-/** For the log: a stop that was asked for must not read like a crash. */
+/** The same for the log: a stop that somebody asked for must not read like a crash. */
 export function describeEnd(before: Handle, exit: Exit, { desired, handle: after }: Ended): string {
   if (before.stopping !== null) return `has stopped: ${endedWith(exit)}`;
   if (after !== undefined && isFinished({ desired }, after))

@@ -1,24 +1,24 @@
-/** How long an instance that ended, or could not be started, waits for its next start. */
+/** How long an instance waits for its next start after it ended or could not be started. */
 
 import { KEPT_EXITS, type PastRun } from '../../../src/model/past-exit.js';
 import type { Handle, Problem } from '../../../src/node/handle-book.js';
 import type { Exit } from '../../../src/runtime/runtime.js';
 
-/** An instance that was up this long is well: its next exit counts as the first. */
+/** After this time up an instance counts as healthy: its next exit counts as the first. */
 export const STABLE_AFTER_MS = 60_000;
 const BASE_MS = 1000;
 const MAX_MS = 60_000;
 
 /**
- * The first restart is at once, then 1 s, doubled up to 60 s, shortened by up to a fifth so that instances that
- * fell together do not rise together. `jitter` is in [0, 1).
+ * The delay before the restart after `streak` failures in a row. The first one is at once, then 1 s, doubled up to 60 s. Each is
+ * shortened by up to a fifth, so that instances that fell together do not rise together. `jitter` is in [0, 1).
  */
 export function restartDelayMs(streak: number, jitter: number): number {
   if (streak <= 1) return 0;
   return Math.min(BASE_MS * 2 ** (streak - 2), MAX_MS) * (1 - jitter / 5);
 }
 
-/** The fields of a handle after its process ended. An exit in a stop that we asked for is no failure. */
+/** The fields of a handle after its process ended. An exit in a stop that was asked for is no failure. */
 export function afterExit(handle: Handle, exit: Exit, now: number, jitter: number): Partial<Handle> {
   const { code, signal, at, cause, output = null } = exit;
   const wasAsked = handle.stopping !== null;
@@ -40,7 +40,7 @@ export function afterExit(handle: Handle, exit: Exit, now: number, jitter: numbe
 
 /** The fields of a handle after an install or a start failed. */
 export function afterFailure(handle: Handle, problem: Problem, now: number, jitter: number): Partial<Handle> {
-  // Unlike a crash, a failed step is not repeated at once: nothing has changed since.
+  // A failed step, unlike a crash, is not repeated at once: nothing has changed since.
   return { problem, ...delayed(Math.max(2, handle.streak + 1), now, jitter) };
 }
 

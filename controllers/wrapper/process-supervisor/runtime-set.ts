@@ -5,13 +5,13 @@ import type { Runtime } from '../../../src/runtime/runtime.js';
 /** Which runtimes the node has, and why one cannot be used. */
 export interface RuntimeSet {
   get(key: string): Runtime | undefined;
-  /** Null: it can be used. */
+  /** Why the runtime cannot be used; null: it can. */
   problemOf(key: string): string | null;
-  /** A start found its tool gone: what is offered should be looked at now. */
+  /** Asks for a new look at the offered runtimes, because a start found its tool gone. */
   probeNow(): void;
 }
 
-/** Throws DRV_RUNTIME_UNAVAILABLE for one that this node does not know. */
+/** Throws DRV_RUNTIME_UNAVAILABLE for a runtime that this node does not know. */
 export function runtimeOf(runtimes: RuntimeSet, key: string): Runtime {
   const runtime = runtimes.get(key);
   if (runtime === undefined)

@@ -1,4 +1,4 @@
-/** Starts runs: checks the port, asks the runtime, and takes its answer, or its refusal, into the handle. */
+/** Starts runs: checks the port, asks the runtime, and notes its answer, or its refusal, in the handle. */
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
@@ -12,10 +12,10 @@ import type { Logger } from '../../../src/telemetry/logger.js';
 import { afterFailure } from './restart-delay.js';
 import type { RuntimeSet } from './runtime-set.js';
 
-/** After this long a port that something else held is tried again. */
+/** How long a port that something else holds is left alone before the next try. */
 const BUSY_PORT_RETRY_MS = 5000;
 
-/** The fields of a handle that speak of a start under way, when there is none. */
+/** The fields of a handle about a start under way, when there is none. */
 const ANSWERED = { isStarting: false, progress: null, isStartCancelled: false } as const;
 
 export interface StarterOptions {
@@ -32,7 +32,7 @@ export interface StarterOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
-  /** Takes the end of a run into its handle. */
+  /** Notes the end of a run in its handle. */
   readonly recordExit: (handle: Handle, exit: Exit) => void;
 }
 
@@ -41,7 +41,7 @@ interface Start {
   readonly handle: Handle;
   readonly runtime: Runtime;
   readonly starting: StartUnderWay;
-  /** The start takes long. */
+  /** Called when the start says that it takes long. */
   readonly onLong: () => void;
 }
 
@@ -50,20 +50,20 @@ interface StartUnderWay {
   readonly cancel: AbortController;
   /** Resolves when the runtime has answered and the handle says so. */
   answered: Promise<void>;
-  /** An exit that overtook the answer. */
+  /** An exit that arrived before the runtime's answer. */
   exit: Exit | undefined;
 }
 
 export class Starter {
   readonly #options: StarterOptions;
-  /** By instance id: the start under way. */
+  /** The starts under way, by instance id. */
   readonly #starting = new Map<string, StartUnderWay>();
 
   constructor(options: StarterOptions) {
     this.#options = options;
   }
 
-  /** True: the exit is of a start under way, and is recorded once that has been answered. */
+  /** True: the exit belongs to a start under way, and is noted after the runtime's answer. */
   keepExit(run: RunId, exit: Exit): boolean {
     const starting = this.#starting.get(run.instanceId);
     if (starting?.run !== run.run) return false;
@@ -86,7 +86,7 @@ export class Starter {
     return { wanted, handle, runtime };
   }
 
-  /** Tells the runtime that the start of `run` is not wanted any more. It is answered as every start is. */
+  /** Tells the runtime that the start of `run` is no longer wanted. The runtime answers it like every start. */
   cancel(id: string, run: number): void {
     const starting = this.#starting.get(id);
     if (starting?.run !== run) throw new Conflict(`the start of run ${run} of ${id} was answered`);
@@ -94,7 +94,7 @@ export class Starter {
     starting.cancel.abort();
   }
 
-  /** Cancels the starts that take long, and waits for all to be answered. The next daemon begins them anew. */
+  /** Cancels the starts that take long, and waits for the answers of all. The next daemon begins them anew. */
   async stop(): Promise<void> {
     const pending = [...this.#starting.values()];
     for (const { cancel } of pending) cancel.abort();
@@ -102,14 +102,14 @@ export class Starter {
   }
 
   /**
-   * Starts the next run, or notes why that is not possible. Resolves when the runtime has answered, or said that it
-   * takes long: nobody else should wait for an image to be pulled. Throws Conflict when the instance is no longer to
-   * be started.
+   * Starts the next run, or notes why that is impossible. Resolves when the runtime has answered, or said that the
+   * start takes long, so that no other start waits for the pull of an image. Throws Conflict when the instance is
+   * no longer to be started.
    */
   async start(id: string): Promise<void> {
     const { port } = this.#startable(id).wanted.assignment;
     if (!(await this.#isPortFree(id, port))) return;
-    // Again: much may have been asked for while the port was looked at.
+    // Checked again: the wishes may have changed while the port was checked.
     const { wanted, handle, runtime } = this.#startable(id);
     if (wanted.assignment.port !== port) throw new Conflict(`instance ${id} was given another port`);
     const starting: StartUnderWay = {
@@ -124,7 +124,7 @@ export class Starter {
     });
   }
 
-  /** Never rejects: what goes wrong is noted. */
+  /** Never rejects: failures are noted in the handle. */
   async #run(start: Start): Promise<void> {
     const { handles, recordExit } = this.#options;
     const { id } = start.handle;
@@ -170,12 +170,12 @@ export class Starter {
     this.#sayStarted(handle, run, process, wanted.assignment.port);
   }
 
-  /** A runtime that measures by itself has limits of its own, too. */
+  /** Makes the run's control groups. A runtime that measures usage by itself has limits of its own and gets none. */
   async #openGroups(runtime: Runtime, spec: StartSpec): Promise<readonly string[]> {
     return runtime.usage === undefined ? await this.#options.limits.open(spec, spec) : [];
   }
 
-  /** Lines of earlier runs do not make this one ready; only who looks for a line needs to know where it begins. */
+  /** The first line of the new run, where readiness asks for a line: lines of earlier runs do not count. */
   async #noteLogPlace({ assignment: { id }, configuration }: Desired): Promise<void> {
     if (configuration.readiness?.logLine === undefined) return;
     this.#options.handles.change(id, { logFrom: await this.#options.nextLogLine(id) });
@@ -193,7 +193,10 @@ export class Starter {
     );
   }
 
-  /** Not a failure: nothing is put off. What the runtime may have begun is looked for. */
+  /**
+   * Notes a cancelled start. It is no failure, so there is no delay; remains of what the runtime began are looked
+   * for.
+   */
   #noteCancelled(id: string): void {
     this.#options.logger.info({ instance: id }, `the start of ${id} was cancelled`);
     this.#options.handles.change(id, { ...ANSWERED, hasRemains: true, remainsCheckedAt: null });

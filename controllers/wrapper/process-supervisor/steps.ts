@@ -1,34 +1,34 @@
-/** What the supervisor can do next for one instance: the whole vocabulary of its plans. */
+/** The steps of the supervisor for one instance: the whole vocabulary of its plans. */
 import type { Report } from '../../../src/channel/protocol/messages.js';
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { StopSignal } from '../../../src/model/stopping.js';
 
 export type SupervisorStep =
-  /** Begin to keep a handle for an instance that is new here. */
+  /** Begin a handle for an instance that is new here. */
   | { readonly do: 'open' }
-  /** A handle that was made without its configuration (the node's own store was lost) learns what it is. */
+  /** Complete a handle that was made without its configuration, because the node's own store was lost. */
   | { readonly do: 'identify' }
   | { readonly do: 'report'; readonly report: Report }
   | { readonly do: 'start' }
-  /** A start that takes long is no longer wanted. */
+  /** Cancel a start that takes long. */
   | { readonly do: 'cancel-start'; readonly run: number }
-  /** Begin to look whether the run is ready. */
+  /** Begin the readiness check of the run. */
   | { readonly do: 'check-readiness'; readonly run: number }
-  /** Nobody needs to know any more whether it is ready. */
+  /** End a readiness check whose answer is no longer needed. */
   | { readonly do: 'end-readiness-check' }
-  /** The time that it was given to become ready is over. */
+  /** Note that the run was not ready in time. */
   | { readonly do: 'note-not-ready'; readonly run: number }
-  /** Begin a stop by writing to its standard input; where that fails the stop signal is sent at once. */
+  /** Begin a stop by writing the stop command to standard input. Where that fails, the stop signal is sent at once. */
   | { readonly do: 'write-stop-command'; readonly run: number }
   /** Send the signal to everything of the run, and note when. */
   | { readonly do: 'signal'; readonly signal: StopSignal; readonly run: number }
-  /** See whether anything of an ended run lives; note it when nothing does, end it with SIGKILL when `kill`. */
+  /** Look for remains of an ended run, note it when there are none, and with `kill` send them SIGKILL. */
   | { readonly do: 'check-remains'; readonly kill: boolean; readonly run: number }
-  /** The process has been up long enough: its failures are forgotten. */
+  /** Forget the failures of a process that has been up long enough. */
   | { readonly do: 'forgive' }
-  /** The stop is complete. */
+  /** Note that the stop is complete. */
   | { readonly do: 'settle-stop' }
-  /** Nothing of before the restart request lives any more: the request counts as acted on. */
+  /** Note that the restart request was acted on: nothing from before it lives any more. */
   | { readonly do: 'accept-restart'; readonly restartToken: number }
   | { readonly do: 'clear-workspace' }
   | { readonly do: 'forget' };

@@ -13,14 +13,14 @@ import type { StopSignal } from '../../../src/model/stopping.js';
 import type { Handle } from '../../../src/node/handle-book.js';
 import type { SupervisorPlan, SupervisorStep } from './steps.js';
 
-/** How often the remains of a stopping instance are looked for; only while it stops. */
+/** How often remains of a stopping instance are looked for; only while it stops. */
 const REMAINS_EVERY_MS = 50;
-/** SIGKILL is sent again after this long: a process in an uninterruptible call dies later. */
+/** The interval between SIGKILLs: a process in an uninterruptible call dies later. */
 const KILL_AGAIN_MS = 1000;
 
 type Laddered = Pick<Handle, 'stopping' | 'stop'>;
 
-/** Running and not wanted. */
+/** Running, and not wanted. */
 export function planStop(handle: Handle, now: number): SupervisorPlan {
   const { run } = handle;
   const next = nextSignal(handle, now);
@@ -30,10 +30,10 @@ export function planStop(handle: Handle, now: number): SupervisorPlan {
     : { steps: [], recheckInMs: next.inMs };
 }
 
-/** The process ended, but group members or strays may live: a stop gives them its time, a crash does not. */
+/** The process ended, but remains may live. A stop gives them its time, a crash does not. */
 export function planRemains(handle: Handle, now: number): SupervisorPlan {
   const { stopping, stop, run, remainsCheckedAt } = handle;
-  // They have not heard of the stop: the command was for the process that is gone.
+  // They did not hear the stop command: it was for the process that is gone.
   if (stopping !== null && stopping.signal === null && remainsCheckedAt !== null)
     return { steps: [{ do: 'signal', signal: isTimeOver(handle, now) ? 'SIGKILL' : stop.signal, run }] };
   if (remainsCheckedAt !== null && now - remainsCheckedAt < REMAINS_EVERY_MS)
@@ -43,15 +43,15 @@ export function planRemains(handle: Handle, now: number): SupervisorPlan {
 }
 
 /**
- * An instance that is wanted, but was told to end when its node was stopped before: nothing more is done to it. One
- * that outlives its time is taken as one that goes on.
+ * An instance that is wanted, but was told to end by an earlier stop of its node. Nothing more is done to it; one
+ * that outlives the time of that stop counts as going on.
  */
 export function planSpared(handle: Handle, now: number): SupervisorPlan {
   const killInMs = killDueInMs(handle, now) ?? 0;
   return killInMs <= 0 ? { steps: [{ do: 'settle-stop' }] } : { steps: [], recheckInMs: killInMs };
 }
 
-/** Which signal comes next in a stop under way, and when; null: no stop is under way. */
+/** The next signal of a stop under way, and when it is due; null: no stop is under way. */
 export function nextSignal(
   { stopping, stop }: Laddered,
   now: number,

@@ -1,4 +1,4 @@
-/** Carries out the rungs of a stop's ladder, and notes in the handle which one was reached and when. */
+/** Carries out the rungs of the stop ladder, and notes in the handle which one was reached and when. */
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { messageOf } from '../../../src/model/errors.js';
@@ -21,14 +21,17 @@ export class Stopper {
     this.#options = options;
   }
 
-  /** Throws Conflict when nothing of the run can live any more. */
+  /** Sends a signal. Throws Conflict when nothing of the run can live any more. */
   async signal(id: string, run: number, signal: StopSignal): Promise<void> {
     const handle = this.#stoppable(id, run);
     this.#note(handle, signal);
     await runtimeOf(this.#options.runtimes, handle.runtime).signal({ instanceId: id, run }, signal);
   }
 
-  /** Asks the process in its own words; one that cannot be asked gets the stop signal at once. Throws as `signal`. */
+  /**
+   * Writes the stop command to the process; where it cannot be written, the stop signal is sent at once. Throws as
+   * `signal`.
+   */
   async command(id: string, run: number): Promise<void> {
     const { runtimes, logger } = this.#options;
     const handle = this.#stoppable(id, run);
@@ -51,7 +54,7 @@ export class Stopper {
     return handle;
   }
 
-  /** Before it is done: an exit that follows is known to have been asked for. */
+  /** Noted before the act, so that an exit that follows counts as asked for. */
   #note({ id, configurationName, stopping }: Handle, signal: StopSignal | null): void {
     const { handles, clock, logger } = this.#options;
     const signalledAt = clock.monotonic();

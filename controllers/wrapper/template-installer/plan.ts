@@ -1,6 +1,6 @@
 /**
- * The installer's decisions: give an instance that is to start a complete working directory made from exactly the
- * template digests that the master named, before the supervisor may start it.
+ * The installer's decisions: before the supervisor may start an instance, give it a complete working directory,
+ * made from exactly the template digests that the master named.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { ResolvedTemplate } from '../../../src/model/template.js';
@@ -13,12 +13,12 @@ export interface InstallerFacts {
   readonly desired: Desired | undefined;
   readonly handle: Handle;
   readonly isNodeStopping: boolean;
-  /** Digests among the desired templates that the cache does not hold. */
+  /** Digests of desired templates that the cache lacks. */
   readonly missingDigests: readonly string[];
 }
 
 export type InstallerStep =
-  /** Say that the master has no such template (yet), and why. */
+  /** Note that the master has no such template (yet), and why. */
   | { readonly do: 'note-missing'; readonly templates: readonly string[]; readonly message: string }
   /** Bring one tree into the cache, whole and verified. */
   | { readonly do: 'fetch'; readonly digest: string }
@@ -48,7 +48,7 @@ export function plan(facts: InstallerFacts, now: number): Plan<InstallerStep> {
   return { steps: [digest === undefined ? { do: 'install' } : { do: 'fetch', digest }] };
 }
 
-/** The master's own words where it has any. */
+/** The master's own words, where it has any. */
 function explainMissing(missing: readonly ResolvedTemplate[]): string {
   const explained = missing.flatMap(({ problem }) => problem ?? []);
   const absent = missing.filter(({ problem }) => problem === undefined);
@@ -56,7 +56,7 @@ function explainMissing(missing: readonly ResolvedTemplate[]): string {
   return [...explained, ...(names.length === 0 ? [] : [missingMessage(names)])].join('; ');
 }
 
-/** What the operator reads when the master has no such template. */
+/** The operator's message when the master has no such template. */
 export function missingMessage(templates: readonly string[]): string {
   const [first] = templates;
   return templates.length === 1

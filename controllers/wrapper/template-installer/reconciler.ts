@@ -13,9 +13,9 @@ export interface TemplateInstallerOptions {
   readonly desired: DesiredCopy;
   readonly handles: HandleBook;
   readonly isCached: (digest: string) => boolean;
-  /** Brings a tree into the cache; throws when it cannot be had or is not what its digest says. */
+  /** Brings a tree into the cache. Throws when it cannot be had, or does not match its digest. */
   readonly fetch: (digest: string, signal: AbortSignal) => Promise<unknown>;
-  /** Makes the working directory, whole or not at all; resolves with warnings for the operator. */
+  /** Makes the working directory, whole or not at all. Resolves with warnings for the operator. */
   readonly install: (desired: Desired, signal: AbortSignal) => Promise<readonly string[]>;
   readonly isNodeStopping: () => boolean;
   readonly clock: Clock;
@@ -76,7 +76,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
   #noteMissing({ id, templates, message }: InstallerRoundStep & { do: 'note-missing' }): void {
     const problem: Problem = { reason: 'template-missing', message, busyPort: null };
     this.#options.logger.warn({ instance: id, templates }, `cannot install ${id}: ${message}`);
-    // No delay: the master says so when the template is there.
+    // No delay: the master says when the template is there.
     this.#options.handles.change(id, { problem, notBefore: null });
   }
 
@@ -109,7 +109,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
     }
   }
 
-  /** What was installed counts only if nothing else was asked for meanwhile. */
+  /** Notes the install, unless something else was asked for meanwhile. */
   #installed(installed: Desired, handle: Handle): void {
     const { desired, handles } = this.#options;
     const now = handles.get(handle.id);
