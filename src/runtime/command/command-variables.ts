@@ -1,7 +1,7 @@
 /**
- * Puts variables into a shell command without their values ever becoming shell text: each placeholder turns into
- * a quoted reference to an environment variable, fitted to the quoting at its place. The command then holds
- * nothing that was not written in it, so no value can add a word, an operator or a substitution.
+ * Puts variables into a shell command in such a way that their values never become shell text. Each placeholder
+ * turns into a quoted reference to an environment variable, fitted to the quoting at its place. So no value can add
+ * a word, an operator or a substitution.
  */
 import { DroverError } from '../../model/errors.js';
 import { type ShellPlace, ShellScanner } from './shell-scanner.js';
@@ -16,7 +16,7 @@ export interface SubstitutedCommand {
 const INTEGER = /^-?[0-9]+$/;
 
 /**
- * Replaces every known `%NAME%` of a POSIX shell command; a value is always one literal word or part of one.
+ * Replaces every known `%NAME%` of a POSIX shell command. A value is always one literal word or part of one.
  * Placeholders in comments stay. Throws DRV_CONFIGURATION_INVALID where the shell knows no safe reference: in a
  * here-document, and for a value that is no integer inside `$(( ))`.
  */
@@ -50,7 +50,7 @@ interface Reference {
 }
 
 /**
- * How many characters before the placeholder give way. An unquoted backslash would quote our own quote, and what
+ * How many characters before the placeholder are dropped. An unquoted backslash would quote our own quote, and what
  * it should quote is quoted anyway; a plain `$` would join ours.
  */
 function charactersReplaced({ context, isEscaped, isAfterDollar }: ShellPlace): number {

@@ -1,6 +1,6 @@
 /**
- * The complete environment of an instance's process. Of the daemon's own only a short list passes: nothing that
- * Drover was started with (tokens, proxies, NODE_OPTIONS) reaches an instance by accident.
+ * Composes the complete environment of an instance's process. Only a short list of the daemon's own variables
+ * passes, so that no token, proxy or NODE_OPTIONS of Drover's reaches an instance by accident.
  */
 import type { Configuration } from '../../model/configuration.js';
 import { substitute, type Variables } from './variables.js';
@@ -9,28 +9,28 @@ const INHERITED = /^(PATH|HOME|USER|LANG|LC_[A-Z]+|TZ|SHELL|TERM)$/;
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface EnvironmentFacts {
-  /** The daemon's environment, `process.env`; null: none of it, nor a PATH (a container has those of its image). */
+  /** The daemon's environment, `process.env`; null: none of it, nor a PATH (a container has its image's). */
   readonly inherited: Readonly<Record<string, string | undefined>> | null;
   readonly configuration: Pick<Configuration, 'name' | 'environmentVariables'>;
   readonly instance: { readonly id: string; readonly port: number | null };
   readonly nodeId: string;
   /** Base of the API as the instance reaches it, such as `http://10.0.0.1:7000/api`. */
   readonly apiUrl: string;
-  /** With it the instance may PUT its own state. */
+  /** The key with which the instance may PUT its own state. */
   readonly apiKey: string;
   readonly variables: Variables;
-  /** `environment` of `substituteCommand`. */
+  /** The `environment` of `substituteCommand`. */
   readonly commandVariables: Readonly<Record<string, string>>;
 }
 
 /**
- * Later sources win: inherited, configured (variables replaced), Drover's own, those of the command. PORT and
- * DROVER_PORT are set only when there is a port; a configured PORT stands without one.
+ * Merges the sources; later ones win: inherited, configured (variables replaced), Drover's own, those of the
+ * command. PORT and DROVER_PORT are set only when there is a port; without one a configured PORT stays.
  */
 export function buildEnvironment(facts: EnvironmentFacts): Record<string, string> {
   const { configuration, instance, variables } = facts;
   const port = instance.port === null ? undefined : String(instance.port);
-  // fromEntries defines own properties, whatever they are called.
+  // fromEntries defines own properties, whatever their names.
   return Object.fromEntries([
     ...(facts.inherited === null ? [] : [['PATH', DEFAULT_PATH] as const, ...inheritedFrom(facts.inherited)]),
     ...Object.entries(configuration.environmentVariables).map(

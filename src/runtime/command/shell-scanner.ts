@@ -1,8 +1,8 @@
 /**
- * Follows the quoting of a POSIX shell command from its start: says for a place whether it is unquoted, in
- * quotes, in a comment or in arithmetic. Knows nesting by `$( )`, `${ }`, `$(( ))`, backquotes and parentheses.
- * It does not know `case` patterns without an opening parenthesis inside `$( )`: there it may take the quoting
- * wrong, which spoils a word but, as only references are inserted, never runs a value.
+ * Follows the quoting of a POSIX shell command from its start: tells whether a place is unquoted, in quotes, in a
+ * comment or in arithmetic. It knows nesting by `$( )`, `${ }`, `$(( ))`, backquotes and parentheses. It does not
+ * know `case` patterns without an opening parenthesis inside `$( )`. There it may take the quoting wrong: that
+ * spoils a word, but never runs a value, because only references are inserted.
  */
 
 export type ShellContext = 'unquoted' | 'double' | 'single' | 'arithmetic' | 'comment' | 'here-document';
@@ -15,7 +15,7 @@ export interface ShellPlace {
   readonly isAfterDollar: boolean;
 }
 
-/** A construct that is open: what holds in it and what ends it. */
+/** An open construct: the state inside it, and what ends it. */
 interface Frame {
   readonly context: 'unquoted' | 'double' | 'single' | 'arithmetic';
   readonly closer: '' | "'" | '"' | ')' | '))' | '}' | '`';
@@ -39,7 +39,7 @@ export class ShellScanner {
     this.#text = text;
   }
 
-  /** Reads on to `index`, which must not lie before an earlier one, and says what holds there. */
+  /** Reads on to `index`, which must not lie before an earlier one, and returns the state there. */
   advanceTo(index: number): ShellPlace {
     while (this.#at < index) this.#step(this.#text.charAt(this.#at++));
     return {
@@ -49,7 +49,7 @@ export class ShellScanner {
     };
   }
 
-  /** Goes on behind a placeholder, whose characters mean nothing to the shell. */
+  /** Goes on behind a placeholder, whose characters have no meaning for the shell. */
   skipTo(index: number): void {
     this.#at = index;
     this.#isEscaped = false;
@@ -117,7 +117,7 @@ export class ShellScanner {
     else this.#stepQuotable(char);
   }
 
-  /** What means the same within double quotes as without. */
+  /** What means the same within double quotes as outside of them. */
   #stepQuotable(char: string): void {
     if (char === '\\') this.#isEscaped = this.#top.context !== 'arithmetic';
     else if (char === '`') this.#backquote();

@@ -1,11 +1,11 @@
 /**
- * The `%NAME%` variables of an instance and their replacement in text and files. One pass and literal: a value
- * is never looked at again, an unknown name is left as it stands. Commands are the business of
+ * The `%NAME%` variables of an instance, and their replacement in text and files. Replacement is literal and takes
+ * one pass: a value is never looked at again, and an unknown name stays as it is. Commands are replaced in
  * command-variables.ts, because there values must not become shell text.
  */
 import type { Configuration } from '../../model/configuration.js';
 
-/** What the variables are made from. */
+/** The sources of the variables. */
 export interface VariableFacts {
   readonly instance: { readonly id: string; readonly port: number | null; readonly hostAddress: string };
   readonly configuration: Pick<Configuration, 'name' | 'ramMB' | 'cpu' | 'properties'>;
@@ -17,7 +17,7 @@ export interface VariableFacts {
     readonly port: number;
     readonly apiPort: number;
   };
-  /** What extensions add; properties win over it. */
+  /** Variables that extensions add; properties win over them. */
   readonly added?: Variables;
 }
 
@@ -38,7 +38,7 @@ const BUILT_IN_NAMES: ReadonlySet<string> = new Set([
   'CPU',
 ]);
 
-/** True for the names of Drover's own variables, which nothing else may set. */
+/** True for the names of Drover's own variables, which properties and extensions cannot set. */
 export function isBuiltInVariable(name: string): boolean {
   return BUILT_IN_NAMES.has(name);
 }
@@ -56,8 +56,8 @@ export interface Placeholder {
 }
 
 /**
- * All variables of one instance. Properties never override a built-in name (see `ignoredProperties`). Without a
- * port there is no PORT: `%PORT%` then stands as it is (see `missingBuiltIns`).
+ * Makes all variables of one instance. Properties never override a built-in name (see `ignoredProperties`). Without
+ * a port there is no PORT: `%PORT%` then stays as it is (see `missingBuiltIns`).
  */
 export function buildVariables({ instance, configuration, node, master, added }: VariableFacts): Variables {
   const variables = new Map(added);
@@ -97,7 +97,7 @@ export function substitute(text: string, variables: Variables): string {
 
 /** The placeholders of `text` that have a value, in order. */
 export function* findPlaceholders(text: string, variables: Variables): Generator<Placeholder> {
-  // Not shared: a regular expression with `g` carries its place with it.
+  // Made anew: a regular expression with `g` carries its place with it.
   const pattern = new RegExp(PLACEHOLDER);
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const [whole, name = ''] = match;
@@ -107,7 +107,7 @@ export function* findPlaceholders(text: string, variables: Variables): Generator
   }
 }
 
-/** Like `substitute`, for a file: bytes outside the placeholders are kept as they are, whatever their encoding. */
+/** Like `substitute`, for a file: bytes outside of the placeholders stay as they are, whatever their encoding. */
 export function substituteBytes(bytes: Buffer, variables: Variables): Buffer {
   const parts: Buffer[] = [];
   let done = 0;
@@ -135,7 +135,7 @@ function* findInBytes(bytes: Buffer, variables: Variables): Generator<Placeholde
   }
 }
 
-/** Built-in names that `content` asks for and that have no value here, such as PORT; worth a warning. */
+/** Built-in names in `content` that have no value here, such as PORT; worth a warning. */
 export function missingBuiltIns(content: string | Buffer, variables: Variables): string[] {
   return [...BUILT_IN_NAMES].filter((name) => !variables.has(name) && content.includes(`%${name}%`));
 }

@@ -1,9 +1,8 @@
 /**
- * Copies a container's output from its engine into the instance's log: both streams, in the engine's order, live, and
- * after a break exactly from where it stopped. The engine keeps the output, so none is lost while no daemon is there.
- *
- * How far it came is not written for each line: a checkpoint says which message of the engine stands before which
- * place of the log, and everything after both was written byte for byte, so the log's own size says the rest.
+ * Copies a container's output from its engine into the instance's log: both streams, in the engine's order, live,
+ * and after a break exactly from where it stopped. The engine keeps the output, so none is lost while no daemon
+ * runs. A checkpoint says which message of the engine stands before which place of the log. Everything after both
+ * was written byte for byte, so the log's size tells the rest.
  */
 import { readdirSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -20,7 +19,7 @@ import { LogFrames } from './engine/log-frames.js';
 import type { RetryDelay } from './engine/retry-delay.js';
 import type { RunState } from './run-files.js';
 
-/** What a daemon that was killed has the next one read again, at most. */
+/** How much a new daemon reads again, at most, after a kill. */
 const CHECKPOINT_EVERY_BYTES = 256 * 1024;
 const GAP_NOTE = Buffer.from('[drover] output is lost here: the container engine kept no more of it\n');
 const DISK_FULL = new Set<unknown>(['ENOSPC', 'EDQUOT']);
@@ -52,7 +51,10 @@ export class ContainerLog {
     this.#writer = new SegmentWriter(options.directory, options.limits);
   }
 
-  /** For a new run, before it starts. Resolves where its output begins. Throws an Error for the operator. */
+  /**
+   * Opens the log of a new run, before the run starts. Resolves with where its output begins. Throws an Error for
+   * the operator.
+   */
   begin(): LogPlace | null {
     this.#open();
     // A run that ended in the middle of a line must not swallow the first line of this one.
@@ -62,7 +64,7 @@ export class ContainerLog {
     return this.#from;
   }
 
-  /** For a run of an earlier daemon, instead of `begin`. */
+  /** Opens the log of a run that an earlier daemon began, instead of `begin`. */
   resume({ from, checkpoint }: Pick<RunState, 'from' | 'checkpoint'>): void {
     this.#open();
     this.#from = from ?? this.#writer.position ?? null;
@@ -71,7 +73,7 @@ export class ContainerLog {
     this.#skip = bytesSince(this.#options.directory, checkpoint.place) ?? 0;
   }
 
-  /** Resolves when the container has ended and all of its output is in the log, or when `signal` aborts. */
+  /** Copies until the container has ended and all of its output is in the log, or until `signal` aborts. */
   async follow(signal: AbortSignal): Promise<void> {
     const { engine, containerId, delay, logger } = this.#options;
     let hasEnded = false;
@@ -80,7 +82,7 @@ export class ContainerLog {
         await this.#copy(await engine.logs(containerId, this.#cursor?.since, signal));
         if (hasEnded) return;
         hasEnded = !(await engine.inspect(containerId)).isRunning;
-        // Once more: engines leave out the last output for one who follows when a container ends.
+        // Once more: when a container ends, engines leave the last output out of a stream that follows.
         if (hasEnded) continue;
       } catch (error) {
         if (signal.aborted || isMissing(error)) return;
@@ -93,7 +95,7 @@ export class ContainerLog {
     }
   }
 
-  /** The run is over: finishes its last line and closes. Answers where its output stands. */
+  /** Finishes the last line of an ended run and closes the log. Returns where its output stands. */
   end(): OutputSpan | undefined {
     const to = this.#writer.position;
     // Followers get whole lines only, and last words often have no newline.
@@ -102,7 +104,7 @@ export class ContainerLog {
     return this.#from === null || to === undefined ? undefined : { from: this.#from, to };
   }
 
-  /** Lets go of a run that lives on. */
+  /** Releases the log of a run that lives on. */
   release(): void {
     this.#checkpoint();
     this.#writer.close();
@@ -112,7 +114,7 @@ export class ContainerLog {
     try {
       this.#writer.open();
     } catch (error) {
-      // A full disk is no reason not to run: the writer drops, counts, and goes on when there is room.
+      // A full disk is no reason not to run: the writer drops lines, counts them, and goes on when there is room.
       if (!(error instanceof Error && 'code' in error && DISK_FULL.has(error.code)))
         throw new Error(`cannot open its log: ${publicMessage(error)}`);
     }
@@ -139,7 +141,7 @@ export class ContainerLog {
   }
 
   #withoutSkipped(payload: Buffer, isGap: boolean): Buffer {
-    // What to skip was counted from a place that is gone: rather a line twice than never.
+    // The place to skip from is gone: a line twice is better than a line lost.
     if (isGap) this.#skip = 0;
     const skipped = Math.min(this.#skip, payload.length);
     this.#skip -= skipped;
@@ -152,7 +154,7 @@ export class ContainerLog {
     this.#writer.write(bytes);
     const after = this.#writer.position;
     this.#sinceCheckpoint += bytes.length;
-    // Another segment, or bytes that a full disk took: from here on the size of the log must be counted anew.
+    // Another segment, or bytes that a full disk took: from here on the log's size must be counted anew.
     const isPlain =
       before?.segment === after?.segment && before?.offset === (after?.offset ?? 0) - bytes.length;
     if (!isPlain || this.#sinceCheckpoint >= CHECKPOINT_EVERY_BYTES) this.#checkpoint();
@@ -160,14 +162,14 @@ export class ContainerLog {
 
   #checkpoint(): void {
     const place = this.#writer.position;
-    // Before the end of what is skipped the cursor does not stand for the place.
+    // Before the end of the skipped part the cursor does not match the place.
     if (place === undefined || this.#skip > 0) return;
     this.#sinceCheckpoint = 0;
     this.#options.onCheckpoint({ place, cursor: this.#cursor ?? null });
   }
 }
 
-/** What was written after `place`; undefined when that part of the log is gone. */
+/** The output after `place`; undefined when that part of the log is gone. */
 function bytesSince(directory: string, place: LogPlace): number | undefined {
   const segments = segmentsOf(directory, readdirSync(directory)).filter(
     ({ firstLine }) => firstLine >= place.segment,

@@ -14,13 +14,13 @@ import type { Engine } from './engine/engine.js';
 import { RetryDelay } from './engine/retry-delay.js';
 import type { RunFiles, RunState } from './run-files.js';
 
-/** The end is told without the last output when the engine does not give it for so long. */
+/** How long the end of a run waits for last output that the engine does not give. */
 const LAST_OUTPUT_LIMIT_MS = 30_000;
 
 export interface ContainerRunServices {
   readonly engine: Engine;
   readonly files: RunFiles;
-  /** A directory for each instance id in it. */
+  /** Holds a directory for each instance id. */
   readonly logsDirectory: string;
   readonly limits: SegmentLimits;
   readonly clock: Clock;
@@ -62,7 +62,7 @@ export class ContainerRun {
     return this.#state.containerId;
   }
 
-  /** Null until it has ended and its output is in the log. */
+  /** Null until the run has ended and its output is in the log. */
   get exit(): Exit | null {
     return this.#state.exit;
   }
@@ -71,7 +71,7 @@ export class ContainerRun {
     return this.#state.isAcknowledged;
   }
 
-  /** Its container has ended, and its last output may still be under way. */
+  /** Its container has ended; its last output may still be on its way. */
   get isEnding(): boolean {
     return this.#ending !== undefined;
   }
@@ -85,29 +85,29 @@ export class ContainerRun {
     return exit === null ? { ...id, process: identity, exit } : { ...id, process: identity, exit };
   }
 
-  /** For a new run, before its container is started. Throws an Error for the operator. */
+  /** Prepares a new run, before its container is started. Throws an Error for the operator. */
   begin(): void {
     this.#keep({ from: this.#log.begin() });
   }
 
-  /** The container has been started: its output is copied from now on. */
+  /** Begins to copy output: the container has been started. */
   follow(): void {
     this.#following ??= this.#log.follow(this.#stop.signal);
   }
 
-  /** Takes up a run of an earlier daemon. One that ended needs nothing any more. */
+  /** Takes up a run of an earlier daemon. A run that has ended needs no more work. */
   resume(): void {
     if (this.exit !== null || this.isAcknowledged) return;
     this.#log.resume(this.#state);
     this.follow();
   }
 
-  /** Its container is being removed by somebody else. */
+  /** Notes that somebody else is removing the container. */
   noteRemoved(): void {
     this.#isRemoved = true;
   }
 
-  /** It has ended: resolves with the exit when all of its output is in the log. May be repeated. */
+  /** Resolves with the exit of an ended run when all of its output is in the log. Repeatable. */
   end(how: Exit): Promise<Exit> {
     this.#ending ??= this.#end(how);
     return this.#ending;
@@ -117,12 +117,12 @@ export class ContainerRun {
     await this.#stdin.write(bytes);
   }
 
-  /** Its exit is recorded. What is left is to remove the container. */
+  /** Notes that the exit is recorded: only the container is left to remove. */
   acknowledge(): void {
     this.#keep({ isAcknowledged: true });
   }
 
-  /** Lets go without ending anything. Idempotent. */
+  /** Releases everything without ending anything. Idempotent. */
   async release(): Promise<void> {
     if (this.#stop.signal.aborted) return;
     this.#stop.abort();

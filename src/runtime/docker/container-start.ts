@@ -1,4 +1,7 @@
-/** Starts one container: image, settings, container, log, start, in this order; what fails leaves nothing behind. */
+/**
+ * Starts one container: image, settings, container, log, start, in this order. A start that fails leaves nothing
+ * behind.
+ */
 import { statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import type { Clock } from '../../loop/clock.js';
@@ -14,7 +17,7 @@ import { EngineRefusal } from './engine/engine-error.js';
 import type { EngineSession } from './engine-session.js';
 import { provideImage } from './image-pull.js';
 
-/** Networks that engines make by themselves for containers that name none. */
+/** Networks that engines make by themselves, for containers that name none. */
 const DEFAULT_NETWORKS = ['bridge', 'podman'];
 const OWN_NETWORKS = new Set(['host', 'none']);
 
@@ -22,7 +25,7 @@ export interface ContainerStart {
   readonly spec: StartSpec;
   readonly session: EngineSession;
   readonly rootId: string;
-  /** Ends a pull; what follows a pull is quick. */
+  /** Cancels a pull; the steps after a pull are quick. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
 }
@@ -37,7 +40,7 @@ export async function startContainer(start: ContainerStart): Promise<ContainerId
     const { engine } = session;
     await provideImage({ engine, settings, signal, clock, onProgress: spec.onProgress ?? (() => undefined) });
     signal.throwIfAborted();
-    // Again: a pull takes its time.
+    // Checked again: a pull takes its time.
     await refuseSecond(start);
     return await launchWithInit(start, settings);
   } catch (error) {
@@ -47,7 +50,10 @@ export async function startContainer(start: ContainerStart): Promise<ContainerId
   }
 }
 
-/** An engine without its init program still runs containers, which then see to signals and children by themselves. */
+/**
+ * An engine without its init program still runs containers. Their programs then handle signals and children
+ * themselves.
+ */
 async function launchWithInit(start: ContainerStart, settings: DockerSettings): Promise<ContainerIdentity> {
   try {
     return await launch(start, settings);
@@ -115,8 +121,8 @@ async function networkOf(engine: Engine, { dockerNetwork }: DockerSettings): Pro
 }
 
 /**
- * The daemon's own user, so that what the program writes to its working directory can be removed by the daemon. Root
- * needs no such care, and with Podman of a user root in the container is that user.
+ * The daemon's own user, so that the daemon can remove what the program writes to its working directory. Root needs
+ * none of this, and under a user's Podman root in the container is that user.
  */
 async function defaultUser(engine: Engine): Promise<string | undefined> {
   const { uid, gid } = userInfo();
@@ -126,7 +132,7 @@ async function defaultUser(engine: Engine): Promise<string | undefined> {
 
 async function refuseSecond({ spec, session }: ContainerStart): Promise<void> {
   const last = session.book.liveOf(spec.instanceId);
-  // Its start failed, and its container could not be removed then.
+  // An earlier start failed, and its container could not be removed then.
   if (last?.isAcknowledged === true) await session.remove(last);
   const live = session.book.liveOf(spec.instanceId);
   if (live !== undefined)

@@ -4,7 +4,7 @@ import { DroverError } from '../../model/errors.js';
 import type { Engine } from './engine/engine.js';
 import { unavailable } from './engine/engine-error.js';
 
-/** Beyond what kernel and engine take: a program that does not read must not fill our memory. */
+/** Beyond what kernel and engine buffer: a program that does not read must not fill our memory. */
 const MOST_WAITING_BYTES = 64 * 1024;
 
 export class ContainerStdin {
@@ -13,14 +13,17 @@ export class ContainerStdin {
   readonly #signal: AbortSignal;
   #connection: Promise<Duplex> | undefined;
 
-  /** `signal` closes it. */
+  /** `signal` closes the connection. */
   constructor(engine: Pick<Engine, 'attach'>, containerId: string, signal: AbortSignal) {
     this.#engine = engine;
     this.#containerId = containerId;
     this.#signal = signal;
   }
 
-  /** In the order of the calls. Resolves when it is on its way. Throws DRV_STDIN_FULL, or what attaching throws. */
+  /**
+   * Writes in the order of the calls. Resolves when the bytes are on their way. Throws DRV_STDIN_FULL, or the error
+   * of attaching.
+   */
   async write(bytes: Buffer): Promise<void> {
     const connection = await this.#connect();
     if (connection.destroyed || !connection.writable)
@@ -45,7 +48,7 @@ export class ContainerStdin {
     try {
       const connection = await this.#engine.attach(this.#containerId, this.#signal);
       connection.on('error', forget).on('close', forget);
-      // What the engine says here stands in the log, too.
+      // The engine sends the output here too; it is in the log already.
       connection.resume();
       this.#signal.addEventListener('abort', () => connection.destroy(), { once: true });
       return connection;

@@ -1,6 +1,6 @@
 /**
- * Measures containers: by the control groups that their engine made, where these can be seen, at no cost for the
- * engine; else by asking the engine, which takes it a second for each.
+ * Measures containers: by the control groups that their engine made, where they can be seen, which costs the engine
+ * nothing; otherwise by asking the engine, which takes a second for each.
  */
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../model/errors.js';
@@ -11,12 +11,12 @@ import { findOwnGroups } from '../limits/own-groups.js';
 import type { Usage } from '../runtime.js';
 import type { Engine } from './engine/engine.js';
 
-/** Requests at once. Engines measure in beats of a second, so that most of it is waiting. */
+/** Requests at once. Engines measure once a second, so most of the time is waiting. */
 const ASKED_AT_ONCE = 32;
 const NS_PER_S = 1e9;
 const US_PER_S = 1e6;
 
-/** Directories of a container's control group. With version 2 they are the same. */
+/** Directories of a container's control group. In version 2 they are the same. */
 interface ContainerGroup {
   readonly memory: string;
   readonly accounting: string;
@@ -27,7 +27,7 @@ export class ContainerUsage {
   readonly #engine: Pick<Engine, 'inspect' | 'usage'>;
   readonly #logger: Logger;
   readonly #files = new GroupFiles();
-  /** By container id; null: it cannot be seen from here. Only those that were asked for last. */
+  /** Groups by container id; null: the group cannot be seen from here. Holds only the containers of the last call. */
   #groups = new Map<string, ContainerGroup | null>();
 
   constructor(engine: Pick<Engine, 'inspect' | 'usage'>, logger: Logger) {
@@ -35,7 +35,7 @@ export class ContainerUsage {
     this.#logger = logger;
   }
 
-  /** What the containers use now, by id; without those that could not be measured. */
+  /** What the containers use now, by id. Containers that could not be measured are left out. */
   async measure(containerIds: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Usage>> {
     const known = this.#groups;
     const groups = new Map<string, ContainerGroup | null>();
@@ -81,8 +81,8 @@ export class ContainerUsage {
 }
 
 /**
- * The control group of container `id`, whose main process has these `cgroups` (text of `/proc/<pid>/cgroup`). Null when
- * it is not mounted here, or carries another name: then the process is another one.
+ * Finds the control group of container `id`, whose main process has these `cgroups` (text of `/proc/<pid>/cgroup`).
+ * Null when the group is not mounted here, or carries another name: then the process is another one.
  */
 export function groupOf(id: string, cgroups: string, mountinfo: string): ContainerGroup | null {
   const { version1, version2 } = findOwnGroups(cgroups, mountinfo);

@@ -1,7 +1,7 @@
 /**
  * The `docker` runtime: containers of a Docker Engine, or of Podman by the same interface. The engine outlives the
- * daemon, so nothing stands between the two: containers carry labels, their output is kept by the engine, and a small
- * file for each run says how much of it was copied. Only containers with this root's label are ever touched.
+ * daemon, so no owner process is needed: containers carry labels, the engine keeps their output, and a small file
+ * for each run says how much of it was copied. Only containers with this root's label are ever touched.
  */
 import type { SegmentLimits } from '../../logs/segments.js';
 import type { Clock } from '../../loop/clock.js';
@@ -25,7 +25,7 @@ export interface DockerRuntimeOptions {
   readonly rootId: string;
   /** Where the state of runs is kept, made with mode 0700 when needed. */
   readonly stateDirectory: string;
-  /** Logs go to a directory per instance id in it. */
+  /** Holds a log directory for each instance id. */
   readonly logsDirectory: string;
   readonly limits: SegmentLimits;
   /** The daemon's environment, for `DOCKER_HOST`. */
@@ -41,11 +41,11 @@ export class DockerRuntime implements Runtime {
   readonly #files: RunFiles;
   readonly #exitListeners = new Set<ExitListener>();
   readonly #lostListeners = new Set<() => void>();
-  /** Runs whose start has not returned yet: their exit is told afterwards. */
+  /** Runs whose start has not returned yet: their exits are reported afterwards. */
   readonly #starting = new Map<string, Exit | undefined>();
   readonly #release = new AbortController();
   #session: EngineSession | undefined;
-  /** The supervisor was told that what is held is not known: it must look again when it is. */
+  /** The supervisor was told that the running containers are unknown: it must look again when they are known. */
   #isOwed = false;
 
   constructor(options: DockerRuntimeOptions) {
@@ -84,13 +84,13 @@ export class DockerRuntime implements Runtime {
       ]);
       return await startContainer({ spec, session, rootId, signal, clock });
     } finally {
-      // After the caller has the answer, so that it knows the run when it hears of its exit.
+      // After the answer, so that the caller knows the run when it hears of its exit.
       setImmediate(() => this.#onStarted(spec));
     }
   }
 
   async adopt(): Promise<readonly Held[]> {
-    // Where no container was ever started there is nothing to ask an engine for.
+    // Where no container was ever started, no engine need be asked.
     if (this.#session === undefined && this.#files.read().length === 0) return [];
     try {
       const session = await this.#connected();
@@ -107,7 +107,7 @@ export class DockerRuntime implements Runtime {
     return this.#session?.book.held() ?? [];
   }
 
-  /** To the container's main process; SIGKILL ends everything in it. */
+  /** Signals the container's main process; SIGKILL ends everything in the container. */
   async signal(run: RunId, signal: NodeJS.Signals): Promise<void> {
     const live = await this.#live(run);
     if (live === undefined) return;
@@ -179,7 +179,7 @@ export class DockerRuntime implements Runtime {
     await this.#session?.release();
   }
 
-  /** A run that has not ended; throws DRV_RUNTIME_UNAVAILABLE while that cannot be known. */
+  /** Returns a run that has not ended. Throws DRV_RUNTIME_UNAVAILABLE while that cannot be known. */
   async #live(run: RunId): Promise<{ session: EngineSession; containerId: string } | undefined> {
     const isSynced = this.#session?.isSynced === true;
     if (!isSynced && !this.#files.read().some((one) => keyOf(one) === keyOf(run))) return undefined;
@@ -193,7 +193,7 @@ export class DockerRuntime implements Runtime {
     return undefined;
   }
 
-  /** The engine that has this root's containers; without any, the one that is there. */
+  /** The engine that has this root's containers; without any containers, the engine that is there. */
   #socket(): ReturnType<typeof findEngineSocket> {
     const isUsed = this.#session !== undefined && this.#session.book.all().length > 0;
     const used = isUsed ? this.#session?.engine.socketPath : this.#files.read()[0]?.socketPath;

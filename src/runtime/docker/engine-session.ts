@@ -1,6 +1,7 @@
 /**
- * The containers of this root on one engine: takes up those that are there, hears of their ends, removes those whose
- * end was recorded. While the engine is away nothing is believed ended; when it is back, all is looked up.
+ * The containers of this root on one engine: takes up those that are there, hears of their ends, and removes those
+ * whose end was recorded. While the engine is away no container counts as ended; when it is back, all are looked
+ * up.
  */
 import type { SegmentLimits } from '../../logs/segments.js';
 import type { Clock } from '../../loop/clock.js';
@@ -24,11 +25,11 @@ export interface EngineSessionOptions {
   readonly rootId: string;
   readonly logsDirectory: string;
   readonly limits: SegmentLimits;
-  /** The start of this run is under way: its container is not a leftover. */
+  /** Whether the start of this run is under way: then its container is no remainder of a failed one. */
   readonly isStarting: (run: RunId) => boolean;
-  /** A run has ended and its output is in the log. */
+  /** Called when a run has ended and its output is in the log. */
   readonly onExit: (run: RunId, exit: Exit) => void;
-  /** Everything that is there is known. */
+  /** Called when all containers are known. */
   readonly onSynced: () => void;
   readonly random: () => number;
   readonly clock: Clock;
@@ -62,7 +63,7 @@ export class EngineSession {
     });
   }
 
-  /** True until a start found that the engine has no init program. */
+  /** False once a start found that the engine has no init program. */
   get hasInit(): boolean {
     return this.#hasInit;
   }
@@ -78,7 +79,7 @@ export class EngineSession {
     return this.#options.limits;
   }
 
-  /** The engine has answered once: the book says what was so when it was last heard of. */
+  /** True once the engine has answered: the book then holds what it last said. */
   get isSynced(): boolean {
     return this.#isSynced;
   }
@@ -88,12 +89,12 @@ export class EngineSession {
     return this.#watch.connected();
   }
 
-  /** Resolves when every end that is known of has been told. */
+  /** Resolves when every known end has been reported. */
   async whenSettled(): Promise<void> {
     await Promise.all(this.#ending);
   }
 
-  /** A new run, before its container is started. Throws an Error for the operator. */
+  /** Prepares a new run, before its container is started. Throws an Error for the operator. */
   open(run: RunId, containerId: string): ContainerRun {
     const opened = new ContainerRun(this.#newState(run, containerId), this.#services);
     opened.begin();
@@ -101,20 +102,23 @@ export class EngineSession {
     return opened;
   }
 
-  /** Removes the container of a run whose exit was acknowledged, and forgets it. Tried again when the engine is back. */
+  /**
+   * Removes the container of a run whose exit was acknowledged, and forgets the run. Tried again when the engine is
+   * back.
+   */
   async remove(run: ContainerRun): Promise<void> {
     if (await this.#removeContainer(run.containerId)) this.#forget(run);
   }
 
-  /** A start that failed: as if it had never been. While the engine does not answer its container may yet run. */
+  /** Undoes a start that failed. While the engine does not answer, its container may yet run. */
   async discard(containerId: string, run: ContainerRun | undefined): Promise<void> {
-    // Before anything else: should this daemon end now, the next one removes it.
+    // First of all: should this daemon end now, the next one removes the container.
     run?.acknowledge();
     await run?.release();
     if ((await this.#removeContainer(containerId)) && run !== undefined) this.#forget(run);
   }
 
-  /** Lets go. Idempotent. */
+  /** Releases everything. Idempotent. */
   async release(): Promise<void> {
     await Promise.all(this.book.all().map((run) => run.release()));
     this.engine.close();
@@ -140,7 +144,7 @@ export class EngineSession {
     this.book.add(run);
   }
 
-  /** One without a file: a start that was cut off before its container ran, or a data directory that was lost. */
+  /** Takes up a container without a file: its start was cut off, or the data directory was lost. */
   async #takeUpUnknown({ id, labels, isNew }: ListedContainer): Promise<void> {
     const run = runOfLabels(this.#options.rootId, labels);
     if (run === undefined || this.book.of(id) !== undefined || this.#options.isStarting(run)) return;
@@ -182,12 +186,12 @@ export class EngineSession {
     try {
       const state = await this.engine.inspect(run.containerId);
       if (state.isBeingRemoved) run.noteRemoved();
-      // Somebody started it again: that run of it was over all the same.
+      // Somebody started it again: the run of ours was over all the same.
       const said = exitCode === undefined ? state : { ...state, exitCode };
       this.#end(run, exitOfState(said, clock.now()));
     } catch (error) {
       if (isMissing(error)) this.#end(run, exitOfRemoved(exitCode, clock.now()));
-      // An engine that told of the end and then hangs: what it told is all there is.
+      // The engine told of the end and then hangs: what it told must do.
       else if (exitCode !== undefined)
         this.#end(run, exitOfState({ exitCode, isOutOfMemory: false, finishedAt: '' }, clock.now()));
       else throw error;
@@ -205,7 +209,7 @@ export class EngineSession {
     this.#ending.add(ending);
   }
 
-  /** False: the engine did not answer. */
+  /** Returns false when the engine did not answer. */
   async #removeContainer(id: string): Promise<boolean> {
     try {
       await this.engine.remove(id);

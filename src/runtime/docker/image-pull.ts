@@ -1,4 +1,4 @@
-/** Sees to an image before its container is made: looks for it, pulls it with progress, or says why there is none. */
+/** Provides an image before its container is made: looks for it, pulls it with progress, or says why it is missing. */
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
@@ -9,9 +9,9 @@ import { EngineRefusal, isMissing } from './engine/engine-error.js';
 import { jsonLines } from './engine/json-lines.js';
 import { PullProgress } from './pull-progress.js';
 
-/** A message of an instance is news for everybody who watches it. */
+/** The interval of progress messages: each one is an event for everybody who watches the instance. */
 const TELL_EVERY_MS = 2000;
-/** Without any news for so long a pull has failed: a registry that hangs would hold the start for ever. */
+/** A pull fails after this long without any news: a registry that hangs would hold the start for ever. */
 const SILENCE_LIMIT_MS = 120_000;
 
 const newsSchema = z.object({
@@ -71,7 +71,7 @@ async function pull({ engine, settings, onProgress, signal, clock }: ImageReques
   }
 }
 
-/** Tells the latest, at most once in a while. */
+/** Reports the latest progress, at most once in an interval. */
 class Teller {
   readonly #clock: Clock;
   readonly #listener: (text: string) => void;
@@ -128,7 +128,7 @@ function silenceText(image: string): string {
   return `image ${image} cannot be pulled: nothing was heard of it for ${SILENCE_LIMIT_MS / 1000} s; look at the registry and the engine's network`;
 }
 
-/** What the engine says of a registry is the best there is; what to do follows. An engine that is gone is none of it. */
+/** The engine's words about the registry, and what to do. An engine that is away passes as it is. */
 function pullError(image: string, error: unknown): Error {
   if (DroverError.is(error, 'DRV_RUNTIME_UNAVAILABLE')) return error;
   return failed(

@@ -1,7 +1,7 @@
-/** Adds up what an engine tells of the layers of a pull, and says it in a few words. */
+/** Adds up an engine's reports on the layers of a pull, and says the sum in a few words. */
 
 const MB = 1_000_000;
-/** Layers in the sum: an image has a hundred or two at most. */
+/** The most layers that are added up: an image has a hundred or two at most. */
 const MOST_LAYERS = 1000;
 
 export interface LayerNews {
@@ -34,7 +34,7 @@ export class PullProgress {
       if (layer !== undefined || this.#layers.size < MOST_LAYERS)
         this.#layers.set(id, { loaded: progressDetail?.current ?? 0, total });
     } else if (layer !== undefined) {
-      // Verified, unpacked or complete: all of it was loaded.
+      // Verified, unpacked or complete: all of the layer was loaded.
       layer.loaded = layer.total;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * What must outlive the daemon about each container run, a small file each: which container it is, how far its log was
- * copied, and how it ended until that is acknowledged. Synchronous: the log is, too.
+ * What must outlive the daemon about each container run, in a small file each: its container, how much of its log
+ * was copied, and its exit until that is acknowledged. Synchronous, like the log.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,15 +27,18 @@ const runStateSchema = z.object({
   instanceId: instanceIdSchema,
   run: z.int(),
   containerId: z.string(),
-  /** The engine that has it. */
+  /** The engine that has the container. */
   socketPath: z.string(),
-  /** Where its output begins in the instance's log; null: not known. */
+  /** Where the run's output begins in the instance's log; null: unknown. */
   from: logPlaceSchema.nullable(),
-  /** Up to `cursor` the engine's log stands before `place`; what follows was written 1:1. Null cursor: from its begin. */
+  /**
+   * The engine's log up to `cursor` stands before `place`; what follows was written byte for byte. Null cursor:
+   * nothing was copied.
+   */
   checkpoint: z.object({ place: logPlaceSchema, cursor: engineCursorSchema.nullable() }).nullable(),
-  /** Set when all of its output is in the log. */
+  /** Set when all of the output is in the log. */
   exit: exitSchema.nullable(),
-  /** Its exit was recorded; what is left to do is to remove the container. */
+  /** The exit was recorded: only the container is left to remove. */
   isAcknowledged: z.boolean(),
 });
 export type RunState = Readonly<z.output<typeof runStateSchema>>;
@@ -44,13 +47,13 @@ export class RunFiles {
   readonly #directory: string;
   readonly #logger: Logger;
 
-  /** The directory is made when first written. */
+  /** The directory is made at the first write. */
   constructor(directory: string, logger: Logger) {
     this.#directory = directory;
     this.#logger = logger;
   }
 
-  /** All that can be read; others are named in the log and left. */
+  /** All files that can be read. The others are named in the log and left alone. */
   read(): RunState[] {
     let names: string[];
     try {
@@ -61,7 +64,7 @@ export class RunFiles {
     return names.filter((name) => NAME.test(name)).flatMap((name) => this.#readOne(name));
   }
 
-  /** Never throws: without the file a run goes on, and is only less well known to the next daemon. */
+  /** Never throws: without the file the run goes on, and the next daemon only knows less of it. */
   write(state: RunState): void {
     const path = this.#pathOf(state);
     try {
@@ -76,7 +79,7 @@ export class RunFiles {
     }
   }
 
-  /** Nothing there is no error. */
+  /** Removes the file; a missing one is no error. */
   remove(run: RunId): void {
     const path = this.#pathOf(run);
     rmSync(path, { force: true });

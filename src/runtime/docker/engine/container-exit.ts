@@ -1,8 +1,8 @@
-/** How a container ended, read from what the engine says of it. Pure. */
+/** Reads how a container ended from the engine's description of it. Pure. */
 import { constants } from 'node:os';
 import type { Exit } from '../../runtime.js';
 
-/** A program ended by signal n leaves 128 + n, through the init program and through every shell. */
+/** A program that signal n ended exits with 128 + n, through the init program and through every shell. */
 const SIGNAL_BASE = 128;
 /** Go's zero time: the engine has no instant. */
 const LEAST_YEAR = 2000;
@@ -16,7 +16,7 @@ export interface ContainerState {
 
 export const REMOVED_CAUSE = 'its container was removed';
 
-/** `now` stands in for an instant that the engine does not have. */
+/** `now` replaces an instant that the engine does not have. */
 export function exitOfState({ exitCode, isOutOfMemory, finishedAt }: ContainerState, now: number): Exit {
   const signal = signalOf(exitCode);
   return {
@@ -28,7 +28,7 @@ export function exitOfState({ exitCode, isOutOfMemory, finishedAt }: ContainerSt
   };
 }
 
-/** Somebody removed it: how it ended is known only if an event told before. */
+/** The exit of a container that somebody removed. How it ended is known only from an earlier event. */
 export function exitOfRemoved(exitCode: number | undefined, now: number): Exit {
   const known = exitCode === undefined ? { code: null, signal: null } : exitOfCode(exitCode);
   return { ...known, at: now, cause: REMOVED_CAUSE };

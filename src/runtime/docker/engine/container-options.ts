@@ -1,13 +1,13 @@
-/** The container of a start: what the engine is asked to create. Pure. */
+/** The request for the container of a start. Pure. */
 import type { ContainerCreateOptions, PortMap } from 'dockerode';
 import type { SegmentLimits } from '../../../logs/segments.js';
 import type { RunId, StartSpec } from '../../runtime.js';
 import type { DockerSettings } from './docker-settings.js';
 
 const MB = 1024 * 1024;
-/** Engines refuse less. */
+/** The least memory that engines accept. */
 const LEAST_MEMORY_BYTES = 6 * MB;
-/** Enough for a large JVM, and an end to fork bombs. */
+/** Enough for a large JVM, and a bound for fork bombs. */
 const MOST_PROCESSES = 4096;
 const CPU_PERIOD_US = 100_000;
 
@@ -19,13 +19,13 @@ export interface ContainerFacts {
   readonly rootId: string;
   readonly spec: StartSpec;
   readonly settings: DockerSettings;
-  /** Network mode, decided by what the engine has. */
+  /** Network mode, chosen from the networks that the engine has. */
   readonly network: string;
-  /** `user:group` when the configuration names none; undefined: as the image says. */
+  /** `user:group` when the configuration names none; undefined: the image's. */
   readonly defaultUser: string | undefined;
-  /** The engine keeps as much output as the instance's log does, for the time when no daemon reads it. */
+  /** The engine keeps as much output as the instance's log does, for the time without a daemon. */
   readonly log: SegmentLimits;
-  /** The engine has an init program, which passes signals on and reaps. */
+  /** The engine has an init program, which passes signals on and reaps children. */
   readonly hasInit: boolean;
 }
 
@@ -61,13 +61,13 @@ function hostConfig(
     ports.map((port) => [port, [{ HostPort: String(spec.port) }]]),
   );
   return {
-    // Not `Binds`: a colon in the path would be read as a border, and a missing directory made.
+    // Not `Binds`: there a colon in the path would separate, and a missing directory would be made.
     Mounts: [{ Type: 'bind', Source: spec.workingDirectory, Target: settings.dockerWorkdir }],
     NetworkMode: network,
     PortBindings: bindings,
     Memory: memory,
     MemorySwap: memory,
-    // What NanoCpus sets, without its refusal of more than the machine has.
+    // The effect of NanoCpus, without its refusal of more than the machine has.
     ...(spec.cpu > 0 && { CpuPeriod: CPU_PERIOD_US, CpuQuota: (spec.cpu / 100) * CPU_PERIOD_US }),
     PidsLimit: MOST_PROCESSES,
     LogConfig: {
@@ -88,7 +88,7 @@ function labelsOf(rootId: string, { instanceId, run }: RunId): Record<string, st
   return { [ROOT_LABEL]: rootId, [INSTANCE_LABEL]: instanceId, [RUN_LABEL]: String(run) };
 }
 
-/** The run that a container with these labels is of; undefined: not one of this root. */
+/** The run of a container with these labels; undefined: the container is not this root's. */
 export function runOfLabels(
   rootId: string,
   labels: Readonly<Record<string, string>> | null | undefined,

@@ -1,11 +1,11 @@
-/** What a configuration says of its container, in `properties`: read and judged here, before the engine is asked. */
+/** Reads and checks what a configuration says of its container in `properties`, before the engine is asked. */
 import { z } from 'zod';
 import { DroverError } from '../../../model/errors.js';
 import type { StartSpec } from '../../runtime.js';
 
 /**
- * An image as registries name it: `[host[:port]/]path[:tag][@digest]`. Stricter than needed at no cost: nothing that
- * could change the path of a request passes.
+ * An image as registries name it: `[host[:port]/]path[:tag][@digest]`. Stricter than needed, at no cost: no text
+ * that could change the path of a request passes.
  */
 const IMAGE = /^(?!.*(?:\.\.|\/\/))[a-z0-9][\w.:/@-]{0,254}$/i;
 const NETWORK = /^[a-zA-Z0-9][\w.-]{0,127}$/;
@@ -25,7 +25,7 @@ const settingsSchema = z.object({
 });
 
 export interface DockerSettings extends Readonly<z.output<typeof settingsSchema>> {
-  /** With a tag or digest, always: without one an engine would pull every tag. */
+  /** Always with a tag or digest: without one an engine would pull every tag. */
   readonly image: string;
 }
 
@@ -54,7 +54,7 @@ function imageOf(
   return withTag(given);
 }
 
-/** `latest` when there is neither a tag nor a digest; a colon before the last slash is that of a port. */
+/** Adds `latest` when there is neither a tag nor a digest. A colon before the last slash belongs to a port. */
 function withTag(image: string): string {
   const name = image.slice(image.lastIndexOf('/') + 1);
   return /[:@]/.test(name) || image.includes('@') ? image : `${image}:latest`;

@@ -1,13 +1,13 @@
 /**
- * A place in an engine's log, and how it is found again. Engines number nothing: a message is known by its stream and
- * instant, and among the pieces of one long line, which share their instant, by counting.
+ * A place in an engine's log, and how it is found again. Engines number nothing: a message is known by its stream
+ * and instant. Pieces of one long line share their instant, so they are counted.
  */
 import { z } from 'zod';
 import type { LogMessage } from './log-frames.js';
 
 const NEWLINE = 0x0a;
 const NS_PER_S = 1_000_000_000n;
-/** Messages of the two streams may stand in the log a little out of the order of their instants. */
+/** How far messages of the two streams may stand out of the order of their instants. */
 const SLACK_NS = 2n * NS_PER_S;
 
 export const engineCursorSchema = z.object({
@@ -16,9 +16,9 @@ export const engineCursorSchema = z.object({
   /** The last message that was taken. */
   stream: z.int(),
   at: z.string(),
-  /** Which of the messages of this stream and instant it was, counted from 1. */
+  /** The message's number among those of its stream and instant, counted from 1. */
   seen: z.int(),
-  /** The latest instant up to there: that of a long line may be much older than what stands before its end. */
+  /** The latest instant up to there. The instant of a long line may be much older than what stands before its end. */
   latest: z.string(),
 });
 export type EngineCursor = Readonly<z.output<typeof engineCursorSchema>>;
@@ -30,7 +30,7 @@ interface Seen {
   readonly isOpen: boolean;
 }
 
-/** Follows a log from `since` of its cursor on, or from its begin, and knows where it is. */
+/** Follows a log from its beginning, or from the `since` of a cursor, and knows its place. */
 export class CursorTracker {
   readonly #streams = new Map<number, Seen>();
   #last: number | undefined;
@@ -42,7 +42,7 @@ export class CursorTracker {
     this.#last = stream;
   }
 
-  /** The place after the last message; undefined: there was none. */
+  /** The place after the last message; undefined: there was no message. */
   cursor(): EngineCursor | undefined {
     const stream = this.#last;
     const seen = stream === undefined ? undefined : this.#streams.get(stream);
@@ -79,7 +79,7 @@ export class CursorAlignment {
     this.#isPast = cursor === undefined;
   }
 
-  /** The message of the cursor was no longer in the log: some may be missing. */
+  /** The cursor's message was no longer in the log: some output may be missing. */
   get isGap(): boolean {
     return this.#isGap;
   }
@@ -89,7 +89,7 @@ export class CursorAlignment {
     return this.#isPast;
   }
 
-  /** True for a message that was taken before. To be asked for each, in order. */
+  /** True for a message that was taken before. Call it for each message, in order. */
   isOld(message: LogMessage): boolean {
     const cursor = this.#cursor;
     if (this.#isPast || cursor === undefined) return false;
@@ -107,7 +107,7 @@ export class CursorAlignment {
   }
 }
 
-/** Since 1970; 0 for what is no instant. Dates of the language end at milliseconds. */
+/** Nanoseconds since 1970; 0 for what is no instant. JavaScript dates end at milliseconds. */
 export function nanosecondsOf(at: string): bigint {
   const parts = /^([^.]+?)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/.exec(at);
   const ms = parts === null ? Number.NaN : Date.parse(`${parts[1]}${parts[3]}`);

@@ -1,10 +1,10 @@
-/** What went wrong with a request to the engine: it answered with a refusal, or it did not answer at all. */
+/** The ways in which a request to the engine fails: the engine refuses, or it does not answer at all. */
 import { z } from 'zod';
 import { DroverError, messageOf } from '../../../model/errors.js';
 import { systemReason, withoutPaths } from '../../../model/public-message.js';
 
 const LONGEST_WORDS = 500;
-/** What the client puts before the engine's own words. */
+/** The client's prefix to the engine's own words. */
 const CLIENT_WORDS = /^\(HTTP code \d+\) [\w ]+ - /;
 
 const refusalSchema = z.object({
@@ -12,7 +12,7 @@ const refusalSchema = z.object({
   json: z.object({ message: z.string() }).optional().catch(undefined),
 });
 
-/** The engine answered, with a status that is no success. `message` is in its own words, without paths. */
+/** A refusal: the engine answered with a status that is no success. `message` holds its own words, without paths. */
 export class EngineRefusal extends Error {
   readonly status: number;
 
@@ -28,12 +28,12 @@ export function isMissing(error: unknown): boolean {
   return error instanceof EngineRefusal && error.status === 404;
 }
 
-/** True when the engine says that the container is not in the state for it: not running, or being removed already. */
+/** True when the engine says that the container is in the wrong state: not running, or being removed already. */
 export function isNotNow(error: unknown): boolean {
   return error instanceof EngineRefusal && error.status === 409;
 }
 
-/** What the client threw, as an EngineRefusal or a DRV_RUNTIME_UNAVAILABLE. */
+/** Makes an EngineRefusal or a DRV_RUNTIME_UNAVAILABLE of what the client threw. */
 export function toEngineError(error: unknown): Error {
   if (error instanceof DroverError || error instanceof EngineRefusal) return error;
   const refusal = refusalSchema.safeParse(error);

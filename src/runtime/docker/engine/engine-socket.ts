@@ -9,7 +9,7 @@ export type EngineSocket = { readonly path: string } | { readonly problem: strin
 
 const UNIX = 'unix://';
 
-/** The first socket that is there. `problem` says, for an operator, why there is none and what to do. */
+/** Finds the first socket that is there. `problem` tells an operator why there is none and what to do. */
 export function findEngineSocket(environment: Readonly<Record<string, string | undefined>>): EngineSocket {
   const host = environment.DOCKER_HOST;
   if (host !== undefined && host !== '') return configuredSocket(host);

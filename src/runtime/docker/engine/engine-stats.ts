@@ -1,10 +1,10 @@
-/** Reads what an engine measures of a container. Versions of control groups name their figures differently. Pure. */
+/** Reads an engine's figures of a container. The versions of control groups name them differently. Pure. */
 import { z } from 'zod';
 import type { Usage } from '../../runtime.js';
 
 const NS_PER_S = 1e9;
 
-/** Only what is used; an ended container has none of it. */
+/** Only the fields in use; an ended container has none of them. */
 export const statsSchema = z.object({
   cpu_stats: z.object({ cpu_usage: z.object({ total_usage: z.number().default(0) }) }),
   memory_stats: z
@@ -18,7 +18,7 @@ export const statsSchema = z.object({
   pids_stats: z.object({ current: z.int().default(0) }).default({ current: 0 }),
 });
 
-/** Memory without the file cache that the kernel would give back, as the engines' own tools show it. */
+/** Memory without the file cache that the kernel would give back, like the engines' own tools show it. */
 export function usageOf(stats: z.output<typeof statsSchema>): Usage {
   const { usage, stats: details } = stats.memory_stats;
   const cache = details.total_inactive_file ?? details.inactive_file ?? 0;

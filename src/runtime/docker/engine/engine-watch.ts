@@ -1,6 +1,6 @@
 /**
- * Keeps a connection to the engine's events while there are containers to watch, and says each time it stands: what
- * happened before is then looked up, and what happens afterwards arrives as an event. Nothing is polled.
+ * Keeps a connection to the engine's events while there are containers to watch. Each time the connection stands,
+ * what happened before is looked up; what happens afterwards arrives as an event. Nothing is polled.
  */
 import { z } from 'zod';
 import { DroverError, messageOf } from '../../../model/errors.js';
@@ -15,7 +15,7 @@ const eventSchema = z.object({
   Actor: z.object({ ID: z.string(), Attributes: z.record(z.string(), z.string()).default({}) }),
 });
 
-/** Names of the events that an engine tells of a container's removal. */
+/** The engine's names for the removal of a container. */
 const REMOVALS = new Set(['destroy', 'remove']);
 
 export type EngineEvent =
@@ -44,15 +44,18 @@ export class EngineWatch {
   }
 
   /**
-   * Begins, unless it has. Resolves when the connection stands and everything before it was looked up; rejects with
-   * DRV_RUNTIME_UNAVAILABLE when the attempt under way fails. It goes on trying until `stop`.
+   * Begins to connect, once. Resolves when the connection stands and everything before it was looked up. Rejects
+   * with DRV_RUNTIME_UNAVAILABLE when the attempt under way fails; further attempts follow until `stop`.
    */
   async connected(): Promise<void> {
     this.#running ??= this.#run();
     await this.#attempt.result;
   }
 
-  /** Resolves when nothing is heard any more; the engine's own end of it must have been closed. Idempotent. */
+  /**
+   * Resolves when no more events are read. The caller must have closed the engine's end of the connection.
+   * Idempotent.
+   */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#attempt.fail(unavailable('this runtime was released'));
@@ -67,7 +70,7 @@ export class EngineWatch {
       } catch (error) {
         if (signal.aborted) return;
         this.#sayBroken(error);
-        // Whoever asks before the next attempt is told that this one failed.
+        // A caller that asks before the next attempt learns that this one failed.
         if (this.#attempt.isOver) this.#attempt = new Attempt();
         this.#attempt.fail(error);
       }
@@ -78,7 +81,7 @@ export class EngineWatch {
 
   async #listen(signal: AbortSignal): Promise<void> {
     const { engine, rootId, onConnected, onEvent, delay, logger } = this.#options;
-    // Before looking at what is there: what happens between the two must not be missed.
+    // Before the look-up: what happens between the two must not be missed.
     const stream = await engine.events(rootId, signal);
     await onConnected();
     if (this.#isBroken) logger.info('the container engine answers again');
@@ -108,7 +111,7 @@ export class EngineWatch {
   }
 }
 
-/** The result of connecting once, for everybody who waits for it. */
+/** The result of one attempt to connect, for all that wait for it. */
 class Attempt {
   readonly result: Promise<void>;
   #resolve: () => void = () => undefined;
@@ -120,7 +123,7 @@ class Attempt {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // Often nobody waits.
+    // Often there is no waiter.
     this.result.catch(() => undefined);
   }
 

@@ -1,6 +1,6 @@
 /**
- * The container engine as the docker runtime needs it: few requests, each bounded in time, every answer checked.
- * Throws EngineRefusal when the engine says no, DRV_RUNTIME_UNAVAILABLE when it does not answer. Decides nothing.
+ * The container engine as the docker runtime uses it: few requests, each bounded in time, every answer checked.
+ * Throws EngineRefusal when the engine refuses, DRV_RUNTIME_UNAVAILABLE when it does not answer. Decides nothing.
  */
 import { setMaxListeners } from 'node:events';
 import { Duplex, Readable } from 'node:stream';
@@ -17,9 +17,9 @@ import { statsSchema, usageOf } from './engine-stats.js';
 
 const PROBE_LIMIT_MS = 3000;
 const CALL_LIMIT_MS = 10_000;
-/** Some storage drivers copy a whole image for a container. */
+/** The limit for creating a container: some storage drivers copy a whole image. */
 const CREATE_LIMIT_MS = 120_000;
-/** Closes the sockets of requests that nobody waits for any more. */
+/** How soon sockets of abandoned requests are closed. */
 const SOCKET_LIMIT_MS = 15_000;
 
 const versionSchema = z.object({
@@ -47,7 +47,7 @@ export interface EngineVersion {
 
 export interface Inspected extends ContainerState {
   readonly isRunning: boolean;
-  /** Of its main process, as the engine counts; 0: none. */
+  /** Pid of the main process, by the engine's count; 0: none. */
   readonly pid: number;
   readonly isBeingRemoved: boolean;
 }
@@ -70,7 +70,7 @@ export class Engine {
   readonly socketPath: string;
   readonly #clock: Clock;
   readonly #closed = new AbortController();
-  /** Loaded when first needed: the client takes 200 ms, and most machines have no engine. */
+  /** Loaded at first use: the client takes 200 ms to load, and most machines have no engine. */
   #clients: Promise<Clients> | undefined;
 
   constructor(socketPath: string, clock: Clock) {
@@ -102,7 +102,7 @@ export class Engine {
     await this.#call('look for an image', ({ calls }) => calls.getImage(name).inspect());
   }
 
-  /** The engine's report of a pull under way, a line of JSON for each piece of news. */
+  /** The engine's report of a pull under way: lines of JSON, one for each piece of news. */
   pull(image: string, signal: AbortSignal): Promise<Readable> {
     return this.#stream('pull an image', signal, async ({ streams }, abortSignal) =>
       streams.pull(image, { abortSignal }),
@@ -112,7 +112,7 @@ export class Engine {
   /** Resolves with its id. */
   async create({ name, ...body }: ContainerCreateOptions): Promise<string> {
     const create = async ({ streams }: Clients, abortSignal: AbortSignal): Promise<string> => {
-      // Apart: otherwise the client puts all of it, the environment too, into the request's URL.
+      // A body of its own: otherwise the client puts all of it, the environment too, into the request's URL.
       const options = { _query: { name }, _body: body, abortSignal };
       return (await streams.createContainer(options)).id;
     };
@@ -131,7 +131,7 @@ export class Engine {
     await this.#call('signal a container', ({ calls }) => calls.getContainer(id).kill({ signal }));
   }
 
-  /** With its anonymous volumes; ends it when it runs. */
+  /** Removes a container with its anonymous volumes; ends it when it runs. */
   async remove(id: string): Promise<void> {
     await this.#call('remove a container', ({ calls }) =>
       calls.getContainer(id).remove({ force: true, v: true }),
@@ -151,7 +151,7 @@ export class Engine {
     };
   }
 
-  /** The containers of this root, ended ones too. */
+  /** The containers of this root, including ended ones. */
   async list(rootId: string): Promise<readonly ListedContainer[]> {
     const filters = { label: [`${ROOT_LABEL}=${rootId}`] };
     const said = await this.#call('list containers', ({ calls }) =>
@@ -165,7 +165,7 @@ export class Engine {
     }));
   }
 
-  /** Both streams, each message with its instant. Follows until the container ends. `since`: Unix seconds. */
+  /** Both streams, each message with its instant, until the container ends. `since`: Unix seconds. */
   logs(id: string, since: string | undefined, signal: AbortSignal): Promise<Readable> {
     return this.#stream('follow a log', signal, async ({ streams }, abortSignal) => {
       const shown = { stdout: true, stderr: true, timestamps: true };
@@ -174,7 +174,7 @@ export class Engine {
     });
   }
 
-  /** What is written to it reaches the container's standard input. */
+  /** A stream to the container's standard input. */
   async attach(id: string, signal: AbortSignal): Promise<Duplex> {
     const stream = await this.#stream('attach to a container', signal, async ({ streams }, abortSignal) =>
       streams.getContainer(id).attach({ hijack: true, stream: true, stdin: true, abortSignal }),
@@ -208,7 +208,7 @@ export class Engine {
     return await this.#bounded(what, limitMs, this.#closed.signal, ask);
   }
 
-  /** The limit is on the answer's begin; the stream itself lives until it ends or `signal` aborts. */
+  /** The limit is on the beginning of the answer. The stream itself lives until it ends or `signal` aborts. */
   async #stream(
     what: string,
     signal: AbortSignal,

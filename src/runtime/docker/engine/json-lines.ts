@@ -2,10 +2,10 @@
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 
-/** Engines send less; a peer that sends more is none. */
+/** Longer lines are refused: no engine sends them. */
 const LONGEST_LINE = 1024 * 1024;
 
-/** Ends when the stream ends. Throws its error, and for a line that is too long or no JSON. */
+/** Yields values until the stream ends. Throws the stream's error, and for a line that is too long or not JSON. */
 export async function* jsonLines(stream: Readable): AsyncGenerator<unknown> {
   const decoder = new StringDecoder('utf8');
   let rest = '';

@@ -1,10 +1,10 @@
 /**
- * Takes an engine's log apart: frames of eight bytes head (stream, length) and one message each, which begins with
- * its instant. Joins what was cut at the border of two reads.
+ * Splits an engine's log into messages. A frame has a head of eight bytes (stream, length) and one message, which
+ * begins with its instant. Messages that were cut between two reads are joined.
  */
 
 const HEAD_BYTES = 8;
-/** Engines cut messages at 16 KiB; what claims more is no log. */
+/** Engines cut messages at 16 KiB: a larger length is a fault. */
 const LONGEST_MESSAGE_BYTES = 4 * 1024 * 1024;
 const SYSTEM_ERROR = 3;
 const SPACE = 0x20;
@@ -13,7 +13,7 @@ const LONGEST_INSTANT = 40;
 export interface LogMessage {
   /** 1: standard output, 2: standard error. */
   readonly stream: number;
-  /** Instant of its first byte, as the engine writes it; all pieces of one long line have the same. */
+  /** Instant of the first byte, as the engine writes it. All pieces of one long line share it. */
   readonly at: string;
   readonly payload: Buffer;
 }
@@ -21,7 +21,7 @@ export interface LogMessage {
 export class LogFrames {
   #rest: Buffer = Buffer.alloc(0);
 
-  /** The messages that are complete with `chunk`, in order. Throws when it is not a log of frames. */
+  /** The messages that `chunk` completes, in order. Throws when the bytes are no log of frames. */
   *push(chunk: Buffer): Generator<LogMessage> {
     let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     for (;;) {

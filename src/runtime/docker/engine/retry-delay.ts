@@ -1,4 +1,7 @@
-/** The wait before an engine is asked again: longer each time it fails, so that a hung one is never asked in a loop. */
+/**
+ * The delay before an engine is asked again. It grows with each failure, so that a hung engine is never asked in a
+ * loop.
+ */
 import { Backoff } from '../../../loop/backoff.js';
 import type { Clock } from '../../../loop/clock.js';
 
@@ -15,7 +18,7 @@ export class RetryDelay {
     this.#backoff = new Backoff(random, { baseMs: BASE_MS, maxMs: MOST_MS });
   }
 
-  /** It answered: the next failure waits the shortest time. */
+  /** Notes an answer: the next failure waits the shortest time. */
   reset(): void {
     this.#backoff.clear(KEY);
   }
