@@ -1,21 +1,21 @@
 /**
- * All processes of a run, wherever they went: the leader, its session and group, and strays that only carry the
- * mark. Signals go out by kill(2) and only after the identity was checked, so that a reused pid is never hit.
+ * All processes of a run, wherever they went: the leader, its session and group, and processes outside of these
+ * that carry the mark. Signals go out by kill(2), after a check of identity, so that a reused pid is never hit.
  */
 import type { MarkedEntry, ProcessTable } from './process-table.js';
 import { readProcess } from './process-table.js';
 import { formatMark, parseMark } from './run-mark.js';
 import type { ProcessIdentity, RunId } from './runtime.js';
 
-/** SIGKILL looks again for what was forked meanwhile, but not for ever: the caller's next round goes on. */
+/** SIGKILL looks again for processes forked meanwhile, this many times: then the caller's next round goes on. */
 const MOST_KILL_PASSES = 5;
 
-/** What is known of the process that a run is known by. */
+/** The process by which a run is known. */
 export interface Leader {
   readonly identity: ProcessIdentity;
-  /** The process that leads its session and group, of the same boot, where that is another one that stays beside it. */
+  /** The process that leads its session and group, of the same boot, where that is another process beside it. */
   readonly session?: SessionLeader | undefined;
-  /** When it was seen to have ended, clock ticks since boot; null while it runs. */
+  /** When its end was first seen, clock ticks since boot; null while it runs. */
   readonly exitedAtTicks: number | null;
 }
 
@@ -29,21 +29,27 @@ export class InstanceProcesses {
   readonly #rootId: string;
   readonly #runtime: string;
 
-  /** `runtime`: what has another one's mark is none of ours. */
+  /** `runtime`: processes with another runtime's mark are not ours. */
   constructor(table: ProcessTable, rootId: string, runtime: string) {
     this.#table = table;
     this.#rootId = rootId;
     this.#runtime = runtime;
   }
 
-  /** True while anything of the run lives. Reads one file while the leader does, the age of every process afterwards. */
+  /**
+   * True while anything of the run lives. Reads one file while the leader lives, the age of every process
+   * afterwards.
+   */
   async isAlive(run: RunId, leader: Leader | undefined): Promise<boolean> {
     if (leader !== undefined && this.#table.isAlive(leader.identity)) return true;
     const { members } = this.#select(await this.#table.scan(), run, leader);
     return members.length > 0;
   }
 
-  /** True when nothing bears the leader's process group any more; a number that somebody else took counts as not gone. */
+  /**
+   * True when no process is in the leader's process group any more. A group that somebody else took over counts as
+   * not gone.
+   */
   isGroupGone(leader: Leader | undefined): boolean {
     if (leader === undefined || leader.identity.bootId !== this.#table.bootId) return false;
     try {
@@ -54,11 +60,11 @@ export class InstanceProcesses {
     }
   }
 
-  /** Sends `signal` once to everything of the run. Nothing there is no error. */
+  /** Sends `signal` once to everything of the run. No process there is no error. */
   async signal(run: RunId, leader: Leader | undefined, signal: NodeJS.Signals): Promise<void> {
     const reached = new Set<number>();
     let group: number | undefined;
-    // Before the scan, which takes milliseconds: while who leads it lives, the group is surely its own.
+    // Before the scan, which takes milliseconds: while its leader lives, the group is its own for certain.
     if (leader !== undefined && this.#table.isAlive({ ...leader.identity, ...leader.session }))
       group = this.#signalGroup(leader, signal);
     for (let pass = 0; pass < (signal === 'SIGKILL' ? MOST_KILL_PASSES : 1); pass++) {
@@ -91,18 +97,18 @@ export class InstanceProcesses {
     const isOwnSession = leader !== undefined && this.#holdsSession(entries, leader);
     const members = entries.filter((entry) => {
       if (entry.isZombie) return false;
-      // Nothing of a run is older than the process that leads it.
+      // No process of a run is older than its leader.
       if (leader !== undefined && entry.startTime < sessionOf(leader).startTime) return false;
-      // A program may overwrite its environment, as nginx and redis do to show a title: then the session tells.
+      // A program may overwrite its environment to show a title, as nginx and redis do: then the session tells.
       return entry.mark === mark || (entry.mark === null && isOwnSession && isIn(entry, leader));
     });
     return { members, isOwnSession };
   }
 
   /**
-   * Whether the session with the leader's number is still its own. After the leader's death the number is free
-   * once nobody is left in session and group, and may come to name a stranger's: but a stranger's members all
-   * began after our leader's end, so one that is older proves the session to be ours.
+   * Whether the session with the leader's number is still the run's own. The number is free once session and group
+   * are empty, and may then name a stranger's. But all members of a stranger's session began after our leader's
+   * end, so an older member proves that the session is ours.
    */
   #holdsSession(entries: readonly MarkedEntry[], leader: Leader): boolean {
     if (leader.identity.bootId !== this.#table.bootId) return false;
@@ -138,7 +144,7 @@ function send(target: number, signal: NodeJS.Signals): void {
     process.kill(target, signal);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    // ESRCH: gone meanwhile. EPERM: it took another user's rights; nothing we could do about it.
+    // ESRCH: gone meanwhile. EPERM: it took another user's rights, and we cannot signal it.
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }
 }

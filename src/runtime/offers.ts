@@ -1,6 +1,6 @@
 /**
- * Which runtimes this node offers now: probed at start, from time to time, and at once when a start finds its tool
- * gone. Tools come and go while the node runs; who needs to know is told when something changed.
+ * The runtimes that this node offers now. They are probed at the start, from time to time, and at once when a start
+ * finds its tool gone, because tools come and go while the node runs.
  */
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import { messageOf } from '../model/errors.js';
@@ -12,7 +12,7 @@ const PROBE_EVERY_MS = 30_000;
 
 export interface RuntimeOffersOptions {
   readonly runtimes: readonly Runtime[];
-  /** Called after a probe that found another offer than before; not for the first one. */
+  /** Called after a probe whose offer differs from the one before; not for the first probe. */
   readonly onChange: () => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -23,7 +23,7 @@ export class RuntimeOffers {
   readonly #offers = new Map<string, RuntimeOffer>();
   readonly #runtimes: ReadonlyMap<string, Runtime>;
   #timer: TimerHandle | undefined;
-  /** The probe under way, so that requests for one do not pile up. */
+  /** The probe under way; further requests share it. */
   #probing: Promise<void> | undefined;
   #isStopped = false;
 
@@ -32,7 +32,7 @@ export class RuntimeOffers {
     this.#runtimes = new Map(options.runtimes.map((runtime) => [runtime.key, runtime]));
   }
 
-  /** The first probe; afterwards all are known. Then looks again from time to time until `stop`. */
+  /** Runs the first probe, after which all offers are known. Then probes from time to time until `stop`. */
   async start(): Promise<void> {
     await this.#probeAll();
     this.#probeLater();
@@ -52,7 +52,7 @@ export class RuntimeOffers {
     return this.#runtimes.get(key);
   }
 
-  /** Null: it can be used; else why not, for an operator. */
+  /** Why the runtime cannot be used, for an operator; null: it can. */
   problemOf(key: string): string | null {
     const offer = this.#offers.get(key);
     if (offer === undefined) return `this node has no runtime ${key}`;
@@ -61,7 +61,7 @@ export class RuntimeOffers {
       : `runtime ${key} is not available on this node: ${offer.reason ?? 'unknown reason'}`;
   }
 
-  /** Looks at once, e.g. after a start that found the tool gone. A probe under way answers for it. */
+  /** Probes at once, for example after a start that found the tool gone. A probe under way serves too. */
   probeNow(): void {
     if (this.#isStopped || this.#probing !== undefined) return;
     this.#probing = this.#probeAndTell().finally(() => {

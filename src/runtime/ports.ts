@@ -1,6 +1,6 @@
 /**
- * Whether a port is free on this node, found out by binding it. A moment later it may be taken: the answer
- * spares an instance a start that cannot work, the instance's own bind decides.
+ * Finds out whether a port is free on this node by binding it. It may be taken a moment later: this check only
+ * spares an instance a start that cannot work, and the instance's own bind decides.
  */
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
@@ -33,7 +33,7 @@ function judge(code: string): boolean {
   throw new Error(`the port could not be checked: the system answered ${code}`);
 }
 
-/** The system's code for a failed bind, or an empty text for one that worked. */
+/** The system's code for a failed bind; an empty text for one that worked. */
 function codeOf(bound: Promise<void>): Promise<string> {
   return bound.then(
     () => '',
@@ -41,7 +41,7 @@ function codeOf(bound: Promise<void>): Promise<string> {
   );
 }
 
-/** Node sets SO_REUSEADDR on TCP, which passes over TIME_WAIT but, on Linux, not over a listener. */
+/** Node sets SO_REUSEADDR on TCP, which ignores TIME_WAIT but, on Linux, no listener. */
 function bindTcp(port: number, family: 4 | 6): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.destroy());

@@ -1,15 +1,15 @@
 /**
- * Reads /proc: who a process is, and which processes carry Drover's mark. A process is known by pid and start
- * time, and a zombie counts as dead (`kill(pid, 0)` says otherwise of both).
+ * Reads /proc: who a process is, and which processes carry Drover's mark. A process is known by pid and start time.
+ * A zombie counts as dead, although `kill(pid, 0)` succeeds on it.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MARK_VARIABLE } from './run-mark.js';
 import type { ProcessIdentity } from './runtime.js';
 
-/** A scan lets others work after this time: thousands of processes must not delay beats and requests. */
+/** A scan yields after this time: thousands of processes must not delay beats and requests. */
 const SLICE_MS = 2;
-/** 52 numbers of up to 20 digits, and a name of up to 64 bytes. */
+/** Room for 52 numbers of up to 20 digits, and a name of up to 64 bytes. */
 const STAT_BYTES = 2048;
 const ENVIRON_BLOCK_BYTES = 64 * 1024;
 const MARK_PREFIX = Buffer.from(`${MARK_VARIABLE}=`);
@@ -21,20 +21,20 @@ export interface ProcessEntry {
   /** Clock ticks since boot. */
   readonly startTime: number;
   readonly isZombie: boolean;
-  /** Processor time of it and of its children that it has waited for, in clock ticks. */
+  /** Processor time of the process and of the children that it has waited for, in clock ticks. */
   readonly cpuTicks: number;
   readonly residentPages: number;
 }
 
 export interface MarkedEntry extends ProcessEntry {
   /**
-   * Value of its environment's mark, or null: none, or not readable. Read when first asked for: it costs more than
-   * all the rest, and most processes are ruled out by their age.
+   * The mark in its environment; null: none, or not readable. Read at first use: it costs more than all the rest,
+   * and age rules most processes out.
    */
   readonly mark: string | null;
 }
 
-/** One process, or undefined when there is none with this pid. */
+/** One process; undefined: there is none with this pid. */
 export function readProcess(pid: number): ProcessEntry | undefined {
   const stat = readStat(pid);
   if (stat === undefined) return undefined;
@@ -52,7 +52,7 @@ export function readProcess(pid: number): ProcessEntry | undefined {
   };
 }
 
-/** Three system calls; readFileSync makes five and takes four times as long, which a scan multiplies. */
+/** Reads with three system calls. readFileSync makes five and takes four times as long, which a scan multiplies. */
 function readStat(pid: number): string | undefined {
   const buffer = Buffer.allocUnsafe(STAT_BYTES);
   let fd: number;
@@ -70,7 +70,7 @@ function readStat(pid: number): string | undefined {
   }
 }
 
-/** Names the time since the machine began to run: pids and start times mean something within it only. */
+/** Names the time since the machine booted: pids and start times mean something within it only. */
 export function readBootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
 }
@@ -89,7 +89,7 @@ export class ProcessTable {
   }
 
   /**
-   * All processes, zombies included, that could be an instance's. One pass over /proc serves everybody who asked
+   * All processes, zombies included, that could be an instance's. One pass over /proc serves all callers that asked
    * before it began, so that stopping a hundred instances does not read it a hundred times.
    */
   scan(): Promise<readonly MarkedEntry[]> {

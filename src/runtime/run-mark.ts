@@ -1,12 +1,13 @@
 /**
- * The mark in a process's environment that says which run it belongs to, whatever it forked, detached or renamed:
- * `<root>/<instance>/<run>`, and `/<runtime>` where that is not `process`. Each runtime ends only what has its own.
+ * The mark in a process's environment that names its run, whatever the process forked, detached or renamed:
+ * `<root>/<instance>/<run>`, and `/<runtime>` where that is not `process`. Each runtime ends only processes with
+ * its own mark.
  */
 import type { RunId } from './runtime.js';
 
 export const MARK_VARIABLE = 'DROVER_RUN';
 
-/** Its marks name no runtime: there were none of others when it was the only one. */
+/** The runtime whose marks omit their runtime: it was the only one once. */
 const UNNAMED = 'process';
 
 export interface MarkedRun extends RunId {
@@ -19,7 +20,7 @@ export function formatMark(rootId: string, run: RunId, runtime: string = UNNAMED
   return runtime === UNNAMED ? mark : `${mark}/${runtime}`;
 }
 
-/** The run that a mark of this root names; undefined for marks of other roots and for anything else. */
+/** The run that a mark of this root names; undefined for other roots' marks and for other text. */
 export function parseMark(rootId: string, mark: string): MarkedRun | undefined {
   if (!mark.startsWith(`${rootId}/`)) return undefined;
   const [instanceId, number, runtime = UNNAMED, ...rest] = mark.slice(rootId.length + 1).split('/');

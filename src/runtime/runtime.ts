@@ -1,6 +1,6 @@
 /**
- * What a runtime (process, later screen, tmux, docker) does for the process supervisor. All runtimes keep their
- * instances alive without the daemon and write instance output through src/logs. One contract suite tests them all.
+ * What a runtime (process, screen, tmux, docker) does for the process supervisor. All runtimes keep their instances
+ * alive without the daemon, and write the instances' output through src/logs. One contract suite tests them all.
  */
 import type { RuntimeOffer } from '../model/node.js';
 import type { OutputSpan } from '../model/past-exit.js';
@@ -13,29 +13,29 @@ export interface RunId {
 }
 
 export interface StartSpec extends RunId {
-  /** Given to `/bin/sh -c` as it stands; values reach it by `environment`, never by text. */
+  /** Given to `/bin/sh -c` unchanged. Values reach it by `environment`, never by text. */
   readonly command: string;
   /** Absolute path, exists. */
   readonly workingDirectory: string;
-  /** The complete environment, nothing is added but what a terminal needs. */
+  /** The complete environment; a runtime adds only what a terminal needs. */
   readonly environment: Readonly<Record<string, string>>;
   readonly ramMB: number;
   readonly cpu: number;
   /**
-   * Directories of control groups that the process joins before its command runs, so that their limits hold for all
-   * that it starts. Absent or empty: limits are advisory. Runtimes that limit by themselves (docker) ignore it.
+   * Directories of control groups that the process joins before its command runs, so that the limits hold for all
+   * its children. Absent or empty: limits are advisory. Runtimes that limit by themselves (docker) ignore it.
    */
   readonly controlGroups?: readonly string[];
-  /** `properties` of the configuration, for runtimes that take settings of their own from there (docker: `image`). */
+  /** `properties` of the configuration, for runtimes with settings of their own (docker: `image`). */
   readonly properties?: Readonly<Record<string, string>>;
-  /** The instance's port on the node, or null; docker publishes it. */
+  /** The instance's port on the node, or null. docker publishes it. */
   readonly port?: number | null;
   /**
-   * For a start that takes long (docker pulls an image): called with what is being done, in words for the operator.
-   * From the first call on nobody waits for this start before looking at the instance again.
+   * Called by a start that takes long (docker pulls an image), with what it does, in words for the operator. From
+   * the first call on, other work on the instance no longer waits for this start.
    */
   readonly onProgress?: (what: string) => void;
-  /** Aborts when the start is no longer wanted. A start that is quick need not look at it. */
+  /** Aborts when the start is no longer wanted. A quick start need not look at it. */
   readonly signal?: AbortSignal;
 }
 
@@ -63,15 +63,15 @@ export interface Exit {
   readonly signal: string | null;
   /** Unix milliseconds. */
   readonly at: number;
-  /** Where its output stands in the instance's log; absent: not known. */
+  /** Where the output stands in the instance's log; absent: unknown. */
   readonly output?: OutputSpan | undefined;
-  /** The memory limit ended it, where the runtime itself knows (docker); else the node's limits tell. */
+  /** The memory limit ended it, where the runtime itself knows (docker). Elsewhere the node's limits tell. */
   readonly isOutOfMemory?: boolean | undefined;
-  /** What neither code nor signal can tell, in words: `its container was removed`. */
+  /** What neither code nor signal tells, in words: `its container was removed`. */
   readonly cause?: string | undefined;
 }
 
-/** What a runtime holds: a live process, or an exit that nobody has acknowledged yet. */
+/** A run that a runtime holds: a live process, or an exit that is not acknowledged yet. */
 export type Held = RunId &
   (
     | { readonly process: RunIdentity; readonly exit: null }
@@ -87,43 +87,44 @@ export interface Runtime {
   probe(): Promise<RuntimeOffer>;
 
   /**
-   * Starts and resolves when the process exists. Throws DRV_RUNTIME_START_FAILED with a reason for the operator,
-   * DRV_RUNTIME_UNAVAILABLE when the tool or its owner cannot be reached. Refuses a second live process for the
-   * same instance id.
+   * Starts a run, and resolves when its process exists. Throws DRV_RUNTIME_START_FAILED with a reason for the
+   * operator, DRV_RUNTIME_UNAVAILABLE when the tool or its owner cannot be reached. Refuses a second live process
+   * of one instance id.
    */
   start(spec: StartSpec): Promise<RunIdentity>;
 
   /**
-   * Takes up what an earlier daemon left: called once before anything else, may be repeated. Afterwards exits
-   * are reported to `onExit`. Resolves with everything held. Never starts anything.
+   * Takes up what an earlier daemon left. Called once before anything else; repeatable. Afterwards exits go to
+   * `onExit`. Resolves with all runs that the runtime holds. Never starts anything.
    */
   adopt(): Promise<readonly Held[]>;
 
-  /** Everything held now. */
+  /** All runs that it holds now. */
   list(): Promise<readonly Held[]>;
 
   /**
-   * Sends a signal to the whole of the instance: process group, session, and strays that carry its mark. Resolves
-   * once sent; a run that is gone is no error.
+   * Sends a signal to everything of the run: process group, session, and processes outside that carry its mark.
+   * Resolves once sent; a run that is gone is no error.
    */
   signal(run: RunId, signal: NodeJS.Signals): Promise<void>;
 
-  /** True while anything of the run lives: its process, group members, or marked strays. */
+  /** True while anything of the run lives: its process, members of its group, or other processes with its mark. */
   isAlive(run: RunId): Promise<boolean>;
 
   /**
-   * True when the process group of an ended run is certainly empty. One system call, so that a restart after a crash
-   * need not wait for the whole of /proc; strays outside of the group may still live. False says nothing.
+   * True when the process group of an ended run is empty for certain. It takes one system call, so that a restart
+   * after a crash need not wait for the whole of /proc. Marked processes outside of the group may still live. False
+   * says nothing.
    */
   isGroupGone(run: RunId): boolean;
 
   /**
-   * What runs use now, by `<instanceId>/<run>`; runs of which nothing is known are left out. Absent: the node reads
-   * it from the runs' control groups or processes.
+   * What runs use now, by `<instanceId>/<run>`; runs without known figures are left out. Absent: the node reads
+   * usage from the runs' control groups or processes.
    */
   usage?(runs: readonly RunId[]): Promise<ReadonlyMap<string, Usage>>;
 
-  /** Writes bytes to standard input as they are. Throws DRV_INSTANCE_NOT_RUNNING, DRV_STDIN_TOO_LONG, DRV_STDIN_FULL. */
+  /** Writes bytes to standard input unchanged. Throws DRV_INSTANCE_NOT_RUNNING, DRV_STDIN_TOO_LONG, DRV_STDIN_FULL. */
   write(run: RunId, bytes: Buffer): Promise<void>;
 
   /** Forgets an exit once the daemon has recorded it. Repeatable. */
@@ -133,11 +134,11 @@ export interface Runtime {
   onExit(listener: ExitListener): () => void;
 
   /**
-   * Called when the runtime loses hold of everything at once (its owner or server died). The supervisor lists
+   * Called when the runtime lost all of its runs at once, because its owner or server died. The supervisor lists
    * again. Returns the function that unsubscribes.
    */
   onLost(listener: () => void): () => void;
 
-  /** Lets go without ending anything: instances live on for the next daemon. Idempotent. */
+  /** Releases everything without ending anything: instances live on for the next daemon. Idempotent. */
   release(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Where a root's Unix sockets lie: in its own 0700 directory, or, when that path is too long for the kernel, in a
- * private directory under the system's temporary directory, named by a hash of the root's.
+ * Where a root's Unix sockets lie: in the root's own 0700 directory. When that path is too long for the kernel,
+ * they lie in a private directory under the system's temporary directory, named by a hash of the root's.
  */
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
@@ -13,8 +13,8 @@ import { publicMessage } from '../model/public-message.js';
 const LONGEST_PATH_BYTES = 107;
 
 /**
- * The path of socket `name` for `directory`, whose holder (the directory) exists afterwards, belongs to this user
- * and is closed to others. Throws DRV_RUNTIME_UNAVAILABLE when it cannot be made or is not private.
+ * The path of socket `name` for `directory`. Its parent then exists, belongs to this user and is closed to others.
+ * Throws DRV_RUNTIME_UNAVAILABLE when it cannot be made or is not private.
  */
 export function resolveSocketPath(directory: string, name: string): string {
   makePrivate(directory);
@@ -27,7 +27,10 @@ export function resolveSocketPath(directory: string, name: string): string {
   return short;
 }
 
-/** A short name for `directory` (which exists) that no other directory of this machine has, whatever path led to it. */
+/**
+ * A short name for `directory` (which exists) that no other directory of this machine has, whatever path leads to
+ * it.
+ */
 export function identityOf(directory: string): string {
   return createHash('sha256').update(realpathSync(directory)).digest('hex').slice(0, 24);
 }
@@ -38,14 +41,14 @@ function makePrivate(directory: string): void {
   } catch (error) {
     throw unusable(directory, `cannot be made: ${publicMessage(error)}`);
   }
-  // lstat: under a shared temporary directory somebody else may have put a link there first.
+  // lstat: under a shared temporary directory another user may have put a link there first.
   const stat = lstatSync(directory);
   if (!stat.isDirectory()) throw unusable(directory, 'is not a directory; remove it');
   if (stat.uid !== userInfo().uid) throw unusable(directory, 'belongs to another user; remove it');
   if ((stat.mode & 0o077) !== 0) throw unusable(directory, 'is open to other users; chmod it to 700');
 }
 
-/** By its last two names: what is said of a runtime reaches clients of the API. */
+/** The last two names of the path: messages about a runtime reach clients of the API. */
 function unusable(path: string, why: string): DroverError {
   const name = path.split('/').slice(-2).join('/');
   return new DroverError('DRV_RUNTIME_UNAVAILABLE', `the socket directory ${name} ${why}`);

@@ -33,7 +33,7 @@ const runStateSchema = z.object({
   from: logPlaceSchema.nullable(),
   /**
    * The engine's log up to `cursor` stands before `place`; what follows was written byte for byte. Null cursor:
-   * nothing was copied.
+   * the beginning of the engine's log.
    */
   checkpoint: z.object({ place: logPlaceSchema, cursor: engineCursorSchema.nullable() }).nullable(),
   /** Set when all of the output is in the log. */

@@ -1,11 +1,11 @@
-/** The owner's side of one connection: frames in, messages out. What a message means is for the owner to say. */
+/** The owner's side of one connection: frames in, messages out. The owner decides what a message means. */
 import type { Socket } from 'node:net';
 import { parseRequest } from './owner-requests.js';
 import { encodeFrame, FrameReader, type OwnerMessage, type OwnerRequest } from './protocol.js';
 
 export interface ConnectionEvents {
   onRequest(connection: DaemonConnection, request: OwnerRequest, body: Buffer): void;
-  /** Called once; the connection must not be used afterwards. */
+  /** Called once. The connection must not be used afterwards. */
   onClose(connection: DaemonConnection): void;
 }
 
@@ -19,7 +19,7 @@ export class DaemonConnection {
       try {
         for (const { message, body } of frames.push(chunk)) this.#receive(message, body, events);
       } catch (error) {
-        // Not a daemon of ours, or a broken one: it may connect anew.
+        // Not a daemon of ours, or a broken one: it may connect again.
         process.stderr.write(`connection refused: ${error instanceof Error ? error.message : error}\n`);
         socket.destroy();
       }

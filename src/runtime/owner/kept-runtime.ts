@@ -1,6 +1,6 @@
 /**
- * The daemon's side of every runtime whose runs a detached process holds (process, screen, tmux), so that they outlive
- * the daemon. Starts, input and exits go through that process; signals are sent by the daemon itself.
+ * The daemon's side of every runtime whose runs an owner holds (process, screen, tmux), so that they outlive the
+ * daemon. Starts, input and exits go through the owner; the daemon itself sends signals.
  */
 import { join } from 'node:path';
 import type { Clock } from '../../loop/clock.js';
@@ -21,11 +21,11 @@ import { checkSpec } from './start-spec.js';
 import { checkInput } from './stdin-limits.js';
 
 export interface KeptRuntimeOptions {
-  /** Identity of the node's root, part of every process's mark. */
+  /** Identity of the node's root, a part of every process's mark. */
   readonly rootId: string;
   /** Made with mode 0700 when missing. */
   readonly socketDirectory: string;
-  /** Logs go to a directory per instance id in it. */
+  /** Holds a log directory for each instance id. */
   readonly logsDirectory: string;
   readonly segmentBytes: number;
   readonly segments: number;
@@ -33,15 +33,15 @@ export interface KeptRuntimeOptions {
   readonly clock: Clock;
 }
 
-/** What makes one such runtime different from another. */
+/** What one such runtime does differently from another. */
 export interface KeptKind extends OwnerKind {
   /**
-   * True: what runs ends with the process that holds it, and what survives is ended before anything is started again.
-   * False: a new one takes up everything, and nothing is lost.
+   * True: runs end with their owner, and what survives it is ended before a new start. False: the next owner takes
+   * up all runs, and nothing is lost.
    */
   readonly diesWithOwner: boolean;
   probe(): Promise<RuntimeOffer>;
-  /** Whether an earlier process of this kind may have left runs that only a new one can take up. */
+  /** Whether an earlier owner may have left runs that only a new one can take up. */
   hasLeftRuns(): boolean;
 }
 
@@ -54,7 +54,7 @@ export class KeptRuntime implements Runtime {
   readonly #book = new RunBook(this.#table.bootId);
   readonly #exitListeners = new Set<ExitListener>();
   readonly #lostListeners = new Set<() => void>();
-  /** Runs whose start has not returned yet: their exit is told afterwards. */
+  /** Runs whose start has not returned yet: their exits are reported afterwards. */
   readonly #starting = new Map<string, Exit | undefined>();
   #access: OwnerAccess | undefined;
   #hasConnected = false;
@@ -80,7 +80,7 @@ export class KeptRuntime implements Runtime {
     try {
       return await this.#start(spec);
     } finally {
-      // After the caller has the answer, so that it knows the run when it hears of its exit.
+      // After the answer, so that the caller knows the run when it hears of its exit.
       setImmediate(() => this.#onStarted(spec));
     }
   }
@@ -158,7 +158,7 @@ export class KeptRuntime implements Runtime {
     return this.#book.started(spec, started);
   }
 
-  /** Built when first needed: the constructor must not touch the disk. */
+  /** Made at first use: the constructor must not touch the disk. */
   #reachable(): OwnerAccess {
     if (this.#isReleased) throw new DroverError('DRV_RUNTIME_UNAVAILABLE', 'this runtime was released');
     this.#access ??= new OwnerAccess({
@@ -176,12 +176,12 @@ export class KeptRuntime implements Runtime {
     const { clock, logger } = this.#options;
     const acknowledged = held.filter((one) => one.exit !== null && this.#book.wasAcknowledged(one));
     const fresh = held.filter((one) => !acknowledged.includes(one));
-    // Begun for a start whose answer was lost with the connection: whoever asked thinks that it failed.
+    // Its start's answer was lost with the connection, so the caller takes the start as failed.
     const isNews = this.#hasConnected && fresh.some((one) => one.exit === null && !this.#book.isLive(one));
     this.#hasConnected = true;
     for (const { run, exit } of this.#book.replace(fresh, clock.now())) this.#tellExit(run, exit);
     if (isNews) setImmediate(() => this.#tellLost());
-    // Not at once: whoever connects has the link only after this.
+    // Later: the caller has the link only after this.
     for (const run of acknowledged)
       setImmediate(() => {
         if (this.#isReleased) return;
@@ -191,7 +191,7 @@ export class KeptRuntime implements Runtime {
       });
   }
 
-  /** Where nobody looks after runs that go on (a start of their session owner failed): tries again. */
+  /** Tries again to start an owner for running sessions that have none, because its start failed. */
   async #takeUpAgain(): Promise<void> {
     if (this.#kind.diesWithOwner || this.#isReleased || this.#book.liveRuns().length === 0) return;
     await this.#reachable()

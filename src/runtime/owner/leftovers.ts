@@ -1,6 +1,6 @@
 /**
- * Ends what survived its owner. Without the owner nobody holds its terminal, log and exit, so it cannot be taken
- * up again; left alone it would run beside its replacement.
+ * Ends the runs that outlived their owner. Their terminal, log and exit have no holder any more, so they cannot be
+ * taken up again, and left alone they would run beside their replacements.
  */
 import type { Clock } from '../../loop/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -16,12 +16,12 @@ export interface LeftoverOptions {
   readonly processes: InstanceProcesses;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Runs that the daemon knows to have been alive. */
+  /** Runs that the daemon knew as alive. */
   readonly known: readonly RunId[];
   readonly leaderOf: (run: RunId) => Leader | undefined;
 }
 
-/** SIGTERM, then SIGKILL after 2 s. Resolves with the runs that were found by their mark, when all are gone. */
+/** Sends SIGTERM, and SIGKILL after 2 s. Resolves, when all are gone, with the runs that were found by their mark. */
 export async function endLeftovers(options: LeftoverOptions): Promise<readonly RunId[]> {
   const { processes, logger, leaderOf } = options;
   const marked = await processes.marked();

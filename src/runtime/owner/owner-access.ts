@@ -1,6 +1,6 @@
 /**
  * Keeps the daemon connected to the root's owner: connects, starts one when there is none, and finds out whether a
- * broken connection means that it died. Knows nothing of single instances.
+ * broken connection means that the owner died. Knows nothing of single instances.
  */
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -9,18 +9,18 @@ import { type LinkOptions, OwnerLink } from './owner-link.js';
 import { isSeatTaken } from './owner-seat.js';
 import type { OwnerHeld } from './protocol.js';
 
-/** Between an owner that leaves and the one that comes a connection may fail a few times. */
+/** Between the end of one owner and the start of the next, a few connections may fail. */
 const MOST_ATTEMPTS = 5;
 const RETRY_MS = 20;
 const PATIENCE_MS = 3000;
 
 export interface OwnerAccessOptions extends LaunchOptions, Pick<LinkOptions, 'onExit'> {
   readonly logger: Logger;
-  /** What the owner holds, at every new connection, before anything else is asked of it. */
+  /** Receives what the owner holds, at every new connection, before the owner is asked anything else. */
   readonly onConnected: (held: readonly OwnerHeld[]) => void;
   /**
-   * The owner is dead. Until this resolves nothing new is started. Absent: nothing is lost with it, and a new one that
-   * takes up what it held is started at once.
+   * Called when the owner is dead. No start begins until it resolves. Absent: nothing is lost with an owner, and a
+   * new one is started at once to take up its runs.
    */
   readonly onDead?: () => Promise<void>;
 }
@@ -28,21 +28,21 @@ export interface OwnerAccessOptions extends LaunchOptions, Pick<LinkOptions, 'on
 export class OwnerAccess {
   readonly #options: OwnerAccessOptions;
   #link: OwnerLink | undefined;
-  /** One connection attempt or recovery at a time; everybody waits for the same. */
+  /** The connection attempt or recovery under way; all callers wait for the same one. */
   #pending: Promise<OwnerLink | undefined> | undefined;
-  /** Why it must not be used any more. */
+  /** Why the owner must not be used any more. */
   #ended: string | undefined;
 
   constructor(options: OwnerAccessOptions) {
     this.#options = options;
   }
 
-  /** The link to a running owner; undefined when there is none. */
+  /** The link to a running owner; undefined: none runs. */
   async find(): Promise<OwnerLink | undefined> {
     return this.#link ?? (await this.#once(() => this.#connect()));
   }
 
-  /** The link to the owner, which is started when there is none. Throws DRV_RUNTIME_UNAVAILABLE. */
+  /** The link to the owner, which is started when none runs. Throws DRV_RUNTIME_UNAVAILABLE. */
   async reach(): Promise<OwnerLink> {
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const link = await this.find();
@@ -52,7 +52,7 @@ export class OwnerAccess {
     throw unavailable(`${this.#title} starts but does not serve; see ${this.#log}`);
   }
 
-  /** Lets go of the owner, which goes on. Idempotent. */
+  /** Disconnects from the owner, which goes on. Idempotent. */
   async release(): Promise<void> {
     this.#ended ??= 'it was released';
     await this.#pending?.catch(() => undefined);
@@ -69,7 +69,7 @@ export class OwnerAccess {
     return await this.#pending;
   }
 
-  /** Undefined only when surely no owner lives: what is done then would end its instances. */
+  /** Undefined only when no owner lives for certain: the caller then ends what an owner would hold. */
   async #connect(): Promise<OwnerLink | undefined> {
     const { clock } = this.#options;
     const onBroken = (replaced: boolean): void => this.#onBroken(replaced);
@@ -109,7 +109,7 @@ export class OwnerAccess {
     return await this.#relaunch();
   }
 
-  /** More than once: what ended the one before may end the next as well. */
+  /** Tries more than once: what ended one owner may end the next as well. */
   async #relaunch(): Promise<OwnerLink | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {

@@ -1,7 +1,4 @@
-/**
- * Starts a process that holds runs (an owner), detached, and waits until one serves: this one, or another that was
- * faster.
- */
+/** Starts an owner as a detached process, and waits until one serves: this one, or another that was faster. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, ftruncateSync, openSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,19 +9,19 @@ import { identityOf } from '../socket-path.js';
 
 const START_TIMEOUT_MS = 10_000;
 const LONGEST_LOG_BYTES = 64 * 1024;
-/** It serves for weeks and makes little garbage: a small young generation keeps it small. */
+/** An owner serves for weeks and makes little garbage: a small young generation keeps its memory small. */
 const NODE_FLAGS = ['--max-semi-space-size=1', '--v8-pool-size=1'];
 
-/** Which of a root's detached processes. */
+/** Names one kind of owner of a root. */
 export interface OwnerKind {
-  /** Names its socket, lock and log: `owner`, `screen`, `tmux`. */
+  /** Part of the names of its socket, lock and log: `owner`, `screen`, `tmux`. */
   readonly name: string;
-  /** In messages: `the owner process`, `the session owner of screen sessions`. */
+  /** Its name in messages: `the owner process`, `the owner of screen sessions`. */
   readonly title: string;
-  /** The built program, and what it is given beside --root, --socket and --lock. */
+  /** The built program, and its parameters beside --root, --socket and --lock. */
   readonly program: string;
   readonly parameters: readonly string[];
-  /** How long a start may take, those that it has to wait for included. */
+  /** How long a start may take, including the starts that it has to wait for. */
   readonly startTimeoutMs: number;
 }
 
@@ -32,17 +29,17 @@ export interface LaunchOptions {
   readonly rootId: string;
   readonly kind: OwnerKind;
   readonly socketPath: string;
-  /** Its identity is what two owners of one root would share, whatever the socket's path. */
+  /** Two owners of one root share its identity, whatever the socket's path. */
   readonly socketDirectory: string;
   readonly clock: Clock;
 }
 
-/** The lock that a root's process of this kind holds as long as it lives. The directory exists. */
+/** The lock that an owner of this kind holds for life. The directory exists. */
 export function ownerLockName({ kind, socketDirectory }: LaunchOptions): string {
   return `drover-${kind.name}-${identityOf(socketDirectory)}`;
 }
 
-/** Throws DRV_RUNTIME_UNAVAILABLE with the owner's reason. May be called when an owner runs already. */
+/** Starts an owner, also when one may run already. Throws DRV_RUNTIME_UNAVAILABLE with the owner's reason. */
 export async function launchOwner(options: LaunchOptions): Promise<void> {
   const log = openLog(join(options.socketDirectory, `${options.kind.name}.log`));
   let child: ChildProcess;

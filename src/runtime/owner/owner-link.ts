@@ -1,6 +1,6 @@
 /**
- * The daemon's side of its connection to the owner: one handshake, then requests with answers, and exits as
- * events. One link is one connection; connecting again is the runtime's business.
+ * The daemon's side of its connection to the owner: one handshake, then requests with answers, and exits as events.
+ * One link is one connection; the runtime decides about the next one.
  */
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '../../loop/clock.js';
@@ -18,7 +18,7 @@ import {
   type OwnerRun,
 } from './protocol.js';
 
-/** An owner answers within milliseconds; one that is stopped or stuck must not hang its callers. */
+/** An owner answers within milliseconds. One that is stopped or stuck must not hang its callers. */
 const ANSWER_TIMEOUT_MS = 10_000;
 const MOST_UNSENT_BYTES = 16 * 1024 * 1024;
 
@@ -51,8 +51,8 @@ export class OwnerLink {
   #isClosed = false;
 
   /**
-   * Connects and shakes hands; `held` is everything that the owner holds. `nobody`: nobody listens. `hung-up`: the
-   * owner went away instead of answering. Throws DRV_RUNTIME_UNAVAILABLE when it cannot be talked to.
+   * Connects and shakes hands. `held` is everything that the owner holds. `nobody`: no owner listens. `hung-up`:
+   * the owner left instead of answering. Throws DRV_RUNTIME_UNAVAILABLE for other failures.
    */
   static async connect(
     options: LinkOptions,
@@ -75,7 +75,7 @@ export class OwnerLink {
         socket.destroy(new Error(`the owner sent what this version does not know: ${messageOf(error)}`));
       }
     });
-    // The close that follows says what there is to say.
+    // The close that follows tells the rest.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#onClose());
   }
@@ -98,7 +98,7 @@ export class OwnerLink {
     return answer.finally(() => timeout.cancel());
   }
 
-  /** Ends the connection; what was asked is answered with an error. Idempotent, resolves when it is closed. */
+  /** Ends the connection and fails the requests under way. Idempotent; resolves when it is closed. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -107,7 +107,7 @@ export class OwnerLink {
     await closed;
   }
 
-  /** Undefined: the owner went away instead of answering. */
+  /** Undefined: the owner left instead of answering. */
   #shakeHands(): Promise<readonly OwnerHeld[] | undefined> {
     const { clock, rootId } = this.#options;
     const timeout = clock.setTimer(ANSWER_TIMEOUT_MS, () => {
@@ -168,12 +168,12 @@ export class OwnerLink {
     this.#isClosed = true;
     for (const { reject } of this.#pending.values()) reject(this.#lost());
     this.#pending.clear();
-    // Still waiting for the welcome: then it never was a link, and `connect` says so.
+    // The welcome is still awaited: the link never stood, and `connect` reports it.
     if (!isOurs && this.#welcome === undefined) this.#options.onBroken(this.#isReplaced);
   }
 }
 
-/** Undefined: nobody listens. */
+/** Undefined: no owner listens. */
 function open({ socketPath, kind }: LinkOptions): Promise<Socket | undefined> {
   return new Promise((resolve, reject) => {
     const socket = connect(socketPath);

@@ -39,7 +39,7 @@ const messageSchema = z.discriminatedUnion('type', [
 
 export type CheckedMessage = z.output<typeof messageSchema>;
 
-/** Throws what zod throws on anything that no owner of this protocol sends. */
+/** Throws zod's error for a message that no owner of this protocol sends. */
 export function parseOwnerMessage(value: unknown): CheckedMessage {
   return messageSchema.parse(value);
 }

@@ -1,7 +1,7 @@
 /**
- * What every detached process that holds runs does, whatever the runs are: takes its seat, says so in one line on
- * standard output, serves daemons, and leaves when it holds nothing. Keep the imports few: such a process stays in
- * memory as long as anything runs.
+ * The life of every owner, whatever its runs are: takes its seat, says so in one line on standard output, serves
+ * daemons, and leaves when it holds nothing. Keep the imports few: an owner stays in memory as long as anything
+ * runs.
  */
 import type { Socket } from 'node:net';
 import { publicMessage } from '../../model/public-message.js';
@@ -9,7 +9,7 @@ import type { RunSource } from './held-run.js';
 import { Owner } from './owner.js';
 import { type Seat, takeSeat } from './owner-seat.js';
 
-/** How long it waits for its first daemon. */
+/** How long an owner waits for its first daemon. */
 const GRACE_MS = 5000;
 
 export interface OwnerProcessOptions {
@@ -17,11 +17,11 @@ export interface OwnerProcessOptions {
   readonly socketPath: string;
   readonly lockName: string;
   readonly source: RunSource;
-  /** Takes up what an earlier process left, once the seat is this one's and before a daemon is heard. */
+  /** Takes up the runs of an earlier owner, after the seat is taken and before a daemon is served. */
   readonly takeUp?: (owner: Owner) => Promise<void>;
 }
 
-/** Runs the process; ends it when it has nothing to do. `prepare` may throw: the launcher is told why. */
+/** Runs the process until it has nothing to hold. `prepare` may throw: the launcher reads why. */
 export async function runOwnerProcess(prepare: () => OwnerProcessOptions): Promise<void> {
   ignoreFaults();
   try {
@@ -44,7 +44,7 @@ async function serve(options: OwnerProcessOptions): Promise<void> {
   const owner = new Owner({ rootId, source, onIdle: () => isGraceOver && leave() });
   let early: Socket[] | undefined = [];
   const accept = (connection: Socket): void => {
-    // From here on the daemon itself keeps it alive.
+    // From here on the server keeps the process alive.
     isGraceOver = true;
     owner.accept(connection);
   };
@@ -64,7 +64,7 @@ async function serve(options: OwnerProcessOptions): Promise<void> {
   }, GRACE_MS);
 }
 
-/** Its death would end or blind what it holds, so one broken connection or terminal must not be that. */
+/** The owner's death would end or blind its runs, so one broken connection or terminal must not cause it. */
 function ignoreFaults(): void {
   process.on('SIGHUP', () => undefined);
   process.on('uncaughtException', (error) => process.stderr.write(`${error.stack ?? error}\n`));

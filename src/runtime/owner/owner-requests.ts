@@ -1,7 +1,10 @@
-/** Checks what a daemon sends before the owner acts on it. By hand: a schema library would double the owner's memory. */
+/**
+ * Checks what a daemon sends before the owner acts on it. Written by hand: a schema library would double the
+ * owner's memory.
+ */
 import type { OwnerRequest, OwnerRun, StartRequest } from './protocol.js';
 
-/** The request, or undefined for anything that is none. */
+/** Returns the request; undefined: the value is none. */
 export function parseRequest(value: unknown): OwnerRequest | undefined {
   if (!isObject(value)) return undefined;
   switch (value.type) {

@@ -1,7 +1,7 @@
 /**
- * The one place that an owner may have in its root. The lock is a name in the kernel's table of abstract sockets,
- * which lasts exactly as long as the process: a socket file alone cannot tell a dead owner from one that is about
- * to listen, and whoever removes the wrong one makes two owners.
+ * The one seat of an owner in its root. The lock is a name in the kernel's table of abstract sockets and lasts
+ * exactly as long as the process. A socket file alone cannot tell a dead owner from one that is about to listen,
+ * and removing the wrong file makes two owners.
  */
 import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -11,13 +11,13 @@ const RETRY_MS = 20;
 const PATIENCE_MS = 3000;
 
 export interface Seat {
-  /** Gives it up with its socket file; the process ends next. Idempotent. */
+  /** Gives up the seat with its socket file; the process ends next. Idempotent. */
   leave(): void;
 }
 
 /**
- * Takes the seat and listens on `socketPath`. Undefined: another owner serves this root. Rejects when the lock is
- * held by something that does not serve, or the socket cannot be made.
+ * Takes the seat and listens on `socketPath`. Undefined: another owner serves this root. Rejects when something
+ * that does not serve holds the lock, or when the socket cannot be made.
  */
 export async function takeSeat(
   lockName: string,
@@ -37,7 +37,7 @@ export async function takeSeat(
       return seat;
     }
     if (await answers(socketPath)) return undefined;
-    // It is just starting or just leaving.
+    // The other owner is just starting or just leaving.
     if (performance.now() > giveUpAt)
       throw new Error(`the lock ${lockName} is held, but nobody answers on ${socketPath}`);
   }
@@ -56,7 +56,7 @@ class OwnSeat implements Seat {
     this.#onConnection = onConnection;
   }
 
-  /** Listens, and again when the socket file was removed. Connections that are there stay. */
+  /** Listens, and listens again when the socket file was removed. Open connections stay. */
   async restore(): Promise<void> {
     const before = this.#server;
     if (this.#hasLeft || (before !== undefined && existsSync(this.#socketPath))) return;
@@ -78,15 +78,15 @@ class OwnSeat implements Seat {
 }
 
 /**
- * True when an owner lives that holds this lock. An owner that is asked so makes its socket file again when
- * somebody removed it.
+ * True when a live owner holds this lock. The question also makes that owner restore a socket file that somebody
+ * removed.
  */
 export function isSeatTaken(lockName: string): Promise<boolean> {
   return answers(`\0${lockName}`);
 }
 
 async function listenPrivately(socketPath: string, onConnection: (socket: Socket) => void): Promise<Server> {
-  // Only the holder of the lock touches the file, so what lies here is left from a dead owner.
+  // Only the holder of the lock touches the file, so this one is left from a dead owner.
   rmSync(socketPath, { force: true });
   const server = await listen(socketPath, onConnection);
   if (server === undefined) throw new Error(`${socketPath} is in use`);

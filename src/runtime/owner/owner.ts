@@ -1,7 +1,7 @@
 /**
- * The owner: holds the runs of one runtime of a root, has their logs written and remembers their exits until a daemon
- * acknowledges them. Decides nothing: it never starts, stops or restarts anything on its own, and goes on whether a
- * daemon is there or not. What a run is made of is its source's business.
+ * The owner: holds the runs of one runtime of a root, has their logs written, and remembers their exits until a
+ * daemon acknowledges them. It decides nothing: it never starts, stops or restarts a run on its own, and goes on
+ * without a daemon. Its source knows what a run is made of.
  */
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../model/errors.js';
@@ -17,11 +17,11 @@ import {
 } from './protocol.js';
 
 /**
- * Shells that may be on their way to their command at once: a hundred together would take the processors from the
- * daemon for a third of a second.
+ * How many shells may be on their way to their command at once. A hundred together would take the processors from
+ * the daemon for a third of a second.
  */
 const MOST_STARTING = 4;
-/** More exits than that nobody acknowledges: the oldest are forgotten. */
+/** How many unacknowledged exits are kept; then the oldest are forgotten. */
 const MOST_EXITS = 10_000;
 
 export interface OwnerOptions {
@@ -38,7 +38,7 @@ export class Owner {
   readonly #runs = new Map<string, HeldRun>();
   /** Keys of the runs whose command does not run yet. */
   readonly #starting = new Set<string>();
-  /** Starts that are not through, by instance id. */
+  /** Starts under way, by instance id. */
   readonly #pending = new Map<string, Promise<unknown>>();
   /** Runs that are being removed. */
   readonly #leaving = new Set<Promise<void>>();
@@ -58,12 +58,12 @@ export class Owner {
     );
   }
 
-  /** Takes up a run that an earlier owner left. To be called before the first connection is accepted. */
+  /** Takes up a run that an earlier owner left. Called before the first connection is accepted. */
   hold(run: HeldRun): void {
     this.#runs.set(keyOf(run), run);
   }
 
-  /** A run has ended that is held: tells the daemon. Told by the run's source. */
+  /** Called by a run's source when the run has ended: reports it to the daemon. */
   noteExit(run: HeldRun): void {
     this.#onStarted(run);
     const { instanceId, exit } = run;
@@ -73,7 +73,7 @@ export class Owner {
     for (const old of ended.slice(0, Math.max(0, ended.length - MOST_EXITS))) this.#forget(old);
   }
 
-  /** Takes a connection; it counts as the daemon's only after a hello that fits. */
+  /** Takes a connection. It counts as the daemon's after a matching hello. */
   accept(socket: Socket): void {
     new DaemonConnection(socket, {
       onRequest: (connection, request, body) => this.#onRequest(connection, request, body),
@@ -93,7 +93,7 @@ export class Owner {
     else this.#answer(connection, request, body);
   }
 
-  /** A shell of ours is done: the next one may begin. What a daemon asked for that is gone is nobody's wish. */
+  /** Begins the next waiting start when a shell is done. Starts of a daemon that is gone are dropped. */
   #onStarted(run: OwnerRun): void {
     if (!this.#starting.delete(keyOf(run))) return;
     while (this.#starting.size < MOST_STARTING) {
@@ -133,7 +133,7 @@ export class Owner {
         this.#answerStart(connection, request);
         return;
       case 'write':
-        // A copy: the frame's bytes are part of a larger buffer that must not be held.
+        // A copy: the frame's bytes are part of a larger buffer, which must not stay in memory.
         void this.#write(request, Buffer.from(body)).then((answer) => connection.send(answer));
         return;
       case 'acknowledge':

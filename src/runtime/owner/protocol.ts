@@ -1,14 +1,13 @@
 /**
- * What daemon and owner say to each other over the Unix socket: length-prefixed JSON frames with an optional
- * binary body. Imported by both sides; the owner's memory counts, so nothing but types is imported here.
- *
- * daemon -> owner: hello, then requests with an id. Owner -> daemon: welcome (with all it holds) or refused, then
- * one done/failed per request, and exits as they happen. A new daemon's hello replaces the old daemon.
+ * What daemon and owner say to each other over the Unix socket: length-prefixed JSON frames with an optional binary
+ * body. Both sides import it. The owner's memory counts, so only types are imported here.
+ * daemon -> owner: hello, then requests with an id. owner -> daemon: welcome (with all it holds) or refused, then
+ * one done or failed per request, and exits as they happen. A new daemon's hello replaces the old daemon.
  */
 
 import type { OutputSpan } from '../../model/past-exit.js';
 
-/** Raised when a message changes its meaning; owner and daemon of one number may be of different versions. */
+/** Raised when a message changes its meaning. Owner and daemon with the same number may be of different versions. */
 export const OWNER_PROTOCOL = 1;
 
 /** Room for the largest environment that execve takes, escaped as JSON. */
@@ -26,18 +25,18 @@ export interface OwnerExit {
   readonly signal: string | null;
   /** Unix milliseconds. */
   readonly at: number;
-  /** Clock ticks since boot, the unit of process start times; 0: it ended with an earlier boot. */
+  /** Clock ticks since boot, the unit of process start times; 0: the run ended with an earlier boot. */
   readonly ticks: number;
-  /** Where its output stands in the log. Absent from earlier owners, and where no log could be opened. */
+  /** Where the output stands in the log. Earlier owners omit it; absent too where no log could be opened. */
   readonly output?: OutputSpan | undefined;
 }
 
 export interface OwnerProcess {
-  /** 0: never known (a session that was lost while it began; only with an exit). */
+  /** 0: unknown, because the session was lost while it began; only with an exit. */
   readonly pid: number;
-  /** Field 22 of /proc/<pid>/stat; 0 when it had ended before it could be read, or with another boot. */
+  /** Field 22 of /proc/<pid>/stat; 0 when the process ended before it could be read, or with another boot. */
   readonly startTime: number;
-  /** The process that leads its session and group, where it is not that itself. */
+  /** The process that leads the session and group, where it is another one. */
   readonly session?: { readonly pid: number; readonly startTime: number } | undefined;
 }
 
@@ -51,7 +50,7 @@ export interface StartRequest extends OwnerRun {
   readonly command: string;
   readonly workingDirectory: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Directories of control groups to join; an owner of before there were any ignores them. */
+  /** Directories of control groups to join. Owners older than this field ignore it. */
   readonly controlGroups?: readonly string[];
   readonly log: { readonly directory: string; readonly segmentBytes: number; readonly segments: number };
 }
@@ -73,7 +72,7 @@ export type OwnerMessage =
   | { readonly type: 'refused'; readonly protocol: number; readonly pid: number; readonly reason: string }
   /** Another daemon took over; this connection ends. */
   | { readonly type: 'replaced' }
-  /** `process` answers a start. */
+  /** `process` is the answer to a start. */
   | { readonly type: 'done'; readonly id: number; readonly process?: OwnerProcess }
   | { readonly type: 'failed'; readonly id: number; readonly code: string; readonly message: string }
   | ({ readonly type: 'exit'; readonly exit: OwnerExit } & OwnerRun);
@@ -86,7 +85,7 @@ export interface OwnerFrame {
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Throws RangeError when the message is larger than the other side takes. */
+/** Encodes a message. Throws RangeError when it is larger than the other side takes. */
 export function encodeFrame(message: OwnerRequest | OwnerMessage, body: Buffer = NO_BODY): Buffer {
   const json = Buffer.from(JSON.stringify(message));
   if (json.length > LONGEST_JSON_BYTES)
@@ -103,7 +102,7 @@ export class FrameReader {
   #length = 0;
   #needed = HEADER_BYTES;
 
-  /** The frames that `chunk` completes. Throws RangeError or SyntaxError on what no peer of ours sends. */
+  /** The frames that `chunk` completes. Throws RangeError or SyntaxError for bytes that no peer of ours sends. */
   push(chunk: Buffer): OwnerFrame[] {
     this.#chunks.push(chunk);
     this.#length += chunk.length;

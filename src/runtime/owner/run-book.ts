@@ -1,9 +1,9 @@
-/** The daemon's copy of what the owner holds, kept by its welcome and events, so that nothing has to be asked. */
+/** The daemon's copy of what the owner holds. Its welcome and events keep the copy, so the owner need not be asked. */
 import type { Leader } from '../instance-processes.js';
 import type { Exit, Held, ProcessIdentity, RunId } from '../runtime.js';
 import type { OwnerExit, OwnerHeld, OwnerProcess, OwnerRun } from './protocol.js';
 
-/** Runs whose exit was acknowledged: their processes may outlive the leader and still be asked for. */
+/** Runs whose exit was acknowledged. Their processes may outlive the leader, and callers may still ask for them. */
 const REMEMBERED_RUNS = 1000;
 
 interface Entry {
@@ -23,8 +23,8 @@ export class RunBook {
   }
 
   /**
-   * What the owner said at a handshake; returns the exits that are news. Exits that a dead owner left stay until
-   * they are acknowledged; a run that was alive and that this owner does not have went with its owner.
+   * Takes the owner's list at a handshake, and returns the exits that are news. Exits of a dead owner stay until
+   * they are acknowledged. A live run that this owner does not have ended with its owner.
    */
   replace(held: readonly OwnerHeld[], at: number): { run: RunId; exit: Exit }[] {
     const alive = this.liveRuns();
@@ -57,7 +57,7 @@ export class RunBook {
     return exit;
   }
 
-  /** The owner is gone: every run that was alive, and the `others`, have ended by the hang-up. */
+  /** The owner is gone: every live run, and the `others`, have ended by the hang-up. */
   loseAll(others: readonly RunId[], at: number): void {
     const exit: Exit = { code: null, signal: 'SIGHUP', at };
     for (const run of this.liveRuns()) this.#end(run, exit);
@@ -87,7 +87,7 @@ export class RunBook {
     return this.#held.get(keyOf(run))?.exit === null;
   }
 
-  /** What is known of the process that leads the run, also after its exit was acknowledged. */
+  /** The process that leads the run, also after its exit was acknowledged. */
   leaderOf(run: RunId): Leader | undefined {
     const entry = this.#held.get(keyOf(run));
     if (entry === undefined || entry.leader === null) return this.#acknowledged.get(keyOf(run));

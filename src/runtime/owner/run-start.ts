@@ -1,4 +1,4 @@
-/** What starts and ends are made of in every process that holds runs: the log, the working directory, the exit. */
+/** The pieces of starts and ends that all owners share: the log, the working directory, the exit. */
 import { accessSync, constants as fsConstants, statSync } from 'node:fs';
 import { constants, uptime } from 'node:os';
 import { SegmentWriter } from '../../logs/segment-writer.js';
@@ -10,7 +10,7 @@ const TICKS_PER_SECOND = 100;
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 const DISK_FULL = new Set<unknown>(['ENOSPC', 'EDQUOT']);
 
-/** Opens the log for a new run, on a line of its own. Throws an Error for the operator. */
+/** Opens the log of a new run, on a line of its own. Throws an Error for the operator. */
 export function openLog(log: StartRequest['log']): SegmentWriter {
   const writer = new SegmentWriter(log.directory, log);
   try {
@@ -18,14 +18,14 @@ export function openLog(log: StartRequest['log']): SegmentWriter {
     // A run that ended in the middle of a line must not swallow the first line of this one.
     writer.endLine();
   } catch (error) {
-    // A full disk is no reason not to run: the writer drops, counts, and goes on when there is room.
+    // A full disk is no reason not to run: the writer drops lines, counts them, and goes on when there is room.
     if (!(error instanceof Error && 'code' in error && DISK_FULL.has(error.code)))
       throw new Error(`cannot open its log: ${publicMessage(error)}`);
   }
   return writer;
 }
 
-/** Opens the log of a run that goes on, where it was left. What cannot be opened now is tried again at every write. */
+/** Opens the log of a run that goes on, at its end. A log that cannot be opened now is tried again at every write. */
 export function openLogAgain(log: StartRequest['log']): SegmentWriter {
   const writer = new SegmentWriter(log.directory, log);
   try {
@@ -36,7 +36,7 @@ export function openLogAgain(log: StartRequest['log']): SegmentWriter {
   return writer;
 }
 
-/** Asked before a start, because a process that only fails afterwards says so in its output. */
+/** Checked before a start, because a process that fails afterwards says so only in its output. */
 export function checkDirectory(directory: string): void {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new Error(`the working directory ${shortName(directory)} does not exist`);
@@ -49,12 +49,12 @@ export function checkDirectory(directory: string): void {
   }
 }
 
-/** `running/abc123`: what is said of a start reaches clients of the API. */
+/** `running/abc123`: messages about a start reach clients of the API. */
 function shortName(directory: string): string {
   return directory.split('/').slice(-2).join('/');
 }
 
-/** An exit as it is told; `signal` is a number, or 0. `at`: Unix milliseconds, now unless it was a while ago. */
+/** An exit as the daemon gets it; `signal` is a number, or 0. `at`: Unix milliseconds, by default now. */
 export function toOwnerExit(code: number | null, signal: number, at = Date.now()): OwnerExit {
   const agoTicks = Math.max(0, Date.now() - at) / MS_PER_TICK;
   return {

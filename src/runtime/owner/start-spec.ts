@@ -1,4 +1,4 @@
-/** What no process can be given, found before anything is started. */
+/** Finds what no process can be given, before anything is started. */
 import { DroverError } from '../../model/errors.js';
 import { isInstanceId } from '../../model/names.js';
 import type { StartSpec } from '../runtime.js';
@@ -9,7 +9,7 @@ export function checkSpec(spec: StartSpec): void {
   if (problem !== undefined) throw new DroverError('DRV_RUNTIME_START_FAILED', problem);
 }
 
-/** What the system would take but cut short, silently. */
+/** Values that the system would cut short in silence. */
 function problemOf({ instanceId, command, environment }: StartSpec): string | undefined {
   if (!isInstanceId(instanceId)) return `"${instanceId}" is not an instance id`;
   if (command.includes('\0')) return 'command holds a NUL byte, which no process can be given';

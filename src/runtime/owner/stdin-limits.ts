@@ -1,8 +1,8 @@
-/** What may be written to an instance's standard input at once. */
+/** The limits of one write to an instance's standard input. */
 import { DroverError } from '../../model/errors.js';
 import { LONGEST_BODY_BYTES } from './protocol.js';
 
-/** A terminal that a program has put back into line mode keeps 4,095 bytes of a line and drops the rest. */
+/** A terminal in line mode keeps 4,095 bytes of a line and drops the rest. */
 const LONGEST_LINE_BYTES = 4000;
 const NEWLINE = 0x0a;
 

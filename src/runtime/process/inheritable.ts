@@ -1,14 +1,14 @@
 /**
- * Which of this process's descriptors a new process would inherit. node-pty opens terminals without close-on-exec,
- * so without care every instance could read the output and write the input of every other. Node cannot set the
- * flag; shell-prelude.ts closes what is named here.
+ * The descriptors of this process that a new process would inherit. node-pty opens terminals without close-on-exec:
+ * without care every instance could read the output and write the input of every other. Node cannot set the flag,
+ * so shell-prelude.ts closes the descriptors that are named here.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const CLOSE_ON_EXEC = 0o2000000;
 const FIRST_AFTER_STANDARD = 3;
 
-/** True when `fd` is open and without close-on-exec. */
+/** True when `fd` is open and lacks close-on-exec. */
 export function isInheritable(fd: number): boolean {
   try {
     const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1];
@@ -18,7 +18,7 @@ export function isInheritable(fd: number): boolean {
   }
 }
 
-/** All inheritable descriptors but the standard three. Reads one file for each that is open. */
+/** All inheritable descriptors but the standard three. Reads one file for each open descriptor. */
 export function inheritableDescriptors(): number[] {
   return readdirSync('/proc/self/fd')
     .map(Number)

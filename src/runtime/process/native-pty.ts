@@ -1,6 +1,6 @@
 /**
- * The native part of node-pty. Its JavaScript class is passed over because it reports an exit up to 200 ms late,
- * closes the terminal under a program that redirected all its output (which the kernel answers with SIGHUP), and
+ * The native part of node-pty, without its JavaScript class. That class reports an exit up to 200 ms late. It
+ * closes the terminal under a program that redirected all its output, which the kernel answers with SIGHUP. And it
  * spins while a program does not read its input.
  */
 import { createRequire } from 'node:module';
@@ -26,11 +26,11 @@ export interface ForkOptions {
 }
 
 export interface NativePty {
-  /** Throws when the system refuses; it does not say why. */
+  /** Throws when the system refuses; the error does not say why. */
   fork(options: ForkOptions): ForkedPty;
 }
 
-/** Throws when node-pty is not installed or not built for this machine. */
+/** Throws when node-pty is not installed, or not built for this machine. */
 export function loadNativePty(): NativePty {
   const require = createRequire(import.meta.url);
   const library: unknown = require('node-pty');

@@ -1,4 +1,7 @@
-/** One run inside the owner: its terminal, its log, and, once it has ended, its exit until that is acknowledged. */
+/**
+ * One run of the `process` runtime inside the owner: its terminal, its log, and after its end its exit until that
+ * is acknowledged.
+ */
 import type { SegmentWriter } from '../../logs/segment-writer.js';
 import type { LogPlace, OutputSpan } from '../../model/past-exit.js';
 import type { HeldRun } from '../owner/held-run.js';
@@ -73,16 +76,16 @@ export class OwnedRun implements HeldRun {
     return { instanceId, run, pid, startTime, exit };
   }
 
-  /** False when the process does not read and the queue is full. */
+  /** Queues bytes for standard input. False when the process does not read and the queue is full. */
   write(bytes: Buffer): boolean {
     return this.#terminal.write(bytes);
   }
 
-  /** Closes terminal and log of a run that has ended: what still holds the terminal is hung up. Idempotent. */
+  /** Closes terminal and log of an ended run. Processes that still have the terminal are hung up. Idempotent. */
   close(): void {
     this.#isClosed = true;
     this.#terminal.close();
-    // Its followers get whole lines only: the last words of a run often have no newline.
+    // Followers get whole lines only, and the last words of a run often have no newline.
     this.#log.endLine();
     this.#log.close();
   }

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { type KeptKind, KeptRuntime, type KeptRuntimeOptions } from '../owner/kept-runtime.js';
 
 const KEY = 'process';
-/** A fork takes milliseconds; an owner that is silent for this long is stopped or stuck. */
+/** A fork takes milliseconds: an owner that is silent for this long is stopped or stuck. */
 const START_TIMEOUT_MS = 10_000;
 
 export interface ProcessRuntimeOptions extends KeptRuntimeOptions {

@@ -1,5 +1,5 @@
 /**
- * One pseudo-terminal with the process that leads it. Reports output as it comes and the exit as soon as waitpid
+ * One pseudo-terminal with the process that leads it. Reports output as it comes, and the exit as soon as waitpid
  * has it, after all output before it. Knows nothing of instances or logs.
  */
 import { closeSync, constants, openSync, readSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { StdinQueue } from './stdin-queue.js';
 /** So wide that programs which ask for the width do not wrap their lines. */
 const COLUMNS = 512;
 const ROWS = 50;
-/** What is read at an exit at most: more than the kernel buffers, less than a stray may write meanwhile. */
+/** The most bytes read at an exit: more than the kernel buffers, less than remains of the run may write meanwhile. */
 const LAST_OUTPUT_BYTES = 1024 * 1024;
 
 export interface TerminalOptions {
@@ -21,7 +21,7 @@ export interface TerminalOptions {
   readonly shell: ShellCall;
   readonly workingDirectory: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Scratch memory for reads, shared by all terminals: `onOutput` is done with it when it returns. */
+  /** Scratch memory for reads, shared by all terminals: `onOutput` must be done with it when it returns. */
   readonly buffer: Buffer;
   readonly onOutput: (bytes: Uint8Array) => void;
   /** The shell has made the terminal transparent and becomes the command. Called at most once. */
@@ -89,7 +89,7 @@ export class PseudoTerminal {
     closeSync(this.#slave);
   }
 
-  /** The last output first, so that a reader who hears of the exit finds the log complete. */
+  /** Reads the last output first, so that a reader who hears of the exit finds the log complete. */
   #onProcessExit(code: number, signal: number): void {
     if (!this.#isClosed) {
       this.#stdin.close();
@@ -105,7 +105,7 @@ export class PseudoTerminal {
     };
     const options: ReadOptions = { onread: { buffer: this.#options.buffer, callback: take } };
     const stream = new ReadStream(this.#master, options);
-    // EIO: hung up. The process is reported by waitpid, not by its terminal.
+    // EIO: hung up. waitpid reports the process, not its terminal.
     stream.on('error', () => this.close());
     stream.resume();
     return stream;
@@ -153,7 +153,7 @@ function fork(options: TerminalOptions, onExit: (code: number, signal: number) =
   }
 }
 
-/** node-pty does not say why it failed: opening as much again says whether descriptors or terminals ran out. */
+/** Finds out what node-pty does not say: opening as much again tells whether descriptors or terminals ran out. */
 function reasonFor(error: unknown): string {
   const opened: number[] = [];
   try {
@@ -168,7 +168,7 @@ function reasonFor(error: unknown): string {
   return `${said} (too many processes, or out of memory)`;
 }
 
-/** A process whose terminal cannot be served must not run: nobody would report it. */
+/** Ends a process whose terminal cannot be served: it would run unreported. */
 function attach(forked: ForkedPty, build: () => PseudoTerminal): PseudoTerminal {
   try {
     return build();

@@ -1,16 +1,16 @@
 /**
- * What runs between fork and the configured command, in the same process: makes the terminal transparent (every
- * byte passes as it is, both ways), says that it is, joins the control groups, and becomes `/bin/sh -c <command>`.
+ * What runs between fork and the configured command, in the same process. It makes the terminal transparent (every
+ * byte passes unchanged, both ways), reports that, joins the control groups, and becomes `/bin/sh -c <command>`.
  */
 
-/** The first byte on a terminal, once it is transparent. Input must wait for it, else ^C would be a signal. */
+/** The first byte on a transparent terminal. Input must wait for it, else ^C would be a signal. */
 export const READY_BYTE = 0x1e;
 
 // stty waits for output to drain, which cannot block here: nothing was written yet. Done from the owner the same
 // call would block it for ever against a program that writes.
 const TRANSPARENT = 'PATH=/usr/bin:/bin stty raw -echo -iexten 2>/dev/null; printf "\\036"';
 
-/** What a log says when a control group could not be joined. */
+/** The log's words when a control group could not be joined. */
 export const NOT_LIMITED =
   'drover: a control group could not be joined: limits of RAM and CPU do not hold for this start';
 
@@ -25,7 +25,7 @@ const PRELUDE = `${TRANSPARENT}; ${JOIN_GROUPS}; exec /bin/sh -c "$1"`;
 
 const BASH = '/bin/bash';
 const CLOSE = 'eval "exec $1"; shift; exec "$@"';
-/** bash exports these of its own; they are taken out again unless the configuration sets them. */
+/** bash exports these itself; they are removed again unless the configuration sets them. */
 const BASH_VARIABLES = ['SHLVL', 'OLDPWD', '_'];
 
 export interface ShellCall {
@@ -38,7 +38,7 @@ export interface ShellOptions {
   readonly environment: Readonly<Record<string, string>>;
   /**
    * Descriptors that the new process would inherit and must not: terminals of other instances. A plain sh cannot
-   * close numbers above 9; without a bash (`hasBash`) they stay open.
+   * close numbers above 9; without bash (`hasBash`) they stay open.
    */
   readonly inheritable: readonly number[];
   readonly hasBash: boolean;

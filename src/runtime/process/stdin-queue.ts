@@ -1,6 +1,6 @@
 /**
- * Bytes on their way to a terminal that does not take them yet: bounded, in order, retried with a growing delay.
- * Writes the descriptor itself, non-blocking, because libuv blocks the whole owner on a full terminal.
+ * Bytes for a terminal that does not take them yet: bounded, in order, retried with a growing delay. Writes the
+ * descriptor itself, non-blocking, because libuv would block the whole owner on a full terminal.
  */
 import { writeSync } from 'node:fs';
 
@@ -21,7 +21,7 @@ export class StdinQueue {
     this.#fd = fd;
   }
 
-  /** Takes all of `bytes` or nothing: false when the queue is full, because nobody reads. */
+  /** Takes all of `bytes` or none. False: the queue is full, because the program does not read. */
   push(bytes: Buffer): boolean {
     if (this.#isClosed || this.#waitingBytes + bytes.length > STDIN_QUEUE_BYTES) return false;
     this.#waiting.push(bytes);
@@ -30,13 +30,13 @@ export class StdinQueue {
     return true;
   }
 
-  /** From now on bytes go out; those pushed before were kept. */
+  /** Starts writing; bytes that were pushed before were kept. */
   open(): void {
     this.#isOpen = true;
     this.#flush();
   }
 
-  /** Drops what is left. To be called before the descriptor is closed. Idempotent. */
+  /** Drops the rest. Called before the descriptor is closed. Idempotent. */
   close(): void {
     this.#isClosed = true;
     this.#waiting = [];
@@ -64,7 +64,7 @@ export class StdinQueue {
       return writeSync(this.#fd, bytes);
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return 0;
-      // The terminal is hung up: nobody will read any more, and the exit is on its way.
+      // The terminal is hung up: there is no reader any more, and the exit is on its way.
       this.close();
       return 0;
     }

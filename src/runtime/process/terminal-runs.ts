@@ -1,4 +1,4 @@
-/** Runs on terminals that the owner process itself holds: what the `process` runtime starts. */
+/** The source of runs of the `process` runtime: runs on terminals that the owner itself holds. */
 import { existsSync } from 'node:fs';
 import type { RunEvents, RunSource } from '../owner/held-run.js';
 import type { StartRequest } from '../owner/protocol.js';
@@ -12,7 +12,7 @@ export class TerminalRuns implements RunSource {
   readonly #native: NativePty;
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
   readonly #hasBash = existsSync('/bin/bash');
-  /** Left open by whoever started the daemon. */
+  /** Descriptors that the starter of the daemon left open. */
   readonly #inherited = inheritableDescriptors();
   readonly #open = new Set<OwnedRun>();
 

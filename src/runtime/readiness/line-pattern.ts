@@ -1,14 +1,14 @@
 /**
- * The pattern of a log line that an instance is ready with: literal text, in which `*` stands for any characters,
- * found anywhere in the line. No regular expression: whatever an instance prints, a line takes time in proportion to
- * its length.
+ * The pattern of the log line that tells readiness: literal text, in which `*` stands for any characters, anywhere
+ * in the line. It is no regular expression: a line takes time in proportion to its length, whatever an instance
+ * prints.
  */
 import { toPlainText } from '../../telemetry/plain-text.js';
 
-/** What is looked at of a line. Longer ones are data, and the pattern is short. */
+/** How much of a line is searched. Longer lines are data, and the pattern is short. */
 const LOOKED_AT_CHARS = 8192;
 
-/** The test that a pattern stands for; escape sequences in a line do not count. */
+/** Makes the test of a pattern; escape sequences in a line do not count. */
 export function linePattern(pattern: string): (line: string) => boolean {
   const parts = pattern.split('*').filter((part) => part !== '');
   return (line) => {

@@ -1,12 +1,12 @@
-/** Looks for the line that says ready in what a run writes, from its first line on, as it is written. */
+/** Looks for the line that tells readiness in the output of a run, from its first line on, as it is written. */
 import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
 import { linePattern } from './line-pattern.js';
 
 /**
- * After each batch (1,000 lines or 64 Ki characters), so that an instance that floods its log before it is ready
- * takes no more than a part of a core.
+ * The pause after each batch (1,000 lines or 64 Ki characters): an instance that floods its log takes only a part
+ * of a core.
  */
 const REST_MS = 5;
 
@@ -19,8 +19,8 @@ export interface LogCheck {
 }
 
 /**
- * True as soon as a whole line matches; false when `signal` aborts or the log ends before. Lines that were rotated
- * away before they were read are skipped. Throws what reading throws.
+ * True as soon as a whole line matches; false when `signal` aborts or the log ends before. Skips lines that were
+ * rotated away before they were read. Throws the errors of reading.
  */
 export async function findLine(
   { pattern, from, follow, clock }: LogCheck,

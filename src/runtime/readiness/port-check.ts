@@ -1,6 +1,6 @@
 /**
- * One try to reach an instance at its port, by TCP or HTTP. It goes to addresses of this machine only: to loopback, and
- * to the instance's own address where that is one of this machine's.
+ * One try to reach an instance at its port, by TCP or HTTP. It goes to addresses of this machine only: to loopback,
+ * and to the instance's own address where that is one of this machine's.
  */
 import { request } from 'node:http';
 import { connect, isIP, type Socket } from 'node:net';
@@ -8,10 +8,10 @@ import { networkInterfaces } from 'node:os';
 
 const LOOPBACK = ['127.0.0.1', '::1'];
 
-/** Null: it holds. Else what is wrong, in words that a client may read. */
+/** What is wrong, in words that a client may read; null: the check holds. */
 export type Finding = string | null;
 
-/** Where to look for an instance whose clients use `hostAddress`. */
+/** The addresses of an instance whose clients use `hostAddress`. */
 export function localAddresses(hostAddress: string): readonly string[] {
   if (isIP(hostAddress) === 0 || LOOPBACK.includes(hostAddress)) return LOOPBACK;
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
@@ -35,7 +35,7 @@ export function tryHttp(
   return firstToHold(addresses, signal, (host, ended) => get({ host, port, path }, ended));
 }
 
-/** All at once: a program listens at one of them. Of those that fail, an answer says more than none. */
+/** Tries all at once: a program listens at one of them. Of the failures, an answer says more than silence. */
 async function firstToHold(
   addresses: readonly string[],
   signal: AbortSignal,
@@ -73,7 +73,10 @@ function connectTo(host: string, port: number, signal: AbortSignal): Promise<Fin
   });
 }
 
-/** Where nobody listens, a port of the system's own choice may be the very one: then TCP connects it to itself. */
+/**
+ * Guards against a connection to itself: where no program listens, the system may choose this very port for our
+ * end.
+ */
 function isItself({ localPort, remotePort, localAddress, remoteAddress }: Socket): boolean {
   return localPort === remotePort && localAddress === remoteAddress;
 }
@@ -100,7 +103,7 @@ const NO_ANSWER = 'there is no answer';
 
 function wordsFor(error: Error): string {
   const code = 'code' in error ? error.code : undefined;
-  // ::1 on a machine without IPv6: nobody can listen there.
+  // ::1 on a machine without IPv6: no program can listen there.
   if (code === 'ECONNREFUSED' || code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT') return REFUSED;
   if (code === 'ECONNRESET') return 'the connection is reset';
   if (code === 'ABORT_ERR') return NO_ANSWER;

@@ -1,4 +1,4 @@
-/** Waits until one run of an instance is ready, as its configuration says it. Decides nothing else; see the supervisor. */
+/** Waits until one run of an instance is ready by its configuration. The supervisor decides everything else. */
 import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
@@ -7,17 +7,17 @@ import type { RunId } from '../runtime.js';
 import { findLine } from './log-check.js';
 import { type Finding, localAddresses, tryHttp, tryTcp } from './port-check.js';
 
-/** One try is given up after so long. */
+/** The time of one try. */
 const TRY_MS = 5000;
-/** The first tries come sooner than the interval says: most programs are up within a second. */
+/** The first tries come sooner than the interval: most programs are up within a second. */
 const FIRST_PAUSE_MS = 100;
 
 export interface ReadinessTarget extends RunId {
   readonly readiness: Readiness;
-  /** The instance's own. */
+  /** The instance's own port. */
   readonly port: number | null;
   readonly hostAddress: string;
-  /** Number of the first line of its log that this run wrote. */
+  /** Number of the first line of the log that this run wrote. */
   readonly logFrom: number;
 }
 
@@ -27,8 +27,8 @@ export interface ReadinessWorld {
 }
 
 /**
- * Resolves when it holds, true, or when `signal` aborts, false. Never rejects: what goes wrong is told to `onFinding`,
- * and tried again.
+ * Resolves with true when the check holds, with false when `signal` aborts. Never rejects: failures go to
+ * `onFinding`, and the next try follows.
  */
 export async function untilReady(
   target: ReadinessTarget,

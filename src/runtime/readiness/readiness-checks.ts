@@ -1,6 +1,6 @@
 /**
- * The readiness checks under way on a node, one per instance at most. The supervisor begins and ends them; a check
- * ends by itself when it holds, and nothing is looked at any more.
+ * The readiness checks under way on a node, at most one per instance. The supervisor begins and ends them. A check
+ * that holds ends by itself.
  */
 import { type ReadinessTarget, type ReadinessWorld, untilReady } from './readiness-check.js';
 
@@ -13,7 +13,7 @@ interface Check {
   readonly run: number;
   readonly abort: AbortController;
   readonly done: Promise<void>;
-  /** What the last try found; null: none has ended. */
+  /** The finding of the last try; null: no try has ended. */
   problem: string | null;
 }
 
@@ -25,17 +25,17 @@ export class ReadinessChecks {
     this.#options = options;
   }
 
-  /** Which run of the instance is being checked; null: none. */
+  /** The run of the instance that is being checked; null: none. */
   runOf(id: string): number | null {
     return this.#checks.get(id)?.run ?? null;
   }
 
-  /** Why the last try did not hold, in words that a client may read; null: not known yet. */
+  /** Why the last try did not hold, in words that a client may read; null: unknown yet. */
   problemOf(id: string): string | null {
     return this.#checks.get(id)?.problem ?? null;
   }
 
-  /** A check of another run of the instance ends; one of the same run goes on. */
+  /** Begins the check of a run. A check of another run of the instance ends; one of the same run goes on. */
   begin(target: ReadinessTarget): void {
     const { instanceId, run } = target;
     if (this.runOf(instanceId) === run) return;
@@ -45,14 +45,14 @@ export class ReadinessChecks {
     this.#checks.set(instanceId, check);
   }
 
-  /** Repeatable. */
+  /** Ends the check. Repeatable. */
   end(id: string): void {
     const check = this.#checks.get(id);
     this.#checks.delete(id);
     check?.abort.abort();
   }
 
-  /** Ends all, and waits until nothing of them is open. Idempotent. */
+  /** Ends all checks, and waits until none has anything open. Idempotent. */
   async stop(): Promise<void> {
     const pending = [...this.#checks.values()];
     this.#checks.clear();
