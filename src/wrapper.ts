@@ -254,7 +254,7 @@ export class Wrapper implements Part {
       if (process !== null && 'pid' in process)
         await this.#limits.adopt({ instanceId: id, run }, process.pid, { ramMB, cpu });
     }
-    await this.#limits.removeLeftovers();
+    await this.#limits.removeUnused();
   }
 
   #buildSampler(): UsageSampler {

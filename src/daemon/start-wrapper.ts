@@ -56,7 +56,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
   const cache = new TemplateCache({ directory: paths.templateCache, logger, clock });
   await running.start(cache);
   const workspaces = new Workspaces({ runningDirectory: paths.running, cache, logger });
-  await workspaces.cleanLeftovers();
+  await workspaces.removeUnfinished();
   running.onStop(() => workspaces.stop());
   const wrapper = new Wrapper({
     ...shared,

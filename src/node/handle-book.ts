@@ -106,7 +106,7 @@ export type Handle = Readonly<Omit<z.output<typeof keptSchema>, 'stopping'>> & {
   readonly progress: string | null;
   /** The start under way is no longer wanted, and its runtime was told so. */
   readonly isStartCancelled: boolean;
-  /** Something of the last run (group members, strays) may still live and must be ended before a start. */
+  /** Something of the last run (its remains) may still live and must be ended before a start. */
   readonly hasRemains: boolean;
   /** Monotonic ms at which remains were last looked for. */
   readonly remainsCheckedAt: number | null;

@@ -1,4 +1,4 @@
-/** Puts the variables into the files that a configuration names, in a tree that nobody else writes yet. */
+/** Replaces the variables in the files that a configuration names, in a tree that nobody else writes yet. */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const EDIT = constants.O_RDWR | constants.O_NOFOLLOW;
 export interface ModificationRequest {
   /** The tree to change. */
   readonly directory: string;
-  /** What is in it, by path. */
+  /** The entries of the tree, by path. */
   readonly items: ReadonlyMap<string, WorkspaceItem>;
   /** Paths as the configuration names them. */
   readonly files: readonly string[];
@@ -19,7 +19,10 @@ export interface ModificationRequest {
   readonly signal: AbortSignal;
 }
 
-/** Changes the files in place, bytes beside the placeholders untouched. Resolves with warnings for the operator. */
+/**
+ * Changes the files in place; bytes outside of placeholders stay as they are. Resolves with warnings for the
+ * operator.
+ */
 export async function modifyFiles({
   directory,
   items,
@@ -46,7 +49,7 @@ export async function modifyFiles({
   return warnings;
 }
 
-/** Resolves with the built-in names that the file asks for in vain. */
+/** Resolves with the built-in names in the file that have no value. */
 async function modifyFile(path: string, variables: Variables): Promise<string[]> {
   const file = await open(path, EDIT);
   try {

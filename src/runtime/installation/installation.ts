@@ -1,6 +1,7 @@
 /**
- * What a wrapper does to this machine for one instance beside running it: fetch its templates, make and remove its
- * working directory, compose its command line and environment, read its log. Used by the wrapper's reconcilers.
+ * What a wrapper does to this machine for one instance, beside running it: fetches its templates, makes and removes
+ * its working directory, composes its command line and environment, reads its log. The wrapper's reconcilers use
+ * it.
  */
 import { lookup } from 'node:dns/promises';
 import { join } from 'node:path';
@@ -36,9 +37,9 @@ export interface LocalInstallationOptions {
   readonly logsDirectory: string;
   readonly cache: TemplateCache;
   readonly workspaces: Workspaces;
-  /** The daemon's environment, of which a short list passes. */
+  /** The daemon's environment; only a short list passes. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
-  /** What extensions add; asked at each install and start, never throws. */
+  /** Variables that extensions add. Asked at each install and start; never throws. */
   readonly addedVariables?: (instance: {
     readonly instanceId: string;
     readonly configurationName: string;

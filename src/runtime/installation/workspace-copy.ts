@@ -1,4 +1,7 @@
-/** Copies the files of a working directory out of the template cache: fast for many small ones, patient with large ones. */
+/**
+ * Copies the files of a working directory out of the template cache: fast for many small ones, in steps for large
+ * ones.
+ */
 import { constants } from 'node:fs';
 import { copyFile, type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +9,7 @@ import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded
 import { systemCodeOf } from '../../templates/tree/system-error.js';
 import type { WorkspaceItem } from './workspace-layers.js';
 
-/** Larger files are copied in steps, so that an abort is heeded and the I/O threads are not held for seconds. */
+/** Larger files are copied in steps, so that an abort is heeded and the I/O threads stay free. */
 const LARGE_BYTES = 8 * 1024 * 1024;
 const STEP_BYTES = 1024 * 1024;
 const NO_REFLINK = new Set(['ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EINVAL', 'ENOTTY', 'ENOSYS']);

@@ -1,4 +1,4 @@
-/** Lays the templates of one instance over each other: which file comes from which tree. Pure. */
+/** Lays the templates of one instance over each other: decides which file comes from which tree. Pure. */
 import { DroverError } from '../../model/errors.js';
 import type { TreeItem } from '../../templates/tree/tree.js';
 
@@ -20,7 +20,7 @@ export interface WorkspaceItem extends TreeItem {
 }
 
 /**
- * One item per path, parents before children; of two files at one path the later layer's wins. Throws
+ * One item per path, parents before children. Of two files at one path the later layer's wins. Throws
  * DRV_TEMPLATE_UNSAFE when one template has a file where another has a directory.
  */
 export function mergeLayers(layers: readonly Layer[]): Map<string, WorkspaceItem> {

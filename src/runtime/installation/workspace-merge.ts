@@ -1,7 +1,6 @@
 /**
- * Brings templates into a working directory that exists already (static instances). The instance may have
- * planted links there: every directory is held open while its entries are touched, so that nothing outside is
- * ever read or written.
+ * Adds templates to an existing working directory (static instances). The instance may have planted links there, so
+ * every directory is held open while its entries are touched: nothing outside is ever read or written.
  */
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +27,7 @@ const WHAT: Readonly<Record<EntryKind, string>> = {
   other: 'a device, socket or pipe',
 };
 
-/** Knows what is missing in one working directory, and moves it there. */
+/** Finds what is missing in one working directory, and moves it there. */
 export class WorkspaceMerge {
   readonly #request: MergeRequest;
   readonly #children = new Map<string, WorkspaceItem[]>();
@@ -46,8 +45,8 @@ export class WorkspaceMerge {
   }
 
   /**
-   * The items that are to be installed, parents before children; existing files are left out unless `override`.
-   * Changes nothing. Throws DRV_WORKSPACE_UNSAFE for a link or another kind of entry in the way.
+   * The items to install, parents before children. Existing files are left out unless `override`. Changes nothing.
+   * Throws DRV_WORKSPACE_UNSAFE for a link or another kind of entry in the way.
    */
   async select(signal: AbortSignal): Promise<WorkspaceItem[]> {
     const selected: WorkspaceItem[] = [];
@@ -58,8 +57,8 @@ export class WorkspaceMerge {
   }
 
   /**
-   * Moves the selected items from `staging`, on the same disk, to their places. Each move is atomic; after a
-   * crash the whole merge is done again.
+   * Moves the selected items from `staging`, on the same disk, to their places. Each move is atomic; after a crash
+   * the whole merge is repeated.
    */
   async install(staging: string, selected: readonly WorkspaceItem[], signal: AbortSignal): Promise<void> {
     const paths = new Set(selected.map(({ path }) => path));
@@ -124,7 +123,7 @@ export class WorkspaceMerge {
     }
   }
 
-  /** A file, or a directory with all that is in it. rename never follows a link at its target. */
+  /** Moves a file, or a directory with all that is in it. rename never follows a link at its target. */
   async #move(from: string, to: string, item: WorkspaceItem): Promise<void> {
     await rename(from, to).catch((error: unknown) => {
       const code = systemCodeOf(error) ?? '';

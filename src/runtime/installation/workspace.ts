@@ -1,6 +1,6 @@
 /**
- * The working directories, `running/<instance id>/`: made from templates before a start, wholly or not at all,
- * and removed with their instance. An instance is taken for an attacker of its own directory.
+ * The working directories, `running/<instance id>/`: made from templates before a start, wholly or not at all, and
+ * removed with their instance. An instance counts as an attacker of its own directory.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync } from 'node:fs';
@@ -34,11 +34,11 @@ export interface PrepareRequest {
   readonly instanceId: string;
   /** All with a digest that the cache holds. */
   readonly templates: readonly ResolvedTemplate[];
-  /** Static instances: keep the directory and the files in it. */
+  /** Static instances: keep the directory and its files. */
   readonly keep: boolean;
   /** With `keep`: templates replace files that exist. */
   readonly override: boolean;
-  /** Relative paths of files that get the variables. */
+  /** Relative paths of files in which variables are replaced. */
   readonly fileModifications: readonly string[];
   readonly variables: Variables;
   readonly signal: AbortSignal;
@@ -47,7 +47,7 @@ export interface PrepareRequest {
 export interface PreparedWorkspace {
   /** The absolute path. */
   readonly directory: string;
-  /** For the operator: what was asked for and could not be done, without being a reason not to start. */
+  /** What was asked for and could not be done, for the operator; no reason not to start. */
   readonly warnings: readonly string[];
 }
 
@@ -64,11 +64,11 @@ export class Workspaces {
   }
 
   /** Removes what a killed process left half-made or half-removed. Called at start, before the first `prepare`. */
-  async cleanLeftovers(): Promise<void> {
+  async removeUnfinished(): Promise<void> {
     await mkdir(this.#running, { recursive: true });
     for (const name of await readdir(this.#running)) {
       if (!name.startsWith(STAGING) && !name.startsWith(REMOVED)) continue;
-      this.#logger.info({ name }, 'leftover of an earlier run removed');
+      this.#logger.info({ name }, 'removed what an earlier daemon left unfinished');
       await removeTree(join(this.#running, name));
     }
   }
@@ -78,7 +78,7 @@ export class Workspaces {
     await Promise.all(this.#removals);
   }
 
-  /** Whether the instance has a working directory (or something in its place, which `prepare` then refuses). */
+  /** Whether the instance has a working directory, or something in its place, which `prepare` then refuses. */
   async exists(instanceId: string): Promise<boolean> {
     try {
       await lstat(this.#directoryOf(instanceId));
@@ -91,9 +91,9 @@ export class Workspaces {
 
   /**
    * Makes the working directory: fresh from the templates, or with `keep` by adding what is missing. All or
-   * nothing: after an error or an abort an existing directory is as it was (a merge cut off between two files is
-   * completed by the next call). One call at a time per instance, repeatable. Throws DRV_TEMPLATE_UNKNOWN or
-   * DRV_TEMPLATE_CORRUPT for templates that are not held, DRV_WORKSPACE_UNSAFE for links or kinds in the way,
+   * nothing: after an error or an abort an existing directory is as it was. (The next call completes a merge that
+   * was cut off between two files.) One call at a time per instance; repeatable. Throws DRV_TEMPLATE_UNKNOWN or
+   * DRV_TEMPLATE_CORRUPT for templates that the cache lacks, DRV_WORKSPACE_UNSAFE for links or kinds in the way,
    * DRV_DISK_WRITE_FAILED.
    */
   async prepare(request: PrepareRequest): Promise<PreparedWorkspace> {
@@ -156,7 +156,7 @@ export class Workspaces {
     const selected = await merge.select(signal);
     const isKept = new Set(items.keys());
     for (const { path } of selected) isKept.delete(path);
-    // What the instance keeps was modified when it was installed, and belongs to it now.
+    // The files that the instance keeps were modified when they were installed, and are its own now.
     const fileModifications = request.fileModifications.filter((path) => !isKept.has(path));
     const missing = new Map(selected.map((item) => [item.path, item]));
     if (missing.size === 0) {
@@ -168,7 +168,7 @@ export class Workspaces {
     });
   }
 
-  /** Builds the items beside the working directories and hands them to `place`; removes what is left in any case. */
+  /** Builds the items beside the working directories and hands them to `place`; removes the rest in any case. */
   async #inStaging(
     request: PrepareRequest,
     items: ReadonlyMap<string, WorkspaceItem>,
@@ -191,7 +191,7 @@ export class Workspaces {
     }
   }
 
-  /** A file that is not in the cache although its tree should be: the tree is fetched again. */
+  /** A file that the cache lacks although its tree should be there: the tree is fetched again. */
   async #onCopyFailed(request: PrepareRequest, error: unknown): Promise<never> {
     if (systemCodeOf(error) !== 'ENOENT') throw error;
     for (const template of request.templates) await this.#cache.discard(digestOf(template));
@@ -225,8 +225,8 @@ export class Workspaces {
   }
 
   /**
-   * An empty directory in the place of what was there. False: it takes more. Done at once, by two or three system
-   * calls of some 20 microseconds, because a restart after a crash waits for it: the thread pool would take
+   * Makes an empty directory in the place of the old one. False: that takes more work. It makes two or three system
+   * calls of some 20 microseconds at once, because a restart after a crash waits for it: the thread pool would take
    * milliseconds on a busy machine.
    */
   #makeEmpty(instanceId: string, directory: string): boolean {
@@ -256,7 +256,7 @@ export class Workspaces {
     this.#removals.add(removal);
   }
 
-  /** Renames the working directory to a leftover; null when there is none. A link is moved, not what it points to. */
+  /** Renames the working directory for its removal; null when there is none. A link itself is moved, not its target. */
   async #moveAway(instanceId: string): Promise<string | null> {
     const away = this.#beside(REMOVED, instanceId);
     try {

@@ -1,6 +1,6 @@
 /**
- * One control group for each run of this root, in whichever version the machine has. Knows the groups by their names
- * alone, so that the next daemon takes them up; never touches a group that is not in the group of this root.
+ * One control group for each run of this root, in the machine's version of control groups. It knows the groups by
+ * their names alone, so that the next daemon takes them up. It never touches a group outside of this root's group.
  */
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ export interface ControlGroupsOptions {
 
 interface OpenGroup {
   readonly group: RunGroup;
-  /** Kills by the memory limit that were told of, or were there before this daemon. */
+  /** Kills by the memory limit that were reported, or were there before this daemon. */
   killsTold: number;
   /** Kills at the last look. */
   killsSeen: number;
@@ -43,7 +43,7 @@ export class ControlGroups implements ResourceLimits {
     const { hierarchy, logger } = this.#options;
     const group = this.#groupOf(run);
     await this.#removeLeft();
-    // Known before it is there: leftovers may be looked for at this moment.
+    // Noted before it is made: unused groups may be removed at this moment.
     this.#open.set(runKeyOf(run), this.#newlyOpen(group));
     try {
       for (const directory of directoriesOf(group)) await this.#makeFresh(directory);
@@ -102,7 +102,7 @@ export class ControlGroups implements ResourceLimits {
     for (const directory of directoriesOf(group)) await this.#remove(directory);
   }
 
-  async removeLeftovers(): Promise<void> {
+  async removeUnused(): Promise<void> {
     const { hierarchy, files } = this.#options;
     for (const root of directoriesOf(hierarchy.root))
       for (const name of await files.groupsIn(root))
@@ -137,7 +137,7 @@ export class ControlGroups implements ResourceLimits {
       return;
     }
     this.#left.delete(directory);
-    // Of an earlier daemon with another group of its own: nobody else comes by to remove it, once it is empty.
+    // Of an earlier daemon with another group of its own: only we remove it, once it is empty.
     const parent = dirname(directory);
     if (!directoriesOf(hierarchy.root).includes(parent)) await files.remove(parent);
   }
@@ -147,7 +147,7 @@ export class ControlGroups implements ResourceLimits {
       if (!this.#open.has(basename(directory))) await this.#remove(directory);
   }
 
-  /** The group that a live process of the run is in; the daemon that opened it may have had another group of its own. */
+  /** The group of a live process of the run. The daemon that opened it may have had another group of its own. */
   #groupOfProcess(run: RunId, pid: number): RunGroup | undefined {
     const { root } = this.#options.hierarchy;
     const own = readOwnGroups(pid);

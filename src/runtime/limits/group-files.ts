@@ -1,17 +1,17 @@
 /**
- * Directories and small files of control groups. Reads are synchronous, because the kernel makes the text at once;
- * what changes groups is not, because the kernel may take its time for it.
+ * Directories and small files of control groups. Reads are synchronous, because the kernel makes the text at once.
+ * Changes of groups are not, because the kernel may take its time.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const BLOCK_BYTES = 16 * 1024;
-/** Longer files than that are cut: the pids of a million processes. */
+/** Longer files are cut off: this is room for the pids of a million processes. */
 const MOST_BLOCKS = 512;
 
 export class GroupFiles {
-  /** Kept: hundreds of groups are read every few seconds. */
+  /** Kept open: hundreds of groups are read every few seconds. */
   readonly #buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES);
 
   /** Undefined: there is no such file, or it cannot be read. */
@@ -56,18 +56,18 @@ export class GroupFiles {
     return this.text(directory, 'cgroup.procs') !== undefined;
   }
 
-  /** Throws what the kernel answers. A group that is there already is no error. */
+  /** Makes a group; an existing one is no error. Throws the kernel's answer. */
   async make(directory: string): Promise<void> {
     await mkdir(directory, { recursive: true });
   }
 
-  /** Throws what the kernel answers. */
+  /** Writes a control file. Throws the kernel's answer. */
   async write(directory: string, name: string, value: string | number): Promise<void> {
-    // r+: control files are never made by us.
+    // r+: control files exist already.
     await writeFile(join(directory, name), String(value), { flag: 'r+' });
   }
 
-  /** Removes a group that nothing is in. False: something is, or it may not be removed. */
+  /** Removes an empty group. False: it is not empty, or may not be removed. */
   async remove(directory: string): Promise<boolean> {
     try {
       await rmdir(directory);

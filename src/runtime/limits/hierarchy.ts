@@ -1,13 +1,13 @@
-/** What differs between the two versions of control groups: where a run's group is, its limits, and its numbers. */
+/** The differences between the two versions of control groups: where a run's group is, its limits, and its figures. */
 import { messageOf } from '../../model/errors.js';
 import type { Usage } from '../runtime.js';
 import type { RunLimits } from './resource-limits.js';
 
-/** Time over which a share of the processor is given out. */
+/** The period over which a share of the processor is given out. */
 export const CPU_PERIOD_US = 100_000;
 export const BYTES_PER_MB = 1024 * 1024;
 
-/** Directories of one run's group. With version 2 they are the same; undefined: without that controller. */
+/** Directories of one run's group. In version 2 they are the same; undefined: that controller is missing. */
 export interface RunGroup {
   readonly memory: string | undefined;
   readonly cpu: string | undefined;
@@ -16,14 +16,14 @@ export interface RunGroup {
 }
 
 export interface Hierarchy {
-  /** The group of the node's root: the groups of its runs lie in it. */
+  /** The group of the node's root: it holds the groups of its runs. */
   readonly root: RunGroup;
-  /** Why some limit does not hold; null: all do. */
+  /** Why some limit does not hold; null: all hold. */
   readonly advisory: string | null;
-  /** Sets the limits of a group that is there. Throws what the kernel answers. */
+  /** Sets the limits of an existing group. Throws the kernel's answer. */
   limit(group: RunGroup, limits: RunLimits): Promise<void>;
   usage(group: RunGroup): Usage | undefined;
-  /** Processes that the memory limit has ended. */
+  /** How many processes the memory limit has ended. */
   memoryKills(group: RunGroup): number;
 }
 

@@ -1,4 +1,7 @@
-/** Finds out what this machine lets the daemon do with control groups, and opens them, or says why limits are advisory. */
+/**
+ * Finds out what the daemon may do with this machine's control groups, and opens them, or says why limits are
+ * advisory.
+ */
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -11,7 +14,7 @@ import { Version1 } from './version-1.js';
 import { Version2 } from './version-2.js';
 
 /**
- * Set to `delegated` by whoever starts the daemon in a control group of version 2 that is Drover's alone: a unit of
+ * Set to `delegated` when the daemon starts in a control group of version 2 that is Drover's alone: by a unit of
  * systemd with Delegate=yes.
  */
 export const DELEGATION_VARIABLE = 'DROVER_CONTROL_GROUP';

@@ -1,14 +1,14 @@
 /**
- * Where this process stands in the control groups of the machine, read off `/proc/self/cgroup` and
- * `/proc/self/mountinfo`. Pure: whether anything there may be written is the business of others.
+ * This process's place in the control groups of the machine, read from `/proc/self/cgroup` and
+ * `/proc/self/mountinfo`. Pure: it does not know whether anything there may be written.
  */
 import { join, relative } from 'node:path';
 
-/** A control group hierarchy that is mounted, with this process's own group in it. */
+/** A mounted control group hierarchy, with this process's own group in it. */
 export interface OwnGroup {
   /** Directory of the own group. */
   readonly directory: string;
-  /** The topmost directory of the hierarchy that can be seen here. */
+  /** The topmost directory of the hierarchy that is visible here. */
   readonly mountPoint: string;
   readonly isReadOnly: boolean;
 }
@@ -59,7 +59,7 @@ export function parseGroups(text: string): { controllers: readonly string[]; pat
 
 /** Undefined: the group lies outside of what is mounted. */
 function within(mount: Mount | undefined, path: string): OwnGroup | undefined {
-  // A name space of control groups shows what is outside of it so; there is no way to it.
+  // A name space of control groups shows groups outside of it like this; they cannot be reached.
   if (mount === undefined || [mount.root, path].some((text) => text.startsWith('/..'))) return undefined;
   const below = relative(mount.root, path);
   if (below === '..' || below.startsWith('../')) return undefined;
@@ -86,7 +86,7 @@ function parseMount(line: string): Mount[] {
   ];
 }
 
-/** Spaces and the like stand as three octal digits. */
+/** mountinfo writes spaces and the like as three octal digits. */
 function decodePath(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 8)),

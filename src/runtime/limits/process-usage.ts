@@ -1,6 +1,6 @@
 /**
- * What runs use, read off /proc, where no control group tells: the sum over the members of a run's session and process
- * group, and over strays that carry its mark. One pass over /proc serves all runs.
+ * Usage of runs without a control group, read from /proc: the sum over a run's session and process group, and over
+ * other processes that carry its mark. One pass over /proc serves all runs.
  */
 import { readFileSync } from 'node:fs';
 import type { MarkedEntry, ProcessTable } from '../process-table.js';
@@ -80,7 +80,7 @@ function add(sums: Map<string, Sum>, key: string, entry: MarkedEntry): void {
   sums.set(key, sum);
 }
 
-/** The kernel tells each program in a table of pairs of 64-bit numbers. */
+/** The kernel passes this to each program in a table of pairs of 64-bit numbers. */
 function readPageSize(): number {
   const table = readFileSync('/proc/self/auxv');
   for (let at = 0; at + AUXILIARY_ENTRY_BYTES <= table.length; at += AUXILIARY_ENTRY_BYTES)

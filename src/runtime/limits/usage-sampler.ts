@@ -1,6 +1,6 @@
 /**
  * Measures every few seconds what each instance of the node uses: by its control group, by its runtime, or by its
- * processes, in this order. Starts no process. Says in the log when the memory limit ended a part of an instance.
+ * processes, in this order. Starts no process. Logs when the memory limit ended a part of an instance.
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { type InstanceUsage, USAGE_EVERY_MS } from '../../model/instance-usage.js';
@@ -9,7 +9,7 @@ import type { RunId, Runtime, Usage } from '../runtime.js';
 import type { LedRun, ProcessUsage } from './process-usage.js';
 import { type ResourceLimits, runKeyOf } from './resource-limits.js';
 
-/** Control groups read at once, in two milliseconds or three: then others may work. */
+/** How many control groups are read at once, in two or three milliseconds: then other work may go on. */
 const GROUPS_AT_ONCE = 32;
 
 export interface SampledRun extends RunId {
@@ -19,11 +19,11 @@ export interface SampledRun extends RunId {
 }
 
 export interface UsageSamplerOptions {
-  /** What runs now. */
+  /** The runs of this moment. */
   readonly runs: () => Iterable<SampledRun>;
   readonly limits: ResourceLimits;
   readonly processes: Pick<ProcessUsage, 'read'>;
-  /** Called after each pass with everything, by instance id; not while nothing runs. */
+  /** Called after each pass with all samples, by instance id; not while nothing runs. */
   readonly onSamples: (usages: ReadonlyMap<string, InstanceUsage>) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -112,7 +112,7 @@ export class UsageSampler {
     return new Promise((resolve) => this.#options.clock.nextTurn(resolve));
   }
 
-  /** Undefined also for a group that is empty: its process could not join. */
+  /** Undefined also for an empty group: its process could not join. */
   #readGroup(run: SampledRun): Usage | undefined {
     const { limits, logger } = this.#options;
     const usage = limits.usage(run);
@@ -143,7 +143,7 @@ function add(asked: Map<Runtime, RunId[]>, run: SampledRun): void {
   else runs.push(run);
 }
 
-/** Processes that end take what they used with them where no control group counts: what is told never shrinks. */
+/** Where no control group counts, processes that end take their usage with them: the reported figure never shrinks. */
 function since(before: Seen | undefined, usage: Usage, at: number): InstanceUsage {
   if (before === undefined) return { ...usage, cpuPercent: null };
   const cpuSeconds = Math.max(usage.cpuSeconds, before.usage.cpuSeconds);

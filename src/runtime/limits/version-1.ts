@@ -1,5 +1,5 @@
 /**
- * Control groups of version 1: a tree for each controller, in which a group may hold processes and groups alike. The
+ * Control groups of version 1: a tree for each controller, in which a group may hold both processes and groups. The
  * groups of this root are made below the daemon's own in each tree.
  */
 import { join } from 'node:path';
@@ -82,11 +82,11 @@ export class Version1 implements Hierarchy {
     return memory === undefined ? 0 : (this.#files.field(memory, 'memory.oom_control', 'oom_kill') ?? 0);
   }
 
-  /** In this order: memory may not be more than the sum of memory and swap. */
+  /** In this order: memory may not exceed the sum of memory and swap. */
   async #limitMemory(directory: string, bytes: number): Promise<void> {
     const sum = 'memory.memsw.limit_in_bytes';
     await this.#files.write(directory, 'memory.limit_in_bytes', bytes);
-    // Without it what does not fit goes to the swap space, and the limit is none. Not every kernel counts it.
+    // Else the rest goes to swap, and there is no limit. Not every kernel counts it.
     if (this.#files.number(directory, sum) !== undefined) await this.#files.write(directory, sum, bytes);
   }
 

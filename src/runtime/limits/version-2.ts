@@ -33,7 +33,7 @@ export interface Version2Options {
   readonly own: OwnGroup;
   /** Of the root's group: `drover-<root>`. */
   readonly name: string;
-  /** Whoever started the daemon says that its control group is Drover's, with all that is in it. */
+  /** The starter of the daemon says that its control group, with all that is in it, is Drover's. */
   readonly isDelegated: boolean;
 }
 
@@ -56,7 +56,7 @@ export class Version2 implements Hierarchy {
         : `${what.join(' and ')} is advisory (its control group was not given the controller ${missing})`;
   }
 
-  /** Makes the root's group, moving this process where that is needed. A string: why limits cannot hold here. */
+  /** Makes the root's group, and moves this process where that is needed. A string: why limits cannot hold here. */
   static async open({ files, own, name, isDelegated }: Version2Options): Promise<Version2 | string> {
     const home = homeOf(own.directory, name);
     const problem = refusal(files, { ...own, directory: home }, isDelegated || home !== own.directory);
@@ -83,7 +83,7 @@ export class Version2 implements Hierarchy {
     const files = this.#files;
     if (group.memory !== undefined && ramMB > 0) {
       await files.write(group.memory, 'memory.max', ramMB * BYTES_PER_MB);
-      // Without it what does not fit goes to the swap space, and the limit is none. Not every kernel has it.
+      // Else the rest goes to swap, and there is no limit. Not every kernel has it.
       if (files.text(group.memory, 'memory.swap.max') !== undefined)
         await files.write(group.memory, 'memory.swap.max', 0);
     }
@@ -122,14 +122,14 @@ function homeOf(directory: string, name: string): string {
 
 function refusal(files: GroupFiles, home: OwnGroup, isOurs: boolean): string | undefined {
   if (home.isReadOnly) return 'control groups are mounted read-only, as is usual in a container';
-  // What can be seen at the top is a container's own, or a machine without a service manager.
+  // The visible top is a container's own, or that of a machine without a service manager.
   if (isOurs || home.directory === home.mountPoint) return undefined;
   return files.text(home.directory, 'cgroup.procs') === undefined
     ? 'the control group of Drover cannot be read'
     : 'the control group that Drover was started in is not its own; run it as the service of manifests/systemd';
 }
 
-/** The top of the whole tree, unlike that of a container, may hold processes whatever it gives to others. */
+/** The top of the whole tree may hold processes, whatever it gives to others. The top of a container may not. */
 function isTop(files: GroupFiles, directory: string): boolean {
   return files.text(directory, 'cgroup.type') === undefined;
 }

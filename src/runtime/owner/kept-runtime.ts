@@ -12,10 +12,10 @@ import { ProcessTable } from '../process-table.js';
 import { formatMark, MARK_VARIABLE } from '../run-mark.js';
 import type { Exit, ExitListener, Held, ProcessIdentity, RunId, Runtime, StartSpec } from '../runtime.js';
 import { resolveSocketPath } from '../socket-path.js';
-import { endLeftovers } from './leftovers.js';
 import { OwnerAccess } from './owner-access.js';
 import type { OwnerKind } from './owner-launch.js';
 import type { OwnerHeld } from './protocol.js';
+import { endRemains } from './remains.js';
 import { keyOf, RunBook } from './run-book.js';
 import { checkSpec } from './start-spec.js';
 import { checkInput } from './stdin-limits.js';
@@ -88,7 +88,7 @@ export class KeptRuntime implements Runtime {
   async adopt(): Promise<readonly Held[]> {
     const access = this.#reachable();
     if ((await access.find()) === undefined) {
-      if (this.#kind.diesWithOwner) await this.#endLeftovers();
+      if (this.#kind.diesWithOwner) await this.#endRemains();
       else if (this.#kind.hasLeftRuns()) await access.reach();
     }
     return this.#book.all();
@@ -214,7 +214,7 @@ export class KeptRuntime implements Runtime {
 
   async #onDead(): Promise<void> {
     this.#options.logger.error(`${this.#kind.title} died; its instances are ended and reported as lost`);
-    await this.#endLeftovers();
+    await this.#endRemains();
     this.#tellLost();
   }
 
@@ -222,9 +222,9 @@ export class KeptRuntime implements Runtime {
     for (const listener of this.#lostListeners) this.#call(listener);
   }
 
-  async #endLeftovers(): Promise<void> {
+  async #endRemains(): Promise<void> {
     const { clock, logger } = this.#options;
-    const found = await endLeftovers({
+    const found = await endRemains({
       processes: this.#processes,
       clock,
       logger,

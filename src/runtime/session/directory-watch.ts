@@ -1,4 +1,4 @@
-/** Tells when anything in a run's directory changed. Where the system has no watch to give, nothing is told. */
+/** Tells when anything in a run's directory changed. Where the system has no watch to give, it tells nothing. */
 import { type FSWatcher, watch } from 'node:fs';
 
 export class DirectoryWatch {
@@ -17,7 +17,7 @@ export class DirectoryWatch {
     }
   }
 
-  /** The next change, or `timeoutMs` without one. */
+  /** Resolves at the next change, or after `timeoutMs`. */
   next(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, timeoutMs);

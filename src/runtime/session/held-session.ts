@@ -1,6 +1,6 @@
 /**
- * One session inside the session owner: it began when its shell said so, its output goes into the log as it comes, and its exit
- * is kept on disk until a daemon acknowledges it. All that a new session owner needs stands in the run's directory.
+ * One session inside its owner. It began when its shell said so, its output goes into the log as it comes, and its
+ * exit is kept on disk until a daemon acknowledges it. All that a new owner needs stands in the run's directory.
  */
 import { randomBytes } from 'node:crypto';
 import type { SegmentWriter } from '../../logs/segment-writer.js';
@@ -18,12 +18,12 @@ import { launchSession, untilBegun } from './session-start.js';
 import type { SessionExit, SessionTool, SpoolEnd } from './session-tool.js';
 import { SpoolRotation } from './spool-rotation.js';
 
-/** A session begins within milliseconds; on a machine that is very busy it takes longer. */
+/** A session begins within milliseconds, and later on a very busy machine. */
 const START_PATIENCE_MS = 10_000;
 const TAKE_UP_PATIENCE_MS = 5000;
 /** Longer than any closing words of a tool. */
 const LONGEST_WORDS_BYTES = 512;
-/** Looks (every 2 s) that find the program dead and no word of its end. */
+/** After this many looks (every 2 s) that find the program dead without word of its end, the end counts as unknown. */
 const PATIENT_LOOKS = 2;
 
 export interface SessionServices {
@@ -49,12 +49,12 @@ export class HeldSession implements HeldRun {
   #exit: OwnerExit | null = null;
   #isEnding = false;
   #isPumpDue = false;
-  /** What is found at first happened while no session owner was there. */
+  /** True: what is found at first happened while no owner was there. */
   #isPast = false;
   #suspiciousLooks = 0;
   #removal: Promise<void> | undefined;
 
-  /** Starts the session and resolves when its command is about to run. Throws an Error for the operator. */
+  /** Starts the session. Resolves when its command is about to run. Throws an Error for the operator. */
   static async start(
     request: StartRequest,
     directory: RunDirectory,
@@ -76,8 +76,8 @@ export class HeldSession implements HeldRun {
   }
 
   /**
-   * Takes up what an earlier session owner left. Undefined: a session that never began; nothing is left of it. Throws what the
-   * disk says; then nothing was changed.
+   * Takes up what an earlier owner left. Undefined: the session never began, and nothing is left of it. Throws the
+   * disk's error; then nothing was changed.
    */
   static async takeUp(directory: RunDirectory, services: SessionServices): Promise<HeldSession | undefined> {
     const { record, place, exit } = directory;
@@ -125,7 +125,7 @@ export class HeldSession implements HeldRun {
     return this.#input.push(bytes);
   }
 
-  /** What ends closes itself. */
+  /** An ended run closes itself. */
   close(): void {}
 
   async forget(): Promise<void> {
@@ -134,8 +134,8 @@ export class HeldSession implements HeldRun {
   }
 
   /**
-   * To be called every 2 s, and when the tool says that the session's server is gone: finds the ends that nobody tells,
-   * and what a watch missed.
+   * Called every 2 s, and when the tool says that the session's server is gone. Finds ends that nobody reports, and
+   * changes that a watch missed.
    */
   look(): void {
     if (this.#pump === undefined || this.#isEnding) return;
@@ -173,7 +173,7 @@ export class HeldSession implements HeldRun {
     this.#removal = this.#removeSession();
   }
 
-  /** An end that came while no session owner was there is known before the first daemon asks. */
+  /** Finds an end that came while no owner was there, before the first daemon asks. */
   #goOn(place: OutputPlace): void {
     this.#pump = OutputPump.resume(this.#pumpOptions(openLogAgain(this.#record.log), place));
     const isLost = this.#isOfEarlierBoot || !this.#services.tool.isServed(this.#directory);
@@ -184,7 +184,7 @@ export class HeldSession implements HeldRun {
     this.#isPast = false;
   }
 
-  /** The session owner before was killed while it waited for the beginning. */
+  /** The earlier owner was killed while it waited for the beginning. */
   async #hasBegunAfterAll(): Promise<boolean> {
     if (this.#isOfEarlierBoot || !this.#services.tool.isServed(this.#directory)) return false;
     try {
@@ -236,7 +236,7 @@ export class HeldSession implements HeldRun {
     return { outputBytes, exit: exit === undefined || exit.signal !== null ? exit : KILLED };
   }
 
-  /** `otherwise`: unless the session's shell left word of the end. */
+  /** `otherwise` counts unless the session's shell left word of the end. */
   #finish(otherwise: SessionExit): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
@@ -281,7 +281,7 @@ export class HeldSession implements HeldRun {
     return this.#record.bootId !== this.#services.bootId;
   }
 
-  /** Its shell is gone too, or has left word and is only held up by its terminal. */
+  /** Whether its shell is gone too, or has left word and only its terminal holds it. */
   get #isEndKnown(): boolean {
     return !this.#processes.isShellAlive || this.#directory.status !== undefined;
   }

@@ -1,4 +1,4 @@
-/** Bytes on their way to a session's program: bounded, in order, one write at a time; what waits is sent together. */
+/** Bytes for a session's program: bounded, in order, one write at a time. Waiting bytes are sent together. */
 import { STDIN_QUEUE_BYTES } from '../process/stdin-queue.js';
 import { InputFull } from './session-tool.js';
 
@@ -18,7 +18,10 @@ export class InputQueue {
     this.#send = send;
   }
 
-  /** Resolves when the bytes are sent: true. False: too many wait already, here or at the tool. Throws why not. */
+  /**
+   * Resolves with true when the bytes are sent, with false when too many wait already, here or at the tool. Throws
+   * other failures.
+   */
   async push(bytes: Buffer): Promise<boolean> {
     if (this.#waitingBytes + bytes.length > STDIN_QUEUE_BYTES) return false;
     this.#waitingBytes += bytes.length;

@@ -1,12 +1,12 @@
 /**
- * A session's terminal adds a carriage return before each newline, so that an operator who attaches sees lines and not
- * stairs. In the log stands what the program wrote, without it. Of a program that sets its terminal up otherwise, one
- * return before a newline is taken too.
+ * Removes the carriage returns that a session's terminal adds before newlines, for operators who attach. The log
+ * holds what the program wrote. Where a program sets its terminal up otherwise, one return of its own before a
+ * newline is removed too.
  */
 const RETURN = 0x0d;
 const LINE_END = '\r\n';
 
-/** How many of `bytes` can be judged: a return at their end may belong to a newline that is still to come. */
+/** How many of `bytes` are certain: a return at their end may belong to a newline that is still to come. */
 export function judgeable(bytes: Buffer): number {
   return bytes.at(-1) === RETURN ? bytes.length - 1 : bytes.length;
 }
@@ -24,7 +24,7 @@ export function withoutReturns(bytes: Buffer): Buffer {
   return bytes.subarray(0, kept + bytes.length - from);
 }
 
-/** How many of `bytes` became the first `count` that were kept, and how many of those that is when there are fewer. */
+/** How many of `bytes` became the first `count` kept bytes, and how many were kept when there are fewer. */
 export function spentFor(bytes: Buffer, count: number): { readonly spent: number; readonly kept: number } {
   let kept = 0;
   let from = 0;

@@ -1,7 +1,8 @@
 /**
- * Moves a run's output from the spool into its log, each byte exactly once also when the session owner is killed in between:
- * how far it came is read from the log itself, which grows by what was taken from the spool. `place.json` says from where
- * to count; it is written anew whenever the two go on in a new file, and when the log lost or added something.
+ * Moves a run's output from the spool into its log, each byte exactly once, also when the owner is killed in
+ * between. The log itself tells how far it came: it grows by what was taken from the spool. `place.json` says from
+ * where to count. It is written anew when spool or log goes on in a new file, and when the log lost or added
+ * something.
  */
 import { bytesAfter } from '../../logs/bytes-after.js';
 import type { SegmentWriter } from '../../logs/segment-writer.js';
@@ -18,14 +19,14 @@ export interface OutputPumpOptions {
   readonly logDirectory: string;
   /** Where to begin. */
   readonly place: OutputPlace;
-  /** Scratch memory, shared by all. */
+  /** Scratch memory, shared by all pumps. */
   readonly buffer: Buffer;
 }
 
-/** Says of bytes at the spool's place what is output; `isLast`: there is nothing after them yet. */
+/** Tells how much of the bytes at the spool's place is output. `isLast`: nothing follows them yet. */
 export type FindEnd = (bytes: Buffer, isLast: boolean) => SpoolEnd;
 
-/** Bytes moved in one go: others want the session owner too. */
+/** Bytes moved in one go: the owner has other sessions too. */
 const TURN_BYTES = 1024 * 1024;
 
 export class OutputPump {
@@ -39,14 +40,14 @@ export class OutputPump {
     this.#place = options.place;
   }
 
-  /** For a run that just began. */
+  /** Makes the pump of a run that just began. */
   static begin(options: OutputPumpOptions): OutputPump {
     const pump = new OutputPump(options);
     pump.#save();
     return pump;
   }
 
-  /** Goes on after what a killed session owner moved. `log` was just opened. */
+  /** Makes the pump of a run whose earlier owner was killed. `log` was just opened. */
   static resume(options: OutputPumpOptions): OutputPump {
     const pump = new OutputPump(options);
     const { log } = options.place;
@@ -60,7 +61,7 @@ export class OutputPump {
     return this.#spool.place.file;
   }
 
-  /** How large the spool's current file is. */
+  /** Size of the spool's current file. */
   get spoolBytes(): number {
     return this.#spool.fileBytes;
   }
@@ -69,7 +70,10 @@ export class OutputPump {
     return this.#spool.isBehind;
   }
 
-  /** Moves what is there, up to a megabyte. `isDone`: there is no more now. `exit`: the end was found, nothing follows. */
+  /**
+   * Moves what is there, up to a megabyte. `isDone`: there is no more now. `exit`: the end was found, and nothing
+   * follows.
+   */
   run(findEnd: FindEnd): Pick<SpoolEnd, 'exit'> & { readonly isDone: boolean } {
     for (let moved = 0; moved < TURN_BYTES; ) {
       const bytes = this.#spool.read(this.#options.buffer);
@@ -87,7 +91,7 @@ export class OutputPump {
     return { exit: undefined, isDone: false };
   }
 
-  /** What the run wrote so far; undefined while the log could not be opened. */
+  /** The run's output so far; undefined while the log could not be opened. */
   get output(): OutputSpan | undefined {
     const to = this.#options.log.position;
     return this.#place.from === null || to === undefined ? undefined : { from: this.#place.from, to };
@@ -100,7 +104,7 @@ export class OutputPump {
     this.#spool.close();
   }
 
-  /** Passes over what became `count` bytes of the log. */
+  /** Skips what became `count` bytes of the log. */
   #skip(count: number): void {
     for (let left = count; left > 0; ) {
       const { spent, kept } = spentFor(this.#spool.read(this.#options.buffer), left);

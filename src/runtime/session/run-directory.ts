@@ -1,6 +1,6 @@
 /**
- * The directory of one run, where everything stands that a new session owner needs to go on in the place of one that was killed.
- * Files are written whole (beside, then renamed): a reader finds the old or the new one.
+ * The directory of one run. It holds all that a new owner needs to go on in the place of one that was killed. Files
+ * are written whole (beside, then renamed): a reader finds the old or the new one.
  */
 import {
   existsSync,
@@ -36,7 +36,7 @@ export interface SpoolPlace {
 }
 
 /**
- * Where spool and log stand side by side: what the log holds after `log` is what the spool holds after `spool`. A null
+ * Where spool and log stand side by side: the log after `log` holds what the spool holds after `spool`. A null
  * place in the log: it could not be opened yet.
  */
 export interface OutputPlace {
@@ -46,7 +46,7 @@ export interface OutputPlace {
   readonly from: LogPlace | null;
 }
 
-/** A process as the kernel tells it from all others since the boot. */
+/** A process, in the terms by which the kernel tells it from all others since the boot. */
 export interface ProcessStamp {
   readonly pid: number;
   readonly startTime: number;
@@ -67,7 +67,7 @@ export class RunDirectory implements SessionRun {
     this.directory = join(parent, `${instanceId}.${run}`);
   }
 
-  /** All that are in `parent`; entries of other names are not ours. */
+  /** All run directories in `parent`. Entries with other names are not ours. */
   static all(parent: string): RunDirectory[] {
     return readdirSync(parent).flatMap((name) => {
       const [, instanceId, run] = NAME.exec(name) ?? [];
@@ -75,14 +75,17 @@ export class RunDirectory implements SessionRun {
     });
   }
 
-  /** Makes it anew, empty but for the record. */
+  /** Makes the directory anew, with nothing but the record. */
   async create(record: RunRecord): Promise<void> {
     await this.remove();
     mkdirSync(this.directory, { mode: 0o700 });
     this.#write('run.json', record);
   }
 
-  /** Files only, links never followed. The tool's last programs may still write into it: then it is tried again. */
+  /**
+   * Removes its files; links are never followed. The tool's last programs may still write into it: then the removal
+   * is tried again.
+   */
   async remove(): Promise<void> {
     for (let triesLeft = REMOVAL_TRIES; ; triesLeft--)
       try {
@@ -104,7 +107,7 @@ export class RunDirectory implements SessionRun {
     return this.#read('place.json', isPlace);
   }
 
-  /** False when the disk does not take it; the old one stands. */
+  /** Returns false when the disk does not take the file; the old one stays. */
   savePlace(place: OutputPlace): boolean {
     try {
       this.#write('place.json', place);
@@ -118,7 +121,7 @@ export class RunDirectory implements SessionRun {
     return this.#read('exit.json', isExit);
   }
 
-  /** Throws what the disk says. */
+  /** Throws the disk's error. */
   saveExit(exit: OwnerExit): void {
     this.#write('exit.json', exit);
   }
@@ -134,12 +137,12 @@ export class RunDirectory implements SessionRun {
     return parseStatus(this.#text('status'));
   }
 
-  /** What the tool's own programs said. */
+  /** The words of the tool's own programs. */
   toolWords(tool: string): string {
     return this.#text(`${tool}.log`).trim();
   }
 
-  /** When something was last written to the spool, in Unix milliseconds; undefined: never. */
+  /** When the spool was last written, Unix milliseconds; undefined: never. */
   get lastOutputAt(): number | undefined {
     const name = readdirSync(this.directory)
       .filter((entry) => entry.startsWith('spool.'))
@@ -179,7 +182,7 @@ function readStamp(line: string): ProcessStamp | undefined {
   return Number.isInteger(pid) && Number.isInteger(startTime) ? { pid, startTime } : undefined;
 }
 
-// By hand: a schema library would double the session owner's memory. Only this process writes these files.
+// By hand: a schema library would double the owner's memory. Only this process writes these files.
 
 type Fields = Record<string, unknown>;
 

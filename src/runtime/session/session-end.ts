@@ -1,4 +1,4 @@
-/** Reads how a session's command ended, as the session's shell says it (see session-prelude.ts). */
+/** Reads how a session's command ended, in the words of the session's shell (see session-prelude.ts). */
 import { READY_BYTE } from '../process/shell-prelude.js';
 import type { SessionExit, SpoolEnd } from './session-tool.js';
 
@@ -7,7 +7,7 @@ const SIGNAL_BASE = 128;
 const STATUS = /^(code|signal) (\d{1,3});/;
 const LONGEST_STATUS_BYTES = 'signal 255;'.length;
 
-/** `code 7;` or `signal 137;`; undefined: not (wholly) there. */
+/** `code 7;` or `signal 137;`; undefined: not there, or not whole. */
 export function parseStatus(text: string): SessionExit | undefined {
   const [, kind, digits] = STATUS.exec(text) ?? [];
   if (kind === undefined) return undefined;
@@ -16,8 +16,8 @@ export function parseStatus(text: string): SessionExit | undefined {
 }
 
 /**
- * Splits `bytes` before the shell's last words, which begin with `mark`. Bytes at the end that may be the beginning of
- * them are not counted as output.
+ * Splits `bytes` before the shell's last words, which begin with `mark`. Bytes at the end that may begin them do
+ * not count as output.
  */
 export function findEnd(bytes: Buffer, mark: Buffer): SpoolEnd {
   for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + 1)) {

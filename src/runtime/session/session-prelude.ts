@@ -1,11 +1,11 @@
 /**
- * What a session runs around the configured command: a shell that leads the session and stays, and beside it, as its
- * child, the command. The shell keeps the terminal open for a program that redirects all its output (without any holder
- * a multiplexer calls the session dead and hangs it up), and tells the end at once, in its place among the output and
- * with the status, also while children of the program still hold the terminal.
- *
- * All values come by the environment, never by text. The multiplexer's server carries that environment too, so the mark
- * that our signals go by has another name in it: else ending an instance would end the server before the last words.
+ * What a session runs around the configured command: a shell that leads the session and stays, and beside it, as
+ * its child, the command.
+ * The shell keeps the terminal open for a program that redirects all its output: without any holder a multiplexer
+ * calls the session dead and hangs it up. The shell tells the end at once, with the status, in its place among the
+ * output, also while children of the program still hold the terminal.
+ * All values come by the environment, never by text. The multiplexer's server carries that environment too, so the
+ * mark has another name in it: else ending an instance would end the server before the last words.
  */
 import { JOIN_GROUPS, READY_BYTE } from '../process/shell-prelude.js';
 import { MARK_VARIABLE } from '../run-mark.js';
@@ -17,7 +17,7 @@ const PREFIX = 'DROVER_SESSION_';
 /** `cd` exports it. */
 const ADDED_BY_SHELL = ['OLDPWD'];
 const OWN = ['DIRECTORY', 'WORK', 'MARK', 'NONCE', 'STAT', 'CODE', 'KIND'].map((name) => PREFIX + name);
-/** All that a stop may send: the shell outlives them, to say how the program took it. */
+/** All signals of a stop. The shell outlives them, to say how the program took them. */
 const SIGNALS = 'HUP INT QUIT ABRT ALRM PIPE TERM USR1 USR2 VTALRM XCPU XFSZ';
 
 export interface PreludeOptions {
@@ -41,7 +41,7 @@ export interface SessionCall {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** What a multiplexer runs, in what environment. */
+/** What a multiplexer runs, and in which environment. */
 export function sessionCall(options: PreludeOptions): SessionCall {
   const { [MARK_VARIABLE]: mark = '', ...environment } = { TERM: 'xterm-256color', ...options.environment };
   const kept = keptVariables(environment, [...options.variables, ...ADDED_BY_SHELL]);
@@ -70,7 +70,7 @@ export function endMark(nonce: string): string {
   return `${String.fromCharCode(READY_BYTE)}${nonce} `;
 }
 
-/** Takes out what the multiplexer sets, and gives back what the configuration sets. */
+/** Removes the variables that the multiplexer sets, and restores those that the configuration sets. */
 function keptVariables(environment: Readonly<Record<string, string>>, names: readonly string[]) {
   const kept: Record<string, string> = {};
   const lines = [...new Set(names)].map((name) => {

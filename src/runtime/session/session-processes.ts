@@ -16,7 +16,7 @@ export class SessionProcesses {
   readonly #stamps: SessionStamps | undefined;
   readonly #isOfThisBoot: boolean;
 
-  /** `stamps`: undefined where the session never got so far. Those of an earlier boot mean nothing any more. */
+  /** `stamps`: undefined where the session never got so far. Those of an earlier boot have no meaning any more. */
   constructor(stamps: SessionStamps | undefined, isOfThisBoot: boolean) {
     this.#stamps = stamps;
     this.#isOfThisBoot = isOfThisBoot;
@@ -30,7 +30,7 @@ export class SessionProcesses {
     return this.#isAlive(this.#stamps?.program);
   }
 
-  /** As a daemon is told of them. */
+  /** The same as daemons get them. */
   get identity(): OwnerProcess {
     if (this.#stamps === undefined) return { pid: 0, startTime: 0 };
     const { program, shell } = this.#stamps;
@@ -38,8 +38,8 @@ export class SessionProcesses {
   }
 
   /**
-   * Waits a moment until the shell is gone from the process table, so that whoever hears of the exit finds the process
-   * group gone when nothing else is in it.
+   * Waits a moment until the shell is gone from the process table. Then a listener to the exit finds the process
+   * group empty, unless something else is in it.
    */
   async untilReaped(): Promise<void> {
     const shell = this.#stamps?.shell;

@@ -1,6 +1,7 @@
 /**
  * The `screen` and `tmux` runtimes: each instance in a session of its own, which lives in the tool's server and so
- * outlives daemon and session owner. The session owner (session-owner-main.ts) does the work; this is what differs for the daemon.
+ * outlives the daemon and the sessions' owner. The owner (session-owner-main.ts) does the work; this file holds
+ * what differs for the daemon.
  */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -16,11 +17,11 @@ const LONGEST_SOCKET_NAME = 'x'.repeat(32);
 
 export interface SessionRuntimeOptions extends KeptRuntimeOptions {
   readonly tool: ToolKey;
-  /** Directories of the sessions go to a directory of the tool's name in it. */
+  /** Holds a directory for each tool, for its sessions. */
   readonly sessionsDirectory: string;
   /** The built session-owner-main.js. */
   readonly sessionOwnerProgram: string;
-  /** Where programs are looked for: the daemon's `PATH`. */
+  /** Where programs are searched: the daemon's `PATH`. */
   readonly path: string;
 }
 
@@ -30,7 +31,7 @@ export class SessionRuntime extends KeptRuntime {
   }
 }
 
-/** Where the servers of a tool listen, and where an operator finds them; made with mode 0700 when missing. */
+/** Where the servers of a tool listen, and where an operator finds them. Made with mode 0700 when missing. */
 export function serverDirectory(socketDirectory: string, tool: ToolKey): string {
   return dirname(resolveSocketPath(join(socketDirectory, tool), LONGEST_SOCKET_NAME));
 }
@@ -41,7 +42,7 @@ export function sessionKind(options: SessionRuntimeOptions): KeptKind {
   const offer = new ToolOffer(tool, path);
   return {
     name: tool,
-    title: `the session owner of ${tool} sessions`,
+    title: `the owner of ${tool} sessions`,
     program: sessionOwnerProgram,
     get parameters() {
       const servers = serverDirectory(socketDirectory, tool);
@@ -51,7 +52,7 @@ export function sessionKind(options: SessionRuntimeOptions): KeptKind {
     diesWithOwner: false,
     probe: async () => {
       if (!existsSync(sessionOwnerProgram)) {
-        const reason = `its session owner ${basename(sessionOwnerProgram)} is missing; build or install Drover again`;
+        const reason = `its owner program ${basename(sessionOwnerProgram)} is missing; build or install Drover again`;
         return { key: tool, available: false, version: null, reason };
       }
       const { version, reason } = await offer.probe();

@@ -1,4 +1,4 @@
-/** How a session begins: the tool is told what to run, and then the session's own shell says that it is ready. */
+/** The beginning of a session: the tool is told what to run, and then the session's own shell says that it is ready. */
 import type { StartRequest } from '../owner/protocol.js';
 import { READY_BYTE } from '../process/shell-prelude.js';
 import type { DirectoryWatch } from './directory-watch.js';
@@ -33,8 +33,8 @@ export interface Beginning {
 }
 
 /**
- * Waits until the session's shell is ready and resolves with the place in the first spool file from where on it holds
- * the command's output. Throws an Error for the operator.
+ * Waits until the session's shell is ready. Resolves with the place in the first spool file where the command's
+ * output begins. Throws an Error for the operator.
  */
 export async function untilBegun(beginning: Beginning): Promise<number> {
   const { tool, run, watch, patienceMs } = beginning;

@@ -16,42 +16,48 @@
  * ```
  */
 
-/** What session-owner-main.ts makes a tool with: `new ScreenTool(place)`, `new TmuxTool(place)`. */
+/** The parameters of a tool's constructor: `new ScreenTool(place)`, `new TmuxTool(place)`. */
 export interface ToolPlace {
-  /** 0700, exists, of this root and tool alone; a socket in it may have a name of up to 32 bytes. */
+  /** 0700, exists, of this root and tool alone. A socket in it may have a name of up to 32 bytes. */
   readonly socketDirectory: string;
-  /** 0700, exists; the directories of the runs are in it, and files that all sessions of the tool share. */
+  /** 0700, exists. Holds the directories of the runs, and files that all sessions of the tool share. */
   readonly directory: string;
-  /** Where programs are looked for, at every call: `PATH` of the daemon (see find-program.ts). */
+  /** Where programs are searched, at every call: the daemon's `PATH` (see find-program.ts). */
   readonly path: string;
 }
 
 export interface SessionRun {
   readonly instanceId: string;
   readonly run: number;
-  /** Name of the session for the tool and for an operator who attaches, unique under the root: `<instance id>-<run>`. */
+  /**
+   * Name of the session for the tool and for an operator who attaches, unique under the root: `<instance
+   * id>-<run>`.
+   */
   readonly name: string;
   /** The run's directory; exists, 0700. */
   readonly directory: string;
 }
 
 export interface SessionStart extends SessionRun {
-  /** Program and parameters that the session runs: a shell that stays beside the command and says the end itself. */
+  /** Program and parameters that the session runs: a shell that stays beside the command and reports its end. */
   readonly file: string;
   readonly parameters: readonly string[];
   readonly workingDirectory: string;
-  /** Complete; what the tool adds (its `variables`), the prelude takes out again. */
+  /** Complete. What the tool adds (its `variables`) the prelude removes again. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 export interface SessionExit {
-  /** Exit status, or null when a signal ended it or it is not known. */
+  /** Exit status; null when a signal ended it or it is unknown. */
   readonly code: number | null;
   /** Signal number, or null. */
   readonly signal: number | null;
 }
 
-/** What the end of a spool says (see SessionTool.readEnd): how many of the bytes are output, and the exit if it is there. */
+/**
+ * What the end of a spool says (see SessionTool.readEnd): how many of the bytes are output, and the exit if it is
+ * there.
+ */
 export interface SpoolEnd {
   readonly outputBytes: number;
   readonly exit: SessionExit | undefined;
@@ -63,50 +69,53 @@ export class InputFull extends Error {}
 export interface SessionTool {
   readonly key: 'screen' | 'tmux';
 
-  /** Variables that the tool sets for what it runs; the prelude takes them out or gives them their own value back. */
+  /** Variables that the tool sets for its programs. The prelude removes them, or restores their own values. */
   readonly variables: readonly string[];
 
   /**
-   * Lines of shell that the session's shell runs after its last words, for tools that may overlook output which is
-   * written right before the session's first process ends (tmux). Absent: it ends at once.
+   * Lines of shell that the session's shell runs after its last words, for tools that may miss output written right
+   * before the session's first process ends (tmux). Absent: the shell ends at once.
    */
   readonly beforeEnd?: string;
 
   /** Starts the session, whose output goes to the spool from its first byte. Throws an Error for the operator. */
   start(start: SessionStart): Promise<void>;
 
-  /** Names of the sessions that exist, dead ones that are kept for their exit status included. No session: none. */
+  /** Names of all sessions that exist, including dead ones that are kept for their exit status. */
   list(): Promise<ReadonlySet<string>>;
 
   /**
-   * False when the server that holds the session is surely gone. Cheap, spawns nothing: the session owner asks for every
-   * session every 2 s, and often in between. True while a start is under way.
+   * False when the session's server is gone for certain. Cheap and spawns nothing: the owner asks for every session
+   * every 2 s, and often in between. True while a start is under way.
    */
   isServed(run: SessionRun): boolean;
 
   /**
-   * Bytes to the program's standard input as they are. Throws when there is no such session, and InputFull when its
-   * program has not read what came before. The session owner makes one call at a time for a run and has merged what waited (up
-   * to 64 KB).
+   * Writes bytes to the program's standard input unchanged. Throws when there is no such session, and InputFull
+   * when its program has not read earlier bytes. The owner makes one call at a time for a run and has merged what
+   * waited (up to 64 KB).
    */
   write(run: SessionRun, bytes: Buffer): Promise<void>;
 
-  /** From now on output goes to the spool with the next number; none is lost. Tools that number by themselves do nothing. */
+  /**
+   * From now on output goes to the spool file with the next number; none is lost. Tools that number by themselves
+   * do nothing.
+   */
   rotate(run: SessionRun, next: number): Promise<void>;
 
   /**
-   * Splits bytes read from the spool into output and the tool's own closing words, for tools whose end stands in the
-   * spool (screen). Bytes that may be the beginning of such words are not counted as output until more is known.
+   * Splits bytes of the spool into output and the tool's own closing words, for tools whose end stands in the spool
+   * (screen). Bytes that may begin such words do not count as output until more is known.
    */
   readEnd(bytes: Buffer): SpoolEnd;
 
   /**
-   * What the `died` file says, for tools that write it (tmux); undefined: nothing yet. Asked only when the process that
-   * the session was started with is dead.
+   * The exit in the `died` file, for tools that write it (tmux); undefined: nothing yet. Asked only when the
+   * session's first process is dead.
    */
   readDied(run: SessionRun): SessionExit | undefined;
 
-  /** Ends the session once its exit is recorded. Nothing there is no error. Never touches another session. */
+  /** Ends the session once its exit is recorded. A missing session is no error. Never touches another session. */
   remove(run: SessionRun): Promise<void>;
 
   /** For tools that hear at once when the server of a session ends: calls `listener` with the session's name. */

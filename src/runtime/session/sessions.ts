@@ -1,4 +1,4 @@
-/** All sessions of one tool under one root, for the session owner: starts them, and takes up those that are there already. */
+/** All sessions of one tool under one root, for their owner: starts them, and takes up those that are there already. */
 import { mkdirSync } from 'node:fs';
 import type { HeldRun, RunEvents, RunSource } from '../owner/held-run.js';
 import type { Owner } from '../owner/owner.js';
@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 2000;
 
 export interface SessionsOptions {
   readonly tool: SessionTool;
-  /** The directories of the runs are in it. Made with mode 0700 when missing. */
+  /** Holds the directories of the runs. Made with mode 0700 when missing. */
   readonly directory: string;
   readonly bootId: string;
 }
@@ -20,7 +20,7 @@ export interface SessionsOptions {
 export class Sessions implements RunSource {
   readonly #options: SessionsOptions;
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
-  /** Those that have not ended. */
+  /** The sessions that have not ended. */
   readonly #live = new Map<string, HeldSession>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -38,7 +38,7 @@ export class Sessions implements RunSource {
     return session;
   }
 
-  /** Hands everything that an earlier session owner left to `owner`. */
+  /** Hands everything that an earlier owner left to `owner`. */
   async takeUp(owner: Owner): Promise<void> {
     const { tool, directory } = this.#options;
     // So that the tool knows which servers there are.

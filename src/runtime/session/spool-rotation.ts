@@ -4,7 +4,7 @@ import type { RunDirectory } from './run-directory.js';
 import type { SessionTool } from './session-tool.js';
 
 const LARGE_BYTES = 1024 * 1024;
-/** After so many looks without the file that was asked for, it is asked for again. */
+/** After this many looks without the requested file, it is requested again. */
 const PATIENT_LOOKS = 2;
 
 export class SpoolRotation {
@@ -17,7 +17,7 @@ export class SpoolRotation {
     this.#directory = directory;
   }
 
-  /** To be called when something was moved. */
+  /** Called when something was moved. */
   check({ spoolFile, spoolBytes }: Pick<OutputPump, 'spoolFile' | 'spoolBytes'>): void {
     if (spoolBytes < LARGE_BYTES || this.#asked?.after === spoolFile) return;
     this.#asked = { after: spoolFile, looks: 0 };
@@ -26,7 +26,7 @@ export class SpoolRotation {
       .catch((error: unknown) => process.stderr.write(`${this.#directory.name} keeps its spool: ${error}\n`));
   }
 
-  /** To be called every 2 s. */
+  /** Called every 2 s. */
   look(): void {
     if (this.#asked !== undefined && ++this.#asked.looks > PATIENT_LOOKS) this.#asked = undefined;
   }

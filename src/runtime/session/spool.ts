@@ -1,6 +1,6 @@
 /**
- * Reads what a tool appends to a run's numbered spool files, in order and without moving until it is told, and deletes
- * the files that are done with. A tool has written a file to its end when the next one is there.
+ * Reads what a tool appends to a run's numbered spool files, in order. The place moves only when it is told, and
+ * finished files are deleted. A tool has finished a file when the next one is there.
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export class Spool {
     return this.#place;
   }
 
-  /** How large the current file is now. */
+  /** Size of the current file. */
   get fileBytes(): number {
     const fd = this.#open();
     return fd === undefined ? 0 : fstatSync(fd).size;
@@ -32,14 +32,14 @@ export class Spool {
     return existsSync(this.#pathOf(this.#place.file + 1));
   }
 
-  /** Something is there that was not taken. */
+  /** True when something is there that was not taken. */
   get isBehind(): boolean {
     return this.fileBytes > this.#place.offset || this.hasNext;
   }
 
   /**
-   * The bytes at the place, as many as there are or the buffer holds; valid until the next read. They reach into the next
-   * files: what belongs together may be cut by their borders.
+   * The bytes at the place, as many as there are or the buffer holds; valid until the next read. They reach into
+   * the next files, because a border between files may cut what belongs together.
    */
   read(buffer: Buffer): Buffer {
     let length = 0;
@@ -52,7 +52,7 @@ export class Spool {
     }
   }
 
-  /** `bytes` of what is there are done with, read or not. */
+  /** Moves the place over `bytes`, whether they were read or not. */
   take(bytes: number): void {
     const left = this.fileBytes - this.#place.offset;
     if (bytes > left && this.hasNext) {
@@ -61,19 +61,19 @@ export class Spool {
     } else this.#place = { ...this.#place, offset: this.#place.offset + bytes };
   }
 
-  /** On to the next file; the current one stays until `clear`. */
+  /** Moves to the next file. The current one stays until `clear`. */
   moveOn(): void {
     this.close();
     this.#place = { file: this.#place.file + 1, offset: 0 };
   }
 
-  /** Removes the file before the current one, and any that an earlier session owner left before it. */
+  /** Removes the file before the current one, and any that an earlier owner left before it. */
   clear(): void {
     for (let file = this.#place.file - 1; file >= 0 && existsSync(this.#pathOf(file)); file--)
       rmSync(this.#pathOf(file), { force: true });
   }
 
-  /** Idempotent; a later read opens again. */
+  /** Closes. Idempotent; a later read opens again. */
   close(): void {
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;

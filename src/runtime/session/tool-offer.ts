@@ -1,6 +1,6 @@
 /**
- * Whether a terminal multiplexer is there and of what version, for a node's offer. Asked every 30 s: the program itself
- * is started only when its file is another one than before.
+ * Whether a terminal multiplexer is there and in which version, for a node's offer. Asked every 30 s; the program
+ * itself is started only when its file changed.
  */
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -12,7 +12,7 @@ const ANSWER_TIMEOUT_MS = 5000;
 
 export interface ToolVersion {
   readonly version: string | null;
-  /** Null: it can be used; else why not, for an operator. */
+  /** Why it cannot be used, for an operator; null: it can. */
   readonly reason: string | null;
 }
 
@@ -23,7 +23,7 @@ export class ToolOffer {
   readonly #path: string;
   #known: { readonly file: string; readonly version: ToolVersion } | undefined;
 
-  /** `path`: where programs are looked for, as in PATH. */
+  /** `path`: where programs are searched, as in PATH. */
   constructor(key: ToolKey, path: string) {
     this.#key = key;
     this.#path = path;
@@ -52,7 +52,7 @@ export class ToolOffer {
   }
 }
 
-/** What the program prints. screen ends with code 1 after its version. */
+/** The program's output. screen ends with code 1 after its version. */
 function wordsOf(program: string, option: string): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(program, [option], { timeout: ANSWER_TIMEOUT_MS }, (error, stdout) => {

@@ -80,7 +80,7 @@ describe('control groups of version 2', () => {
     await first.open({ ...RUN, run: 5 }, { ramMB: 64, cpu: 0 });
     files.put(RUN_GROUP, 'cgroup.procs', '20\n');
     const second = await groupsOf(files, `${SERVICE}/${NAME}/daemon`, false);
-    await second.removeLeftovers();
+    await second.removeUnused();
     expect(await files.groupsIn(`${files.mountPoint}/${SERVICE}/${NAME}`)).toEqual(['abc123.4', 'daemon']);
     files.put(RUN_GROUP, 'memory.events', 'oom_kill 1\n');
     expect(second.wasOutOfMemory(RUN)).toBe(true);

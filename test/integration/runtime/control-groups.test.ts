@@ -111,7 +111,7 @@ describe.skipIf(!(await isHere()))('control groups', () => {
 
     const after = await limitsOf(rootId);
     await after.adopt(RUN, child.pid ?? 0, LIMITS);
-    await after.removeLeftovers();
+    await after.removeUnused();
     expect(after.usage(RUN)?.processes).toBe(1);
     expect(unused.filter((directory) => existsSync(directory))).toEqual([]);
     expect(foreign.filter((directory) => !existsSync(directory))).toEqual([]);

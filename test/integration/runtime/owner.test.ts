@@ -66,7 +66,7 @@ describe('death of the owner', () => {
     ]);
   });
 
-  it('waits with a start that comes while the leftovers are being ended', async () => {
+  it('waits with a start that comes while remains are being ended', async () => {
     await runtime.start(world.spec('aaaaaa', STUBBORN));
     process.kill(owner(), 'SIGKILL');
     // Fails as long as the runtime does not know that the owner is gone; then it waits.
@@ -86,7 +86,7 @@ describe('death of the owner', () => {
     expect(exits.of(spec)).toHaveLength(1);
   });
 
-  it('ends and reports leftovers when owner and daemon died together', async () => {
+  it('ends and reports remains when owner and daemon died together', async () => {
     await runtime.start(world.spec('aaaaaa', STUBBORN));
     await vi.waitFor(() => expect(world.marked().length).toBeGreaterThan(2), PATIENT);
     await runtime.release();

@@ -105,7 +105,7 @@ describe('what processes use', () => {
     return child.pid ?? 0;
   }
 
-  it('is the sum over the session of the leader and strays with the mark, also while these stay', async () => {
+  it('is the sum over the session of the leader and other processes with its mark, also while these stay', async () => {
     const pid = start('sleep 100 & wait', 'a title was written over it');
     start('exec sleep 100', `${rootId}/aaaaaa/1`);
     start('exec sleep 100', `${rootId}/aaaaaa/2`);

@@ -48,7 +48,7 @@ beforeEach(async () => {
   cache = new TemplateCache({ directory: join(root, 'cache'), logger: quietLogger, clock: new FakeClock() });
   await cache.start();
   workspaces = new Workspaces({ runningDirectory: running, cache, logger: quietLogger });
-  await workspaces.cleanLeftovers();
+  await workspaces.removeUnfinished();
 });
 
 afterEach(async () => {
@@ -250,7 +250,7 @@ describe('a kept directory', () => {
   it('completes a merge that was cut off in the middle', async () => {
     writeTree(directory, { mine: 'x', 'conf/a': 'template' });
     writeTree(join(running, `.staging-${ID}-0123`), { 'conf/new': '%PORT%' });
-    await workspaces.cleanLeftovers();
+    await workspaces.removeUnfinished();
     await prepare({ templates: await templates({ 'g/a': tree }), keep: true });
     expect(await readTree(directory)).toMatchObject({ mine: 'x', 'conf/a': 'template', 'fresh/deep/x': 'x' });
     expect(await names()).toEqual([ID]);
@@ -388,7 +388,7 @@ describe('all or nothing', () => {
     writeTree(join(running, `.staging-${ID}-00`), { 'half/made': 'x' });
     writeTree(join(running, `.removed-${ID}-00`), { 'half/removed': 'x' });
     writeTree(join(running, 'zzz999'), {});
-    await workspaces.cleanLeftovers();
+    await workspaces.removeUnfinished();
     expect(await names()).toEqual([ID, 'zzz999']);
   });
 

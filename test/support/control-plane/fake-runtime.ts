@@ -23,7 +23,7 @@ export class FakeRuntime implements Runtime {
   readonly starts: StartSpec[] = [];
   /** Signals that reached a live run, as `<id> <signal>`. */
   readonly signals: string[] = [];
-  /** Signals to runs that had ended, which reach their strays only. */
+  /** Signals to runs that had ended, which reach their remains only. */
   readonly sweeps: string[] = [];
   /** Processes of these ids go on after SIGTERM. */
   readonly stubborn = new Set<string>();

@@ -1,7 +1,7 @@
 /**
- * The screen servers of a root: each session has one, with a socket `<pid>.<name>` in the root's own directory. A server
- * is known by pid and start time, as noted in its run's directory; where a session owner was killed before it noted them, by
- * its socket and its command line. So neither a stale socket nor a reused pid is taken for one.
+ * The screen servers of a root. Each session has one, with a socket `<pid>.<name>` in the root's own directory. A
+ * server is known by pid and start time, as noted in its run's directory; where an owner was killed before it noted
+ * them, by its socket and its command line. So neither a stale socket nor a reused pid is taken for a server.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ export class ScreenServers {
     writeFileSync(join(run.directory, NOTE), `${pid} ${startTime} ${readBootId()}`, { mode: 0o600 });
   }
 
-  /** The live server of this run's session. Reads one file while it is known. */
+  /** The live server of this run's session. Reads one file while the server is known. */
   find(run: SessionRun): ScreenServer | undefined {
     if (!this.#known.has(run.name)) this.#learn(run);
     const server = this.#known.get(run.name);
@@ -48,7 +48,7 @@ export class ScreenServers {
     return join(this.#directory, `${pid}.${name}`);
   }
 
-  /** The session is over: forgets its server, and removes a socket that it left. */
+  /** Forgets the server of an ended session, and removes a socket that it left. */
   forget(run: SessionRun): void {
     const known = this.#known.get(run.name);
     this.#known.delete(run.name);

@@ -1,7 +1,7 @@
 /**
- * GNU screen as the session owner needs it: one server with one window for each run, started in the run's directory,
- * where it logs everything that the window shows. Commands reach it by files that it reads itself, so nothing of an
- * instance ever stands in a command line of ours.
+ * GNU screen as the sessions' owner needs it: one server with one window for each run, started in the run's
+ * directory, where screen logs everything that the window shows. Commands reach screen in files that it reads
+ * itself, so nothing of an instance ever stands in a command line of ours.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,8 +23,8 @@ import { isAlive, ScreenServers } from './screen-server.js';
 import { pasteCommands, splitClosingWords } from './screen-words.js';
 
 /**
- * Output is written as it comes (flush 0). A window whose program is dead stays until it is removed (zombie), so that
- * nothing of its end is lost. An operator's terminal that hangs must not hold up the program (defnonblock).
+ * Output is written as it comes (flush 0). A window whose program is dead stays until it is removed (zombie), so
+ * that nothing of its end is lost. An operator's terminal that hangs must not block the program (defnonblock).
  */
 const SETTINGS = `deflog on
 logfile ${spoolName(0)}
@@ -39,7 +39,7 @@ defnonblock 1
 `;
 /** What screen passes on to a program in one turn. */
 const TURN_BYTES = 4096;
-/** Less than a daemon waits for the session owner. */
+/** Shorter than a daemon's wait for the owner. */
 const ANSWER_TIMEOUT_MS = 5000;
 const PATIENCE_MS = 2000;
 const LOOK_MS = 20;
@@ -81,9 +81,9 @@ export class ScreenTool implements SessionTool {
   }
 
   /**
-   * The next paste replaces what is left of this one. Where the program reads that is nothing: asked something, screen
-   * answers in a turn of its own, and passes on what it holds before it listens again. It cannot tell when a program
-   * does not read.
+   * The next paste replaces the rest of this one. Where the program reads, there is no rest: screen answers in a
+   * turn of its own, and passes on what it holds before it listens again. screen cannot tell when a program does
+   * not read.
    */
   async write(run: SessionRun, bytes: Buffer): Promise<void> {
     const file = this.#writeCommands(run, 'stdin', pasteCommands(bytes));
@@ -95,7 +95,10 @@ export class ScreenTool implements SessionTool {
     }
   }
 
-  /** What was given is taken; a program that ends by it takes its session along, which then does not answer. */
+  /**
+   * Waits until the given bytes are taken. A program that ends by them takes its session along, which then does not
+   * answer.
+   */
   async #untilPassed(run: SessionRun, bytes: number): Promise<void> {
     try {
       for (let passed = 0; passed < bytes; passed += TURN_BYTES) await this.#call(run, ['-Q', 'number']);
@@ -105,7 +108,7 @@ export class ScreenTool implements SessionTool {
   }
 
   async rotate(run: SessionRun, next: number): Promise<void> {
-    // screen does all of a file in one turn: no output comes between the two.
+    // screen runs a whole file in one turn: no output comes between the two.
     const file = this.#writeCommands(run, 'rotate', `logfile ${spoolName(next)}\nlog off\nlog on\n`);
     await this.#call(run, ['-X', 'source', file]);
   }
@@ -120,7 +123,7 @@ export class ScreenTool implements SessionTool {
 
   async remove(run: SessionRun): Promise<void> {
     const server = this.#servers.find(run);
-    // It takes its socket along. What it does not take in is not worth waiting for: its program is dead.
+    // It takes its socket along. An unread command is not worth waiting for: the program is dead.
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       if (server === undefined || !isAlive(server)) break;
       process.kill(server.pid, signal);
@@ -158,7 +161,7 @@ export class ScreenTool implements SessionTool {
     return file;
   }
 
-  /** Names the server by its pid: screen takes a name alone for all that begin with it. */
+  /** Names the server by its pid: a name alone means all sessions whose names begin with it. */
   async #call(run: SessionRun, words: readonly string[]): Promise<void> {
     const { name, directory } = run;
     const server = this.#servers.find(run);
@@ -175,7 +178,7 @@ export class ScreenTool implements SessionTool {
     }
   }
 
-  /** Somebody removed the socket (a cleaner of temporary files): told so, a server makes it again. */
+  /** Has a server restore its socket, which somebody removed (a cleaner of temporary files). */
   async #callBack(socket: string, pid: number): Promise<void> {
     if (existsSync(socket)) return;
     mkdirSync(this.#place.socketDirectory, { recursive: true, mode: 0o700 });

@@ -1,9 +1,9 @@
-/** What screen reads and writes as text: bytes to be pasted into a window, and the words with which a window ends. */
+/** The text that screen reads and writes: bytes to be pasted into a window, and the words with which a window ends. */
 import type { SpoolEnd } from '../session-tool.js';
 
 /** screen reads at most 2 KB of a line; each byte takes four characters. */
 const BYTES_PER_REGISTER = 400;
-/** Names that one character can have, but for the copy buffer's (a dot) and the empty register's. */
+/** Names of registers of one character, without the copy buffer's (a dot) and the empty register's. */
 const LAST_REGISTER = 0o376;
 const COPY_BUFFER = 0o056;
 const EMPTY_REGISTER = octal(0o377);
@@ -15,8 +15,8 @@ const CLOSING =
 const LONGEST_CLOSING_BYTES = 160;
 
 /**
- * A file of commands that gives up to MOST_PASTED_BYTES to the window as they are, every one as its octal number. Pasted
- * and not stuffed: `stuff` goes round for ever once the program has not read 4 KB. The empty register makes screen paste
+ * A file of commands that gives up to MOST_PASTED_BYTES to the window unchanged, each byte as its octal number. It
+ * pastes, because `stuff` loops for ever once the program has not read 4 KB. The empty register makes screen paste
  * a copy: of a single register it pastes the very memory that the next input replaces.
  */
 export function pasteCommands(bytes: Buffer): string {
@@ -33,7 +33,7 @@ export function pasteCommands(bytes: Buffer): string {
   return `${commands}paste "${names}${EMPTY_REGISTER}"\n`;
 }
 
-/** Splits off the words at the very end of `bytes`, and what may be their beginning. */
+/** Splits off the words at the very end of `bytes`, and a possible beginning of them. */
 export function splitClosingWords(bytes: Buffer): SpoolEnd {
   const from = Math.max(0, bytes.length - LONGEST_CLOSING_BYTES);
   const found = bytes.lastIndexOf(OPENING);
@@ -42,7 +42,7 @@ export function splitClosingWords(bytes: Buffer): SpoolEnd {
   const words = CLOSING.exec(bytes.toString('latin1', at));
   if (words === null) return { outputBytes: at, exit: undefined };
   const [, code, signal] = words;
-  // A window of which screen saw the terminal close before the end: it does not say how.
+  // A window whose terminal screen saw close before the end: screen does not say how it ended.
   return { outputBytes: at, exit: { code: numberOr(code), signal: numberOr(signal) } };
 }
 

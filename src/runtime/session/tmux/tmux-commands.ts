@@ -1,22 +1,25 @@
 /**
- * What tmux is told, as text of its own configuration language: how a session starts, how bytes reach its program, how
- * it ends. Pure; every value is written so that tmux takes it literally.
+ * What tmux is told, as text of its own configuration language: how a session starts, how bytes reach its program,
+ * how it ends. Pure; every value is written so that tmux takes it literally.
  */
 import { basename } from 'node:path';
 import type { SessionStart } from '../session-tool.js';
 
-/** The program finds at least this size, so that nothing wraps its lines; an operator's small window changes nothing. */
+/**
+ * The program finds at least this size, so that nothing wraps its lines. An operator's small window changes
+ * nothing.
+ */
 const COLUMNS = 512;
 const ROWS = 50;
 const SPOOL_FILE_BYTES = '2M';
-/** What the pipe of a session is called while the shell still has a part in its end; see `died` in session-tool.ts. */
+/** The name of a session's pipe while the shell still has a part in its end; see `died` in session-tool.ts. */
 export const STATUS_FILE = 'tmux.status';
 
 /**
- * tmux ends a terminal when its child has ended and nothing can be read from it right now, though the kernel may hold
- * more. So the session's shell only lets go of the terminal, which cannot be overlooked, and ends when tmux, having read
- * all, hangs it up; or at last, when a process that it left behind holds the terminal. (It also waits for libutempter,
- * which tmux calls in between and which throws away the signal of an exit.)
+ * tmux ends a terminal when its child has ended and nothing can be read from it right now, though the kernel may
+ * hold more. So the session's shell only closes the terminal, which tmux cannot miss, and ends when tmux, having
+ * read all, hangs it up. When a process left behind holds the terminal, the shell ends at last by itself. (It also
+ * waits for libutempter, which tmux calls in between and which throws away the signal of an exit.)
  */
 export const BEFORE_END = `trap 'kill $! 2>/dev/null; exit 0' HUP
 exec </dev/null >/dev/null 2>&1 3>&-
@@ -27,7 +30,7 @@ wait $!
 /** Bytes that mean nothing to tmux inside double quotes. */
 const PLAIN = /^[A-Za-z0-9_/.,:=@ -]$/;
 
-/** `text` as one word of tmux's language, taken as it is. */
+/** `text` as one literal word of tmux's language. */
 export function quote(text: string): string {
   let quoted = '';
   for (const byte of Buffer.from(text)) {
@@ -38,8 +41,8 @@ export function quote(text: string): string {
 }
 
 /**
- * Settings of a server: only what all sessions share. It stays without a session until the first one says otherwise
- * (see startCommands), else it would leave before that one comes.
+ * Settings of a server that all sessions share. The server stays without a session until the first one says
+ * otherwise (see startCommands), else it would leave before that session comes.
  */
 export const SERVER_SETTINGS = `set-option -s exit-empty off
 set-option -s set-clipboard off
@@ -58,9 +61,9 @@ bind-key ] if-shell -F "#{pane_dead}" "" "paste-buffer -p"
 `;
 
 /**
- * Starts a session and prints `<pane> <server's pid> <terminal>`. tmux runs all of it in one turn: the pipe is there before the
- * first byte of output is read, the hook before an exit can be seen. A pane keeps the run's name whatever an operator
- * makes of the session's.
+ * Starts a session and prints `<pane> <server's pid> <terminal>`. tmux runs all of it in one turn: the pipe is
+ * there before the first byte of output is read, the hook before an exit can be seen. A pane keeps the run's name,
+ * whatever an operator makes of the session's.
  */
 export function startCommands(start: SessionStart): string {
   const pane = quote(`=${start.name}:`);
@@ -85,9 +88,9 @@ export function startCommands(start: SessionStart): string {
 }
 
 /**
- * What a pane's death does: the status goes into a file, and then the pane, with it the pipe. tmux calls a pane dead
- * when all its output is in the pipe. In the background (-b): a hook that waits makes tmux forget the hooks of panes that
- * die meanwhile.
+ * The effect of a pane's death: the status goes into a file, and then the pane goes, and with it the pipe. tmux
+ * calls a pane dead when all its output is in the pipe. It runs in the background (-b): a hook that waits makes
+ * tmux forget the hooks of panes that die meanwhile.
  */
 function endCommands({ name, directory }: SessionStart): string {
   const buffer = quote(`died.${name}`);
@@ -100,8 +103,8 @@ function endCommands({ name, directory }: SessionStart): string {
 }
 
 /**
- * The reader of a pane's output. HOME of the server is the directory of all runs (see tmux-server.ts). On a full disk
- * split ends: what comes in the second that follows is lost, and it goes on with a new file.
+ * The reader of a pane's output. HOME of the server is the directory of all runs (see tmux-server.ts). On a full
+ * disk split ends: output of the following second is lost, and a new reader goes on with a new file.
  */
 function spoolCommand({ directory }: SessionStart): string {
   const split = `split -b ${SPOOL_FILE_BYTES} -a $((n > 999999 ? 7 : 6)) --numeric-suffixes=$n - spool.`;
@@ -114,8 +117,8 @@ function spoolCommand({ directory }: SessionStart): string {
 }
 
 /**
- * Parameters of a tmux client that pastes its standard input into a pane, byte by byte, and prints `gone` when the pane
- * is not the run's any more or its program is dead.
+ * Parameters of a tmux client that pastes its standard input into a pane, byte by byte. It prints `gone` when the
+ * pane is not the run's any more, or when the program is dead.
  */
 export function pasteParameters(name: string, pane: string): string[] {
   const buffer = `in.${name}`;
@@ -127,7 +130,7 @@ export function pasteParameters(name: string, pane: string): string[] {
   ];
 }
 
-/** Parameters of a tmux client that ends a run's pane, and no other that has come to its number. */
+/** Parameters of a tmux client that ends a run's pane, and no other pane that got its number. */
 export function killParameters(name: string, pane: string): string[] {
   return ['if-shell', '-F', '-t', pane, isRun(name), `kill-pane -t ${pane}`];
 }

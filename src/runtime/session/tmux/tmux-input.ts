@@ -1,6 +1,7 @@
 /**
- * Bounds what tmux holds for programs that do not read their input: it takes everything and does not say how much is left.
- * Counted is what was written since the terminal was last seen empty; it is looked at only when that becomes a lot.
+ * Bounds what tmux buffers for programs that do not read their input: tmux takes everything and does not say how
+ * much is left. What was written since the terminal was last seen empty is counted; only when that is a lot is the
+ * terminal looked at.
  */
 import { execFile } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,7 +9,7 @@ import { STDIN_QUEUE_BYTES } from '../../process/stdin-queue.js';
 import { findProgram } from '../find-program.js';
 import { InputFull } from '../session-tool.js';
 
-/** A program that reads gets so much time for what it was given: in all about a second. */
+/** The time of a reading program for what it was given: in all about a second. */
 const PATIENCE_MS = [25, 50, 100, 200, 400];
 const ANSWER_TIMEOUT_MS = 5000;
 
@@ -16,12 +17,15 @@ export class TmuxInput {
   readonly #path: string;
   readonly #written = new Map<string, number>();
 
-  /** `path`: where programs are looked for. */
+  /** `path`: where programs are searched. */
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** To be called before `bytes` go to a run's terminal. Throws InputFull when much was written and the terminal is not empty. */
+  /**
+   * Called before `bytes` go to a run's terminal. Throws InputFull when much was written and the terminal is not
+   * empty.
+   */
   async count(name: string, terminal: string, bytes: number): Promise<void> {
     const written = (this.#written.get(name) ?? 0) + bytes;
     const isMuch = written > STDIN_QUEUE_BYTES;
@@ -41,7 +45,7 @@ export class TmuxInput {
     return !(await this.#isUnread(terminal));
   }
 
-  /** bash can tell without reading, which Node cannot. Where there is none, everything counts as read. */
+  /** bash can look without reading, Node cannot. Without bash everything counts as read. */
   #isUnread(terminal: string): Promise<boolean> {
     const bash = findProgram('bash', this.#path);
     if (bash === undefined) return Promise.resolve(false);

@@ -1,6 +1,6 @@
 /**
- * A root's own tmux server, reached by tmux clients: starts it when a session needs it (it leaves with its last one),
- * calls it back when its socket was removed, and knows it by pid and start time. The user's own servers have other
+ * A root's own tmux server, reached by tmux clients. It is started when a session needs it and leaves with its last
+ * one; it is told to restore a removed socket; it is known by pid and start time. The user's own servers have other
  * sockets and are never spoken to.
  */
 import { execFile } from 'node:child_process';
@@ -15,15 +15,15 @@ import { SERVER_SETTINGS } from './tmux-commands.js';
 const ANSWER_TIMEOUT_MS = 10_000;
 const LONGEST_ANSWER_BYTES = 16 * 1024 * 1024;
 const LOOK_HOLDS_MS = 10;
-/** A server makes its socket anew, or ends, within milliseconds: in all a second. */
+/** A server restores its socket, or ends, within milliseconds: in all a second. */
 const LOOKS = 50;
 const LOOK_MS = 20;
-/** How a client says that no server answered, or that it left before it did what it was told. */
+/** How a client says that no server answered, or that it left before it carried out the command. */
 const NO_SERVER = /^(no server running|error connecting to|server exited|lost server)/m;
 /** Without a UTF-8 locale tmux refuses to run. */
 const LOCALE = { LC_ALL: 'C.UTF-8' };
 
-/** A server as it can be told from a later one with the same pid. */
+/** A server, in terms that tell it from a later one with the same pid. */
 export interface ServerIdentity {
   readonly pid: number;
   readonly startTime: number;
@@ -35,7 +35,7 @@ interface Look {
   readonly isServing: boolean;
 }
 
-/** No server answers; where there was one, its sessions are gone with it. */
+/** No server answers; the sessions of an earlier one are gone with it. */
 export class NoServer extends Error {}
 
 /** Where the root's server listens. */
@@ -56,7 +56,7 @@ export class TmuxServer {
     this.#socket = tmuxSocket(place.socketDirectory);
   }
 
-  /** What a tmux client prints. Throws NoServer, or an Error with tmux's words. */
+  /** The output of a tmux client. Throws NoServer, or an Error with tmux's words. */
   async call(parameters: readonly string[], input?: Buffer | string): Promise<string> {
     try {
       return await this.#run(parameters, input);
@@ -66,7 +66,7 @@ export class TmuxServer {
     }
   }
 
-  /** Like `call`, with a server of its own making if there is none. */
+  /** Like `call`, but starts a server when there is none. */
   async callStarting(parameters: readonly string[], input?: Buffer | string): Promise<string> {
     try {
       return await this.call(parameters, input);
@@ -80,7 +80,7 @@ export class TmuxServer {
     }
   }
 
-  /** Remembers the server that said this pid, so that it is found again without its socket. Undefined: it is gone. */
+  /** Remembers the server with this pid, so that it is found again without its socket. Undefined: it is gone. */
   remember(pid: number): ServerIdentity | undefined {
     const server = readProcess(pid);
     if (server === undefined || server.isZombie) return undefined;
@@ -91,7 +91,7 @@ export class TmuxServer {
     return identity;
   }
 
-  /** tmux leaves its socket behind: removes it once the server has ended, if `isLast` holds then too. */
+  /** Removes the socket that tmux leaves behind, once the server has ended and if `isLast` holds then too. */
   async clear(isLast: () => boolean): Promise<void> {
     const known = this.#remembered ?? this.#read();
     for (let look = 0; look < LOOKS && known !== undefined && this.isServing(known); look++)
@@ -100,7 +100,7 @@ export class TmuxServer {
     if (isGone && isLast()) rmSync(this.#socket, { force: true });
   }
 
-  /** Looks at /proc, once for all who ask within some milliseconds: each of hundreds of sessions asks. */
+  /** Looks at /proc once for all calls within some milliseconds: each of hundreds of sessions asks. */
   isServing(server: ServerIdentity): boolean {
     const now = performance.now();
     const { pid, startTime } = server;
@@ -113,7 +113,7 @@ export class TmuxServer {
   }
 
   /**
-   * The server's own environment is for the programs that read output (PATH) and for paths: tmux takes relative ones
+   * The server's own environment serves the programs that read output (PATH) and paths: tmux takes relative ones
    * from HOME, so none has to be written in its language.
    */
   async #start(): Promise<void> {
@@ -128,7 +128,7 @@ export class TmuxServer {
     this.remember(Number(said));
   }
 
-  /** One at a time: a socket that is made anew twice loses who waits at the first. */
+  /** One at a time: a socket that is restored twice loses the client that waits at the first. */
   #calledBack(): Promise<boolean> {
     this.#calling ??= this.#callBack().finally(() => {
       this.#calling = undefined;
@@ -136,7 +136,7 @@ export class TmuxServer {
     return this.#calling;
   }
 
-  /** True when the server lives and has made its socket anew. */
+  /** True when the server lives and has restored its socket. */
   async #callBack(): Promise<boolean> {
     const known = this.#remembered ?? this.#read();
     if (known === undefined || !this.isServing(known)) return false;
@@ -158,7 +158,7 @@ export class TmuxServer {
     }
   }
 
-  /** Without PATH: a client's own would take the place of the one that a session is given. */
+  /** Without PATH: a client's own would replace the one that a session is given. */
   #run(
     parameters: readonly string[],
     input?: Buffer | string,

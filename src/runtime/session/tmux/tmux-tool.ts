@@ -1,6 +1,7 @@
 /**
- * tmux as the session owner needs it: one server for each root, one session with one pane for each run. A pane's output
- * goes through a pipe to `split`, which numbers the spool by itself; a hook of the pane writes down how its program ended.
+ * tmux as the sessions' owner needs it: one server for each root, one session with one pane for each run. A pane's
+ * output goes through a pipe to `split`, which numbers the spool by itself. A hook of the pane writes down how its
+ * program ended.
  */
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -24,11 +25,14 @@ import {
 import { TmuxInput } from './tmux-input.js';
 import { NoServer, type ServerIdentity, TmuxServer } from './tmux-server.js';
 
-/** Names stand in tmux's targets and formats, where other characters mean something. */
+/** Names stand in tmux's targets and formats, where other characters have a meaning. */
 const SAFE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$/;
-/** From the death of a pane or a server until the last output is in the spool; longer: the pipe's reader was ended too. */
+/**
+ * From the death of a pane or a server until the last output is in the spool. After more time the pipe's reader was
+ * ended too.
+ */
 const LONGEST_END_MS = 5_000;
-/** What Linux takes for one string of an environment, and (with the usual stack) for all together. */
+/** The most that Linux takes for one string of an environment, and (with the usual stack) for all together. */
 const LONGEST_VARIABLE_BYTES = 128 * 1024 - 1;
 const LARGEST_ENVIRONMENT_BYTES = 2 * 1024 * 1024 - 64 * 1024;
 
@@ -91,7 +95,7 @@ export class TmuxTool implements SessionTool {
     if (pane === undefined && !this.#isListed) return true;
     if (this.#starting.has(run.name) || (pane !== undefined && this.#server.isServing(pane.server)))
       return true;
-    // The server leaves with its last session while that one's last output is still on its way.
+    // The server leaves with its last session while the last output of that session is still on its way.
     return readText(run, 'died') === undefined && this.#isEnding(run);
   }
 
@@ -139,13 +143,13 @@ export class TmuxTool implements SessionTool {
     }
   }
 
-  /** Lets tmux look for ended children: it may have missed one (see BEFORE_END), if the session's shell was killed. */
+  /** Has tmux look for ended children: it may have missed one (see BEFORE_END) when the session's shell was killed. */
   #wake({ name }: SessionRun): void {
     const server = this.#panes.get(name)?.server;
     if (server !== undefined && this.#server.isServing(server)) process.kill(server.pid, 'SIGCHLD');
   }
 
-  /** True for some seconds after this is first asked: the pipe's reader may still be about to mark the end. */
+  /** True for some seconds after the first call: the pipe's reader may still be about to mark the end. */
   #isEnding({ name }: SessionRun): boolean {
     const now = performance.now();
     const since = this.#endings.get(name) ?? now;
@@ -158,7 +162,7 @@ export class TmuxTool implements SessionTool {
     return this.#panes.get(name);
   }
 
-  /** Notes `<pane> <server's pid> <terminal>`, as tmux says it. False when that server is gone meanwhile. */
+  /** Notes `<pane> <server's pid> <terminal>`, as tmux prints it. False when that server is gone meanwhile. */
   #take(name: string, said: string): boolean {
     const [, id, pid, terminal] = /^(%\d+) (\d+) (\S+)\s*$/.exec(said) ?? [];
     if (id === undefined || terminal === undefined) throw new Error(`tmux answered "${said.trim()}"`);
@@ -189,7 +193,10 @@ function readText(run: SessionRun, name: string): string | undefined {
   }
 }
 
-/** `<code> <signal>`, one of which is empty: a number, or a name without SIG. Both: tmux was not asked, or did not know. */
+/**
+ * `<code> <signal>`, one of which is empty: a number, or a name without SIG. Both empty: tmux was not asked, or did
+ * not know.
+ */
 function readStatus(text: string): SessionExit {
   const [code = '', signal = ''] = text.trim() === '' ? [] : text.split(' ');
   return { code: readNumber(code), signal: readNumber(signal) ?? signalNumber(signal) };

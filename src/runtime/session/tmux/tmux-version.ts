@@ -1,4 +1,4 @@
-/** Whether the tmux of this machine can hold instances, from what `tmux -V` says. */
+/** Whether the tmux of this machine can hold instances, by what `tmux -V` says. */
 
 /** `new-session -e`, `run-shell -C` and hooks of panes are needed. */
 const LEAST = { major: 3, minor: 2 };
@@ -6,7 +6,7 @@ const LEAST = { major: 3, minor: 2 };
 export interface TmuxVersion {
   /** As tmux says it: `3.3a`. */
   readonly version: string;
-  /** Null: it can be used; else why not, for an operator. */
+  /** Why it cannot be used, for an operator; null: it can. */
   readonly reason: string | null;
 }
 

@@ -12,7 +12,7 @@ const TERM_PATIENCE_MS = 2000;
 const KILL_PATIENCE_MS = 5000;
 const LOOK_AGAIN_MS = 25;
 
-export interface LeftoverOptions {
+export interface RemainsOptions {
   readonly processes: InstanceProcesses;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -22,7 +22,7 @@ export interface LeftoverOptions {
 }
 
 /** Sends SIGTERM, and SIGKILL after 2 s. Resolves, when all are gone, with the runs that were found by their mark. */
-export async function endLeftovers(options: LeftoverOptions): Promise<readonly RunId[]> {
+export async function endRemains(options: RemainsOptions): Promise<readonly RunId[]> {
   const { processes, logger, leaderOf } = options;
   const marked = await processes.marked();
   const runs = new Map([...marked, ...options.known].map((run) => [keyOf(run), run]));
@@ -37,7 +37,7 @@ export async function endLeftovers(options: LeftoverOptions): Promise<readonly R
   return marked;
 }
 
-async function alive(runs: readonly RunId[], options: LeftoverOptions): Promise<RunId[]> {
+async function alive(runs: readonly RunId[], options: RemainsOptions): Promise<RunId[]> {
   const states = await Promise.all(runs.map((run) => options.processes.isAlive(run, options.leaderOf(run))));
   return runs.filter((_, index) => states[index]);
 }
@@ -45,7 +45,7 @@ async function alive(runs: readonly RunId[], options: LeftoverOptions): Promise<
 async function waitUntilGone(
   runs: readonly RunId[],
   patienceMs: number,
-  options: LeftoverOptions,
+  options: RemainsOptions,
 ): Promise<RunId[]> {
   const { clock } = options;
   const giveUpAt = clock.monotonic() + patienceMs;
