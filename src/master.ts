@@ -16,6 +16,8 @@ import { askForDescriptions } from './channel/services/instance-description.js';
 import { InstanceStreams } from './channel/services/instance-streams.js';
 import { requestFetch, type TreeServer, templateServices } from './channel/services/template-relay.js';
 import type { Peer } from './channel/trust/members.js';
+import type { RecordFollower } from './configuration-files/record-follower.js';
+import type { ConfigurationSource } from './configuration-files/source.js';
 import { FactsExplainer } from './explain/explainer.js';
 import type { Explainer } from './explain/explanation.js';
 import type { Clock } from './loop/clock.js';
@@ -48,6 +50,8 @@ export interface MasterOptions {
   readonly address: MessageOf<'welcome'>['master'];
   readonly nodeTimeoutMs: number;
   readonly store: Store;
+  /** What the configuration files say. */
+  readonly configurationSource: ConfigurationSource;
   readonly templates: TemplateSource;
   readonly issueInstanceToken: (instanceId: string, createdAt: number) => string;
   readonly hostAddressOf: (configuration: Configuration, node: NodeRecord) => string;
@@ -94,6 +98,7 @@ export class Master implements Part {
       writer: this.writer,
       beats: this.beats,
       nodeTimeoutMs: options.nodeTimeoutMs,
+      configurationSource: options.configurationSource,
       placement: {
         ledger: this.#ledger,
         busyPorts,
@@ -111,9 +116,10 @@ export class Master implements Part {
     });
   }
 
-  /** Loads the state. Nothing is decided before `startControllers`. */
+  /** Loads the state; from then on the records of configurations follow the files. All else is decided after `startControllers`. */
   async start(): Promise<void> {
     await this.state.start();
+    this.#controllers.configurationFollower.start();
     this.beats.start();
     this.#hub.start();
     this.#unsubscribe = this.#options.templates.onChange((group, name) => this.#templateChanged(group, name));
@@ -132,6 +138,7 @@ export class Master implements Part {
   async stop(): Promise<void> {
     this.#unsubscribe?.();
     await this.#controllers.stop();
+    await this.#controllers.configurationFollower.stop();
     await this.#hub.stop();
     this.beats.stop();
     await this.state.stop();
@@ -140,6 +147,10 @@ export class Master implements Part {
   /** Takes a wrapper's connection; `peer` is who it was let in as, absent for the one in this process. */
   accept(transport: Transport, peer?: Peer): void {
     this.#hub.accept(transport, peer);
+  }
+
+  get configurationFollower(): RecordFollower {
+    return this.#controllers.configurationFollower;
   }
 
   /** The calls of a connected node. Throws DRV_NODE_DISCONNECTED. */

@@ -1,5 +1,6 @@
 /** Builds the master's controllers and says which change wakes which of them. Called by the composition root only. */
 import type { BeatBook } from '../../src/channel/master/beat-book.js';
+import type { ConfigurationSource } from '../../src/configuration-files/source.js';
 import type { Decisions } from '../../src/explain/decisions.js';
 import type { Clock } from '../../src/loop/clock.js';
 import { Controller, type ControllerOptions } from '../../src/loop/controller.js';
@@ -11,6 +12,8 @@ import { instanceKey, revisionKey } from '../../src/store/keys.js';
 import type { MasterState } from '../../src/store/master-state.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
+import { ConfigurationFollower } from './configurations/follower.js';
+import { Configurations } from './configurations/reconciler.js';
 import { Drains } from './drain/reconciler.js';
 import { Heartbeat } from './heartbeat/reconciler.js';
 import { InstanceCleanup } from './instance-cleanup/reconciler.js';
@@ -33,6 +36,7 @@ export interface MasterControllersOptions {
   readonly writer: InstanceWriter;
   readonly beats: BeatBook;
   readonly nodeTimeoutMs: number;
+  readonly configurationSource: ConfigurationSource;
   readonly placement: Pick<PlacementOptions, 'ledger' | 'busyPorts' | 'chooseTemplates' | 'hostAddressOf'>;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -41,6 +45,8 @@ export interface MasterControllersOptions {
 }
 
 export interface MasterControllers extends Part {
+  /** Starts and stops apart from the others: they begin when the records follow the files. */
+  readonly configurationFollower: ConfigurationFollower;
   readonly minimumService: MinimumService;
   readonly drains: Drains;
   /** What the controllers know now, for `why`. */
@@ -56,6 +62,7 @@ export interface MasterControllers extends Part {
 export function buildMasterControllers(options: MasterControllersOptions): MasterControllers {
   const { state, writer, beats, clock, metrics, logger } = options;
   const { instances, configurations, nodes, revisions, store } = state;
+  const follower = buildFollower(options);
   const minimumService = new MinimumService({ ...state, writer, clock, logger });
   const enforcer = build(options, minimumService, { keys: () => ids(configurations.entries()) });
   const places = new Placement({
@@ -126,6 +133,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
   };
   instances.onChange((id, after, before) => onInstance(id, after?.value, before?.value));
   configurations.onChange((name, after, before) => {
+    follower.wake();
     enforcer.specChanged(name);
     if (before !== undefined && before.value.hash !== after?.value.hash)
       cleanup.enqueue(revisionKey(before.value.hash));
@@ -146,6 +154,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
   beats.onContactChange((nodeId) => heartbeat.specChanged(nodeId));
 
   const resyncNow = (): void => {
+    follower.wake();
     for (const [id, { value }] of instances.entries()) {
       onInstance(id, value, undefined);
       placement.enqueue(id);
@@ -160,6 +169,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
   };
 
   return {
+    configurationFollower: follower,
     minimumService,
     drains,
     decisions: {
@@ -182,9 +192,18 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
       await Promise.all(controllers.map((controller) => controller.stop()));
     },
     whenIdle: async () => {
-      await Promise.all(controllers.map((controller) => controller.whenIdle()));
+      await Promise.all([follower, ...controllers].map((controller) => controller.whenIdle()));
     },
   };
+}
+
+/** Wakes: the files' part calls `follow` when the files changed; a record changed, whoever wrote it. */
+function buildFollower(options: MasterControllersOptions): ConfigurationFollower {
+  const { state, configurationSource: source, logger } = options;
+  const { configurations, store } = state;
+  const reconciler = new Configurations({ source, configurations, store, logger });
+  const controller = build(options, reconciler, { keys: () => [source.nodeId] });
+  return new ConfigurationFollower(reconciler, controller, source.nodeId);
 }
 
 function build<Facts, Step>(

@@ -1,21 +1,21 @@
 /**
- * Configuration files as desired state, both ways: what an operator puts into the directory reaches the store, and
- * what the API writes reaches the directory first. Owns the time: when to look, when to try again.
+ * Configuration files as desired state, both ways: what an operator puts into the directory is read, and what the API
+ * writes reaches the directory first. It owns the time of each look; the controller `configurations` writes the records.
  */
 import PQueue from 'p-queue';
-import { Backoff } from '../loop/backoff.js';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
-import type { ConfigurationFileError } from '../model/configuration.js';
+import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
 import { DroverError, messageOf } from '../model/errors.js';
-import type { Store } from '../store/store.js';
+import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DirectoryReader, type Reading } from './directory.js';
 import { fileReason } from './file-reason.js';
 import { ConfigurationFileWriter, configurationFileText } from './file-writer.js';
 import { LookSchedule } from './look-schedule.js';
 import { validateConfiguration } from './parse.js';
-import { ConfigurationSync } from './sync.js';
+import type { RecordFollower } from './record-follower.js';
+import type { DirectorySource } from './source.js';
 import { DirectoryWatch } from './watch.js';
 import { findWatchPoints } from './watch-points.js';
 import { removeUnfinishedWrites } from './write-file.js';
@@ -30,22 +30,20 @@ const SAFETY_LOOK_MS = 30_000;
 const MAX_HINTS = 64;
 
 export interface ConfigurationFilesOptions {
-  /** Absolute path of `configurations/`. */
-  readonly directory: string;
-  readonly store: Store;
+  /** Read by this part alone. */
+  readonly source: DirectorySource;
+  readonly follower: RecordFollower;
+  readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** `put`, `remove` and `reload` resolve after this does, given their store revision: lets a client read its own write. */
-  readonly whenReadable?: (revision: number) => Promise<void>;
 }
 
 export class ConfigurationFiles implements Part {
   readonly #options: ConfigurationFilesOptions;
-  readonly #sync: ConfigurationSync;
+  readonly #source: DirectorySource;
   readonly #writer: ConfigurationFileWriter;
   readonly #watch: DirectoryWatch;
   readonly #schedule: LookSchedule;
-  readonly #backoff = new Backoff(() => 1, { baseMs: POLL_MS });
   readonly #stopping = new AbortController();
   /** Looks, puts and removes, one at a time. */
   readonly #queue = new PQueue({ concurrency: 1 });
@@ -55,6 +53,8 @@ export class ConfigurationFiles implements Part {
   #nextFullLookAt = 0;
   #isStarted = false;
   #isPolling = false;
+  /** The store took what the last look saw. */
+  #isStored = false;
   #resolveStored: () => void = () => undefined;
   /** The first time that the store agrees with the files. */
   readonly #stored = new Promise<void>((resolve) => {
@@ -63,8 +63,8 @@ export class ConfigurationFiles implements Part {
 
   constructor(options: ConfigurationFilesOptions) {
     this.#options = options;
-    this.#sync = new ConfigurationSync(options);
-    this.#writer = new ConfigurationFileWriter(options.directory, this.#sync);
+    this.#source = options.source;
+    this.#writer = new ConfigurationFileWriter(options.source, options.configurations);
     this.#schedule = new LookSchedule(options.clock, () => void this.#queue.add(() => this.#lookAtHints()));
     this.#watch = new DirectoryWatch({
       onHint: (file) => this.#hint(file),
@@ -77,12 +77,9 @@ export class ConfigurationFiles implements Part {
    * A directory that cannot be read is no reason to fail: the store's configurations stay in force.
    */
   async start(): Promise<void> {
-    await this.#queue.add(async () => {
-      await removeUnfinishedWrites(this.#options.directory).catch(() => undefined);
-      await this.#sync.load();
-    });
+    await removeUnfinishedWrites(this.#source.directory).catch(() => undefined);
     this.#isStarted = true;
-    await this.#queue.add(() => this.#look(() => this.#sync.read({ isFinal: true })));
+    await this.#queue.add(() => this.#look(() => this.#source.read({ isFinal: true })));
     await this.#stored;
   }
 
@@ -96,7 +93,7 @@ export class ConfigurationFiles implements Part {
 
   /** Files that are not in force as they stand. */
   errors(): readonly ConfigurationFileError[] {
-    return this.#sync.errors();
+    return this.#options.follower.faults();
   }
 
   /**
@@ -121,28 +118,25 @@ export class ConfigurationFiles implements Part {
    * is tried again where it had failed. Resolves when what changed can be read. Throws what the store throws.
    */
   async reload(): Promise<void> {
-    const revision = await this.#exclusively(async () => {
+    await this.#exclusively(async () => {
       this.#isPolling = false;
-      await this.#sync.read({ isFinal: true, canBeReplaced: true });
-      await this.#sync.commit();
+      await this.#source.read({ isFinal: true, canBeReplaced: true });
+      await this.#options.follower.follow();
       await this.#listen();
-      return this.#sync.revision;
     });
-    await this.#options.whenReadable?.(revision);
   }
 
   /** What one file says now, read anew and not taken; undefined: there is none. */
   inspect(file: string): Promise<Reading | undefined> {
-    return new DirectoryReader(this.#options).readFile(file);
+    const { clock } = this.#options;
+    return new DirectoryReader({ directory: this.#source.directory, clock }).readFile(file);
   }
 
   async #change(write: () => Promise<void>): Promise<void> {
-    const revision = await this.#exclusively(async () => {
+    await this.#exclusively(async () => {
       await write();
-      await this.#sync.commit();
-      return this.#sync.revision;
+      await this.#options.follower.follow();
     });
-    await this.#options.whenReadable?.(revision);
   }
 
   async #exclusively<T>(work: () => Promise<T>): Promise<T> {
@@ -169,41 +163,45 @@ export class ConfigurationFiles implements Part {
   /** Looks when it is time: at the files that were hinted at, or at everything when nothing or too much was. */
   async #lookAtHints(): Promise<void> {
     const files = [...this.#hinted];
-    const isNamed = files.length > 0 || this.#sync.isUnsure;
+    const isNamed = files.length > 0 || this.#isUnsure;
     // Hints for one file must not put off for ever the look at the others.
     const isAll = this.#isAllHinted || !isNamed || this.#options.clock.monotonic() >= this.#nextFullLookAt;
     this.#hinted.clear();
     this.#isAllHinted = false;
     if (isAll) this.#nextFullLookAt = this.#options.clock.monotonic() + SAFETY_LOOK_MS;
-    await this.#look(() => (isAll ? this.#sync.read({ isFinal: false }) : this.#sync.readSome(files)));
+    await this.#look(() => (isAll ? this.#source.read({ isFinal: false }) : this.#source.readSome(files)));
   }
 
   /** Never throws: what goes wrong is told and tried again. */
   async #look(read: () => Promise<void>): Promise<void> {
     if (this.#stopping.signal.aborted) return;
-    let nextMs: number | undefined;
     try {
       await read();
-      await this.#sync.commit();
-      this.#backoff.clear('look');
+      await this.#options.follower.follow();
+      this.#isStored = true;
       this.#resolveStored();
     } catch (error) {
-      nextMs = this.#backoff.next('look');
-      this.#options.logger.debug({ err: error, nextMs }, `configurations not stored: ${messageOf(error)}`);
+      this.#isStored = false;
+      this.#options.logger.debug({ err: error }, `configurations not stored: ${messageOf(error)}`);
     }
     await this.#listen();
-    this.#schedule.within(nextMs ?? this.#nextLookMs());
+    this.#schedule.within(this.#nextLookMs());
   }
 
   #nextLookMs(): number {
-    if (this.#sync.isUnsure) return SECOND_LOOK_MS;
-    return this.#isPolling || this.#sync.directoryError !== undefined ? POLL_MS : SAFETY_LOOK_MS;
+    if (this.#isUnsure) return SECOND_LOOK_MS;
+    const isTrouble = this.#isPolling || !this.#isStored || this.#source.fault !== undefined;
+    return isTrouble ? POLL_MS : SAFETY_LOOK_MS;
+  }
+
+  get #isUnsure(): boolean {
+    return this.#source.suspects.length > 0;
   }
 
   async #listen(): Promise<void> {
     if (this.#isPolling || this.#stopping.signal.aborted) return;
     try {
-      await this.#watch.follow(await findWatchPoints(this.#options.directory, this.#sync.links));
+      await this.#watch.follow(await findWatchPoints(this.#source.directory, this.#source.links));
     } catch (error) {
       this.#poll(error);
     }

@@ -1,47 +1,48 @@
 /** The API's way to the files: which file a configuration is written to, and which files say its name. */
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type ConfigurationRecord, isBroughtBy } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
+import type { MirrorReader } from '../store/mirror.js';
 import { fileReason, hasFileCode } from './file-reason.js';
 import { MAX_FILE_BYTES } from './parse.js';
-import type { ConfigurationSync } from './sync.js';
+import type { DirectorySource } from './source.js';
 import { syncDirectory, writeFileAtomically } from './write-file.js';
 
 /** Called one at a time. What it throws as DRV_CONFIGURATION_NOT_WRITABLE left the files as they were. */
 export class ConfigurationFileWriter {
-  readonly #directory: string;
-  readonly #sync: ConfigurationSync;
+  readonly #source: DirectorySource;
+  readonly #configurations: MirrorReader<ConfigurationRecord>;
 
-  constructor(directory: string, sync: ConfigurationSync) {
-    this.#directory = directory;
-    this.#sync = sync;
+  constructor(source: DirectorySource, configurations: MirrorReader<ConfigurationRecord>) {
+    this.#source = source;
+    this.#configurations = configurations;
   }
 
   /** Resolves when the file is on disk and read back. */
   async write(name: string, text: string): Promise<void> {
     await this.#attempt(`configuration "${name}" could not be written`, async () => {
       const file = await this.#fileFor(name);
-      await writeFileAtomically({ directory: this.#directory, file, text });
-      await this.#sync.readFile(file);
+      await writeFileAtomically({ directory: this.#source.directory, file, text });
+      await this.#source.readFile(file);
     });
   }
 
   /** Removes every file that says `name`, so that no second one takes it over. Throws DRV_CONFIGURATION_UNKNOWN. */
   async remove(name: string): Promise<void> {
     await this.#attempt(`configuration "${name}" could not be removed`, async () => {
-      for (const file of await this.#filesOf(name)) {
-        await unlink(join(this.#directory, file)).catch(ignoreMissing);
-        await this.#sync.readFile(file);
-      }
-      await syncDirectory(this.#directory);
+      const files = await this.#filesOf(name);
+      for (const file of files) await unlink(join(this.#source.directory, file)).catch(ignoreMissing);
+      await this.#source.readFiles(files);
+      await syncDirectory(this.#source.directory);
     });
   }
 
   async #attempt(what: string, work: () => Promise<void>): Promise<void> {
-    await this.#sync.readIfReplaced();
-    const { directoryError } = this.#sync;
+    await this.#source.readIfReplaced();
+    const { fault } = this.#source;
     try {
-      if (directoryError !== undefined) throw new Error(`the configurations directory ${directoryError}`);
+      if (fault !== undefined) throw new Error(`the configurations directory ${fault.message}`);
       await work();
     } catch (error) {
       if (error instanceof DroverError) throw error;
@@ -52,7 +53,8 @@ export class ConfigurationFileWriter {
 
   /** The file that `name` came from, unless it says another name by now; else the first free one. */
   async #fileFor(name: string): Promise<string> {
-    const source = this.#sync.held.get(name)?.sourceFile ?? undefined;
+    const present = this.#configurations.get(name)?.value;
+    const source = present !== undefined && this.#isOurs(present) ? present.sourceFile : undefined;
     if (source !== undefined && (await this.#canHold(source, name))) return source;
     for (let number = 1; ; number++) {
       const file = number === 1 ? `${name}.json` : `${name}-${number}.json`;
@@ -61,26 +63,35 @@ export class ConfigurationFileWriter {
   }
 
   async #canHold(file: string, name: string): Promise<boolean> {
-    const reading = await this.#sync.readFile(file);
+    const reading = await this.#source.readFile(file);
     if (reading?.kind === 'valid') return reading.parsed.configuration.name === name;
-    for (const [other, { sourceFile }] of this.#sync.held)
-      if (sourceFile === file && other !== name) return false;
+    for (const [other, { value }] of this.#configurations.entries())
+      if (this.#isOurs(value) && value.sourceFile === file && other !== name) return false;
     return true;
   }
 
   async #filesOf(name: string): Promise<string[]> {
-    const held = this.#sync.held.get(name);
-    if (held === undefined)
+    const record = this.#configurations.get(name)?.value;
+    if (record === undefined)
       throw new DroverError('DRV_CONFIGURATION_UNKNOWN', `there is no configuration "${name}"`);
+    const { sourceFile, sourceNode } = record;
+    if (!this.#isOurs(record))
+      throw new Error(
+        `it came from ${sourceFile} of node ${sourceNode}, whose files are not read here; write it here first`,
+      );
     const files: string[] = [];
-    for (const [file, settled] of [...this.#sync.files]) {
-      const isSource = file === held.sourceFile;
+    for (const [file, settled] of [...(this.#source.files ?? [])]) {
+      const isSource = file === sourceFile;
       if (!isSource && !(settled.kind === 'valid' && settled.parsed.configuration.name === name)) continue;
-      const reading = await this.#sync.readFile(file);
+      const reading = await this.#source.readFile(file);
       const saysAnother = reading?.kind === 'valid' && reading.parsed.configuration.name !== name;
       if (!saysAnother) files.push(file);
     }
     return files;
+  }
+
+  #isOurs(record: ConfigurationRecord): boolean {
+    return isBroughtBy(record, this.#source.nodeId);
   }
 }
 

@@ -22,18 +22,9 @@ export class SettledFiles {
     return this.#files;
   }
 
-  /** True while another look is needed: somebody seems to be writing. */
-  get isUnsure(): boolean {
-    return this.#suspicions.size > 0;
-  }
-
-  /** Files whose bad news waits for a second look. */
+  /** Files whose bad news waits for a second look: somebody seems to be writing. */
   get suspects(): readonly string[] {
     return [...this.#suspicions.keys()];
-  }
-
-  isSuspect(file: string): boolean {
-    return this.#suspicions.has(file);
   }
 
   /** Takes a reading of the whole directory. `isFinal`: believe bad news without a second look. */

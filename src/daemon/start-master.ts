@@ -8,6 +8,7 @@ import type { ApiDependencies } from '../api/http/dependencies.js';
 import { ApiServer } from '../api/server.js';
 import { Commands } from '../commands/command-runner.js';
 import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import { DirectorySource } from '../configuration-files/source.js';
 import { Master } from '../master.js';
 import type { Configuration } from '../model/configuration.js';
 import type { NodeRecord } from '../model/node.js';
@@ -87,12 +88,14 @@ async function lay(assembly: Assembly): Promise<Foundation> {
     },
   });
   const { nodeId, address, port, apiPort, clusterName, nodeTimeoutMs } = configuration;
+  const source = new DirectorySource({ nodeId, directory: paths.configurations, logger, clock });
   const master = new Master({
     ...shared,
     clusterName,
     address: { nodeId, address, port, apiPort },
     nodeTimeoutMs,
     store,
+    configurationSource: source,
     templates: templates.sources,
     issueInstanceToken: (id, createdAt) => tokens.issue(id, createdAt),
     revokeNode: async (id) => {
@@ -101,11 +104,11 @@ async function lay(assembly: Assembly): Promise<Foundation> {
     hostAddressOf,
   });
   const files = new ConfigurationFiles({
-    directory: paths.configurations,
-    store,
+    source,
+    follower: master.configurationFollower,
+    configurations: master.state.configurations,
     logger,
     clock,
-    whenReadable: (revision) => master.state.configurations.until(revision),
   });
   return { store, audit, cluster, tokens, templates, master, files };
 }

@@ -129,12 +129,19 @@ export function unknownConfigurationFields(raw: unknown): string[] {
 /** Store value of `configurations/<name>`: the last good content of a file. */
 export const configurationRecordSchema = z.object({
   configuration: configurationSchema,
-  /** File name under `configurations/`, e.g. `hello.json`. */
+  /** The file that it came from, under `configurations/` of its node, e.g. `hello.json`. */
   sourceFile: z.string(),
+  /** The node of that file; records of 0.1.0 omit it. */
+  sourceNode: z.string().optional(),
   /** `hashConfiguration` of the content: the key of its revision. */
   hash: z.string(),
 });
 export type ConfigurationRecord = z.output<typeof configurationRecordSchema>;
+
+/** True when a file of this node brought the record. One that names no node came from the master's own. */
+export function isBroughtBy({ sourceNode }: ConfigurationRecord, masterNodeId: string): boolean {
+  return (sourceNode ?? masterNodeId) === masterNodeId;
+}
 
 /** A configuration file whose present content is not in force, for `config list`, the log and the metric. */
 export interface ConfigurationFileError {

@@ -46,8 +46,8 @@ export class SimulatedDaemon {
   readonly wrapper: Wrapper;
   readonly runtime: FencedRuntime;
   readonly master: Master | undefined;
-  readonly files: SimulatedConfigurationFiles | undefined;
   readonly #options: DaemonOptions;
+  readonly #files: SimulatedConfigurationFiles | undefined;
   /** The API takes requests. */
   #isReady = false;
   #isInterrupted = false;
@@ -59,9 +59,8 @@ export class SimulatedDaemon {
     this.runtime = new FencedRuntime(machine.runtime, life, watcher);
     this.wrapper = this.#buildWrapper();
     if (master === undefined) return;
-    const store = new DiskStore(master.disk, life);
-    this.master = this.#buildMaster(master, store);
-    this.files = new SimulatedConfigurationFiles(master.files, store, life);
+    this.#files = new SimulatedConfigurationFiles(machine.nodeId, master.files, life);
+    this.master = this.#buildMaster(master, this.#files);
   }
 
   get isReady(): boolean {
@@ -79,13 +78,18 @@ export class SimulatedDaemon {
     if (place !== undefined && master !== undefined) {
       await master.start();
       place.onListening((transport) => master.accept(transport));
-      await this.files?.sync();
+      await this.syncFiles();
     }
     await this.wrapper.start();
     if (master === undefined) return;
     await this.#untilJoined();
     await master.startControllers();
     this.#isReady = true;
+  }
+
+  /** The configuration files changed: resolves when the store has what they say. */
+  async syncFiles(): Promise<void> {
+    if (this.master !== undefined) await this.#files?.sync(this.master.configurationFollower);
   }
 
   /** SIGTERM; `isInterrupt`: SIGINT, which ends the instances first. */
@@ -130,7 +134,10 @@ export class SimulatedDaemon {
     });
   }
 
-  #buildMaster({ templates, newInstanceId }: MasterPlace, store: DiskStore): Master {
+  #buildMaster(
+    { disk, templates, newInstanceId }: MasterPlace,
+    configurationSource: SimulatedConfigurationFiles,
+  ): Master {
     const { machine, life, metrics, logger } = this.#options;
     const source = templates.source();
     life.onDeath(() => source.close());
@@ -138,7 +145,8 @@ export class SimulatedDaemon {
       clusterName: CLUSTER,
       address: { nodeId: machine.nodeId, address: machine.address, port: 6000, apiPort: 7000 },
       nodeTimeoutMs: NODE_TIMEOUT_MS,
-      store,
+      store: new DiskStore(disk, life),
+      configurationSource,
       templates: source,
       issueInstanceToken: (id) => `token-${id}`,
       hostAddressOf: (configuration, node) => configuration.hostAddress ?? node.address,

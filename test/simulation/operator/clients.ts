@@ -17,7 +17,9 @@ const EXPECTED: readonly ErrorCode[] = [
   'DRV_NODE_UNKNOWN',
   'DRV_STORE_WRITE_FAILED',
   'DRV_STORE_CLOSED',
+  'DRV_NOT_READY',
 ];
+
 export class Clients {
   readonly #fleet: Fleet;
 
@@ -131,7 +133,7 @@ export class Clients {
 
   #syncFiles(): void {
     const daemon = this.#fleet.master;
-    this.#refusable(daemon?.files?.sync());
+    this.#refusable(daemon?.syncFiles());
   }
 
   #ask(id: string, wish: Wish, answer: Promise<unknown>): void {

@@ -12,6 +12,7 @@ import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import { Commands, type Session } from '../../../src/commands/command-runner.js';
 import type { CommandDependencies } from '../../../src/commands/dependencies.js';
 import { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
+import { DirectorySource } from '../../../src/configuration-files/source.js';
 import type { ExtensionCommand, ExtensionStatus } from '../../../src/extensions/extension.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
@@ -54,13 +55,16 @@ export class CommandWorld {
   /** `commandClock` measures the time limit of commands; default: the real one. */
   constructor(commandClock?: Clock) {
     const logger = pino({ level: 'debug' }, { write: (line) => this.log.push(line) });
-    this.plane = new ControlPlane({ clock: this.clock, groups: this.groups, logger });
+    const { clock, groups } = this;
+    const directory = join(this.root, 'configurations');
+    const source = new DirectorySource({ nodeId: 'master', directory, logger, clock });
+    this.plane = new ControlPlane({ clock, groups, logger, configurationSource: source });
     this.files = new ConfigurationFiles({
-      directory: join(this.root, 'configurations'),
-      store: this.plane.store,
+      source,
+      follower: this.plane.master.configurationFollower,
+      configurations: this.plane.master.state.configurations,
       logger,
-      clock: this.clock,
-      whenReadable: (revision) => this.plane.master.state.configurations.until(revision),
+      clock,
     });
     this.#joinTokens = new JoinTokens({
       store: this.plane.store,

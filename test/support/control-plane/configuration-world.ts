@@ -1,15 +1,21 @@
-/** A configurations directory, a store that notes its transactions, and the part under test between them. */
+/** A configurations directory, a store that notes its transactions, and between them the files' part and its controller. */
 import { mkdtempSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { ConfigurationFollower } from '../../../controllers/master/configurations/follower.js';
+import { Configurations } from '../../../controllers/master/configurations/reconciler.js';
 import { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
+import { DirectorySource } from '../../../src/configuration-files/source.js';
 import type { Clock } from '../../../src/loop/clock.js';
+import { Controller } from '../../../src/loop/controller.js';
+import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { type ConfigurationRecord, configurationRecordSchema } from '../../../src/model/configuration.js';
 import { PREFIX } from '../../../src/store/keys.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import { Mirror } from '../../../src/store/mirror.js';
 import type { Operation } from '../../../src/store/store.js';
 
 export class NotingStore extends MemoryStore {
@@ -17,10 +23,15 @@ export class NotingStore extends MemoryStore {
   readonly transactions: (readonly Operation[])[] = [];
   /** While set, every transaction fails with it. */
   failure: Error | undefined;
+  /** Somebody else's write, made just before the next transaction. */
+  rival: readonly Operation[] | undefined;
 
   override async transact(operations: readonly Operation[]): Promise<number> {
     this.transactions.push(operations);
     if (this.failure !== undefined) throw this.failure;
+    const { rival } = this;
+    this.rival = undefined;
+    if (rival !== undefined) await super.transact(rival);
     return super.transact(operations);
   }
 
@@ -40,6 +51,7 @@ export class ConfigurationWorld {
   readonly log: string[] = [];
   readonly #clock: Clock;
   #files: ConfigurationFiles | undefined;
+  #running = new RunningParts();
 
   constructor(clock: Clock = new SystemClock()) {
     this.#clock = clock;
@@ -50,11 +62,25 @@ export class ConfigurationWorld {
     return this.#files;
   }
 
-  /** Stops what runs and makes a new part over the same store, not started yet. */
-  async open(directory = this.directory): Promise<ConfigurationFiles> {
-    await this.#files?.stop();
+  /** Stops what runs and makes a new part over the same store, not started yet; `nodeId`: whose files they are. */
+  async open({ directory = this.directory, nodeId = 'n1' } = {}): Promise<ConfigurationFiles> {
+    await this.#stop();
+    const { store } = this;
+    const clock = this.#clock;
     const logger = pino({ level: 'debug' }, { write: (line: string) => this.log.push(line) });
-    this.#files = new ConfigurationFiles({ directory, store: this.store, logger, clock: this.#clock });
+    const source = new DirectorySource({ nodeId, directory, logger, clock });
+    const configurations = new Mirror({
+      store,
+      prefix: PREFIX.configurations,
+      decode: (value) => configurationRecordSchema.parse(value),
+    });
+    const reconciler = new Configurations({ source, configurations, store, logger });
+    const controller = new Controller({ reconciler, clock, random: () => 0.5, trace: () => undefined });
+    const follower = new ConfigurationFollower(reconciler, controller, nodeId);
+    configurations.onChange(() => follower.wake());
+    await this.#running.start(configurations);
+    await this.#running.start(follower);
+    this.#files = new ConfigurationFiles({ source, follower, configurations, logger, clock });
     return this.#files;
   }
 
@@ -113,8 +139,14 @@ export class ConfigurationWorld {
   }
 
   async close(): Promise<void> {
-    await this.#files?.stop();
+    await this.#stop();
     await this.store.close();
     await rm(this.root, { recursive: true, force: true });
+  }
+
+  async #stop(): Promise<void> {
+    await this.#files?.stop();
+    await this.#running.stop();
+    this.#running = new RunningParts();
   }
 }

@@ -5,6 +5,7 @@
 import { pino } from 'pino';
 import type { Service } from '../../../src/channel/protocol/calls.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
+import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { Master } from '../../../src/master.js';
 import {
@@ -24,11 +25,19 @@ import { Metrics } from '../../../src/telemetry/metrics.js';
 import { type Installation, Wrapper } from '../../../src/wrapper.js';
 import { FakeRuntime } from './fake-runtime.js';
 
+const NEVER_READ: ConfigurationSource = {
+  nodeId: 'master',
+  files: undefined,
+  suspects: [],
+  fault: undefined,
+};
 const HUGE: NodeCapacity = { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 };
 
 export interface ControlPlaneOptions {
   readonly clock: Clock;
   readonly masterStore?: Store;
+  /** Default: files that are never read, so that `putConfiguration` is the only writer. */
+  readonly configurationSource?: ConfigurationSource;
   readonly logger?: Logger;
   readonly groups?: ReadonlyMap<string, readonly string[]>;
   /** What extensions bring, on every node. */
@@ -170,6 +179,7 @@ export class ControlPlane {
       address: { nodeId: 'master', address: '127.0.0.1', port: 6000, apiPort: 7000 },
       nodeTimeoutMs: 6000,
       store: this.store,
+      configurationSource: this.#options.configurationSource ?? NEVER_READ,
       templates: {
         groups: () => groups ?? new Map(),
         storages: () => [],

@@ -1,0 +1,31 @@
+/** Remembers which faults of configuration files were told, and logs each once, and once more when it is gone. */
+import type { ConfigurationFileError } from '../../../src/model/configuration.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
+
+export class FaultReport {
+  readonly #logger: Logger;
+  #told: readonly ConfigurationFileError[] = [];
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** What `tell` was given last. */
+  get told(): readonly ConfigurationFileError[] {
+    return this.#told;
+  }
+
+  /** All faults there are now, one for each file. */
+  tell(faults: readonly ConfigurationFileError[]): void {
+    const before = new Map(this.#told.map((fault) => [fault.file, fault.message]));
+    this.#told = faults;
+    for (const { file, line, column, field, message } of faults) {
+      if (before.get(file) === message) continue;
+      const place = line === null ? file : `${file}:${line}:${column}`;
+      this.#logger.error({ file, line, column, field }, `configuration error in ${place}: ${message}`);
+    }
+    const present = new Set(faults.map(({ file }) => file));
+    for (const file of before.keys())
+      if (!present.has(file)) this.#logger.info({ file }, `configuration error in ${file} is gone`);
+  }
+}

@@ -1,0 +1,59 @@
+/** The faults of configuration files: broken files, names taken twice, a directory or a store that cannot be used. Pure. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Reading } from '../../../src/configuration-files/directory.js';
+import type { ConfigurationFileError } from '../../../src/model/configuration.js';
+
+export interface FaultFacts {
+  readonly files: ReadonlyMap<string, Reading>;
+  /** Files that may just be in the middle of a change. */
+  readonly suspects: ReadonlySet<string>;
+  /** Why the directory cannot be used; undefined: it can. */
+  readonly directoryFault: ConfigurationFileError | undefined;
+  /** The owning file by name. */
+  readonly owners: ReadonlyMap<string, string>;
+  /** The records say what the files say. */
+  readonly isStored: boolean;
+  /** Why the store refused the last write; undefined: it took it. */
+  readonly refusal: string | undefined;
+  /** The faults as they were reported last, one for each file. */
+  readonly told: readonly ConfigurationFileError[];
+}
+
+/** All faults there are now. While somebody is writing, told ones stay for the moment. */
+export function faultsOf(facts: FaultFacts): ConfigurationFileError[] {
+  const faults = new Map<string, ConfigurationFileError>();
+  if (facts.suspects.size > 0) for (const fault of facts.told) faults.set(fault.file, fault);
+  for (const fault of faultsNow(facts)) faults.set(fault.file, fault);
+  return [...faults.values()];
+}
+
+export function isSameReport(
+  faults: readonly ConfigurationFileError[],
+  told: readonly ConfigurationFileError[],
+): boolean {
+  return isDeepStrictEqual(faults, told);
+}
+
+function* faultsNow(facts: FaultFacts): Generator<ConfigurationFileError> {
+  const { files, owners, suspects, directoryFault, isStored, refusal } = facts;
+  for (const [file, reading] of files) {
+    if (reading.kind === 'broken') {
+      yield reading.error;
+      continue;
+    }
+    const { name } = reading.parsed.configuration;
+    const owner = owners.get(name);
+    if (owner !== undefined && owner !== file && !suspects.has(owner)) yield nameTaken(file, name, owner);
+  }
+  if (directoryFault !== undefined) yield directoryFault;
+  if (refusal !== undefined && !isStored) yield faultOf('*.json', `not stored yet, trying again: ${refusal}`);
+}
+
+function nameTaken(file: string, name: string, owner: string): ConfigurationFileError {
+  const message = `name: "${name}" is already taken by ${owner}; give one of the two another name or delete it`;
+  return { ...faultOf(file, message), name, field: 'name' };
+}
+
+function faultOf(file: string, message: string): ConfigurationFileError {
+  return { file, line: null, column: null, field: null, message };
+}

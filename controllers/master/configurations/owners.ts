@@ -1,0 +1,36 @@
+/** Which file a configuration's name belongs to. Pure; all files of a source are judged together. */
+import type { Reading } from '../../../src/configuration-files/directory.js';
+import type { ConfigurationRecord } from '../../../src/model/configuration.js';
+import type { Mirrored } from '../../../src/store/mirror.js';
+
+export interface OwnerFacts {
+  readonly files: ReadonlyMap<string, Reading>;
+  /** The records as they stand, by name. */
+  readonly held: ReadonlyMap<string, Mirrored<ConfigurationRecord>>;
+}
+
+/**
+ * The owning file by name. A name stays with the file that its record came from, as long as that file is there and
+ * does not say another name: a broken file keeps its name. Otherwise the first file by name that says it owns it.
+ */
+export function ownersOf({ files, held }: OwnerFacts): ReadonlyMap<string, string> {
+  const owners = new Map<string, string>();
+  for (const [name, { value }] of held) {
+    // Whichever node the record names: after a change of the node's id the files are the same ones.
+    const reading = files.get(value.sourceFile);
+    if (reading !== undefined && (reading.kind === 'broken' || says(reading, name)))
+      owners.set(name, value.sourceFile);
+  }
+  const claims = new Map<string, string>();
+  for (const [file, reading] of files) {
+    if (reading.kind === 'broken') continue;
+    const { name } = reading.parsed.configuration;
+    if (!owners.has(name) && file < (claims.get(name) ?? `${file}~`)) claims.set(name, file);
+  }
+  for (const [name, file] of claims) owners.set(name, file);
+  return owners;
+}
+
+function says(reading: Reading, name: string): boolean {
+  return reading.kind === 'valid' && reading.parsed.configuration.name === name;
+}

@@ -1,0 +1,91 @@
+/**
+ * The configurations controller's decision: which records one node's files add, change and remove, and which faults of
+ * files an operator is told. Who owns a name stands in owners.ts, the faults in faults.ts.
+ */
+import type { ParsedConfiguration } from '../../../src/configuration-files/parse.js';
+import type { Plan } from '../../../src/loop/reconciler.js';
+import { type ConfigurationFileError, isBroughtBy } from '../../../src/model/configuration.js';
+import { type FaultFacts, faultsOf, isSameReport } from './faults.js';
+import { type OwnerFacts, ownersOf } from './owners.js';
+
+/** Changes in one transaction. Each is two operations at most, and a transaction holds 100. */
+const CHANGES_AT_ONCE = 50;
+
+export interface ConfigurationFacts extends OwnerFacts, Omit<FaultFacts, 'owners' | 'isStored'> {
+  /** The source: the node whose files these are. */
+  readonly nodeId: string;
+  /** False: the files were never read, so nothing is concluded from them. */
+  readonly isRead: boolean;
+}
+
+export type RecordChange =
+  | {
+      readonly do: 'put';
+      readonly name: string;
+      /** The source: a file of a node. */
+      readonly file: string;
+      readonly nodeId: string;
+      readonly parsed: ParsedConfiguration;
+      /** 0: there is no record. */
+      readonly expectedRevision: number;
+      /** False when only the source changed. */
+      readonly isNewContent: boolean;
+    }
+  | {
+      readonly do: 'remove';
+      readonly name: string;
+      readonly file: string;
+      readonly expectedRevision: number;
+    };
+
+export type ConfigurationStep =
+  /** One transaction. Every change stands for itself, so each transaction leaves records that the next round goes on from. */
+  | { readonly do: 'write'; readonly changes: readonly RecordChange[] }
+  | { readonly do: 'report'; readonly faults: readonly ConfigurationFileError[] };
+
+export function plan(facts: ConfigurationFacts): Plan<ConfigurationStep> {
+  const { changes, faults } = decide(facts);
+  const steps: ConfigurationStep[] = [];
+  // First, so that the faults of files are told also while the store refuses writes.
+  if (!isSameReport(faults, facts.told)) steps.push({ do: 'report', faults });
+  for (let from = 0; from < changes.length; from += CHANGES_AT_ONCE)
+    steps.push({ do: 'write', changes: changes.slice(from, from + CHANGES_AT_ONCE) });
+  return { steps };
+}
+
+/** The same decision in parts, for whoever asks between two rounds. */
+export function decide(facts: ConfigurationFacts): {
+  readonly changes: readonly RecordChange[];
+  readonly faults: readonly ConfigurationFileError[];
+} {
+  const owners = ownersOf(facts);
+  // Puts before removals: a configuration that takes another name is never away in between.
+  const changes = facts.isRead ? [...puts(facts, owners), ...removals(facts, owners)] : [];
+  return { changes, faults: faultsOf({ ...facts, owners, isStored: changes.length === 0 }) };
+}
+
+function* puts(
+  { nodeId, files, held }: ConfigurationFacts,
+  owners: ReadonlyMap<string, string>,
+): Generator<RecordChange> {
+  for (const [name, file] of owners) {
+    const reading = files.get(file);
+    if (reading?.kind !== 'valid') continue;
+    const { parsed } = reading;
+    const present = held.get(name);
+    const isNewContent = present?.value.hash !== parsed.hash;
+    const isSameSource = present?.value.sourceFile === file && present.value.sourceNode === nodeId;
+    if (!isNewContent && isSameSource) continue;
+    yield { do: 'put', name, file, nodeId, parsed, expectedRevision: present?.revision ?? 0, isNewContent };
+  }
+}
+
+function* removals(
+  { nodeId, held }: ConfigurationFacts,
+  owners: ReadonlyMap<string, string>,
+): Generator<RecordChange> {
+  for (const [name, { value, revision }] of held) {
+    if (isBroughtBy(value, nodeId) && !owners.has(name))
+      yield { do: 'remove', name, file: value.sourceFile, expectedRevision: revision };
+  }
+}

@@ -1,0 +1,115 @@
+/** The configurations controller: brings the records up to what one node's files say. Key: that node's id. */
+import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
+import type { Reconciler } from '../../../src/loop/reconciler.js';
+import type { ConfigurationFileError, ConfigurationRecord } from '../../../src/model/configuration.js';
+import { DroverError } from '../../../src/model/errors.js';
+import { publicMessage } from '../../../src/model/public-message.js';
+import { configurationKey, revisionKey } from '../../../src/store/keys.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
+import { untilShown } from '../../../src/store/modify.js';
+import type { Operation, Store } from '../../../src/store/store.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
+import { FaultReport } from './fault-report.js';
+import { type ConfigurationFacts, type ConfigurationStep, decide, plan, type RecordChange } from './plan.js';
+
+export interface ConfigurationsOptions {
+  readonly source: ConfigurationSource;
+  readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly store: Store;
+  readonly logger: Logger;
+}
+
+export class Configurations implements Reconciler<ConfigurationFacts, ConfigurationStep> {
+  readonly name = 'configurations';
+  readonly plan = plan;
+  readonly #options: ConfigurationsOptions;
+  readonly #report: FaultReport;
+  #refusal: unknown;
+
+  constructor(options: ConfigurationsOptions) {
+    this.#options = options;
+    this.#report = new FaultReport(options.logger);
+  }
+
+  observe(): ConfigurationFacts {
+    const { source, configurations } = this.#options;
+    return {
+      nodeId: source.nodeId,
+      isRead: source.files !== undefined,
+      files: source.files ?? new Map(),
+      suspects: new Set(source.suspects),
+      directoryFault: source.fault,
+      held: new Map(configurations.entries()),
+      refusal: this.#refusal === undefined ? undefined : publicMessage(this.#refusal),
+      told: this.#report.told,
+    };
+  }
+
+  async perform(step: ConfigurationStep): Promise<void> {
+    switch (step.do) {
+      case 'report':
+        return this.#report.tell(step.faults);
+      case 'write':
+        return this.#write(step.changes);
+      default:
+        return step satisfies never;
+    }
+  }
+
+  /** What the store threw at the last write; undefined: it took it. */
+  get refusal(): unknown {
+    return this.#refusal;
+  }
+
+  /** True when the records say what the files say. */
+  isSettled(): boolean {
+    return decide(this.observe()).changes.length === 0;
+  }
+
+  /** Files that are not in force as they stand. */
+  faults(): readonly ConfigurationFileError[] {
+    return decide(this.observe()).faults;
+  }
+
+  async #write(changes: readonly RecordChange[]): Promise<void> {
+    const { store, configurations, logger } = this.#options;
+    try {
+      await configurations.until(await store.transact(operationsOf(changes)));
+      this.#refusal = undefined;
+    } catch (error) {
+      if (DroverError.is(error, 'DRV_STORE_CONFLICT')) await untilShown(store, configurations);
+      else this.#refusal = error;
+      throw error;
+    }
+    for (const change of changes) logger.info({ configuration: change.name }, sentenceOf(change));
+  }
+}
+
+function operationsOf(changes: readonly RecordChange[]): Operation[] {
+  return changes.flatMap((change): Operation[] => {
+    const key = configurationKey(change.name);
+    const { expectedRevision } = change;
+    if (change.do === 'remove') return [{ do: 'remove', key, expectedRevision }];
+    const { configuration, hash } = change.parsed;
+    const value: ConfigurationRecord = {
+      configuration,
+      sourceFile: change.file,
+      sourceNode: change.nodeId,
+      hash,
+    };
+    const record: Operation =
+      expectedRevision === 0 ? { do: 'create', key, value } : { do: 'update', key, value, expectedRevision };
+    return change.isNewContent
+      ? [record, { do: 'put', key: revisionKey(hash), value: configuration }]
+      : [record];
+  });
+}
+
+function sentenceOf(change: RecordChange): string {
+  const { name, file } = change;
+  if (change.do === 'remove') return `configuration ${name} removed: ${file} is gone or has another name now`;
+  const why = change.isNewContent
+    ? `from ${file}`
+    : `same content, now from ${file} of node ${change.nodeId}`;
+  return `configuration ${name} ${change.expectedRevision === 0 ? 'added' : 'changed'}: ${why}`;
+}

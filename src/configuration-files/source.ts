@@ -1,0 +1,127 @@
+/**
+ * What the configuration files of one node say, as far as it may be believed. It reads when its caller asks, one call
+ * at a time; the controller `configurations` observes it and decides what that means for the records.
+ */
+import { basename } from 'node:path';
+import type { Clock } from '../loop/clock.js';
+import type { ConfigurationFileError } from '../model/configuration.js';
+import type { Logger } from '../telemetry/logger.js';
+import { DirectoryReader, DirectoryUnusable, type Reading } from './directory.js';
+import { SettledFiles } from './settled-files.js';
+import { UnknownFields } from './unknown-fields.js';
+
+/** What the controller `configurations` observes. */
+export interface ConfigurationSource {
+  /** The node whose files these are. */
+  readonly nodeId: string;
+  /** By file name; undefined: the files were never read, which is not to say that there are none. */
+  readonly files: ReadonlyMap<string, Reading> | undefined;
+  /** Files whose bad news waits for a second look: they may be in the middle of a change. */
+  readonly suspects: readonly string[];
+  /** Why the directory cannot be used; undefined: it can. What its files said stands meanwhile. */
+  readonly fault: ConfigurationFileError | undefined;
+}
+
+export interface DirectorySourceOptions {
+  readonly nodeId: string;
+  /** Absolute path of `configurations/`. */
+  readonly directory: string;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+export interface ReadOptions {
+  /** Believe what is broken or gone without a second look. */
+  readonly isFinal: boolean;
+  /** Believe an empty directory that took the place of another. */
+  readonly canBeReplaced?: boolean;
+}
+
+export class DirectorySource implements ConfigurationSource {
+  readonly nodeId: string;
+  readonly directory: string;
+  readonly #options: DirectorySourceOptions;
+  readonly #reader: DirectoryReader;
+  readonly #settled = new SettledFiles();
+  readonly #unknownFields: UnknownFields;
+  #links: readonly string[] = [];
+  #hasRead = false;
+  #fault: ConfigurationFileError | undefined;
+
+  constructor(options: DirectorySourceOptions) {
+    this.nodeId = options.nodeId;
+    this.directory = options.directory;
+    this.#options = options;
+    this.#reader = new DirectoryReader(options);
+    this.#unknownFields = new UnknownFields(options.logger);
+  }
+
+  get files(): ReadonlyMap<string, Reading> | undefined {
+    return this.#hasRead ? this.#settled.files : undefined;
+  }
+
+  get suspects(): readonly string[] {
+    return this.#settled.suspects;
+  }
+
+  get fault(): ConfigurationFileError | undefined {
+    return this.#fault;
+  }
+
+  /** Names of files that are symbolic links. */
+  get links(): readonly string[] {
+    return this.#links;
+  }
+
+  /** Reads the whole directory. One that cannot be used is the source's fault, and all stays as it was. */
+  async read({ isFinal, canBeReplaced = false }: ReadOptions): Promise<void> {
+    try {
+      const reading = await this.#reader.read(canBeReplaced);
+      this.#settled.takeAll(reading.files, isFinal);
+      this.#links = reading.links;
+      this.#hasRead = true;
+      this.#fault = undefined;
+      this.#tell();
+    } catch (error) {
+      if (!(error instanceof DirectoryUnusable)) throw error;
+      const file = basename(this.directory);
+      this.#fault = { file, line: null, column: null, field: null, message: error.message };
+    }
+  }
+
+  /** Reads these files, and those in doubt, if that is enough; else the whole directory. */
+  async readSome(files: readonly string[]): Promise<void> {
+    const isPossible = this.#hasRead && this.#fault === undefined;
+    const names = new Set([...files, ...this.suspects]);
+    const readings = isPossible ? await this.#reader.readSome(names) : undefined;
+    if (readings === undefined) return this.read({ isFinal: false });
+    this.#settled.take(readings, false);
+    this.#tell();
+  }
+
+  /** Makes sure that single files may be read and written: the directory is the one that was read. */
+  async readIfReplaced(): Promise<void> {
+    if (this.#fault !== undefined || !(await this.#reader.isSameDirectory()))
+      await this.read({ isFinal: false });
+  }
+
+  /** Reads one file anew, and believes it. */
+  async readFile(file: string): Promise<Reading | undefined> {
+    const reading = await this.#reader.readFile(file);
+    this.#settled.set(file, reading);
+    return reading;
+  }
+
+  /** Reads these files anew and believes them, all at the same moment: of two that are gone, neither takes the other's name. */
+  async readFiles(files: readonly string[]): Promise<void> {
+    const readings = await Promise.all(files.map((file) => this.#reader.readFile(file)));
+    for (const [index, file] of files.entries()) this.#settled.set(file, readings[index]);
+  }
+
+  #tell(): void {
+    const { suspects } = this;
+    if (suspects.length > 0)
+      this.#options.logger.debug({ suspects }, 'files look broken or gone; looking again');
+    this.#unknownFields.tell(this.#settled.files);
+  }
+}

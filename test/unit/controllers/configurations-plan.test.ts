@@ -1,0 +1,290 @@
+/** Which file a configuration's name belongs to, and what the store is told: plans as readable text. */
+import { describe, expect, test } from 'vitest';
+import {
+  type ConfigurationFacts,
+  decide,
+  plan as planSteps,
+  type RecordChange,
+} from '../../../controllers/master/configurations/plan.js';
+import type { Reading } from '../../../src/configuration-files/directory.js';
+import { parseConfigurationFile } from '../../../src/configuration-files/parse.js';
+import { SettledFiles } from '../../../src/configuration-files/settled-files.js';
+import type { ConfigurationRecord } from '../../../src/model/configuration.js';
+import type { Mirrored } from '../../../src/store/mirror.js';
+
+/** `x:one` is a valid file named x with command one; `!` a broken one. */
+function reading(file: string, content: string): Reading {
+  const [name, command] = content.split(':');
+  const text = content === '!' ? '{' : JSON.stringify({ name, command });
+  const result = parseConfigurationFile(file, text);
+  return 'parsed' in result
+    ? { kind: 'valid', signature: content, parsed: result.parsed }
+    : { kind: 'broken', signature: content, error: result.error };
+}
+
+function readings(files: Record<string, string>): Map<string, Reading> {
+  return new Map(Object.entries(files).map(([file, content]) => [file, reading(file, content)]));
+}
+
+interface World {
+  readonly files?: Record<string, string>;
+  /** By name, `file content`, then the node that brought it, default this one; `-`: it names none. */
+  readonly held?: Record<string, string>;
+  readonly suspects?: string[];
+  readonly isRead?: boolean;
+  readonly refusal?: string;
+  readonly told?: ConfigurationFacts['told'];
+}
+
+function factsOf({ files = {}, held = {}, suspects = [], isRead = true, refusal, told = [] }: World) {
+  return {
+    nodeId: 'n1',
+    isRead,
+    files: readings(files),
+    suspects: new Set(suspects),
+    directoryFault: undefined,
+    held: new Map(Object.entries(held).map(([name, text]) => [name, recordFrom(text)])),
+    refusal,
+    told,
+  };
+}
+
+/** What the records are told, then all faults as they are reported. */
+function plan(world: World): string[] {
+  const { changes, faults } = decide(factsOf(world));
+  const lines = changes.map((change) => {
+    if (change.do === 'remove') return `remove ${change.name}`;
+    const how = change.isNewContent ? change.parsed.configuration.command : 'same';
+    return `put ${change.name} ${how} from ${change.file} over ${change.expectedRevision}`;
+  });
+  return [...lines, ...faults.map((fault) => `error ${fault.file} ${fault.field ?? 'syntax'}`)];
+}
+
+function recordFrom(text: string): Mirrored<ConfigurationRecord> {
+  const [file = '', content = '', node = 'n1'] = text.split(' ');
+  const from = reading(file, content);
+  if (from.kind !== 'valid') throw new Error('a record holds a valid configuration');
+  const { configuration, hash } = from.parsed;
+  const value = { configuration, hash, sourceFile: file, ...(node !== '-' && { sourceNode: node }) };
+  return { value, revision: 7 };
+}
+
+describe('the plan', () => {
+  test.each([
+    ['of a settled world is empty', { 'a.json': 'x:one' }, { x: 'a.json x:one' }, []],
+    ['adds a new file', { 'a.json': 'x:one' }, {}, ['put x one from a.json over 0']],
+    ['writes an edit', { 'a.json': 'x:two' }, { x: 'a.json x:one' }, ['put x two from a.json over 7']],
+    ['removes what has no file', {}, { x: 'a.json x:one' }, ['remove x']],
+    [
+      'moves a name to a renamed file',
+      { 'b.json': 'x:one' },
+      { x: 'a.json x:one' },
+      ['put x same from b.json over 7'],
+    ],
+    ['keeps what a broken file had', { 'a.json': '!' }, { x: 'a.json x:one' }, ['error a.json syntax']],
+    [
+      'gives a name to the first file',
+      { 'b.json': 'x:two', 'a.json': 'x:one' },
+      {},
+      ['put x one from a.json over 0', 'error b.json name'],
+    ],
+    [
+      'leaves a name to the file that has it',
+      { 'b.json': 'x:two', 'a.json': 'x:one' },
+      { x: 'b.json x:two' },
+      ['error a.json name'],
+    ],
+    [
+      'leaves a name to a broken file that has it',
+      { 'b.json': '!', 'a.json': 'x:one' },
+      { x: 'b.json x:two' },
+      ['error b.json syntax', 'error a.json name'],
+    ],
+    [
+      'hands a name on when its file takes another',
+      { 'a.json': 'y:one', 'b.json': 'x:two' },
+      { x: 'a.json x:one' },
+      ['put y one from a.json over 0', 'put x two from b.json over 7'],
+    ],
+    [
+      'exchanges two names',
+      { 'a.json': 'y:one', 'b.json': 'x:two' },
+      { x: 'a.json x:one', y: 'b.json y:two' },
+      ['put y one from a.json over 7', 'put x two from b.json over 7'],
+    ],
+  ])('%s', (_title, files, held, expected) => {
+    expect(plan({ files, held })).toEqual(expected);
+  });
+
+  test('calls no name taken by a file that is just being renamed', () => {
+    const files = { 'a.json': 'x:one', 'b.json': 'x:one' };
+    const held = { x: 'a.json x:one' };
+    expect(plan({ files, held, suspects: ['a.json'] })).toEqual([]);
+    expect(plan({ files, held })).toEqual(['error b.json name']);
+  });
+});
+
+describe('a source', () => {
+  test.each([
+    ['removes nothing that another brought', {}, { x: 'a.json x:one n2' }, []],
+    ['removes what it brought itself', {}, { x: 'a.json x:one n1' }, ['remove x']],
+    ['removes what 0.1.0 wrote without a node', {}, { x: 'a.json x:one -' }, ['remove x']],
+    [
+      'writes its name into what 0.1.0 wrote without one',
+      { 'a.json': 'x:one' },
+      { x: 'a.json x:one -' },
+      ['put x same from a.json over 7'],
+    ],
+    [
+      'takes a name over with a file of its own',
+      { 'a.json': 'x:one' },
+      { x: 'a.json x:one n2' },
+      ['put x same from a.json over 7'],
+    ],
+    [
+      'goes on with the same owner when its node gets another id',
+      { 'a.json': 'x:two', 'b.json': 'x:one' },
+      { x: 'b.json x:one n2' },
+      ['put x same from b.json over 7', 'error a.json name'],
+    ],
+    [
+      'removes nothing with a broken file of the same name',
+      { 'a.json': '!' },
+      { x: 'a.json x:one n2' },
+      ['error a.json syntax'],
+    ],
+  ])('%s', (_title, files, held, expected) => {
+    expect(plan({ files, held })).toEqual(expected);
+  });
+
+  test('that was never read removes nothing', () => {
+    expect(plan({ held: { x: 'a.json x:one n1' }, isRead: false })).toEqual([]);
+  });
+});
+
+describe('many changes', () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 120 }, (_, index) => [`${index}.json`, `c${index}:new`]),
+  );
+  const held = Object.fromEntries(
+    Array.from({ length: 120 }, (_, index) => [`c${index + 60}`, `${index + 60}.json c${index + 60}:old`]),
+  );
+
+  test('are written in transactions of at most 50, additions and edits before removals', () => {
+    const { steps } = planSteps(factsOf({ files, held }));
+    const batches = steps.map((step) => (step.do === 'write' ? step.changes.map((change) => change.do) : []));
+    expect(batches.map((changes) => changes.length)).toEqual([50, 50, 50, 30]);
+    const order = batches.flat();
+    expect(order.indexOf('remove')).toBe(120);
+    expect(order.lastIndexOf('put')).toBe(119);
+  });
+
+  test('may end after any transaction: the next round makes the rest, and then nothing', () => {
+    const facts = factsOf({ files, held });
+    for (let written = 0; written <= 4; written++) {
+      const after = written === 0 ? facts : afterBatches(facts, written);
+      const rest = afterBatches(after, Number.POSITIVE_INFINITY);
+      expect([...rest.held.keys()].sort()).toEqual(
+        Object.values(files)
+          .map((text) => text.split(':')[0])
+          .sort(),
+      );
+      expect(planSteps(rest).steps).toEqual([]);
+    }
+  });
+
+  test('that exchange names may end in the middle, too', () => {
+    const facts = factsOf({
+      files: { 'a.json': 'y:one', 'b.json': 'x:two' },
+      held: { x: 'a.json x:one', y: 'b.json y:two' },
+    });
+    const [first] = decide(facts).changes;
+    const half = first === undefined ? facts : { ...facts, held: applied(facts.held, [first]) };
+    expect(decide(half).changes).toHaveLength(1);
+    expect(decide({ ...half, held: applied(half.held, decide(half).changes) }).changes).toEqual([]);
+  });
+});
+
+/** The facts after the first `count` transactions of their plan. */
+function afterBatches(facts: ConfigurationFacts, count: number): ConfigurationFacts {
+  const writes = planSteps(facts).steps.filter((step) => step.do === 'write');
+  const changes = writes.slice(0, count).flatMap((step) => step.changes);
+  return { ...facts, held: applied(facts.held, changes) };
+}
+
+function applied(
+  held: ConfigurationFacts['held'],
+  changes: readonly RecordChange[],
+): ConfigurationFacts['held'] {
+  const next = new Map(held);
+  for (const change of changes) {
+    if (change.do === 'remove') next.delete(change.name);
+    else {
+      const { configuration, hash } = change.parsed;
+      const value = { configuration, hash, sourceFile: change.file, sourceNode: change.nodeId };
+      next.set(change.name, { value, revision: 8 });
+    }
+  }
+  return next;
+}
+
+describe('the report of faults', () => {
+  const reported = (world: World): string[] =>
+    planSteps(factsOf(world)).steps.flatMap((step) =>
+      step.do === 'report' ? [`report ${step.faults.map(({ file }) => file).join(' ')}`.trim()] : [step.do],
+    );
+  const told = decide(factsOf({ files: { 'a.json': '!' } })).faults;
+
+  test('is made once, before anything is written', () => {
+    expect(reported({ files: { 'a.json': '!', 'b.json': 'x:one' } })).toEqual(['report a.json', 'write']);
+    expect(reported({ files: { 'a.json': '!' }, told })).toEqual([]);
+  });
+
+  test('is taken back when the fault is gone, but not while somebody is writing', () => {
+    const held = { x: 'a.json x:one' };
+    expect(reported({ files: { 'a.json': 'x:one' }, held, told })).toEqual(['report']);
+    expect(reported({ files: { 'a.json': 'x:one' }, held, told, suspects: ['b.json'] })).toEqual([]);
+  });
+
+  test('tells of a store that refuses, as long as there is something to write', () => {
+    const refusal = 'disk full';
+    expect(reported({ files: { 'a.json': 'x:one' }, refusal })).toEqual(['report *.json', 'write']);
+    expect(reported({ refusal })).toEqual([]);
+  });
+});
+
+describe('settled files', () => {
+  const settledAfter = (...looks: Record<string, string>[]): string[] => {
+    const settled = new SettledFiles();
+    for (const files of looks) settled.takeAll(readings(files), false);
+    return [...settled.files].map(([file, { signature }]) => `${file} ${signature}`);
+  };
+
+  test('take a valid file at once', () => {
+    expect(settledAfter({ 'a.json': 'x:one' }, { 'a.json': 'x:two' })).toEqual(['a.json x:two']);
+  });
+
+  test('believe that a file is broken or gone at the second look', () => {
+    const one = { 'a.json': 'x:one' };
+    expect(settledAfter(one, { 'a.json': '!' })).toEqual(['a.json x:one']);
+    expect(settledAfter(one, { 'a.json': '!' }, { 'a.json': '!' })).toEqual(['a.json !']);
+    expect(settledAfter(one, {})).toEqual(['a.json x:one']);
+    expect(settledAfter(one, {}, {})).toEqual([]);
+  });
+
+  test('begin anew when the second look is another', () => {
+    expect(settledAfter({ 'a.json': 'x:one' }, {}, { 'a.json': '!' })).toEqual(['a.json x:one']);
+    expect(settledAfter({ 'a.json': 'x:one' }, {}, { 'a.json': 'x:one' }, {})).toEqual(['a.json x:one']);
+  });
+
+  test('take a file that never holds still as it is after fifty looks', () => {
+    const settled = new SettledFiles();
+    for (let look = 1; look <= 50; look++) {
+      expect(settled.files.size).toBe(0);
+      const moving: Reading = { ...reading('a.json', '!'), signature: String(look) };
+      settled.take(new Map([['a.json', moving]]), false);
+    }
+    expect(settled.files.get('a.json')?.kind).toBe('broken');
+    expect(settled.suspects).toEqual([]);
+  });
+});
