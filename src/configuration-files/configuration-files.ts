@@ -53,8 +53,7 @@ export class ConfigurationFiles implements Part {
   #nextFullLookAt = 0;
   #isStarted = false;
   #isPolling = false;
-  /** The store took what the last look saw. */
-  #isStored = false;
+  #wasStored = false;
   #resolveStored: () => void = () => undefined;
   /** The first time that the store agrees with the files. */
   readonly #stored = new Promise<void>((resolve) => {
@@ -178,10 +177,9 @@ export class ConfigurationFiles implements Part {
     try {
       await read();
       await this.#options.follower.follow();
-      this.#isStored = true;
+      this.#wasStored = true;
       this.#resolveStored();
     } catch (error) {
-      this.#isStored = false;
       this.#options.logger.debug({ err: error }, `configurations not stored: ${messageOf(error)}`);
     }
     await this.#listen();
@@ -190,7 +188,8 @@ export class ConfigurationFiles implements Part {
 
   #nextLookMs(): number {
     if (this.#isUnsure) return SECOND_LOOK_MS;
-    const isTrouble = this.#isPolling || !this.#isStored || this.#source.fault !== undefined;
+    // Later on the controller's own tries are enough: nobody waits for a look.
+    const isTrouble = this.#isPolling || !this.#wasStored || this.#source.fault !== undefined;
     return isTrouble ? POLL_MS : SAFETY_LOOK_MS;
   }
 

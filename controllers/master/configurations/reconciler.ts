@@ -77,8 +77,10 @@ export class Configurations implements Reconciler<ConfigurationFacts, Configurat
       await configurations.until(await store.transact(operationsOf(changes)));
       this.#refusal = undefined;
     } catch (error) {
-      if (DroverError.is(error, 'DRV_STORE_CONFLICT')) await untilShown(store, configurations);
-      else this.#refusal = error;
+      const isConflict = DroverError.is(error, 'DRV_STORE_CONFLICT');
+      this.#refusal = isConflict ? undefined : error;
+      // The next round decides with the record of the writer that was faster.
+      if (isConflict) await untilShown(store, configurations);
       throw error;
     }
     for (const change of changes) logger.info({ configuration: change.name }, sentenceOf(change));
