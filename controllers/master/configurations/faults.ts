@@ -1,5 +1,4 @@
 /** The faults of configuration files: broken files, names taken twice, a directory or a store that cannot be used. Pure. */
-import { isDeepStrictEqual } from 'node:util';
 import type { Reading } from '../../../src/configuration-files/directory.js';
 import type { ConfigurationFileError } from '../../../src/model/configuration.js';
 
@@ -25,13 +24,6 @@ export function faultsOf(facts: FaultFacts): ConfigurationFileError[] {
   if (facts.suspects.size > 0) for (const fault of facts.told) faults.set(fault.file, fault);
   for (const fault of faultsNow(facts)) faults.set(fault.file, fault);
   return [...faults.values()];
-}
-
-export function isSameReport(
-  faults: readonly ConfigurationFileError[],
-  told: readonly ConfigurationFileError[],
-): boolean {
-  return isDeepStrictEqual(faults, told);
 }
 
 function* faultsNow(facts: FaultFacts): Generator<ConfigurationFileError> {

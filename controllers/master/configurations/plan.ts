@@ -2,10 +2,11 @@
  * The configurations controller's decision: which records one node's files add, change and remove, and which faults of
  * files an operator is told. Who owns a name stands in owners.ts, the faults in faults.ts.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { ParsedConfiguration } from '../../../src/configuration-files/parse.js';
 import type { Plan } from '../../../src/loop/reconciler.js';
 import { type ConfigurationFileError, isBroughtBy } from '../../../src/model/configuration.js';
-import { type FaultFacts, faultsOf, isSameReport } from './faults.js';
+import { type FaultFacts, faultsOf } from './faults.js';
 import { type OwnerFacts, ownersOf } from './owners.js';
 
 /** Changes in one transaction. Each is two operations at most, and a transaction holds 100. */
@@ -47,13 +48,13 @@ export function plan(facts: ConfigurationFacts): Plan<ConfigurationStep> {
   const { changes, faults } = decide(facts);
   const steps: ConfigurationStep[] = [];
   // First, so that the faults of files are told also while the store refuses writes.
-  if (!isSameReport(faults, facts.told)) steps.push({ do: 'report', faults });
+  if (!isDeepStrictEqual(faults, facts.told)) steps.push({ do: 'report', faults });
   for (let from = 0; from < changes.length; from += CHANGES_AT_ONCE)
     steps.push({ do: 'write', changes: changes.slice(from, from + CHANGES_AT_ONCE) });
   return { steps };
 }
 
-/** The same decision in parts, for whoever asks between two rounds. */
+/** The same decision in parts, for questions between two rounds. */
 export function decide(facts: ConfigurationFacts): {
   readonly changes: readonly RecordChange[];
   readonly faults: readonly ConfigurationFileError[];

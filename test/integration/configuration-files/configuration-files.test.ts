@@ -241,6 +241,20 @@ describe('while it runs', () => {
     for (const operations of world.store.transactions) expect(operations.length).toBeLessThanOrEqual(100);
   });
 
+  test('goes on with many files where a store that fills up has ended them', async () => {
+    await mkdir(world.directory);
+    for (let index = 0; index < 120; index++) await world.write(`c${index}.json`, { command: 'x' });
+    world.store.failure = new Error('disk full');
+    world.store.takes = 1;
+    const starting = (await world.open()).start();
+    await untilErrors('*.json:null null not stored yet, trying again: disk full');
+    expect(await world.stored()).toHaveLength(50);
+    world.store.failure = undefined;
+    await starting;
+    expect(await world.stored()).toHaveLength(120);
+    expect(world.errors()).toEqual([]);
+  });
+
   test('keeps the last good configuration when a file breaks, and says so once', async () => {
     await world.start({ 'a.json': { command: 'one' } });
     await world.write('a.json', '{\n"command": "two",\n"cpu": "many"\n}');

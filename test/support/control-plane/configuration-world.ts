@@ -21,14 +21,15 @@ import type { Operation } from '../../../src/store/store.js';
 export class NotingStore extends MemoryStore {
   /** What was asked for, refused transactions included. */
   readonly transactions: (readonly Operation[])[] = [];
-  /** While set, every transaction fails with it. */
+  /** While set, every transaction fails with it, after the next `takes` ones. */
   failure: Error | undefined;
+  takes = 0;
   /** Somebody else's write, made just before the next transaction. */
   rival: readonly Operation[] | undefined;
 
   override async transact(operations: readonly Operation[]): Promise<number> {
     this.transactions.push(operations);
-    if (this.failure !== undefined) throw this.failure;
+    if (this.failure !== undefined && this.takes-- <= 0) throw this.failure;
     const { rival } = this;
     this.rival = undefined;
     if (rival !== undefined) await super.transact(rival);
