@@ -1,4 +1,4 @@
-/** Holds what the files around the code promise: nothing of a developer's machine in them, examples and documents true. */
+/** Holds what the files around the code promise: nothing of a developer's machine in them, examples true. What the pages promise is held by documents.test.ts. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -7,11 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseConfigurationFile } from '../../../src/configuration-files/parse.js';
 import { configurationSchema } from '../../../src/model/configuration.js';
-import { nodeConfigurationSchema } from '../../../src/model/node.js';
-import { Metrics, USAGE_METRICS } from '../../../src/telemetry/metrics.js';
 import { chooseTemplates } from '../../../src/templates/library/choose.js';
 import { scanGroups } from '../../../src/templates/library/group-scan.js';
-import { ApiWorld } from '../../support/api/api-world.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** Made by tools or by a node that runs in the checkout; all in .gitignore. */
@@ -137,54 +134,5 @@ describe('the example configurations', async () => {
     }
     for (const { group, name } of templates)
       expect(existsSync(join(ROOT, 'templates', group, name))).toBe(true);
-  });
-});
-
-describe('the documents', () => {
-  const readme = read('README.md');
-  const metrics = new Metrics();
-  metrics.addSources({
-    instances: () => [],
-    services: () => [],
-    configurationFileErrors: () => 0,
-    usages: () => [],
-  });
-  metrics.addNodes(() => []);
-  const metricNames = metrics.registry
-    .getMetricsAsArray()
-    .map(({ name }) => name)
-    .filter((name) => name.startsWith('drover_'))
-    .concat(USAGE_METRICS.map(({ name }) => name));
-
-  it.each(Object.keys(nodeConfigurationSchema.shape))('README.md explains %s of config.json', (field) => {
-    expect(readme).toContain(`| \`${field}\` |`);
-  });
-
-  it.each(Object.keys(configurationSchema.shape))('README.md explains %s of a configuration', (field) => {
-    expect(readme).toContain(`| \`${field}\` |`);
-  });
-
-  it.each(metricNames)('README.md explains the metric %s', (name) => {
-    expect(readme).toContain(`| \`${name}\` |`);
-  });
-
-  it('README.md lists every route', () => {
-    const { routes, sockets } = new ApiWorld().server;
-    const missing = [...routes, ...sockets.map(({ path }) => ({ method: 'GET', path }))]
-      .map(
-        ({ method, path }) =>
-          `| ${method} | \`/api${path.replace(/:(\w+)/g, '{$1}').replace('*', '{path}')}\` |`,
-      )
-      .filter((row) => !readme.includes(row));
-    expect(routes.length).toBeGreaterThan(10);
-    expect(missing).toEqual([]);
-  });
-
-  it('the alert rules watch metrics that exist', () => {
-    const rules = read('manifests/prometheus/alerts.yml');
-    const named = rules.match(/drover_[a-z_]+/g) ?? [];
-    const known = metricNames.flatMap((name) => [name, `${name}_bucket`, `${name}_sum`, `${name}_count`]);
-    expect(named.length).toBeGreaterThan(5);
-    expect(named.filter((name) => !known.includes(name))).toEqual([]);
   });
 });
