@@ -1,4 +1,4 @@
-/** Holds what the files around the code promise: nothing of a developer's machine in them, examples true. What the pages promise is held by documents.test.ts. */
+/** Holds what the files around the code promise: nothing of a developer's machine in them, examples true. What the pages promise is held by documents.test.ts and documented-*.test.ts. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, relative } from 'node:path';

@@ -1,0 +1,32 @@
+/** The pages that the tests of the documents read, and how they say where a fault is. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rowsOf } from './markdown.js';
+
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+export const MANUAL = readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`);
+export const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'controllers/README.md',
+  'test/README.md',
+  'manifests/extensions/shared-folder/README.md',
+  ...MANUAL,
+];
+
+export function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** The first cells of all rows, without backticks. */
+export function firstCells(text: string): string[] {
+  return rowsOf(text).map(([cell = '']) => cell.replaceAll('`', ''));
+}
+
+/** Each thing found as `page: what`, so that a failure says where to look. */
+export function inPages(find: (text: string, page: string) => readonly string[], pages = PAGES): string[] {
+  return pages.flatMap((page) => find(read(page), page).map((what) => `${page}: ${what}`));
+}

@@ -1,0 +1,92 @@
+/** Holds that pages name commands of the executable and of the console that exist, with their options, and leave none out. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { buildProgram } from '../../../src/cli/program.js';
+import { CommandWorld } from '../../support/control-plane/command-world.js';
+import { fencesOf, inlineCodeOf, sectionOf } from '../../support/repository/markdown.js';
+import { firstCells, inPages, read } from '../../support/repository/pages.js';
+
+describe('the executable', () => {
+  const program = buildProgram('0.0.0');
+
+  /** What is wrong with a line that begins with `drover`; undefined: nothing. */
+  function faultOf(line: string): string | undefined {
+    const [, word = '', ...rest] = line.split(/\s+/);
+    if (word.startsWith('-')) return ['--help', '--version'].includes(word) ? undefined : line;
+    const command = program.commands.find((known) => known.name() === word);
+    const options = [...(command?.options.map(({ long }) => long) ?? []), '--help'];
+    const isRight = rest.filter((text) => text.startsWith('--')).every((text) => options.includes(text));
+    return command !== undefined && isRight ? undefined : line;
+  }
+
+  const lines = (text: string): string[] =>
+    [...fencesOf(text).flatMap((fence) => fence.lines), ...inlineCodeOf(text)]
+      .map((line) => line.replace(/^\$ /, '').replace(/ +#.*$/, ''))
+      .filter((line) => /^drover [a-z-]/.test(line));
+
+  it('has the commands and options that pages name', () => {
+    expect(lines(read('docs/cluster.md')).length).toBeGreaterThan(3);
+    expect(inPages((text) => lines(text).flatMap((line) => faultOf(line) ?? []))).toEqual([]);
+    expect(faultOf('drover fly')).toBe('drover fly');
+    expect(faultOf('drover start --high')).toBe('drover start --high');
+  });
+
+  it('is explained whole in docs/commands.md', () => {
+    const cells = firstCells(sectionOf(read('docs/commands.md'), '## The program'));
+    const said = cells.map((cell) => cell.replace(/ <.*$/, ''));
+    const commands = program.commands.map((command) => `drover ${command.name()}`);
+    const options = program.commands.flatMap((command) => command.options.map(({ long }) => long ?? ''));
+    expect([...commands, ...options].filter((name) => !said.includes(name))).toEqual([]);
+  });
+});
+
+describe('the commands of the console', () => {
+  let world: CommandWorld;
+  /** `cluster drain` -> its help. */
+  const helps = new Map<string, string>();
+
+  beforeAll(async () => {
+    world = await CommandWorld.create();
+    const listed = z.array(z.object({ usage: z.string() })).parse(await world.json('help'));
+    for (const { usage } of listed) {
+      const path = usage.replace(/ [<[].*$/, '');
+      helps.set(path, await world.run(`${path} --help`));
+    }
+  });
+  afterAll(() => world.stop());
+
+  const pathOf = (line: string): string | undefined =>
+    [...helps.keys()].find((path) => line === path || line.startsWith(`${path} `));
+
+  function faultOf(line: string): string | undefined {
+    const help = helps.get(pathOf(line) ?? '');
+    const options = line.match(/(?<= |\[)--[a-z-]+/g) ?? [];
+    return help !== undefined && options.every((option) => help.includes(option)) ? undefined : line;
+  }
+
+  /** What is typed at a prompt, and code that begins like a command: with a group and a word. */
+  function named(text: string): string[] {
+    const groups = new Set(
+      [...helps.keys()].filter((path) => path.includes(' ')).map((path) => path.split(' ')[0]),
+    );
+    const typed = fencesOf(text).flatMap(({ lines }) =>
+      lines.filter((line) => line.startsWith('drover> ')).map((line) => line.slice('drover> '.length)),
+    );
+    const code = inlineCodeOf(text).filter(
+      (line) => /^[a-z]+ [a-z]+(?= |$)/.test(line) && groups.has(line.split(' ')[0]),
+    );
+    return [...typed, ...code];
+  }
+
+  it('are those that pages name, with their options', () => {
+    expect(named(read('docs/operations.md')).length).toBeGreaterThan(5);
+    expect(inPages((text) => named(text).flatMap((line) => faultOf(line) ?? []))).toEqual([]);
+    expect(faultOf('cluster explode')).toBe('cluster explode');
+    expect(faultOf('cluster drain n1 --fast')).toBe('cluster drain n1 --fast');
+  });
+
+  it('all stand in docs/commands.md, and no others', () => {
+    const cells = firstCells(sectionOf(read('docs/commands.md'), '## At the prompt'));
+    expect(cells.map((cell) => pathOf(cell) ?? cell).toSorted()).toEqual([...helps.keys()].toSorted());
+  });
+});

@@ -1,0 +1,85 @@
+/** Holds that pages name fields, metrics and routes that exist, and leave none out. */
+import { describe, expect, it } from 'vitest';
+import { parseConfigurationFile } from '../../../src/configuration-files/parse.js';
+import { configurationSchema } from '../../../src/model/configuration.js';
+import { nodeConfigurationSchema } from '../../../src/model/node.js';
+import { readinessSchema } from '../../../src/model/readiness.js';
+import { templateInstallationSchema, templateReferenceSchema } from '../../../src/model/template.js';
+import { Metrics, USAGE_METRICS } from '../../../src/telemetry/metrics.js';
+import { ApiWorld } from '../../support/api/api-world.js';
+import { fencesOf, rowsOf, sectionOf } from '../../support/repository/markdown.js';
+import { firstCells, inPages, PAGES, read } from '../../support/repository/pages.js';
+
+describe('the fields of configurations', () => {
+  const page = read('docs/configuration.md');
+  const templates = sectionOf(read('docs/templates.md'), '## Choosing templates');
+
+  it.each([
+    ['config.json', nodeConfigurationSchema.shape, sectionOf(page, '## `config.json`')],
+    ['a configuration', configurationSchema.shape, sectionOf(page, '## `configurations/')],
+    ['readiness', readinessSchema.shape, sectionOf(page, '## Being ready')],
+    [
+      'templateInstallationConfig and its templates',
+      { ...templateInstallationSchema.shape, ...templateReferenceSchema.shape },
+      templates,
+    ],
+  ])('of %s stand in the manual, and no others', (_what, shape, section) => {
+    expect(firstCells(section).toSorted()).toEqual(Object.keys(shape).toSorted());
+  });
+
+  it('are known in every example', () => {
+    const examples = PAGES.flatMap((path) =>
+      fencesOf(read(path))
+        .filter(({ language, lines }) => language === 'json' && lines.join(' ').includes('"command":'))
+        .map(({ lines }) => ({ path, text: lines.join('\n') })),
+    );
+    expect(examples.length).toBeGreaterThan(2);
+    for (const { path, text } of examples)
+      expect(parseConfigurationFile('example.json', text), path).toMatchObject({
+        parsed: { unknownFields: [] },
+      });
+  });
+});
+
+describe('the metrics', () => {
+  const metrics = new Metrics();
+  metrics.addSources({
+    instances: () => [],
+    services: () => [],
+    configurationFileErrors: () => 0,
+    usages: () => [],
+  });
+  metrics.addNodes(() => []);
+  metrics.addApiSockets(() => 0);
+  const names = metrics.registry
+    .getMetricsAsArray()
+    .map(({ name }) => name)
+    .filter((name) => name.startsWith('drover_'))
+    .concat(USAGE_METRICS.map(({ name }) => name));
+  const known = new Set(names.flatMap((name) => [name, `${name}_bucket`, `${name}_sum`, `${name}_count`]));
+
+  it.each(names)('%s stands in docs/operations.md', (name) => {
+    expect(firstCells(sectionOf(read('docs/operations.md'), '## Metrics'))).toContain(name);
+  });
+
+  it('are those that pages and alert rules name', () => {
+    const rules = 'manifests/prometheus/alerts.yml';
+    const named = (text: string): string[] => text.match(/\bdrover_[a-z_]+/g) ?? [];
+    expect(named(read(rules)).length).toBeGreaterThan(5);
+    expect(inPages((text) => named(text).filter((name) => !known.has(name)), [...PAGES, rules])).toEqual([]);
+  });
+});
+
+describe('the routes', () => {
+  it('all stand in docs/api.md, and no others', () => {
+    const { routes, sockets } = new ApiWorld().server;
+    const served = [...routes, ...sockets.map(({ path }) => ({ method: 'GET', path }))]
+      .map(({ method, path }) => `${method} /api${path.replace(/:(\w+)/g, '{$1}').replace('*', '{path}')}`)
+      .filter((route) => !route.startsWith('GET /api/docs'));
+    const said = rowsOf(read('docs/api.md'))
+      .filter(([method = '']) => /^(?:GET|POST|PUT|PATCH|DELETE)$/.test(method))
+      .map(([method, path = '']) => `${method} ${path.replaceAll('`', '')}`);
+    expect(served.length).toBeGreaterThan(10);
+    expect(said.toSorted()).toEqual(served.toSorted());
+  });
+});
