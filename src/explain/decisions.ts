@@ -12,6 +12,8 @@ export interface PlacementView {
   readonly summary: string;
   /** It asks for more RAM or CPU than any node that is short of it has in all. */
   readonly isTooLarge: boolean;
+  /** Ports are believed busy, and come free without telling anybody: when to look again; null: none is. */
+  readonly recheckInMs: number | null;
   /** Templates that cannot be chosen: they come before every node. */
   readonly templateProblems: readonly string[];
   readonly ports: { readonly min: number; readonly max: number } | null;

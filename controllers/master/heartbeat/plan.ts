@@ -36,7 +36,7 @@ export type HeartbeatStep =
   | { readonly do: 'restore'; readonly nodeId: string; readonly ids: readonly string[] };
 
 export function plan(facts: NodeFacts): Plan<HeartbeatStep> {
-  const { condition, recheckInMs } = judge(facts);
+  const { condition, recheckInMs } = conditionOf(facts);
   const steps: HeartbeatStep[] = [];
   if (condition !== facts.condition)
     steps.push({ do: 'set-condition', nodeId: facts.nodeId, condition, why: explain(facts, condition) });
@@ -48,7 +48,7 @@ export function plan(facts: NodeFacts): Plan<HeartbeatStep> {
   return recheckInMs === undefined ? { steps } : { steps, recheckInMs };
 }
 
-function judge(facts: NodeFacts): { condition: NodeCondition; recheckInMs?: number } {
+function conditionOf(facts: NodeFacts): { condition: NodeCondition; recheckInMs?: number } {
   const { isConnected, silentMs, goneForMs, timeoutMs } = facts;
   if (isConnected && silentMs < timeoutMs)
     return { condition: 'connected', recheckInMs: timeoutMs - silentMs };

@@ -51,7 +51,8 @@ export interface Condition {
   tell(needs: Needs, node: Candidate, now: number): string;
 }
 
-export interface Verdict {
+/** What one node says to an instance. */
+export interface NodeFit {
   readonly node: Candidate;
   /** Undefined: the node fits. */
   readonly failed: Condition | undefined;
@@ -119,7 +120,7 @@ export const CONDITIONS: readonly Condition[] = [
 ];
 
 /** The first condition that each node fails, if any. */
-export function judge(needs: Needs, candidates: readonly Candidate[]): Verdict[] {
+export function checkConditions(needs: Needs, candidates: readonly Candidate[]): NodeFit[] {
   return candidates.map((node) => ({
     node,
     failed: CONDITIONS.find((condition) => condition.fails(needs, node)),
@@ -129,12 +130,12 @@ export function judge(needs: Needs, candidates: readonly Candidate[]): Verdict[]
 /** All that do not fit in one line: how many failed which condition, and by how much. */
 export function summarise(
   needs: Needs,
-  verdicts: readonly Verdict[],
+  fits: readonly NodeFit[],
 ): { readonly message: string; readonly conditions: readonly string[] } {
   const parts: string[] = [];
   const conditions: string[] = [];
   for (const condition of CONDITIONS) {
-    const nodes = verdicts.filter(({ failed }) => failed === condition).map(({ node }) => node);
+    const nodes = fits.filter(({ failed }) => failed === condition).map(({ node }) => node);
     if (nodes.length === 0) continue;
     parts.push(condition.say(needs, nodes));
     conditions.push(condition.code);
@@ -142,8 +143,8 @@ export function summarise(
   return { message: parts.join(', '), conditions };
 }
 
-/** A verdict in words, for `why`. `now`: wall clock, Unix milliseconds. */
-export function describeVerdict(needs: Needs, { node, failed }: Verdict, now: number): NodeVerdict {
+/** What a node says, in words, for `why`. `now`: wall clock, Unix milliseconds. */
+export function describeFit(needs: Needs, { node, failed }: NodeFit, now: number): NodeVerdict {
   const { nodeId } = node;
   return failed === undefined
     ? { nodeId, fits: true, failed: null, message: tellFit(needs, node) }

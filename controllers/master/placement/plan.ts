@@ -4,7 +4,8 @@
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { PlacedTemplate, Reason } from '../../../src/model/instance.js';
-import { type Candidate, judge, type Needs, summarise, type Verdict } from './conditions.js';
+import { BUSY_FOR_MS } from './busy-ports.js';
+import { type Candidate, checkConditions, type Needs, type NodeFit, summarise } from './conditions.js';
 
 export interface PlacementFacts extends Needs {
   readonly id: string;
@@ -41,15 +42,20 @@ export function plan(facts: PlacementFacts): Plan<PlacementStep> {
   if (facts.task === null) return { steps: [] };
   if (facts.task === 'place' && facts.templateProblems.length > 0)
     return explain(facts, 'template-missing', facts.templateProblems.join('; '), ['template']);
-  const verdicts = judge(facts, facts.candidates);
-  const best = verdicts
+  const fits = checkConditions(facts, facts.candidates);
+  const best = fits
     .filter(({ failed }) => failed === undefined)
     .map(({ node }) => node)
     .toSorted((a, b) => compare(facts, a, b))[0];
   if (best !== undefined) return { steps: [place(facts, best)] };
   // A busy port with no other to go to: the node tries the same one again and says so itself.
   if (facts.task === 'move') return { steps: [] };
-  return explainNoFit(facts, verdicts);
+  return explainNoFit(facts, fits);
+}
+
+/** Ports that are believed busy come free without telling anybody: when to look again; null: none is. */
+export function recheckOf(candidates: readonly Candidate[]): number | null {
+  return candidates.some(({ busyPorts }) => busyPorts > 0) ? BUSY_FOR_MS : null;
 }
 
 function place(facts: PlacementFacts, node: Candidate): PlacementStep {
@@ -66,11 +72,11 @@ function compare(facts: PlacementFacts, a: Candidate, b: Candidate): number {
   );
 }
 
-function explainNoFit(facts: PlacementFacts, verdicts: readonly Verdict[]): Plan<PlacementStep> {
-  if (verdicts.length === 0)
+function explainNoFit(facts: PlacementFacts, fits: readonly NodeFit[]): Plan<PlacementStep> {
+  if (fits.length === 0)
     return explain(facts, 'no-node-fits', '0/0 nodes fit: no node has joined the cluster yet', ['no-node']);
-  const { message, conditions } = summarise(facts, verdicts);
-  return explain(facts, 'no-node-fits', `0/${verdicts.length} nodes fit: ${message}`, conditions);
+  const { message, conditions } = summarise(facts, fits);
+  return explain(facts, 'no-node-fits', `0/${fits.length} nodes fit: ${message}`, conditions);
 }
 
 function explain(

@@ -1,13 +1,13 @@
-/** What placement found out about one instance, for `why`: each node's verdict in words, and who holds the ports. */
+/** What placement found out about one instance, for `why`: what each node says in words, and who holds the ports. */
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import { MOST_LISTED, type PortHolder } from '../../../src/explain/explanation.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { RecordSet } from '../../../src/store/modify.js';
 import type { BusyPorts } from './busy-ports.js';
-import { type Candidate, describeVerdict, judge, summarise, type Verdict } from './conditions.js';
+import { type Candidate, checkConditions, describeFit, type NodeFit, summarise } from './conditions.js';
 import type { PlacementLedger } from './ledger.js';
-import type { PlacementFacts } from './plan.js';
+import { type PlacementFacts, recheckOf } from './plan.js';
 
 export interface ViewSources {
   readonly records: RecordSet<InstanceRecord>;
@@ -19,16 +19,17 @@ export interface ViewSources {
 /** The nodes that fit come first, each group by id. */
 export function viewOf(facts: PlacementFacts, sources: ViewSources): PlacementView {
   const now = sources.clock.now();
-  const verdicts = judge(facts, facts.candidates);
-  const full = verdicts.filter(({ failed }) => failed?.code === 'port').map(({ node }) => node);
+  const fits = checkConditions(facts, facts.candidates);
+  const full = fits.filter(({ failed }) => failed?.code === 'port').map(({ node }) => node);
   const holders = [...portHolders(facts, full, sources)];
   return {
     task: facts.task === 'move' ? 'move' : 'place',
-    nodes: verdicts
-      .map((verdict) => describeVerdict(facts, verdict, now))
+    nodes: fits
+      .map((fit) => describeFit(facts, fit, now))
       .toSorted((a, b) => Number(b.fits) - Number(a.fits) || (a.nodeId < b.nodeId ? -1 : 1)),
-    summary: summarise(facts, verdicts).message,
-    isTooLarge: isTooLarge(facts, verdicts),
+    summary: summarise(facts, fits).message,
+    isTooLarge: isTooLarge(facts, fits),
+    recheckInMs: recheckOf(facts.candidates),
     templateProblems: facts.task === 'place' ? facts.templateProblems : [],
     ports: facts.ports ?? null,
     portHolders: holders,
@@ -36,8 +37,8 @@ export function viewOf(facts: PlacementFacts, sources: ViewSources): PlacementVi
   };
 }
 
-function isTooLarge({ ramMB, cpu }: PlacementFacts, verdicts: readonly Verdict[]): boolean {
-  const short = verdicts.filter(({ failed }) => failed?.code === 'ram' || failed?.code === 'cpu');
+function isTooLarge({ ramMB, cpu }: PlacementFacts, fits: readonly NodeFit[]): boolean {
+  const short = fits.filter(({ failed }) => failed?.code === 'ram' || failed?.code === 'cpu');
   return short.length > 0 && short.every(({ node }) => ramMB > node.maxRamMB || cpu > node.maxCpu);
 }
 

@@ -82,6 +82,7 @@ const NO_PLACE: PlacementView = {
   nodes: [],
   summary: '',
   isTooLarge: false,
+  recheckInMs: null,
   templateProblems: [],
   ports: null,
   portHolders: [],

@@ -74,6 +74,7 @@ export function placementView(fields: Partial<PlacementView> = {}): PlacementVie
     nodes: [],
     summary: '',
     isTooLarge: false,
+    recheckInMs: null,
     templateProblems: [],
     ports: null,
     portHolders: [],

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Candidate,
-  describeVerdict,
-  judge,
+  checkConditions,
+  describeFit,
   type Needs,
 } from '../../../controllers/master/placement/conditions.js';
 import { type PlacementFacts, plan } from '../../../controllers/master/placement/plan.js';
@@ -154,7 +154,7 @@ describe('the plan of placement', () => {
   });
 });
 
-describe('the verdict on one node', () => {
+describe('what one node says', () => {
   const NOW = 10_000_000;
   const needs: Needs = {
     runtime: 'tmux',
@@ -166,9 +166,9 @@ describe('the verdict on one node', () => {
   };
   const tell = (fields: Partial<Candidate>, more: Partial<Needs> = {}): string => {
     const own = { ...needs, home: null, ...more };
-    const [verdict] = judge(own, [node('alpha', fields)]);
-    if (verdict === undefined) throw new Error('no verdict');
-    const { fits, failed, message } = describeVerdict(own, verdict, NOW);
+    const [fit] = checkConditions(own, [node('alpha', fields)]);
+    if (fit === undefined) throw new Error('no fit');
+    const { fits, failed, message } = describeFit(own, fit, NOW);
     return `${fits ? 'fits' : failed}: ${message}`;
   };
 
