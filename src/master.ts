@@ -60,6 +60,8 @@ export interface MasterOptions {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly random: () => number;
+  /** Whether controllers look at everything again over time, in case a change did not wake them. Default true. */
+  readonly isResynced?: boolean;
   /** Makes ids of instances. Default: random ones. */
   readonly newInstanceId?: () => string;
   readonly logger: Logger;
@@ -82,7 +84,7 @@ export class Master implements Part {
     this.#options = options;
     this.state = new MasterState(store, logger);
     this.beats = new BeatBook(clock);
-    const { newInstanceId } = options;
+    const { newInstanceId, isResynced } = options;
     this.writer = new InstanceWriter({
       ...this.state,
       clock,
@@ -112,6 +114,7 @@ export class Master implements Part {
       metrics,
       clock,
       random: options.random,
+      ...(isResynced !== undefined && { isResynced }),
       logger,
     });
   }
@@ -301,6 +304,6 @@ export class Master implements Part {
   /** Whoever was told an old digest, or that there is none, is told anew; whoever waits for a template is placed. */
   #templateChanged(group: string, name: string): void {
     for (const id of this.state.instancesByTemplate.get(`${group}/${name}`)) this.#hub.touch(id);
-    this.#controllers.wakePending();
+    this.#controllers.templatesChanged();
   }
 }

@@ -129,7 +129,14 @@ async function rest(fleet: Fleet, ms: number): Promise<string | undefined> {
   const [unsettled] = unsettledOf(fleet);
   if (unsettled !== undefined) return `settled, and then not any more: ${unsettled}`;
   const after = busyness(fleet);
-  return before === after ? undefined : `a settled fleet is not at rest: ${before}, then ${after}`;
+  const { changes: changesBefore } = fleet.invariants.book;
+  if (before !== after) return `a settled fleet is not at rest: ${before}, then ${after}`;
+  fleet.master?.master?.resyncNow();
+  await fleet.scheduler.advance(LOOK_EVERY_MS);
+  const { changes } = fleet.invariants.book;
+  return changes === changesBefore
+    ? undefined
+    : `a change woke too few: ${changes - changesBefore} writes follow when the master looks at everything again`;
 }
 
 function busyness(fleet: Fleet): string {

@@ -95,11 +95,14 @@ export class PlacementLedger {
     this.#replace(record.id, holdingOf(record, placement));
   }
 
-  /** The write is over, whichever way: back to what the record says. */
-  withdraw(id: string): void {
-    if (!this.#promised.delete(id)) return;
+  /** The write is over, whichever way: back to what the record says. True: what was promised is free again. */
+  withdraw(id: string): boolean {
+    if (!this.#promised.delete(id)) return false;
+    const promised = this.#holdings.get(id);
     const record = this.#instances.get(id)?.value;
-    this.#replace(id, record === undefined ? undefined : currentHolding(record));
+    const held = record === undefined ? undefined : currentHolding(record);
+    this.#replace(id, held);
+    return promised?.nodeId !== held?.nodeId || promised?.port !== held?.port;
   }
 
   #take(id: string, record: InstanceRecord | undefined): void {

@@ -12,10 +12,10 @@ import type { MirrorReader } from '../../../src/store/mirror.js';
 import { modify, type RecordSet } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';
-import { BUSY_FOR_MS, type BusyPorts } from './busy-ports.js';
+import type { BusyPorts } from './busy-ports.js';
 import type { Candidate } from './conditions.js';
 import type { PlacementLedger } from './ledger.js';
-import { type PlacementFacts, type PlacementStep, plan } from './plan.js';
+import { type PlacementFacts, type PlacementStep, plan, recheckOf } from './plan.js';
 import { viewOf } from './view.js';
 
 export interface PlacementOptions {
@@ -30,6 +30,8 @@ export interface PlacementOptions {
   ) => { readonly templates: readonly PlacedTemplate[]; readonly problems: readonly string[] };
   /** `hostAddress` of the configuration with its variables replaced, or the node's address. */
   readonly hostAddressOf: (configuration: Configuration, node: NodeRecord) => string;
+  /** A place that was promised is not taken after all: no change of a record tells of it. */
+  readonly onPlaceFreed: () => void;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -75,9 +77,8 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
 
   plan(facts: PlacementFacts) {
     const planned = plan(facts);
-    // Busy ports come free without telling anybody.
-    const mayBeFreed = facts.task !== null && facts.candidates.some(({ busyPorts }) => busyPorts > 0);
-    return mayBeFreed ? { ...planned, recheckInMs: BUSY_FOR_MS } : planned;
+    const recheckInMs = recheckOf(facts.candidates);
+    return recheckInMs === null ? planned : { ...planned, recheckInMs };
   }
 
   async perform(step: PlacementStep): Promise<void> {
@@ -179,7 +180,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   }
 
   async #place(step: PlacementStep & { do: 'place' }): Promise<void> {
-    const { records, ledger, logger } = this.#options;
+    const { records, ledger, logger, onPlaceFreed } = this.#options;
     const { id, nodeId, port, hostAddress } = step;
     const record = records.mirror.get(id)?.value;
     if (record === undefined || this.#taskOf(record) === null)
@@ -194,7 +195,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
       );
       if (placed === undefined) throw new Conflict(`instance ${id} changed before its placement`);
     } finally {
-      ledger.withdraw(id);
+      if (ledger.withdraw(id)) onPlaceFreed();
     }
     logger.info(
       { instance: id, configuration: record.configurationName, node: nodeId, port },

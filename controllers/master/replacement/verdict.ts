@@ -1,8 +1,8 @@
 /**
- * What is to be done with one instance of a draining node, and what it waits for. The plan takes its steps from here
- * and `progress.ts` its words, so that what is said is what is decided.
+ * What is to be done with one victim, and what it waits for. `moves.ts` takes the steps from here and `progress.ts`
+ * the words, so that what is said is what is decided.
  */
-import type { DrainFacts, HeldInstance, Replacement } from './facts.js';
+import type { Moves, Replacement, Victim } from './facts.js';
 
 /**
  * ```
@@ -23,12 +23,31 @@ export type Verdict =
   | { readonly kind: 'static' }
   | { readonly kind: 'ending' };
 
-/** Of an instance on a connected node that is being drained. */
-export function judge(instance: HeldInstance, { remainingMs }: DrainFacts): Verdict {
-  const { goal, isUp, isSpare, outlook, replacement } = instance;
+export interface Judged {
+  readonly victim: Victim;
+  readonly verdict: Verdict;
+}
+
+/** The nodes of the victims are connected: on others nothing can be judged or stopped. */
+export function judgeAll({ victims, remainingMs }: Moves): Judged[] {
+  return victims.map((victim) => ({ victim, verdict: judge(victim, remainingMs) }));
+}
+
+/** Static instances stay where their files are, so a caller is done when nothing else is left. */
+export function leftOf(judged: readonly Judged[]): Judged[] {
+  return judged.filter(({ verdict }) => verdict.kind !== 'static');
+}
+
+/** What can be moved now or later, as things stand. */
+export function movingOf(judged: readonly Judged[]): Judged[] {
+  return leftOf(judged).filter(({ verdict }) => verdict.kind !== 'stuck');
+}
+
+function judge(victim: Victim, remainingMs: number): Verdict {
+  const { goal, isUp, isSpare, outlook, replacement } = victim;
   if (goal === 'ending') return { kind: 'ending' };
-  if (instance.static) return { kind: 'static' };
-  const hasGuests = instance.players > 0 && remainingMs > 0;
+  if (victim.static) return { kind: 'static' };
+  const hasGuests = victim.players > 0 && remainingMs > 0;
   // What it was made for is replaced anew, elsewhere.
   if (isSpare) return hasGuests ? { kind: 'players', isStoppedFirst: false } : { kind: 'remove' };
   if (replacement === undefined) {

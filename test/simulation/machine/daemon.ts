@@ -153,6 +153,8 @@ export class SimulatedDaemon {
       metrics,
       clock: life.clock,
       random: life.random.fork('master').next,
+      // A change that wakes too few would be hidden by it.
+      isResynced: false,
       newInstanceId,
       logger,
     });

@@ -54,6 +54,10 @@ export interface ControlPlaneOptions {
   /** What nodes answer beside the ordinary services. */
   readonly servicesOf?: (nodeId: string) => ReadonlyMap<string, Service>;
   readonly revokeNode?: (nodeId: string) => Promise<void>;
+  /** The master's. Default: some of its own. */
+  readonly metrics?: Metrics;
+  /** Whether the master looks at everything again over time. Default true. */
+  readonly isResynced?: boolean;
   /** One for all nodes: hundreds of them, each watching the process, are a load of their own. */
   readonly nodeMetrics?: Metrics;
   /** Default: all are on this machine, and share its ports. */
@@ -75,13 +79,14 @@ export interface TestNode {
 export class ControlPlane {
   readonly store: Store;
   readonly nodes = new Map<string, TestNode>();
-  readonly metrics = new Metrics();
+  readonly metrics: Metrics;
   master: Master;
   readonly #options: ControlPlaneOptions;
   readonly #logger: Logger;
 
   constructor(options: ControlPlaneOptions) {
     this.#options = options;
+    this.metrics = options.metrics ?? new Metrics();
     this.#logger = options.logger ?? pino({ level: 'silent' });
     this.store = options.masterStore ?? new MemoryStore();
     this.master = this.#buildMaster();
@@ -173,7 +178,7 @@ export class ControlPlane {
   }
 
   #buildMaster(): Master {
-    const { clock, groups } = this.#options;
+    const { clock, groups, isResynced } = this.#options;
     return new Master({
       clusterName: 'test',
       address: { nodeId: 'master', address: '127.0.0.1', port: 6000, apiPort: 7000 },
@@ -195,6 +200,7 @@ export class ControlPlane {
       metrics: this.metrics,
       clock,
       random: () => 0.5,
+      ...(isResynced !== undefined && { isResynced }),
       logger: this.#logger,
     });
   }

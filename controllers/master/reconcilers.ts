@@ -1,0 +1,80 @@
+/** The reconcilers of the master over its state, and what they share. Built by `register.ts`, which has them run. */
+import type { BeatBook } from '../../src/channel/master/beat-book.js';
+import type { Clock } from '../../src/loop/clock.js';
+import type { InstanceWriter } from '../../src/store/instance-writes.js';
+import type { MasterState } from '../../src/store/master-state.js';
+import type { Logger } from '../../src/telemetry/logger.js';
+import type { Metrics } from '../../src/telemetry/metrics.js';
+import { Drains } from './drain/reconciler.js';
+import { Heartbeat } from './heartbeat/reconciler.js';
+import { InstanceCleanup } from './instance-cleanup/reconciler.js';
+import { MinimumService } from './minimum-service/reconciler.js';
+import { Placement, type PlacementOptions } from './placement/reconciler.js';
+import { Mover } from './replacement/mover.js';
+import { Replacements } from './replacement/reconciler.js';
+import { Victims } from './replacement/victims.js';
+
+export interface ReconcilersOptions {
+  readonly state: MasterState;
+  readonly writer: InstanceWriter;
+  readonly beats: BeatBook;
+  readonly nodeTimeoutMs: number;
+  readonly placement: Pick<PlacementOptions, 'ledger' | 'busyPorts' | 'chooseTemplates' | 'hostAddressOf'>;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface Reconcilers {
+  readonly minimumService: MinimumService;
+  readonly placement: Placement;
+  readonly heartbeat: Heartbeat;
+  readonly drains: Drains;
+  readonly replacements: Replacements;
+  readonly instanceCleanup: InstanceCleanup;
+}
+
+/** `onPlaceFreed`: see `PlacementOptions`. */
+export function buildReconcilers(options: ReconcilersOptions, onPlaceFreed: () => void): Reconcilers {
+  const { state, writer, beats, nodeTimeoutMs, metrics, clock, logger } = options;
+  const { instances, nodes } = state;
+  const placement = new Placement({
+    ...state,
+    ...options.placement,
+    records: state.instanceRecords,
+    onPlaceFreed,
+    metrics,
+    clock,
+    logger,
+  });
+  const victims = new Victims({
+    ...state,
+    placementOfNext: (configuration) => placement.viewOfNext(configuration),
+  });
+  const mover = new Mover({ instances, writer, logger });
+  const drains = new Drains({ ...state, victims, mover, clock, logger });
+  return {
+    minimumService: new MinimumService({ ...state, writer, clock, logger }),
+    placement,
+    heartbeat: new Heartbeat({
+      nodes: state.nodeRecords,
+      records: state.instanceRecords,
+      instancesByNode: state.instancesByNode,
+      beats,
+      timeoutMs: nodeTimeoutMs,
+      clock,
+      logger,
+    }),
+    drains,
+    replacements: new Replacements({
+      instances,
+      nodes,
+      victims,
+      mover,
+      writer,
+      // Every caller that moves instances is asked here.
+      isMoving: (record) => drains.isMoving(record),
+    }),
+    instanceCleanup: new InstanceCleanup({ ...state, logger }),
+  };
+}

@@ -1,0 +1,60 @@
+/** Carries out the steps of moves: through the writer that the API uses, with a log line for each. */
+import { Conflict } from '../../../src/loop/reconciler.js';
+import { DroverError } from '../../../src/model/errors.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { InstanceWriter } from '../../../src/store/instance-writes.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
+import type { MoveStep } from './moves.js';
+
+export interface MoverOptions {
+  readonly writer: Pick<InstanceWriter, 'replace' | 'remove'>;
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly logger: Logger;
+}
+
+export class Mover {
+  readonly #options: MoverOptions;
+
+  constructor(options: MoverOptions) {
+    this.#options = options;
+  }
+
+  /** `cause` opens the log line. Throws Conflict when the instance or its configuration changed meanwhile. */
+  async perform(step: MoveStep, cause: string): Promise<void> {
+    switch (step.do) {
+      case 'create':
+      case 'replace':
+        return this.#replace(step, cause);
+      case 'remove':
+        return this.#remove(step, cause);
+      default:
+        return step satisfies never;
+    }
+  }
+
+  async #replace({ id, do: how }: MoveStep & { do: 'create' | 'replace' }, cause: string): Promise<void> {
+    const { writer, instances, logger } = this.#options;
+    const made = await writer.replace(id, { removeFirst: how === 'replace' }).catch(asConflict);
+    if (made === undefined) throw new Conflict(`instance ${id} or its configuration changed meanwhile`);
+    const record = instances.get(id)?.value;
+    logger.info(
+      { instance: id, replacement: made, node: record?.placement?.nodeId },
+      how === 'create'
+        ? `${cause}: ${made} is made to replace ${id}`
+        : `${cause}: ${id} is stopped, ${made} replaces it`,
+    );
+  }
+
+  async #remove({ id, why }: MoveStep & { do: 'remove' }, cause: string): Promise<void> {
+    await this.#options.writer.remove(id).catch(asConflict);
+    this.#options.logger.info({ instance: id }, `${cause}: ${id} is removed: ${why}`);
+  }
+}
+
+/** The instance or its configuration went between the look and the write. */
+function asConflict(error: unknown): never {
+  if (DroverError.is(error, 'DRV_INSTANCE_UNKNOWN') || DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN'))
+    throw new Conflict(error.message);
+  throw error;
+}

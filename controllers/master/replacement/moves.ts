@@ -1,0 +1,56 @@
+/**
+ * The pace of moving victims: which of them to replace, remove or take back now. A replacement is ONLINE before the
+ * old one is stopped, and few are moved at a time. Called by the plans of those who bring victims.
+ */
+import type { Plan } from '../../../src/loop/reconciler.js';
+import type { Victim } from './facts.js';
+import { type Judged, movingOf } from './verdict.js';
+
+/** Of the instances that are left, this share may be starting or ending at a time, at least `LEAST_AT_ONCE`. */
+const SHARE_AT_ONCE = 0.2;
+const LEAST_AT_ONCE = 2;
+
+export type MoveStep =
+  /** A replacement beside the instance. */
+  | { readonly do: 'create'; readonly id: string }
+  /** A replacement instead of the instance, in one write. */
+  | { readonly do: 'replace'; readonly id: string }
+  | { readonly do: 'remove'; readonly id: string; readonly why: string };
+
+export function planMoves(judged: readonly Judged[], remainingMs: number): Plan<MoveStep> {
+  const recheckInMs = Math.min(...judged.map((one) => recheckOf(one, remainingMs)));
+  const steps = stepsOf(movingOf(judged));
+  return recheckInMs === Number.POSITIVE_INFINITY ? { steps } : { steps, recheckInMs };
+}
+
+/** How many instances may be starting or ending at a time when so many are left. */
+export function atOnce(left: number): number {
+  return Math.max(LEAST_AT_ONCE, Math.ceil(left * SHARE_AT_ONCE));
+}
+
+/** When something may be otherwise although nothing has changed. */
+function recheckOf({ victim, verdict }: Judged, remainingMs: number): number {
+  if (verdict.kind === 'players') return remainingMs;
+  if (verdict.kind === 'stuck') return victim.outlook.recheckInMs ?? Number.POSITIVE_INFINITY;
+  return Number.POSITIVE_INFINITY;
+}
+
+function stepsOf(moving: readonly Judged[]): MoveStep[] {
+  const busy = moving.filter(({ verdict }) => verdict.kind === 'starting' || verdict.kind === 'ending');
+  const steps: MoveStep[] = [];
+  // One by one: until the one before has its place, nobody knows what is left for the next.
+  const isPlacing = moving.some(({ victim }) => victim.replacement?.isAnswered === false);
+  let free = isPlacing || busy.length >= atOnce(moving.length) ? 0 : 1;
+  for (const { victim, verdict } of moving) {
+    const { id } = victim;
+    if (verdict.kind === 'remove') steps.push({ do: 'remove', id, why: whyRemoved(victim) });
+    if ((verdict.kind === 'create' || verdict.kind === 'replace') && free-- > 0)
+      steps.push({ do: verdict.kind, id });
+  }
+  return steps;
+}
+
+function whyRemoved({ isSpare, replacement }: Victim): string {
+  if (isSpare || replacement === undefined) return 'what it was made to replace still stands';
+  return `${replacement.id} has taken its place`;
+}

@@ -1,0 +1,23 @@
+/**
+ * The replacement controller's decision: what becomes of a pair whose move was called off. One of the two goes, the
+ * one that nobody uses; where both are used they are parted.
+ */
+import type { Plan } from '../../../src/loop/reconciler.js';
+import type { PairFacts } from './facts.js';
+
+export type PairStep =
+  | { readonly do: 'remove'; readonly id: string; readonly why: string }
+  /** The instance is from now on one like others: it replaces nothing. */
+  | { readonly do: 'release'; readonly id: string };
+
+export function plan({ original, isMoving, condition }: PairFacts): Plan<PairStep> {
+  const { id, goal, isUp, players, replacement } = original;
+  if (replacement === undefined || isMoving || goal !== 'run') return { steps: [] };
+  // What a node holds that is away cannot be judged or stopped before it is back.
+  if (condition !== 'connected') return { steps: [] };
+  const isBetter = !isUp && replacement.isUp;
+  if (replacement.players === 0 && !isBetter)
+    return { steps: [{ do: 'remove', id: replacement.id, why: `${id} stays, its move was called off` }] };
+  if (players === 0) return { steps: [{ do: 'remove', id, why: `${replacement.id} has taken its place` }] };
+  return { steps: [{ do: 'release', id: replacement.id }] };
+}

@@ -1,0 +1,115 @@
+/** Gathers what moves are decided from: an instance, its replacement, and what would become of one more. */
+import type { PlacementView } from '../../../src/explain/decisions.js';
+import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
+import { hasFinished, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
+import type { LookupReader, MirrorReader } from '../../../src/store/mirror.js';
+import type { Original, Outlook, Replacement, Victim } from './facts.js';
+
+export interface VictimsOptions {
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly instancesByConfiguration: LookupReader<string>;
+  readonly replacements: LookupReader<string>;
+  /** What each node says to one more instance of the configuration. */
+  readonly placementOfNext: (configuration: Configuration) => PlacementView;
+}
+
+export class Victims {
+  readonly #options: VictimsOptions;
+
+  constructor(options: VictimsOptions) {
+    this.#options = options;
+  }
+
+  /** Of the instances that a caller wants moved; what is at rest needs no move. In order of age. */
+  gather(ids: Iterable<string>): Victim[] {
+    const outlooks = new Map<string, Outlook>();
+    return [...ids]
+      .flatMap((id) => this.#options.instances.get(id)?.value ?? [])
+      .filter((record) => !isAtRest(record))
+      .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+      .map((record) => this.#victim(record, outlooks));
+  }
+
+  originalOf(record: InstanceRecord): Original {
+    const { id, desired, status } = record;
+    const players = status.players ?? 0;
+    return {
+      id,
+      goal: desired.goal === 'run' ? 'run' : 'ending',
+      isUp: status.state === 'ONLINE' || players > 0,
+      players,
+      replacement: this.#replacementOf(id),
+    };
+  }
+
+  #victim(record: InstanceRecord, outlooks: Map<string, Outlook>): Victim {
+    const { configurationName, replaces } = record;
+    const original = this.originalOf(record);
+    const needsOutlook = original.replacement === undefined && original.goal === 'run' && !record.static;
+    return {
+      ...original,
+      configurationName,
+      static: record.static,
+      isSpare: replaces !== undefined && this.#isStanding(replaces),
+      outlook: needsOutlook ? this.#outlookOf(configurationName, outlooks) : NO_OUTLOOK,
+    };
+  }
+
+  #isStanding(id: string): boolean {
+    const record = this.#options.instances.get(id)?.value;
+    return record?.desired.goal === 'run' && record.placement !== null;
+  }
+
+  #replacementOf(id: string): Replacement | undefined {
+    for (const other of this.#options.replacements.get(id)) {
+      const record = this.#options.instances.get(other)?.value;
+      // What is on a lost node takes nobody's place.
+      if (record?.desired.goal !== 'run' || record.status.reason === 'node-lost') continue;
+      const { state, message, players } = record.status;
+      const isAnswered = record.placement !== null || message !== null;
+      const isUp = state === 'ONLINE' || hasFinished(record);
+      return { id: other, state, isUp, message, players: players ?? 0, isAnswered };
+    }
+    return undefined;
+  }
+
+  /** Asked once for all instances of a configuration. */
+  #outlookOf(name: string, outlooks: Map<string, Outlook>): Outlook {
+    const outlook = outlooks.get(name) ?? this.#lookAround(name);
+    outlooks.set(name, outlook);
+    return outlook;
+  }
+
+  #lookAround(name: string): Outlook {
+    const configuration = this.#options.configurations.get(name)?.value.configuration;
+    if (configuration === undefined) return NO_CONFIGURATION;
+    const { nodes, summary, templateProblems, recheckInMs } = this.#options.placementOfNext(configuration);
+    return {
+      obstacle:
+        templateProblems.length > 0
+          ? templateProblems.join('; ')
+          : nodes.some(({ fits }) => fits)
+            ? null
+            : `0/${nodes.length} nodes fit: ${summary}`,
+      recheckInMs,
+      isAtMaximum: this.#isAtMaximum(configuration),
+    };
+  }
+
+  #isAtMaximum({ name, maximumServiceCount: maximum }: Configuration): boolean {
+    if (maximum === undefined) return false;
+    const { instances, instancesByConfiguration } = this.#options;
+    let wanted = 0;
+    for (const id of instancesByConfiguration.get(name))
+      if (instances.get(id)?.value.desired.goal === 'run') wanted++;
+    return wanted >= maximum;
+  }
+}
+
+const NO_OUTLOOK: Outlook = { obstacle: null, recheckInMs: null, isAtMaximum: false };
+const NO_CONFIGURATION: Outlook = {
+  obstacle: 'its configuration was removed, so nothing can replace it; delete it when it is not needed',
+  recheckInMs: null,
+  isAtMaximum: false,
+};

@@ -1,0 +1,26 @@
+/** What is woken when a configuration or the content of a revision appears, changes or goes. */
+import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
+import { revisionKey } from '../../../src/store/keys.js';
+import type { Change, Wake, WakeFacts } from './wake.js';
+
+/** A revision is written together with its configuration, whose copy may show it a moment later. */
+const LOOK_FOR_USE_MS = 50;
+
+export function* wakesOfConfiguration(
+  { id, before, after }: Change<ConfigurationRecord>,
+  facts: WakeFacts,
+): Generator<Wake> {
+  yield { controller: 'minimum-service', key: id, when: 'first' };
+  if (before !== undefined && before.hash !== after?.hash)
+    yield { controller: 'instance-cleanup', key: revisionKey(before.hash), when: 0 };
+  for (const key of facts.draining.get(true)) yield { controller: 'drain', key, when: 0 };
+}
+
+export function* wakesOfRevision({ id, after }: Change<Configuration>, facts: WakeFacts): Generator<Wake> {
+  if (after === undefined) return;
+  const awaiting = facts.awaitingPlace.get(true);
+  for (const key of facts.instancesByRevision.get(id))
+    if (awaiting.has(key)) yield { controller: 'placement', key, when: 'first' };
+  // Its last user may have gone before it was seen.
+  yield { controller: 'instance-cleanup', key: revisionKey(id), when: LOOK_FOR_USE_MS };
+}

@@ -1,0 +1,89 @@
+/** What is woken when the record of an instance appears, changes or goes. */
+import { type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
+import { instanceKey, revisionKey } from '../../../src/store/keys.js';
+import { wakesOfNewPlace, wakesOfNewRoom } from './place-wakes.js';
+import { type Change, isAwaitingPlace, type Wake, type WakeFacts } from './wake.js';
+
+/**
+ * A configuration's instances are counted once for all that changed within this time. It grows with their number
+ * (10,000 instances: 200 ms), so that counting stays a small share of the work.
+ */
+const COUNT_AGAIN_MS = 20;
+const COUNTED_PER_MS = 50;
+
+export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFacts): Generator<Wake> {
+  const { id, before, after } = change;
+  const record = after ?? before;
+  if (record === undefined) return;
+  if (mayChangeCount(change)) yield countAgain(record.configurationName, facts);
+  if (after === undefined)
+    yield { controller: 'instance-cleanup', key: revisionKey(record.revision), when: 0 };
+  else if (after.desired.goal === 'remove')
+    yield { controller: 'instance-cleanup', key: instanceKey(id), when: 0 };
+  if (after !== undefined && isAwaitingPlace(after))
+    yield { controller: 'placement', key: id, when: 'first' };
+  if (after !== undefined && standsOnLostNode(after, facts))
+    yield { controller: 'heartbeat', key: after.placement?.nodeId ?? '', when: 0 };
+  for (const key of drainsOf(change, facts)) yield { controller: 'drain', key, when: 0 };
+  for (const key of originalsOf(change, facts)) yield { controller: 'replacement', key, when: 0 };
+  if (freesPlace(change)) yield* wakesOfNewPlace(facts);
+  else if (before?.desired.goal === 'run' && after?.desired.goal !== 'run') yield* wakesOfNewRoom(facts);
+}
+
+function countAgain(name: string, { instancesByConfiguration }: WakeFacts): Wake {
+  const when = Math.max(COUNT_AGAIN_MS, instancesByConfiguration.get(name).size / COUNTED_PER_MS);
+  return { controller: 'minimum-service', key: name, when };
+}
+
+/** Whether minimum-service may count one more or one less. */
+function mayChangeCount({ before, after }: Change<InstanceRecord>): boolean {
+  return (
+    before === undefined ||
+    after === undefined ||
+    before.desired.goal !== after.desired.goal ||
+    before.status.state !== after.status.state ||
+    before.placement?.nodeId !== after.placement?.nodeId
+  );
+}
+
+/** It is wanted on a lost node and was not marked: it was placed there just now, or somebody said something of it. */
+function standsOnLostNode({ desired, placement, status }: InstanceRecord, { nodes }: WakeFacts): boolean {
+  if (placement === null || desired.goal !== 'run' || status.reason === 'node-lost') return false;
+  return status.state !== 'STOPPED' && nodes.get(placement.nodeId)?.value.condition === 'lost';
+}
+
+/** The drained nodes that hold it, the one that it replaces, or one that replaces it. */
+function drainsOf(change: Change<InstanceRecord>, facts: WakeFacts): Set<string> {
+  const draining = facts.draining.get(true);
+  const concerned = new Set<string>();
+  if (draining.size === 0) return concerned;
+  const { id, before, after } = change;
+  const nodeOf = (other: string | undefined): string | undefined =>
+    facts.instances.get(other ?? '')?.value.placement?.nodeId;
+  const nodes = [
+    before?.placement?.nodeId,
+    after?.placement?.nodeId,
+    nodeOf((after ?? before)?.replaces),
+    ...[...facts.replacements.get(id)].map(nodeOf),
+  ];
+  for (const nodeId of nodes) if (nodeId !== undefined && draining.has(nodeId)) concerned.add(nodeId);
+  return concerned;
+}
+
+/** The originals of the pairs that it belongs to. */
+function originalsOf({ id, after }: Change<InstanceRecord>, facts: WakeFacts): string[] {
+  if (after === undefined) return [];
+  const originals = after.replaces === undefined ? [] : [after.replaces];
+  return facts.replacements.get(id).size > 0 ? [...originals, id] : originals;
+}
+
+/** Something that another instance may wait for came free: RAM, CPU or a port. */
+function freesPlace({ before, after }: Change<InstanceRecord>): boolean {
+  if (before?.placement == null) return false;
+  return (
+    after === undefined ||
+    after.placement?.port !== before.placement.port ||
+    after.placement.nodeId !== before.placement.nodeId ||
+    (isAtRest(after) && !isAtRest(before))
+  );
+}

@@ -1,0 +1,22 @@
+/** What is woken when the record of a node appears, changes or goes, or when the master hears of the node. */
+import type { NodeRecord } from '../../../src/model/node.js';
+import { wakesOfNewPlace } from './place-wakes.js';
+import type { Change, Wake, WakeFacts } from './wake.js';
+
+export function* wakesOfNode({ id, before, after }: Change<NodeRecord>, facts: WakeFacts): Generator<Wake> {
+  yield* wakesOfContact(id);
+  if (before?.drain !== undefined || after?.drain !== undefined)
+    yield { controller: 'drain', key: id, when: 'first' };
+  yield* wakesOfNewPlace(facts);
+  if (before?.condition !== after?.condition)
+    for (const [key] of facts.configurations.entries()) yield { controller: 'minimum-service', key, when: 0 };
+  // A drain that was called off leaves pairs, and a node that is back may have some.
+  for (const key of facts.replacements.keys())
+    if (facts.instances.get(key)?.value.placement?.nodeId === id)
+      yield { controller: 'replacement', key, when: 0 };
+}
+
+/** The node connected, disconnected, said that it will be back, or beats again after a silence. */
+export function* wakesOfContact(nodeId: string): Generator<Wake> {
+  yield { controller: 'heartbeat', key: nodeId, when: 'first' };
+}

@@ -1,0 +1,64 @@
+/**
+ * What a wake rule answers, and what it may look at. A rule says which keys of which controllers a change concerns;
+ * it decides nothing else. `register.ts` carries wakes out.
+ */
+import type { ConfigurationRecord } from '../../../src/model/configuration.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { NodeRecord } from '../../../src/model/node.js';
+import type { MasterState } from '../../../src/store/master-state.js';
+import type { LookupReader, MirrorReader } from '../../../src/store/mirror.js';
+
+export type ControllerName =
+  | 'minimum-service'
+  | 'placement'
+  | 'heartbeat'
+  | 'drain'
+  | 'replacement'
+  | 'instance-cleanup';
+
+export interface Wake {
+  readonly controller: ControllerName;
+  readonly key: string;
+  readonly when: When;
+}
+
+/** `first`: before others, and its failures are forgotten. A number: so many ms later; all wakes until then are one. */
+export type When = 'first' | number;
+
+/** `before` or `after` undefined: the record is new, or gone. */
+export interface Change<T> {
+  readonly id: string;
+  readonly before: T | undefined;
+  readonly after: T | undefined;
+}
+
+/** Copies and lookups of the master's state; each answers at once, however many instances there are. */
+export interface WakeFacts {
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly nodes: MirrorReader<NodeRecord>;
+  readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly instancesByConfiguration: LookupReader<string>;
+  readonly instancesByRevision: LookupReader<string>;
+  readonly replacements: LookupReader<string>;
+  /** Under `true`: instances that wait for a node or another port. */
+  readonly awaitingPlace: LookupReader<true>;
+  /** Under `true`: nodes that are being emptied; their instances wait for places, too. */
+  readonly draining: LookupReader<true>;
+}
+
+export function wakeFactsOf(state: MasterState): WakeFacts {
+  return {
+    instances: state.instances,
+    nodes: state.nodes,
+    configurations: state.configurations,
+    instancesByConfiguration: state.instancesByConfiguration,
+    instancesByRevision: state.instancesByRevision,
+    replacements: state.replacements,
+    awaitingPlace: state.instances.lookup((record) => (isAwaitingPlace(record) ? [true] : [])),
+    draining: state.nodes.lookup(({ drain }) => (drain === undefined ? [] : [true])),
+  };
+}
+
+export function isAwaitingPlace({ desired, placement, status }: InstanceRecord): boolean {
+  return desired.goal === 'run' && (placement === null || status.reason === 'port-busy');
+}

@@ -1,0 +1,302 @@
+/** The keys that each change of a record wakes: change in, wakes out as text. All rules over one small world. */
+
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  wakesOfConfiguration,
+  wakesOfRevision,
+} from '../../../controllers/master/wake/configuration-wakes.js';
+import { wakesOfInstance } from '../../../controllers/master/wake/instance-wakes.js';
+import { wakesOfContact, wakesOfNode } from '../../../controllers/master/wake/node-wakes.js';
+import { wakesOfNewPlace } from '../../../controllers/master/wake/place-wakes.js';
+import {
+  type Change,
+  type Wake,
+  type WakeFacts,
+  wakeFactsOf,
+} from '../../../controllers/master/wake/wake.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { NodeRecord } from '../../../src/model/node.js';
+import { configurationKey, instanceKey, nodeKey, revisionKey } from '../../../src/store/keys.js';
+import { MasterState } from '../../../src/store/master-state.js';
+import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { Operation } from '../../../src/store/store.js';
+import {
+  configurationOf,
+  instanceRecord,
+  nodeRecord,
+  placedOn,
+} from '../../support/control-plane/records.js';
+
+type Fields = Partial<Omit<InstanceRecord, 'status'>> & { status?: Partial<InstanceRecord['status']> };
+
+let store: MemoryStore;
+let state: MasterState;
+let facts: WakeFacts;
+let woken: string[] = [];
+
+function instance(id: string, { status, ...fields }: Fields = {}): InstanceRecord {
+  const record = instanceRecord(id, fields);
+  return { ...record, status: { ...record.status, ...status } };
+}
+
+const put = (key: string, value: unknown): Operation => ({ do: 'put', key, value });
+const putInstance = (id: string, fields?: Fields) => put(instanceKey(id), instance(id, fields));
+const putNode = (id: string, fields?: Partial<NodeRecord>) => put(nodeKey(id), nodeRecord(id, fields));
+const putConfiguration = (name: string, hash: string) =>
+  put(configurationKey(name), { configuration: configurationOf(name), hash, sourceFile: `${name}.json` });
+const remove = (key: string): Operation => ({ do: 'remove', key });
+
+const up = (nodeId: string, fields: Fields = {}): Fields => ({
+  placement: placedOn(nodeId, 30_000),
+  ...fields,
+  status: { state: 'ONLINE', pid: 7, ...fields.status },
+});
+const goal = (wanted: 'run' | 'stop' | 'remove') => ({ desired: { goal: wanted, restartToken: 0 } });
+const DRAIN = { cordoned: true, drain: { since: 0, deadline: 1, doneAt: null } };
+
+/** beta is being drained, gamma is lost. Pairs: old1 on beta with new1, old2 on alpha (its drain was called off) with new2. */
+const WORLD: readonly Operation[] = [
+  putNode('alpha'),
+  putNode('beta', DRAIN),
+  putNode('gamma', { condition: 'lost' }),
+  putConfiguration('lobby', 'f00'),
+  putConfiguration('game', 'f01'),
+  put(revisionKey('f00'), configurationOf('lobby')),
+  putInstance('up1', up('alpha')),
+  putInstance('wait1', { status: { reason: 'no-node-fits', message: '0/3 nodes fit' } }),
+  putInstance('lost1', up('gamma', { status: { state: 'OFFLINE', reason: 'node-lost' } })),
+  putInstance('old1', up('beta')),
+  putInstance('new1', up('alpha', { replaces: 'old1' })),
+  putInstance('old2', up('alpha')),
+  putInstance('new2', up('alpha', { replaces: 'old2' })),
+];
+
+function follow<T>(
+  mirror: MirrorReader<T>,
+  rule: (change: Change<T>, known: WakeFacts) => Iterable<Wake>,
+): void {
+  mirror.onChange((id, after, before) => {
+    woken.push(...textOf(rule({ id, before: before?.value, after: after?.value }, facts)));
+  });
+}
+
+function textOf(wakes: Iterable<Wake>): string[] {
+  return [...wakes].map(
+    ({ controller, key, when }) =>
+      `${controller} ${key}${when === 'first' ? ' first' : when === 0 ? '' : ` +${when}`}`,
+  );
+}
+
+/** What the operations wake, each once. */
+async function wakesOf(...operations: Operation[]): Promise<string[]> {
+  woken = [];
+  const revision = await store.transact(operations);
+  await Promise.all(
+    [state.instances, state.nodes, state.configurations, state.revisions].map((mirror) =>
+      mirror.until(revision),
+    ),
+  );
+  return [...new Set(woken)].toSorted();
+}
+
+beforeEach(async () => {
+  store = new MemoryStore();
+  state = new MasterState(store, pino({ level: 'silent' }));
+  facts = wakeFactsOf(state);
+  follow(state.instances, wakesOfInstance);
+  follow(state.nodes, wakesOfNode);
+  follow(state.configurations, wakesOfConfiguration);
+  follow(state.revisions, wakesOfRevision);
+  await state.start();
+  await wakesOf(...WORLD);
+});
+
+afterEach(async () => {
+  await state.stop();
+  await store.close();
+});
+
+const PLACE_FREED = ['drain beta +50', 'placement wait1 +50'];
+
+describe('a change of an instance wakes', () => {
+  it.each<[string, Operation, string[]]>([
+    [
+      'its count and placement: it is new',
+      putInstance('a', {}),
+      ['minimum-service lobby +20', 'placement a first'],
+    ],
+    [
+      'placement: why it has no place is written',
+      putInstance('wait1', { status: { reason: 'no-node-fits', message: '1/3' } }),
+      ['placement wait1 first'],
+    ],
+    [
+      'its count: it has got its place',
+      putInstance('wait1', { placement: placedOn('alpha') }),
+      ['minimum-service lobby +20'],
+    ],
+    [
+      'placement: its port is busy',
+      putInstance('up1', up('alpha', { status: { reason: 'port-busy' } })),
+      ['placement up1 first'],
+    ],
+    [
+      'its count: it goes offline',
+      putInstance('up1', up('alpha', { status: { state: 'OFFLINE' } })),
+      ['minimum-service lobby +20'],
+    ],
+    ['nothing: it counts its players', putInstance('up1', up('alpha', { status: { players: 3 } })), []],
+    [
+      'its count, and drains that a maximum holds up: it is not wanted any more',
+      putInstance('up1', up('alpha', goal('stop'))),
+      ['drain beta +50', 'minimum-service lobby +20'],
+    ],
+    [
+      'its count and what waits for a place: it is stopped',
+      putInstance(
+        'up1',
+        up('alpha', { ...goal('stop'), status: { state: 'STOPPED', reason: 'stopped', pid: null } }),
+      ),
+      ['minimum-service lobby +20', ...PLACE_FREED],
+    ],
+    [
+      'its count and what waits for a place: it has finished',
+      putInstance('up1', up('alpha', { status: { state: 'STOPPED', reason: 'exited', pid: null } })),
+      ['minimum-service lobby +20', ...PLACE_FREED],
+    ],
+    [
+      'what waits for a place: it has another port',
+      putInstance('up1', up('alpha', { placement: placedOn('alpha', 30_001) })),
+      PLACE_FREED,
+    ],
+    [
+      'cleanup: it is to be removed',
+      putInstance('up1', up('alpha', goal('remove'))),
+      ['drain beta +50', 'instance-cleanup instances/up1', 'minimum-service lobby +20'],
+    ],
+    [
+      'the cleanup of its revision, its count and what waits for a place: it is gone',
+      remove(instanceKey('up1')),
+      ['instance-cleanup revisions/f00', 'minimum-service lobby +20', ...PLACE_FREED],
+    ],
+    [
+      'the heartbeat of its lost node: somebody says that it is up',
+      putInstance('lost1', up('gamma', { status: { reason: 'reported' } })),
+      ['heartbeat gamma', 'minimum-service lobby +20'],
+    ],
+    [
+      'nothing more: what is on a lost node is marked already',
+      putInstance(
+        'lost1',
+        up('gamma', { status: { state: 'OFFLINE', reason: 'node-lost', message: 'no beats' } }),
+      ),
+      [],
+    ],
+    [
+      'the drain of its node, and its pair',
+      putInstance('old1', up('beta', { status: { players: 1 } })),
+      ['drain beta', 'replacement old1'],
+    ],
+    [
+      'the drain of what it replaces, and its pair',
+      putInstance('new1', up('alpha', { replaces: 'old1', status: { players: 1 } })),
+      ['drain beta', 'replacement old1'],
+    ],
+    [
+      'its pair: no drain concerns it',
+      putInstance('old2', up('alpha', { status: { players: 1 } })),
+      ['replacement old2'],
+    ],
+    [
+      'the drain that lost a replacement, and what waits for its place',
+      remove(instanceKey('new1')),
+      ['drain beta', 'instance-cleanup revisions/f00', 'minimum-service lobby +20', ...PLACE_FREED],
+    ],
+  ])('%s', async (_what, operation, wakes) => {
+    expect(await wakesOf(operation)).toEqual(wakes.toSorted());
+  });
+
+  it('the drain of the node that its replacement is on', async () => {
+    await wakesOf(putInstance('new2', up('beta', { replaces: 'old2' })));
+    expect(await wakesOf(putInstance('old2', up('alpha', { status: { players: 1 } })))).toEqual([
+      'drain beta',
+      'replacement old2',
+    ]);
+  });
+
+  it('its count the later the more there are, so that counting stays a small share', async () => {
+    const ids = Array.from({ length: 100 }, (_, index) => index);
+    for (const batch of ids.slice(0, 13))
+      await wakesOf(...ids.map((index) => putInstance(`m${batch}-${index}`, up('alpha'))));
+    expect(await wakesOf(remove(instanceKey('up1')))).toContain('minimum-service lobby +26.12');
+  });
+});
+
+describe('a change of anything else wakes', () => {
+  const everyService = ['minimum-service game', 'minimum-service lobby'];
+  it.each<[string, Operation, string[]]>([
+    [
+      'a new node: its heartbeat, every service, what waits for a place',
+      putNode('delta'),
+      ['heartbeat delta first', ...everyService, ...PLACE_FREED],
+    ],
+    [
+      'a node that is cordoned: its heartbeat, its pairs, what waits for a place',
+      putNode('alpha', { cordoned: true }),
+      ['heartbeat alpha first', 'replacement old2', ...PLACE_FREED],
+    ],
+    [
+      'a node that is lost: every service as well',
+      putNode('alpha', { condition: 'lost' }),
+      ['heartbeat alpha first', 'replacement old2', ...everyService, ...PLACE_FREED],
+    ],
+    [
+      'a node whose drain is called off: its drain first, and its pairs',
+      putNode('beta'),
+      ['drain beta first', 'heartbeat beta first', 'placement wait1 +50', 'replacement old1'],
+    ],
+    [
+      'a drain that begins: it, and its pairs',
+      putNode('alpha', DRAIN),
+      ['drain alpha +50', 'drain alpha first', 'heartbeat alpha first', 'replacement old2', ...PLACE_FREED],
+    ],
+    [
+      'a node that is forgotten: every service, what waits for a place',
+      remove(nodeKey('gamma')),
+      ['heartbeat gamma first', ...everyService, ...PLACE_FREED],
+    ],
+    [
+      'a new configuration: its service, and drains',
+      putConfiguration('proxy', 'f02'),
+      ['drain beta', 'minimum-service proxy first'],
+    ],
+    [
+      'a configuration with another content: the cleanup of the old one as well',
+      putConfiguration('lobby', 'f02'),
+      ['drain beta', 'instance-cleanup revisions/f00', 'minimum-service lobby first'],
+    ],
+    [
+      'a configuration that goes: its service, the cleanup of its content, and drains',
+      remove(configurationKey('game')),
+      ['drain beta', 'instance-cleanup revisions/f01', 'minimum-service game first'],
+    ],
+    [
+      'a content that arrives: what waits for it, and whether it is still used',
+      put(revisionKey('f00'), configurationOf('lobby')),
+      ['instance-cleanup revisions/f00 +50', 'placement wait1 first'],
+    ],
+    ['a content that goes: nothing', remove(revisionKey('f00')), []],
+  ])('%s', async (_what, operation, wakes) => {
+    expect(await wakesOf(operation)).toEqual(wakes.toSorted());
+  });
+
+  it('a node that is heard of again: its heartbeat', () => {
+    expect(textOf(wakesOfContact('alpha'))).toEqual(['heartbeat alpha first']);
+  });
+
+  it('a template that changes, and a place that was promised in vain: what waits for a place', () => {
+    expect(textOf(wakesOfNewPlace(facts)).toSorted()).toEqual(PLACE_FREED);
+  });
+});
