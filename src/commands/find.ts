@@ -4,17 +4,11 @@ import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
-import type { CommandDependencies } from './dependencies.js';
+import { visibleInstances } from '../operations/instance-details.js';
+import type { CommandDependencies } from './context.js';
 
 /** Longer than any name or id that is valid. */
 const SHOWN_CHARS = 64;
-
-/** Instances that clients may see, in no order. */
-export function* visibleInstances({
-  instances,
-}: Pick<CommandDependencies, 'instances'>): Generator<InstanceRecord> {
-  for (const [, { value }] of instances.entries()) if (value.desired.goal !== 'remove') yield value;
-}
 
 /** Throws DRV_INSTANCE_UNKNOWN. */
 export function findInstance(

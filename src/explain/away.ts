@@ -3,7 +3,7 @@ import type { InstanceFacts, Story } from './facts.js';
 import { durationText } from './words.js';
 
 /** Without a beat for longer than this (beats come every 2 s) a node is worth a word. */
-const QUIET_MS = 3000;
+export const QUIET_MS = 3000;
 
 /** Undefined: the node is there, or the instance has none. */
 export function storyOfAway(facts: InstanceFacts, now: number): Story | undefined {

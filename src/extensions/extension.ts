@@ -4,6 +4,7 @@
  * It is code of the operator's and runs inside the daemon: what it throws is caught, but a loop that never ends
  * cannot be.
  */
+import { z } from 'zod';
 import type { MaybePromise } from '../loop/maybe-promise.js';
 import type { InstanceState } from '../model/instance.js';
 import type { LogPlace } from '../model/past-exit.js';
@@ -111,15 +112,16 @@ export type NodeEvent =
       readonly change: 'added' | 'changed' | 'removed';
     };
 
-/** What `extension list` shows. `adds` is for people: `storage main`, `command greet`. */
-export interface ExtensionStatus {
-  readonly id: string;
-  readonly name: string;
-  readonly version: string | null;
-  readonly description: string | null;
-  /** `inactive`: one of Drover's own that nobody has configured. */
-  readonly state: 'active' | 'failed' | 'inactive';
-  /** Why it failed; of an active one, what went wrong last. */
-  readonly error: string | null;
-  readonly adds: readonly string[];
-}
+/** What `extension list` shows. */
+export const extensionStatusSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  version: z.string().nullable(),
+  description: z.string().nullable(),
+  state: z
+    .enum(['active', 'failed', 'inactive'])
+    .describe("inactive: one of Drover's own that nobody configured"),
+  error: z.string().nullable().describe('why it failed; of an active one, what went wrong last'),
+  adds: z.array(z.string()).readonly().describe('for people: `storage main`, `command greet`'),
+});
+export type ExtensionStatus = Readonly<z.output<typeof extensionStatusSchema>>;

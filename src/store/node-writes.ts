@@ -5,8 +5,8 @@
 import type { Clock } from '../loop/clock.js';
 import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
-import { nameSchema } from '../model/names.js';
 import type { NodeRecord } from '../model/node.js';
+import { unknownNode } from '../model/unknown.js';
 import { instanceKey, nodeKey } from './keys.js';
 import type { MirrorReader } from './mirror.js';
 import { modify, type RecordSet, untilShown } from './modify.js';
@@ -145,10 +145,4 @@ function shortList(ids: readonly string[]): string {
 
 function inUse(message: string): DroverError {
   return new DroverError('DRV_NODE_IN_USE', message);
-}
-
-/** Only a well-formed id is repeated. */
-function unknownNode(nodeId: string): DroverError {
-  const which = nameSchema.safeParse(nodeId).success ? `node ${nodeId}` : 'such node';
-  return new DroverError('DRV_NODE_UNKNOWN', `there is no ${which}: "cluster nodes" lists them`);
 }
