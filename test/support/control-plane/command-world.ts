@@ -50,6 +50,8 @@ export class CommandWorld {
   readonly extensions: ExtensionStatus[] = [];
   readonly extensionCommands: ExtensionCommand[] = [];
   stops = 0;
+  /** What the commands were built over. */
+  readonly dependencies: CommandDependencies;
   readonly #joinTokens: JoinTokens;
   #node: TestNode | undefined;
 
@@ -72,7 +74,8 @@ export class CommandWorld {
       authority: testAuthority(this.clock),
       clock: this.clock,
     });
-    this.commands = new Commands(this.#dependencies(logger, commandClock ?? this.clock));
+    this.dependencies = this.#dependencies(logger, commandClock ?? this.clock);
+    this.commands = new Commands(this.dependencies);
   }
 
   static async create(commandClock?: Clock): Promise<CommandWorld> {
