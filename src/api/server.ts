@@ -10,7 +10,7 @@ import { describeListenError } from '../model/listen-error.js';
 import type { KeyNeeds } from '../operations/api-keys.js';
 import type { ConfigurationReloadNeeds } from '../operations/configuration-reload.js';
 import type { JoinTokenNeeds } from '../operations/join-tokens.js';
-import type { NodeServiceNeeds } from '../operations/node-service.js';
+import type { NodeOperationNeeds } from '../operations/node-operations.js';
 import { auditWrites } from './access/audit.js';
 import { Gate, type GateNeeds, requireScope } from './access/auth.js';
 import { bindAddressOf } from './http/bind-address.js';
@@ -37,8 +37,8 @@ import { type InstanceNeeds, instanceRoutes } from './routes/instance-routes.js'
 import { InstanceView, type InstanceViewOptions } from './routes/instance-view.js';
 import { joinTokenRoutes } from './routes/join-token-routes.js';
 import { keyRoutes } from './routes/key-routes.js';
+import { nodeOperationRoutes } from './routes/node-operation-routes.js';
 import { type NodeNeeds, nodeRoutes } from './routes/node-routes.js';
-import { nodeServiceRoutes } from './routes/node-service-routes.js';
 import { pluginRoutes } from './routes/plugin-routes.js';
 import { type TemplateNeeds, templateRoutes } from './routes/template-routes.js';
 import { type WhyNeeds, whyRoutes } from './routes/why-routes.js';
@@ -84,7 +84,7 @@ export type ApiDependencies = AuditNeeds &
   KeyNeeds &
   LiveLogNeeds &
   NodeNeeds &
-  NodeServiceNeeds &
+  NodeOperationNeeds &
   TemplateNeeds &
   WhyNeeds & { readonly clock: Clock };
 
@@ -129,7 +129,7 @@ export class ApiServer implements Part {
       ...configurationRoutes(dependencies),
       ...configurationFileRoutes(dependencies),
       ...clusterRoutes({ dependencies, view: this.#view }),
-      ...nodeServiceRoutes(dependencies),
+      ...nodeOperationRoutes(dependencies),
       ...joinTokenRoutes(dependencies),
       ...pluginRoutes({ dependencies, view: this.#view }),
       ...templateRoutes(dependencies),

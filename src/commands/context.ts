@@ -15,7 +15,7 @@ import type { ConfigurationDiffNeeds } from '../operations/configuration-diff.js
 import type { ConfigurationReloadNeeds } from '../operations/configuration-reload.js';
 import type { InstanceDetailsNeeds } from '../operations/instance-details.js';
 import type { JoinTokenNeeds } from '../operations/join-tokens.js';
-import type { NodeServiceNeeds } from '../operations/node-service.js';
+import type { NodeOperationNeeds } from '../operations/node-operations.js';
 import type { InstanceWriter } from '../store/instance-writes.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -33,7 +33,7 @@ export type CommandDependencies = ClusterStatusNeeds &
   InstanceDetailsNeeds &
   JoinTokenNeeds &
   KeyNeeds &
-  NodeServiceNeeds & {
+  NodeOperationNeeds & {
     readonly version: string;
     readonly instances: Records<InstanceRecord>;
     readonly configurations: Records<ConfigurationRecord>;

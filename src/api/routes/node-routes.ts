@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../../model/node.js';
-import { STOPPING } from '../../operations/node-service.js';
+import { STOPPING } from '../../operations/node-operations.js';
 import { nodeStatsSchema, readNodeStats } from '../../operations/node-stats.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import { sendBytes, sendError } from '../http/json-reply.js';

@@ -10,7 +10,7 @@ import {
   MAX_DRAIN_DEADLINE_SECONDS,
   type NodeMessage,
   uncordonNode,
-} from '../../operations/node-service.js';
+} from '../../operations/node-operations.js';
 import { addCommand, type CommandContext, type SharedOptions, show } from '../context.js';
 import { parseDuration } from '../duration.js';
 import { findNode } from '../find.js';

@@ -1,6 +1,6 @@
 /** `node info`, and `stop`: the node that the command runs on. */
 import type { Command } from 'commander';
-import { STOPPING } from '../../operations/node-service.js';
+import { STOPPING } from '../../operations/node-operations.js';
 import { readNodeStats } from '../../operations/node-stats.js';
 import { addCommand, type CommandContext, fieldsOf, type SharedOptions, show } from '../context.js';
 import { describeAge } from '../duration.js';

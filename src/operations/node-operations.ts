@@ -7,7 +7,7 @@ import type { NodeWriter } from '../store/node-writes.js';
 export const DRAIN_DEADLINE_SECONDS = 600;
 export const MAX_DRAIN_DEADLINE_SECONDS = 30 * 86_400;
 
-export interface NodeServiceNeeds {
+export interface NodeOperationNeeds {
   readonly nodeWrites: Pick<NodeWriter, 'cordon' | 'uncordon' | 'drain' | 'forget'>;
   /** Undefined: the node is not being drained. */
   drainOf(nodeId: string): DrainProgress | undefined;
@@ -43,20 +43,20 @@ export const STOPPING =
   'Drover stops now. Instances go on running, and the next start takes them up (Ctrl-C would stop them too).';
 
 /** Repeatable. Throws DRV_NODE_UNKNOWN, as all of these. */
-export async function cordonNode({ nodeWrites }: NodeServiceNeeds, id: string): Promise<NodeMessage> {
+export async function cordonNode({ nodeWrites }: NodeOperationNeeds, id: string): Promise<NodeMessage> {
   await nodeWrites.cordon(id);
   return { message: `node ${id} is cordoned: it gets no new instances`, nodeId: id };
 }
 
 /** Calls off a drain too. Repeatable. */
-export async function uncordonNode({ nodeWrites }: NodeServiceNeeds, id: string): Promise<NodeMessage> {
+export async function uncordonNode({ nodeWrites }: NodeOperationNeeds, id: string): Promise<NodeMessage> {
   await nodeWrites.uncordon(id);
   return { message: `node ${id} gets instances again`, nodeId: id };
 }
 
 /** Again: with another deadline. */
 export async function drainNode(
-  { nodeWrites, drainOf }: NodeServiceNeeds,
+  { nodeWrites, drainOf }: NodeOperationNeeds,
   id: string,
   deadlineSeconds: number,
 ): Promise<z.output<typeof nodeDrainSchema>> {
@@ -66,7 +66,7 @@ export async function drainNode(
 
 /** Throws DRV_NODE_IN_USE, unless `force` allows it. */
 export async function forgetNode(
-  { nodeWrites }: NodeServiceNeeds,
+  { nodeWrites }: NodeOperationNeeds,
   id: string,
   force: boolean,
 ): Promise<z.output<typeof forgottenNodeSchema>> {

@@ -6,11 +6,11 @@ import {
   drainNode,
   forgetNode,
   forgottenNodeSchema,
-  type NodeServiceNeeds,
+  type NodeOperationNeeds,
   nodeDrainSchema,
   nodeMessageSchema,
   uncordonNode,
-} from '../../operations/node-service.js';
+} from '../../operations/node-operations.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
 const nodeParams = z.object({ id: z.string().describe('node id') });
@@ -21,7 +21,7 @@ const forgetQuery = z.object({
     .describe('also a node that is connected, or has files of static instances'),
 });
 
-export function nodeServiceRoutes(dependencies: NodeServiceNeeds): readonly Route[] {
+export function nodeOperationRoutes(dependencies: NodeOperationNeeds): readonly Route[] {
   return [
     cordonRoute(dependencies),
     uncordonRoute(dependencies),
@@ -30,7 +30,7 @@ export function nodeServiceRoutes(dependencies: NodeServiceNeeds): readonly Rout
   ];
 }
 
-function cordonRoute(dependencies: NodeServiceNeeds): Route {
+function cordonRoute(dependencies: NodeOperationNeeds): Route {
   return defineRoute({
     method: 'PUT',
     path: '/cluster/nodes/:id/cordon',
@@ -45,7 +45,7 @@ function cordonRoute(dependencies: NodeServiceNeeds): Route {
   });
 }
 
-function uncordonRoute(dependencies: NodeServiceNeeds): Route {
+function uncordonRoute(dependencies: NodeOperationNeeds): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/cluster/nodes/:id/cordon',
@@ -60,7 +60,7 @@ function uncordonRoute(dependencies: NodeServiceNeeds): Route {
   });
 }
 
-function drainRoute(dependencies: NodeServiceNeeds): Route {
+function drainRoute(dependencies: NodeOperationNeeds): Route {
   return defineRoute({
     method: 'PUT',
     path: '/cluster/nodes/:id/drain',
@@ -81,7 +81,7 @@ function drainRoute(dependencies: NodeServiceNeeds): Route {
   });
 }
 
-function forgetRoute(dependencies: NodeServiceNeeds): Route {
+function forgetRoute(dependencies: NodeOperationNeeds): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/cluster/nodes/:id',
