@@ -225,8 +225,8 @@ export class Members {
         return await change();
       } catch (error) {
         if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MAX_TRIES) throw error;
-        // Whoever won may still be on its way to the disk, and is not read before: transactions settle in order.
-        await this.#options.store.transact([]);
+        // Whoever won may still be on its way to the disk, and is not read before.
+        await this.#options.store.barrier();
       }
     }
   }
