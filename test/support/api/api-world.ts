@@ -355,12 +355,12 @@ export class ApiWorld {
   }
 
   #nodeWrites(): NodeWriter {
-    const nodeRecords = { store: this.store, mirror: this.#nodes, keyOf: nodeKey };
     return new NodeWriter({
       store: this.store,
       nodes: this.#nodes,
-      nodeRecords,
+      nodeRecords: { store: this.store, mirror: this.#nodes, keyOf: nodeKey },
       instances: this.instances,
+      instanceRecords: { store: this.store, mirror: this.instances, keyOf: instanceKey },
       ownNodeId: 'n1',
       isConnected: (id) => this.#nodes.get(id)?.value.condition === 'connected',
       shutOut: async () => undefined,
