@@ -1,31 +1,39 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Set by .ci/run: where to write the results as JSON, beside what a person reads. */
 const report = process.env.DROVER_TEST_REPORT;
 /** It replaces a module, which would last for the files after it. */
 const MOCKING = 'test/integration/configuration-files/configuration-polling.test.ts';
+/** The rooms with the longest files come first, so that no worker is left with one of them at the end. */
+const LONGEST_FIRST = ['e2e', 'contract', 'simulation', 'integration', 'property', 'unit'];
+
+class RoomSequencer extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const placeOf = ({ moduleId }: TestSpecification): number =>
+      LONGEST_FIRST.findIndex((room) => moduleId.includes(`/test/${room}/`));
+    return files.toSorted((a, b) => placeOf(a) - placeOf(b) || a.moduleId.localeCompare(b.moduleId));
+  }
+}
 
 export default defineConfig({
   test: {
     environment: 'node',
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // For what never comes. A loaded machine needs a minute for what an idle one does in a second.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     pool: 'forks',
-    maxWorkers: 2,
+    // More than there are cores: much of the time tests wait for processes that they started.
+    maxWorkers: 4,
+    sequence: { sequencer: RoomSequencer },
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'alone',
-          include: ['test/{contract,e2e,property,simulation}/**/*.test.ts', MOCKING],
-        },
-      },
+      { extends: true, test: { name: 'alone', include: [MOCKING] } },
       {
         extends: true,
         test: {
           name: 'together',
-          include: ['test/{unit,integration}/**/*.test.ts'],
+          include: ['test/{unit,integration,property,contract,e2e,simulation}/**/*.test.ts'],
           exclude: [MOCKING],
           // Each file would load most of Drover anew: that is a fifth of the CPU time of the whole run.
           isolate: false,

@@ -25,7 +25,6 @@ const reason = typeof started === 'string' ? started : undefined;
 describe.skipIf(reason !== undefined)(
   `on a Docker Engine${reason === undefined ? '' : ` (skipped: ${reason})`}`,
   () => {
-    vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
     let engine: DockerEngine;
     beforeAll(() => {
       if (typeof started !== 'string') engine = started;

@@ -4,6 +4,7 @@ import type { RunIdentity } from '../../src/model/run-identity.js';
 import { readProcess } from '../../src/runtime/process-table.js';
 import type { Runtime, StartSpec } from '../../src/runtime/runtime.js';
 import { ExitWatch } from '../support/exit-watch.js';
+import { until } from '../support/until.js';
 
 export interface RuntimeWorld {
   /** A runtime as a new daemon on the same root would make it. */
@@ -30,8 +31,6 @@ export interface RuntimeAbilities {
   readonly addedVariables?: readonly string[];
 }
 
-const PATIENT = { timeout: 10_000, interval: 10 };
-
 export function testRuntime(
   name: string,
   open: () => RuntimeWorld | Promise<RuntimeWorld>,
@@ -53,15 +52,15 @@ export function testRuntime(
     afterEach(() => world.close());
 
     const untilLogged = (instanceId: string, text: string): Promise<void> =>
-      vi.waitFor(async () => expect(await world.lines(instanceId)).toContain(text), PATIENT);
+      until(async () => expect(await world.lines(instanceId)).toContain(text));
     const untilGone = (spec: StartSpec): Promise<void> =>
-      vi.waitFor(async () => expect(await runtime.isAlive(spec)).toBe(false), PATIENT);
+      until(async () => expect(await runtime.isAlive(spec)).toBe(false));
 
     const untilEnded = (run: RunIdentity): Promise<void> =>
-      vi.waitFor(async () => {
+      until(async () => {
         const isThere = 'pid' in run ? readProcess(run.pid) !== undefined : !(await world.hasEnded?.(run));
         expect(isThere).toBe(false);
-      }, PATIENT);
+      });
 
     describe('start and exit', () => {
       it('offers itself on this machine', async () => {
@@ -264,11 +263,13 @@ export function testRuntime(
       it.runIf(signalsGroup)(
         'ends what ignores SIGTERM and what left its session, and calls it alive until then',
         async () => {
-          const stubborn = 'trap "" TERM HUP INT; while :; do sleep 0.1; done';
-          const command = `setsid sh -c '${stubborn}' & (${stubborn}) & echo forked; exec sleep 60`;
+          // Each says so once its trap is set. What a shell prints beside them comes before or after, as it likes.
+          const stubborn = 'trap "" TERM HUP INT; echo $0 ignores; while :; do sleep 0.1; done';
+          const command = `setsid sh -c '${stubborn}' far & sh -c '${stubborn}' near & exec sleep 60`;
           const spec = world.spec('aaaaaa', command);
           await runtime.start(spec);
-          await untilLogged('aaaaaa', 'forked');
+          await untilLogged('aaaaaa', 'far ignores');
+          await untilLogged('aaaaaa', 'near ignores');
           await runtime.signal(spec, 'SIGTERM');
           await exits.until(spec);
           await runtime.acknowledge(spec);
@@ -282,10 +283,10 @@ export function testRuntime(
         const alone = world.spec('aaaaaa', 'exec sleep 60');
         await runtime.start(alone);
         // A process makes its group itself, a moment after its start.
-        await vi.waitFor(() => expect(runtime.isGroupGone(alone)).toBe(false), PATIENT);
+        await until(() => expect(runtime.isGroupGone(alone)).toBe(false));
         await runtime.signal(alone, 'SIGKILL');
         await exits.until(alone);
-        await vi.waitFor(() => expect(runtime.isGroupGone(alone)).toBe(true), PATIENT);
+        await until(() => expect(runtime.isGroupGone(alone)).toBe(true));
         if (!signalsGroup) return;
         const withChild = world.spec('bbbbbb', 'trap "" HUP; (exec sleep 60) & echo forked; exit 0');
         await runtime.start(withChild);
@@ -339,12 +340,10 @@ export function testRuntime(
         useRuntime();
         await runtime.adopt();
         // The process is gone before its session's tool says how it ended.
-        await vi.waitFor(
-          async () =>
-            expect(await runtime.list()).toMatchObject([
-              { instanceId: 'aaaaaa', run: 1, exit: { code: 5, signal: null } },
-            ]),
-          PATIENT,
+        await until(async () =>
+          expect(await runtime.list()).toMatchObject([
+            { instanceId: 'aaaaaa', run: 1, exit: { code: 5, signal: null } },
+          ]),
         );
         await runtime.release();
         useRuntime();

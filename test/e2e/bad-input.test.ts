@@ -4,13 +4,11 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { freePorts } from '../support/free-ports.js';
 import { SmallDisk } from '../support/templates/small-disk.js';
-import { PATIENCE, until } from '../support/until.js';
-
-vi.setConfig(PATIENCE);
+import { until } from '../support/until.js';
 
 let world: DaemonWorld;
 beforeEach(async () => {

@@ -1,12 +1,10 @@
 /** Two machines' worth of daemons: a master, and a wrapper that joins it by token and does all that a node does. */
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SocketClient } from '../support/api/socket-client.js';
 import { drover, Member } from '../support/cluster/member.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
-import { PATIENCE, until } from '../support/until.js';
-
-vi.setConfig(PATIENCE);
+import { until } from '../support/until.js';
 
 let world: DaemonWorld;
 let member: Member;

@@ -1,10 +1,8 @@
 /** Instances that end by themselves or cannot be started: restarted in place, with a reason, and never in a storm. */
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { InstanceInfo } from '../../src/model/instance.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
-import { PATIENCE, until } from '../support/until.js';
-
-vi.setConfig(PATIENCE);
+import { until } from '../support/until.js';
 
 let world: DaemonWorld;
 beforeEach(async () => {

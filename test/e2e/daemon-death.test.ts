@@ -1,13 +1,11 @@
 /** `kill -9` of the daemon, of the owner, and of both: nothing lost, nothing doubled. */
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readLastLines } from '../../src/logs/tail.js';
 import type { InstanceInfo } from '../../src/model/instance.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { kill } from '../support/daemon/root-processes.js';
-import { PATIENCE, until } from '../support/until.js';
-
-vi.setConfig(PATIENCE);
+import { until } from '../support/until.js';
 
 let world: DaemonWorld;
 beforeEach(async () => {

@@ -1,9 +1,7 @@
 /** `kill -9` of the daemon in a stream of writes: whatever was acknowledged is there afterwards. */
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
-import { PATIENCE, until } from '../support/until.js';
-
-vi.setConfig(PATIENCE);
+import { until } from '../support/until.js';
 
 const ROUNDS = 4;
 const WRITERS = 4;

@@ -2,13 +2,11 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { S3Server } from '../support/templates/s3-server.js';
 import { writeTree } from '../support/templates/template-trees.js';
-import { PATIENCE, until } from '../support/until.js';
-
-vi.setConfig(PATIENCE);
+import { until } from '../support/until.js';
 
 const EXAMPLE = fileURLToPath(new URL('../../manifests/extensions/shared-folder', import.meta.url));
 /** Shows a file of its working directory and stays. */

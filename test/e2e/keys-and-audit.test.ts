@@ -1,11 +1,8 @@
 /** Keys and the audit trail over restarts of a real daemon: what an operator who lost the key does, and what is kept. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { auditEntrySchema } from '../../src/model/audit.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
-import { PATIENCE } from '../support/until.js';
-
-vi.setConfig(PATIENCE);
 
 let world: DaemonWorld;
 beforeEach(async () => {

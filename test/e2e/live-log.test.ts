@@ -1,11 +1,9 @@
 /** Live logs of real instances: rotation, the end of an instance, the death of the node. Needs `npm run build`. */
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SocketClient } from '../support/api/socket-client.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
-import { PATIENCE, until } from '../support/until.js';
-
-vi.setConfig(PATIENCE);
+import { until } from '../support/until.js';
 
 const GAP = /^\[drover\] lines? (\d+)(?: to (\d+))? (?:are|is) no longer kept$/;
 

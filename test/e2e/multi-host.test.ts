@@ -4,12 +4,10 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { HostWorld } from '../support/cluster/host-world.js';
 import { Hosts } from '../support/cluster/hosts.js';
-import { PATIENCE, until } from '../support/until.js';
-
-vi.setConfig(PATIENCE);
+import { until } from '../support/until.js';
 
 const WRAPPERS = ['one', 'two', 'three'];
 const reason = Hosts.reasonForNone();

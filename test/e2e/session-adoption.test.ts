@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readLastLines } from '../../src/logs/tail.js';
 import type { InstanceInfo } from '../../src/model/instance.js';
 import { readProcess } from '../../src/runtime/process-table.js';
@@ -13,9 +13,7 @@ import { openStore } from '../../src/store/lmdb/open.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { kill } from '../support/daemon/root-processes.js';
 import { hasTool, livePids, readText } from '../support/runtime/process-world.js';
-import { PATIENCE, until } from '../support/until.js';
-
-vi.setConfig(PATIENCE);
+import { until } from '../support/until.js';
 
 const RUNTIMES = ['process', 'screen', 'tmux'] as const;
 const COUNTING = 'i=0; while :; do i=$((i+1)); echo "line $i"; sleep 0.02; done';

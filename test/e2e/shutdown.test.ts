@@ -1,12 +1,10 @@
 /** SIGTERM, SIGINT and restarts in quick turn: what runs on, what ends, and what is said meanwhile. */
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { InstanceInfo } from '../../src/model/instance.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { expectNothingLeft } from '../support/daemon/daemon-invariants.js';
 import { kill } from '../support/daemon/root-processes.js';
-import { PATIENCE, until } from '../support/until.js';
-
-vi.setConfig(PATIENCE);
+import { until } from '../support/until.js';
 
 let world: DaemonWorld;
 beforeEach(async () => {

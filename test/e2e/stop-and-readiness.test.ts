@@ -1,11 +1,9 @@
 /** A server as people run them: ready by a line of its log, stopped by a command, under a daemon that is killed. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
-import { PATIENCE, until } from '../support/until.js';
-
-vi.setConfig(PATIENCE);
+import { until } from '../support/until.js';
 
 /** Loads until there is a file `loaded`, then reads commands. SIGTERM alone would not end it in time. */
 const SERVER = `trap '' TERM

@@ -1,14 +1,12 @@
 /** A node started from a terminal, under a real pty: the prompt, its keys, and what is said without one. Needs `npm run build`. */
 import { fileURLToPath } from 'node:url';
 import { type IPty, spawn } from 'node-pty';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { expectNothingLeft } from '../support/daemon/daemon-invariants.js';
 import { TerminalScreen } from '../support/daemon/terminal-screen.js';
 import { hasTool } from '../support/runtime/process-world.js';
-import { PATIENCE, until } from '../support/until.js';
-
-vi.setConfig(PATIENCE);
+import { until } from '../support/until.js';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 const COLUMNS = 100;

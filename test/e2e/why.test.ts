@@ -1,13 +1,11 @@
 /** `why` on a real node: real processes, real ports, real files, and the truth about each. */
 import { createServer, type Server } from 'node:net';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { configurationExplanationSchema, instanceExplanationSchema } from '../../src/explain/explanation.js';
 import { renderConfigurationExplanation, renderInstanceExplanation } from '../../src/explain/render.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { freePorts } from '../support/free-ports.js';
-import { PATIENCE, until } from '../support/until.js';
-
-vi.setConfig(PATIENCE);
+import { until } from '../support/until.js';
 
 let world: DaemonWorld;
 let foreign: Server | undefined;

@@ -1,6 +1,6 @@
 /** Collects a runtime's exits from the moment it is made, so that none is missed between an action and its wait. */
-import { vi } from 'vitest';
 import type { Exit, RunId, Runtime } from '../../src/runtime/runtime.js';
+import { until } from './until.js';
 
 export class ExitWatch {
   /** Every exit reported, in order. */
@@ -18,13 +18,10 @@ export class ExitWatch {
 
   /** Waits for the exit of this run. */
   until(run: RunId): Promise<Exit> {
-    return vi.waitFor(
-      () => {
-        const exit = this.of(run)[0];
-        if (exit === undefined) throw new Error(`no exit of ${run.instanceId}/${run.run} yet`);
-        return exit;
-      },
-      { timeout: 10_000, interval: 5 },
-    );
+    return until(() => {
+      const exit = this.of(run)[0];
+      if (exit === undefined) throw new Error(`no exit of ${run.instanceId}/${run.run} yet`);
+      return exit;
+    });
   }
 }

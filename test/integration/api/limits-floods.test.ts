@@ -2,16 +2,14 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { createServer } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connectionLimit, limitConnections } from '../../../src/api/http/connection-limit.js';
 import type { ApiLimits } from '../../../src/api/server.js';
 import { AcceptedSockets } from '../../support/api/accepted-sockets.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { openSocket } from '../../support/api/raw-http.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { PATIENCE, until } from '../../support/until.js';
-
-vi.setConfig(PATIENCE);
+import { until } from '../../support/until.js';
 
 /** A millisecond or two on a machine that has nothing else to do; an API that is held up does not answer at all. */
 const QUICK_MS = 5000;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SyncRun } from '../../../src/templates/sync/sync-run.js';
 import { ApiWorld } from '../../support/api/api-world.js';
 import { bodyOf, exchange, openSocket, statusOf } from '../../support/api/raw-http.js';
@@ -251,10 +251,10 @@ describe('an upload that breaks off', () => {
       `${method} /api/templates/games/lobby/${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${world.admin}\r\n` +
         `Content-Length: 1000\r\n\r\n${'half'.repeat(100)}`,
     );
-    await vi.waitFor(() => expect(remains()).toHaveLength(1), 10_000);
+    await until(() => expect(remains()).toHaveLength(1));
     socket.destroy();
     await once(socket, 'close');
-    await vi.waitFor(() => expect(remains()).toEqual([]), 10_000);
+    await until(() => expect(remains()).toEqual([]));
     expect(await readTree(place('games/lobby'))).toEqual({ a: 'old' });
   });
 });

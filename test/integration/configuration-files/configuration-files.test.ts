@@ -3,10 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PREFIX, revisionKey } from '../../../src/store/keys.js';
 import { ConfigurationWorld } from '../../support/control-plane/configuration-world.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { until } from '../../support/until.js';
 
 let world: ConfigurationWorld;
 
@@ -20,15 +21,12 @@ afterEach(async () => {
 
 /** Waits until the store holds exactly this, as `name command file`. */
 async function untilStored(...expected: string[]): Promise<void> {
-  await vi.waitFor(async () => expect(await world.stored()).toEqual(expected), {
-    timeout: 10_000,
-    interval: 10,
-  });
+  await until(async () => expect(await world.stored()).toEqual(expected));
 }
 
 async function untilErrors(...expected: (string | RegExp)[]): Promise<void> {
   const matchers = expected.map((text) => (typeof text === 'string' ? text : expect.stringMatching(text)));
-  await vi.waitFor(() => expect(world.errors()).toEqual(matchers), { timeout: 10_000, interval: 10 });
+  await until(() => expect(world.errors()).toEqual(matchers));
 }
 
 describe('at start', () => {
@@ -235,7 +233,7 @@ describe('while it runs', () => {
     await world.start();
     for (let index = 0; index < 200; index++)
       writeFileSync(world.path(`c${index}.json`), JSON.stringify({ command: 'x', cpu: index }));
-    await vi.waitFor(async () => expect(await world.stored()).toHaveLength(200), { timeout: 10_000 });
+    await until(async () => expect(await world.stored()).toHaveLength(200));
     // A record and its revision each, 100 operations a transaction, and the batch may be seen in two looks.
     expect(world.store.transactions.length).toBeLessThanOrEqual(5);
     for (const operations of world.store.transactions) expect(operations.length).toBeLessThanOrEqual(100);
@@ -584,13 +582,10 @@ describe('with a clock that stands still', () => {
     await world.start({ 'a.json': { command: 'one' } });
     await world.write('a.json', '{"command": "tw');
     const advanceUntil = (check: () => void | Promise<void>) =>
-      vi.waitFor(
-        async () => {
-          await clock.advance(20);
-          await check();
-        },
-        { timeout: 10_000, interval: 10 },
-      );
+      until(async () => {
+        await clock.advance(20);
+        await check();
+      });
     await advanceUntil(() => expect(world.lines('looking again')).not.toEqual([]));
     await world.write('a.json', '{"command": "two"}');
     await advanceUntil(async () => expect(await world.stored()).toEqual(['a two a.json']));

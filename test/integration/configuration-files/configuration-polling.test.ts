@@ -32,10 +32,8 @@ test('looks every second, and warns, when the directory cannot be watched', asyn
   );
   await current.write('b.json', { command: 'two' });
   await current.rename('a.json', 'c.json');
-  await vi.waitFor(async () => expect(await current.stored()).toEqual(['b two b.json', 'c one c.json']), {
-    timeout: 10_000,
-  });
+  await until(async () => expect(await current.stored()).toEqual(['b two b.json', 'c one c.json']));
   await rename(current.directory, `${current.directory}-away`);
-  await vi.waitFor(() => expect(current.errors()).toHaveLength(1), { timeout: 10_000 });
+  await until(() => expect(current.errors()).toHaveLength(1));
   expect(current.lines('cannot be watched')).toHaveLength(1);
 });

@@ -3,16 +3,13 @@ import { mkdirSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { S3Storage } from '../../../src/extensions/built-in/s3-storage.js';
 import type { StorageProvider } from '../../../src/extensions/extension.js';
 import { messageOf } from '../../../src/model/errors.js';
 import { ExtensionWorld } from '../../support/templates/extension-world.js';
 import { BUCKET, S3_KEYS, S3Server } from '../../support/templates/s3-server.js';
 import { forever, readTree } from '../../support/templates/template-trees.js';
-import { PATIENCE } from '../../support/until.js';
-
-vi.setConfig(PATIENCE);
 
 const server = new S3Server();
 let world: ExtensionWorld;

@@ -1,5 +1,5 @@
 /** A log followed from the master: from the node's files, through its wrapper and the channel. */
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LogFollower } from '../../../src/logs/follow.js';
 import type { LogPosition } from '../../../src/logs/log-batch.js';
 import { LogWatches } from '../../../src/logs/log-watches.js';
@@ -108,7 +108,7 @@ describe('a log followed from the master', () => {
     const away = plane.master.streams.followLogs(record, { since: 2 }, stop.signal);
     await expect(away.next()).rejects.toMatchObject({ code: 'DRV_NODE_DISCONNECTED' });
     log.write(1, 'b\n');
-    await vi.waitFor(async () => {
+    await until(async () => {
       await clock.advance(RECONNECT_MS);
       expect(await plane.master.streams.readLogs(record, 1)).toBeDefined();
     });

@@ -1,11 +1,8 @@
 /** Clients of a live log that read slowly or not at all: nobody waits for them, and they lose nothing that is kept. */
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AcceptedSockets } from '../../support/api/accepted-sockets.js';
 import { LiveLogWorld } from '../../support/api/live-log-world.js';
 import type { SocketClient } from '../../support/api/socket-client.js';
-import { PATIENCE } from '../../support/until.js';
-
-vi.setConfig(PATIENCE);
 
 const KIB = 1024;
 /** What a client may have waiting: the bound, and the chunk that went over it. */

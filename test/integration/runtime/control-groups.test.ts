@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { pino } from 'pino';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { openLimits } from '../../../src/runtime/limits/open-limits.js';
 import type { ResourceLimits } from '../../../src/runtime/limits/resource-limits.js';
@@ -13,9 +13,7 @@ import type { RunId } from '../../../src/runtime/runtime.js';
 import { ControlPlane } from '../../support/control-plane/control-plane.js';
 import { kill } from '../../support/daemon/root-processes.js';
 import { ProcessWorld } from '../../support/runtime/process-world.js';
-import { PATIENCE, until } from '../../support/until.js';
-
-vi.setConfig(PATIENCE);
+import { until } from '../../support/until.js';
 
 const RUN: RunId = { instanceId: 'abc123', run: 1 };
 const LIMITS = { ramMB: 16, cpu: 0 };

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync 
 import { connect, createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LogFollower } from '../../../src/logs/follow.js';
 import { SegmentCounts } from '../../../src/logs/segment-counts.js';
 import { launchOwner } from '../../../src/runtime/owner/owner-launch.js';
@@ -15,11 +15,11 @@ import { readProcess } from '../../../src/runtime/process-table.js';
 import { resolveSocketPath } from '../../../src/runtime/socket-path.js';
 import { ExitWatch } from '../../support/exit-watch.js';
 import { hasTool, ProcessWorld } from '../../support/runtime/process-world.js';
+import { until } from '../../support/until.js';
 
 const DAEMON = fileURLToPath(
   new URL('../../../dist/test/support/runtime/process-daemon.js', import.meta.url),
 );
-const PATIENT = { timeout: 10_000, interval: 10 };
 /** Outlives the hang-up of its terminal, and its children left the session. */
 const STUBBORN =
   'trap "" HUP TERM; setsid sh -c \'trap "" HUP TERM; sleep 60\' & while :; do sleep 0.1; done';
@@ -39,17 +39,16 @@ function owner(): number {
   return pid;
 }
 
-const untilNoOwner = (): Promise<void> => vi.waitFor(() => expect(world.owners()).toEqual([]), PATIENT);
+const untilNoOwner = (): Promise<void> => until(() => expect(world.owners()).toEqual([]));
 
 /** A process has its mark from its exec on, a moment after its start. */
-const untilMarked = (count: number): Promise<void> =>
-  vi.waitFor(() => expect(world.marked()).toHaveLength(count), PATIENT);
+const untilMarked = (count: number): Promise<void> => until(() => expect(world.marked()).toHaveLength(count));
 
 describe('death of the owner', () => {
   it('ends what survived it, reports everything as lost, and starts anew', async () => {
     await runtime.start(world.spec('aaaaaa', STUBBORN));
     await runtime.start(world.spec('bbbbbb', 'exec sleep 60'));
-    await vi.waitFor(() => expect(world.marked().length).toBeGreaterThan(3), PATIENT);
+    await until(() => expect(world.marked().length).toBeGreaterThan(3));
     const lost = new Promise<void>((resolve) => runtime.onLost(resolve));
     process.kill(owner(), 'SIGKILL');
     await lost;
@@ -70,7 +69,7 @@ describe('death of the owner', () => {
     await runtime.start(world.spec('aaaaaa', STUBBORN));
     process.kill(owner(), 'SIGKILL');
     // Fails as long as the runtime does not know that the owner is gone; then it waits.
-    await vi.waitFor(() => runtime.start(world.spec('aaaaaa', 'exec sleep 60', { run: 2 })), PATIENT);
+    await until(() => runtime.start(world.spec('aaaaaa', 'exec sleep 60', { run: 2 })));
     await untilMarked(1);
   });
 
@@ -88,7 +87,7 @@ describe('death of the owner', () => {
 
   it('ends and reports remains when owner and daemon died together', async () => {
     await runtime.start(world.spec('aaaaaa', STUBBORN));
-    await vi.waitFor(() => expect(world.marked().length).toBeGreaterThan(2), PATIENT);
+    await until(() => expect(world.marked().length).toBeGreaterThan(2));
     await runtime.release();
     process.kill(owner(), 'SIGKILL');
     const next = world.runtime();
@@ -132,10 +131,7 @@ describe('death of the daemon', () => {
     const held = await runtime.adopt();
     expect(held).toEqual([{ instanceId: 'aaaaaa', run: 1, process: JSON.parse(`${line}`), exit: null }]);
     await runtime.write({ instanceId: 'aaaaaa', run: 1 }, Buffer.from('it\n'));
-    await vi.waitFor(
-      async () => expect(await world.lines('aaaaaa')).toEqual(['before', 'after it']),
-      PATIENT,
-    );
+    await until(async () => expect(await world.lines('aaaaaa')).toEqual(['before', 'after it']));
   });
 
   it('lets a new daemon replace one that is still there, which then gets a clear error', async () => {
@@ -144,13 +140,11 @@ describe('death of the daemon', () => {
     const next = world.runtime();
     const exits = new ExitWatch(next);
     expect(await next.adopt()).toMatchObject([{ process: identity }]);
-    await vi.waitFor(
-      () =>
-        expect(runtime.start(world.spec('bbbbbb', 'exit 0'))).rejects.toMatchObject({
-          code: 'DRV_RUNTIME_UNAVAILABLE',
-          message: expect.stringContaining('another daemon'),
-        }),
-      PATIENT,
+    await until(() =>
+      expect(runtime.start(world.spec('bbbbbb', 'exit 0'))).rejects.toMatchObject({
+        code: 'DRV_RUNTIME_UNAVAILABLE',
+        message: expect.stringContaining('another daemon'),
+      }),
     );
     process.kill(identity.pid, 'SIGKILL');
     await exits.until(spec);
@@ -164,7 +158,7 @@ describe('one owner for one root', () => {
     const kind = ownerKind(world.options.ownerProgram);
     await Promise.all(Array.from({ length: 6 }, () => launchOwner({ ...world.options, kind, socketPath })));
     await runtime.start(world.spec('aaaaaa', 'exec sleep 60'));
-    await vi.waitFor(() => expect(world.owners()).toHaveLength(1), PATIENT);
+    await until(() => expect(world.owners()).toHaveLength(1));
     expect(await runtime.list()).toMatchObject([{ instanceId: 'aaaaaa', exit: null }]);
     await untilMarked(1);
   });
@@ -177,13 +171,13 @@ describe('one owner for one root', () => {
     await next.adopt();
     await next.start(world.spec('aaaaaa', 'exec sleep 60', { run: 2 }));
     // The first runtime may have started one as well; it finds the place taken and leaves.
-    await vi.waitFor(() => expect(world.owners()).toHaveLength(1), PATIENT);
+    await until(() => expect(world.owners()).toHaveLength(1));
   });
 
   it('is refused clearly when it speaks another protocol, and nothing of its is ended', async () => {
     const { pid } = await runtime.start(world.spec('aaaaaa', 'exec sleep 60'));
     // Until its exec the shell may have helpers of its own (stty), marked as well.
-    await vi.waitFor(() => expect(readFileSync(`/proc/${pid}/comm`, 'utf8')).toBe('sleep\n'), PATIENT);
+    await until(() => expect(readFileSync(`/proc/${pid}/comm`, 'utf8')).toBe('sleep\n'));
     const directory = join(world.root, 'other');
     const refusing = createServer((socket: Socket) => {
       const refused = { type: 'refused', protocol: 99, pid: 4242, reason: 'it speaks protocol 99' } as const;
@@ -219,7 +213,7 @@ describe('end of the owner', () => {
     const { pid } = await runtime.start(spec);
     await runtime.write(spec, Buffer.from('go\n'));
     await runtime.release();
-    await vi.waitFor(() => expect(readProcess(pid)).toBeUndefined(), PATIENT);
+    await until(() => expect(readProcess(pid)).toBeUndefined());
     expect(world.owners()).toHaveLength(1);
     const next = world.runtime();
     await next.adopt();
@@ -250,7 +244,7 @@ describe('descriptors', () => {
       identities.push(await runtime.start(world.spec(id, 'echo ready; exec sleep 60')));
     const foreign = new Set<string>();
     for (const id of ['aaaaaa', 'bbbbbb', 'cccccc'])
-      await vi.waitFor(async () => expect(await world.lines(id)).toEqual(['ready']), PATIENT);
+      await until(async () => expect(await world.lines(id)).toEqual(['ready']));
     for (const { pid } of identities)
       for (const fd of readdirSync(`/proc/${pid}/fd`)) {
         const target = readlinkSync(`/proc/${pid}/fd/${fd}`);
@@ -277,7 +271,7 @@ describe('descriptors', () => {
       limit(1024);
       await runtime.start(world.spec('bbbbbb', 'exec sleep 60'));
       await runtime.write(spec, Buffer.from('it\n'));
-      await vi.waitFor(async () => expect(await world.lines('aaaaaa')).toEqual(['got it']), PATIENT);
+      await until(async () => expect(await world.lines('aaaaaa')).toEqual(['got it']));
       expect(world.owners()).toEqual([pid]);
     },
   );

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ZipFile } from 'yazl';
 import { DroverError } from '../../../src/model/errors.js';
 import { unpackZip } from '../../../src/templates/library/archive.js';
@@ -363,7 +363,7 @@ describe('a zip', () => {
       { name: 'config/deep/new', content: 'zip' },
     ]);
     try {
-      await vi.waitFor(() => expect(swapper.swaps).toBeGreaterThan(10), 10_000);
+      await until(() => expect(swapper.swaps).toBeGreaterThan(10));
       for (let round = 0; round < 40; round++) outcomes.push(await outcome(importZip(zip)));
     } finally {
       await swapper.stop();

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { crc32 } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DroverError } from '../../../src/model/errors.js';
 import { TemplateLibrary } from '../../../src/templates/library/library.js';
 import { LocalTemplates } from '../../../src/templates/library/local-templates.js';
@@ -293,7 +293,7 @@ describe('a symbolic link', () => {
       codes.set(code, (codes.get(code) ?? 0) + 1);
     };
     try {
-      await vi.waitFor(() => expect(swapper.swaps).toBeGreaterThan(10), 10_000);
+      await until(() => expect(swapper.swaps).toBeGreaterThan(10));
       const hasSeenBoth = (): boolean => codes.has('ok') && codes.has('DRV_PATH_UNSAFE');
       for (let round = 0; round < 60 || (!hasSeenBoth() && round < 3000); round++) {
         await note(read('config/file').then((content) => seen.add(content)));

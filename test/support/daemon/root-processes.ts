@@ -3,9 +3,9 @@
  * and everything with its mark in the environment. Watches all the time that no instance ever has two runs alive.
  */
 import { readFileSync } from 'node:fs';
-import { vi } from 'vitest';
 import { ProcessTable, readProcess } from '../../../src/runtime/process-table.js';
 import { parseMark } from '../../../src/runtime/run-mark.js';
+import { until } from '../until.js';
 
 const LOOK_EVERY_MS = 200;
 
@@ -67,16 +67,13 @@ export class RootProcesses {
 
   /** Ends everything there is. */
   async killAll(): Promise<void> {
-    await vi.waitFor(
-      async () => {
-        const { sessionOwners, shells } = await this.sessionOwners();
-        const marked = (await this.marked()).map(({ pid }) => pid);
-        const left = [...sessionOwners, ...(await this.owners()), ...shells, ...marked];
-        for (const pid of left) kill(pid);
-        if (left.length > 0) throw new Error(`still there: ${left}`);
-      },
-      { timeout: 10_000 },
-    );
+    await until(async () => {
+      const { sessionOwners, shells } = await this.sessionOwners();
+      const marked = (await this.marked()).map(({ pid }) => pid);
+      const left = [...sessionOwners, ...(await this.owners()), ...shells, ...marked];
+      for (const pid of left) kill(pid);
+      if (left.length > 0) throw new Error(`still there: ${left}`);
+    });
   }
 
   async #look(): Promise<void> {

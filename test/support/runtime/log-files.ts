@@ -2,9 +2,9 @@
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { vi } from 'vitest';
 import type { LogBatch } from '../../../src/logs/log-batch.js';
 import { segmentAt } from '../../../src/logs/segments.js';
+import { until } from '../until.js';
 
 export class LogFiles {
   readonly #parent = fs.mkdtempSync(join(tmpdir(), 'drover-log-'));
@@ -37,12 +37,9 @@ export class LogReader {
   }
 
   async until(last: string): Promise<readonly string[]> {
-    await vi.waitFor(
-      () => {
-        if (this.seen.at(-1) !== last) throw new Error(`last seen: ${this.seen.at(-1)}`);
-      },
-      { timeout: 20_000, interval: 5 },
-    );
+    await until(() => {
+      if (this.seen.at(-1) !== last) throw new Error(`last seen: ${this.seen.at(-1)}`);
+    });
     return this.seen;
   }
 

@@ -9,12 +9,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
-import { vi } from 'vitest';
 import { readLastLines } from '../../../src/logs/tail.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { ProcessRuntime, type ProcessRuntimeOptions } from '../../../src/runtime/process/process-runtime.js';
 import { readProcess } from '../../../src/runtime/process-table.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
+import { until } from '../until.js';
 
 export const OWNER_PROGRAM = fileURLToPath(
   new URL('../../../dist/src/runtime/process/owner-main.js', import.meta.url),
@@ -77,14 +77,11 @@ export class ProcessWorld {
   async close(): Promise<void> {
     await Promise.all(this.#runtimes.map((runtime) => runtime.release()));
     for (const pid of [...this.owners(), ...this.marked()]) kill(pid);
-    await vi.waitFor(
-      () => {
-        const left = [...this.owners(), ...this.marked()];
-        for (const pid of left) kill(pid);
-        if (left.length > 0) throw new Error(`still there: ${left}`);
-      },
-      { timeout: 10_000 },
-    );
+    await until(() => {
+      const left = [...this.owners(), ...this.marked()];
+      for (const pid of left) kill(pid);
+      if (left.length > 0) throw new Error(`still there: ${left}`);
+    });
     rmSync(this.root, { recursive: true });
   }
 

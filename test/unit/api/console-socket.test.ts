@@ -1,5 +1,5 @@
 /** What runs on an open `/console`: order, bounds and ends, over a socket that only remembers. */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CommandRunner } from '../../../src/api/http/command-runner.js';
 import { consoleSocket } from '../../../src/api/sockets/console-socket.js';
 import type { ApiSocket } from '../../../src/api/sockets/socket.js';
@@ -65,7 +65,7 @@ class SlowRunner implements CommandRunner {
   }
 
   async finishOne(): Promise<void> {
-    await vi.waitFor(() => expect(this.#running).not.toEqual([]), { interval: 1, timeout: 15_000 });
+    await until(() => expect(this.#running).not.toEqual([]));
     this.#running.shift()?.();
   }
 }
