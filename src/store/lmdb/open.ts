@@ -120,7 +120,8 @@ function readAll(database: EntryDatabase): { entries: Map<string, Entry>; summar
     if (key === SUMMARY_KEY) continue;
     if (typeof key !== 'string') throw corrupt('it holds a key that Drover never writes');
     // By search, not from the walk over the leaves: a damaged branch page can hide an entry from a search.
-    const bytes = database.getBinaryFast(key);
+    // Of its own: getBinaryFast answers a larger buffer, of which newer versions of Node.js see the end.
+    const bytes = database.getBinary(key);
     if (bytes === undefined) throw corrupt(`${key} cannot be found by its key`);
     const entry = decodeEntry(key, bytes);
     if (entry.revision > summary.revision) throw corrupt(`${key} is newer than the file itself`);
