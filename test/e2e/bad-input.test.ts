@@ -4,23 +4,22 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { describe, expect, it } from 'vitest';
+import { DaemonWorld } from '../support/daemon/daemon.js';
+import { shareDaemon } from '../support/daemon/shared-daemon.js';
 import { freePorts } from '../support/free-ports.js';
 import { SmallDisk } from '../support/templates/small-disk.js';
 import { until } from '../support/until.js';
 
 let world: DaemonWorld;
-beforeEach(async () => {
-  world = await DaemonWorld.create();
+shareDaemon((shared) => {
+  world = shared;
 });
-afterEach(({ task }) => world.finish(failedOf(task)));
 
 const SLEEP = 'exec sleep 1000';
 
 it('keeps the last good configuration when its file breaks, and says where it is broken', async () => {
   world.configure('service', { command: SLEEP, minimumServiceCount: 2 });
-  await world.start();
   const before = await world.untilOnline('service', 2);
   world.writeConfigurationFile('service.json', '{\n  "name": "service",\n  "minimumServiceCount": 0,,\n}');
   await untilFileErrors(1);
@@ -70,7 +69,6 @@ it('refuses configurations that cannot be right, by file and by API, naming the 
       JSON.stringify({ name: `bad${index}`, runtime: 'process', command: SLEEP, ...fields }),
     );
   world.configure('service', { command: SLEEP });
-  await world.start();
   await world.untilOnline('service', 1);
   await untilFileErrors(FAULTS.length);
   for (const [index, [fault, fields, answer]] of FAULTS.entries()) {
@@ -92,7 +90,6 @@ it('says which runtime or template is missing, and goes on when the template app
     command: 'cat file; exec sleep 1000',
     templateInstallationConfig: { allOf: [{ group: 'group', name: 'late' }] },
   });
-  await world.start();
   await world.untilMessage('foreign', /^0\/1 nodes fit: 1 does not offer runtime abacus$/);
   await world.untilMessage('early', /group\/late/);
   expect(await world.processes.marked()).toEqual([]);
@@ -108,7 +105,6 @@ it('passes over ports that other programs hold, TCP or UDP, and says when there 
   try {
     await Promise.all([once(tcp, 'listening'), once(udp, 'listening')]);
     world.configure('service', { command: SLEEP, availablePorts: { min: port, max: port + 2 } });
-    await world.start();
     const [first] = await world.untilOnline('service', 1);
     expect(first?.allocatedPort).toBe(port + 2);
     const { message } = await world.api.create('service');

@@ -5,6 +5,7 @@ import { readLastLines } from '../../src/logs/tail.js';
 import type { InstanceInfo } from '../../src/model/instance.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { kill } from '../support/daemon/root-processes.js';
+import { drawn } from '../support/drawn.js';
 import { until } from '../support/until.js';
 
 let world: DaemonWorld;
@@ -78,8 +79,8 @@ it('never starts a half-installed working directory, whenever daemon and owner a
       templateInstallationConfig: { allOf: [{ group: 'group', name: 'large' }] },
       minimumServiceCount,
     });
-  const moments = Array.from({ length: 5 }, () => Math.round(300 + Math.random() * 700));
-  console.log(`killed after ${moments} ms`);
+  const chance = drawn('half-installed');
+  const moments = Array.from({ length: 4 }, () => chance.between(100, 900));
   for (const [round, moment] of moments.entries()) {
     configure(2 * (round + 1));
     world.spawn();
@@ -89,7 +90,7 @@ it('never starts a half-installed working directory, whenever daemon and owner a
     await world.kill();
   }
   await world.start();
-  for (const { id } of await world.untilOnline('large', 10)) {
+  for (const { id } of await world.untilOnline('large', 2 * moments.length)) {
     await world.untilLogged(id, /^files: /);
     expect(new Set(await world.api.logs(id))).toEqual(new Set(['files: 300']));
   }

@@ -1,9 +1,10 @@
 /** `kill -9` of the daemon in a stream of writes: whatever was acknowledged is there afterwards. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { drawn } from '../support/drawn.js';
 import { until } from '../support/until.js';
 
-const ROUNDS = 4;
+const ROUNDS = 3;
 const WRITERS = 4;
 
 let world: DaemonWorld;
@@ -40,17 +41,17 @@ async function write(label: string): Promise<void> {
 
 it('keeps every acknowledged write through kill -9 at random moments', async () => {
   world.configure('service', { command: 'exec sleep 1000', minimumServiceCount: 0 });
+  const moments = drawn('durability');
   for (let round = 0; round < ROUNDS; round++) {
     await world.start();
     const written = world.api.writes.size;
     const writers = Array.from({ length: WRITERS }, (_, index) => write(`r${round}-w${index}`));
     await until(() => expect(world.api.writes.size).toBeGreaterThan(written));
-    const moment = Math.random() * 500;
+    const moment = moments.between(0, 500);
     // The moment of the fault, not a wait for something.
     await new Promise((resolve) => setTimeout(resolve, moment));
     await world.kill();
     await Promise.all(writers);
-    console.log(`${world.api.writes.size - written} writes in ${Math.round(moment)} ms`);
     expect(world.api.writes.size).toBeGreaterThan(written);
   }
   await world.start();

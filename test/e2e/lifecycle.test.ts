@@ -1,13 +1,13 @@
 /** Removal, stop and start at awkward moments, standard input byte for byte, and two nodes side by side. */
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { expect, it } from 'vitest';
+import { DaemonWorld } from '../support/daemon/daemon.js';
+import { shareDaemon } from '../support/daemon/shared-daemon.js';
 import { until } from '../support/until.js';
 
 let world: DaemonWorld;
-beforeEach(async () => {
-  world = await DaemonWorld.create();
+shareDaemon((shared) => {
+  world = shared;
 });
-afterEach(({ task }) => world.finish(failedOf(task)));
 
 it('removes an instance that waits for a node, and one that is being installed', async () => {
   const files = Array.from({ length: 300 }, (_, index) => [`f${index}`, 'content']);
@@ -18,7 +18,7 @@ it('removes an instance that waits for a node, and one that is being installed',
     minimumServiceCount: 0,
     templateInstallationConfig: { allOf: [{ group: 'group', name: 'large' }] },
   });
-  await world.start();
+  for (const name of ['huge', 'large']) await world.untilConfigured(name);
   const waiting = await world.api.create('huge');
   expect(waiting).toMatchObject({
     state: 'CREATING',
@@ -33,7 +33,7 @@ it('removes an instance that waits for a node, and one that is being installed',
 
 it('does what was asked for last when stop, start and restart come in quick turn', async () => {
   world.configure('service', { command: 'echo up; exec sleep 1000', minimumServiceCount: 0 });
-  await world.start();
+  await world.untilConfigured('service');
   const { id } = await world.api.create('service');
   const [before] = await world.untilOnline('service', 1);
   for (let round = 0; round < 5; round++) {
@@ -60,7 +60,6 @@ it('gives a fresh working directory to a restarted instance, and a static one ke
   const command = 'ls; touch made-by-it; echo listed; exec sleep 1000';
   world.configure('fresh', { command });
   world.configure('kept', { command, static: true });
-  await world.start();
   for (const [name, expected] of [
     ['fresh', ['listed', 'listed']] as const,
     ['kept', ['listed', 'made-by-it', 'listed']] as const,
@@ -78,7 +77,6 @@ it('delivers standard input byte for byte, and refuses a line that a terminal wo
   world.configure('reader', {
     command: `stty -echo; echo ready; head -c ${bytes.length} | od -An -v -tx1; exec sleep 1000`,
   });
-  await world.start();
   const [{ id = '' } = {}] = await world.untilOnline('reader', 1);
   await world.untilLogged(id, /^ready$/);
   const tooLong = await world.api.send('POST', `/instances/${id}/execute`, { command: 'x'.repeat(4001) });
@@ -93,10 +91,9 @@ it('delivers standard input byte for byte, and refuses a line that a terminal wo
 it('does not meet another node on this machine', async () => {
   const other = await DaemonWorld.create({ settings: { nodeId: 'node-a' } });
   try {
-    for (const one of [world, other]) {
+    await other.start();
+    for (const one of [world, other])
       one.configure('service', { command: 'exec sleep 1000', minimumServiceCount: 2 });
-      await one.start();
-    }
     const [mine, theirs] = [await world.untilOnline('service', 2), await other.untilOnline('service', 2)];
     expect(await world.kill('SIGINT')).toEqual({ code: 0, signal: null });
     expect(await other.api.instances()).toMatchObject(

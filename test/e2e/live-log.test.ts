@@ -1,20 +1,23 @@
 /** Live logs of real instances: rotation, the end of an instance, the death of the node. Needs `npm run build`. */
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { SocketClient } from '../support/api/socket-client.js';
-import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import type { DaemonWorld } from '../support/daemon/daemon.js';
+import { shareDaemon } from '../support/daemon/shared-daemon.js';
 import { until } from '../support/until.js';
 
 const GAP = /^\[drover\] lines? (\d+)(?: to (\d+))? (?:are|is) no longer kept$/;
 
 let world: DaemonWorld;
 const clients: SocketClient[] = [];
-beforeEach(async () => {
-  world = await DaemonWorld.create({ settings: { instanceLogs: { segmentMB: 1, segments: 2 } } });
-});
-afterEach(async ({ task }) => {
+shareDaemon(
+  (shared) => {
+    world = shared;
+  },
+  { settings: { instanceLogs: { segmentMB: 1, segments: 2 } } },
+);
+afterEach(() => {
   for (const client of clients.splice(0)) client.websocket.terminate();
-  await world.finish(failedOf(task));
 });
 
 async function open(id: string, query: string): Promise<SocketClient> {
@@ -42,7 +45,6 @@ it('shows a line that is typed in, and every line of a flood or that it was rota
     command: 'echo ready; while read -r count; do seq "$count"; done',
     minimumServiceCount: 1,
   });
-  await world.start();
   const [{ id } = { id: '' }] = await world.untilOnline('flood', 1);
   await world.untilLogged(id, /ready/);
   const live = await open(id, '?since=1&numbered=true');
@@ -67,7 +69,7 @@ it('shows the last words of an instance that is removed, and closes with 1000', 
     command: 'trap "echo closing; printf bye; exit 0" TERM; echo up; while :; do sleep 0.1; done',
     minimumServiceCount: 0,
   });
-  await world.start();
+  await world.untilConfigured('polite');
   const { id } = await world.api.create('polite');
   await world.untilLogged(id, /up/);
   const live = await open(id, '');
@@ -80,7 +82,7 @@ it('shows the last words of an instance that is removed, and closes with 1000', 
 
 it('goes on over a restart of the instance, with numbers that go on', async () => {
   world.configure('service', { command: 'echo up; exec sleep 1000', minimumServiceCount: 0 });
-  await world.start();
+  await world.untilConfigured('service');
   const { id } = await world.api.create('service');
   const live = await open(id, '?numbered=true');
   await until(() => expect(live.texts).toEqual(['1 up']));
@@ -94,7 +96,6 @@ it('loses and repeats nothing for a client that resumes after the death of the n
     command: 'i=0; while :; do i=$((i+1)); echo "count $i"; sleep 0.02; done',
     minimumServiceCount: 1,
   });
-  await world.start();
   const [{ id } = { id: '' }] = await world.untilOnline('counter', 1);
   const before = await open(id, '?since=1&numbered=true');
   await until(() => expect(before.texts.length).toBeGreaterThan(20));

@@ -1,19 +1,16 @@
 /** Templates through the API of a real node, into the working directories of its instances. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, type TestContext } from 'vitest';
-import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { expect, it } from 'vitest';
+import type { DaemonWorld } from '../support/daemon/daemon.js';
+import { shareDaemon } from '../support/daemon/shared-daemon.js';
 import { zipOf } from '../support/templates/zip-bytes.js';
 import { until } from '../support/until.js';
 
 let world: DaemonWorld;
 
-beforeEach(async () => {
-  world = await DaemonWorld.create();
-});
-
-afterEach(async ({ task }: TestContext) => {
-  await world.finish(failedOf(task));
+shareDaemon((shared) => {
+  world = shared;
 });
 
 async function send(method: string, path: string, body?: Buffer | string): Promise<Response> {
@@ -32,7 +29,6 @@ function installed(id: string): Record<string, string> {
 }
 
 it('an instance started after a write through the API has it, and one that waited for the template starts', async () => {
-  await world.start();
   world.configure('app', {
     command: 'sleep 1000',
     minimumServiceCount: 1,
@@ -66,21 +62,26 @@ it('an instance started after a write through the API has it, and one that waite
 it('a template sync brings trees into the cache of the node before anything needs them', async () => {
   world.template('games', 'lobby', { a: 'x' });
   world.template('games', 'arena', { b: 'y' });
-  await world.start();
-  const answer: unknown = await (await send('POST', '/sync')).json();
-  expect(answer).toMatchObject({
-    pattern: '*',
-    templates: ['games/arena', 'games/lobby'],
-    nodes: ['node-a'],
-  });
+  const cached = (): string[] =>
+    readdirSync(world.paths.templateCache).filter((name) => /^[0-9a-f]{64}$/.test(name));
+  const before = new Set(cached());
+  // What an operator lays there is seen within seconds.
+  await until(async () =>
+    expect(await (await send('POST', '/sync')).json()).toMatchObject({
+      pattern: '*',
+      templates: ['games/arena', 'games/lobby'],
+      nodes: ['node-a'],
+    }),
+  );
   await until(async () => {
-    const trees = readdirSync(world.paths.templateCache).filter((name) => /^[0-9a-f]{64}$/.test(name));
+    const trees = cached().filter((tree) => !before.has(tree));
     const files = trees.flatMap((tree) => readdirSync(join(world.paths.templateCache, tree)));
     expect(files.toSorted()).toEqual(['a', 'b']);
   });
 });
 
 it('a node that was killed while it exchanged a template starts with the old one', async () => {
+  await world.kill();
   world.template('games', 'lobby', { a: 'old' });
   const staging = join(world.paths.templates, '.drover', 'swap~games~lobby~0123');
   mkdirSync(join(staging, 'new'), { recursive: true });
@@ -95,7 +96,6 @@ it('a node that was killed while it exchanged a template starts with the old one
 it('a kill in the middle of imports leaves one whole template, and the next node takes more', async () => {
   const zip = (value: string): Buffer =>
     zipOf(Array.from({ length: 40 }, (_, index) => ({ name: `f${index}`, content: value })));
-  await world.start();
   expect((await send('POST', '/games/lobby/import', zip('0'))).status).toBe(200);
   const acknowledged = ['0'];
   for (let round = 1; round <= 3; round++) {

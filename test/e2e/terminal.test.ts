@@ -131,10 +131,13 @@ it('keeps what is being typed whole while log lines come, also when it is longer
   expect(await screen.ended).toMatchObject({ exitCode: 0 });
 });
 
-it('ends on the command stop over HTTP, answers it, and leaves instances running', async () => {
+it('without a terminal has no prompt; the command stop comes over HTTP, is answered, and leaves instances running', async () => {
   world.configure('service', { command: 'exec sleep 1000' });
   await world.start();
   const before = await world.untilOnline('service', 1);
+  await until(() => expect(world.daemon.stdout).toContain('Try:'));
+  for (const ofPrompt of ['drover>', 'type help', '\x1b'])
+    expect(world.daemon.stdout).not.toContain(ofPrompt);
   const { status, text } = await world.api.send('POST', '/commands/execute', { command: 'stop' });
   expect([status, JSON.parse(text)]).toEqual([
     200,
@@ -223,11 +226,3 @@ it.skipIf(!hasTool('bash'))(
     await screen.ended;
   },
 );
-
-it('has no prompt without a terminal', async () => {
-  await world.start();
-  await until(() => expect(world.daemon.stdout).toContain('Try:'));
-  expect(world.daemon.stdout).not.toContain('drover>');
-  expect(world.daemon.stdout).not.toContain('type help');
-  expect(world.daemon.stdout).not.toContain('\x1b');
-});

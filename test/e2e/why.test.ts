@@ -1,21 +1,24 @@
 /** `why` on a real node: real processes, real ports, real files, and the truth about each. */
 import { createServer, type Server } from 'node:net';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { configurationExplanationSchema, instanceExplanationSchema } from '../../src/explain/explanation.js';
 import { renderConfigurationExplanation, renderInstanceExplanation } from '../../src/explain/render.js';
-import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import type { DaemonWorld } from '../support/daemon/daemon.js';
+import { shareDaemon } from '../support/daemon/shared-daemon.js';
 import { freePorts } from '../support/free-ports.js';
 import { until } from '../support/until.js';
 
 let world: DaemonWorld;
 let foreign: Server | undefined;
-beforeEach(async () => {
-  world = await DaemonWorld.create({ settings: { maxRamMB: 1000 } });
-});
-afterEach(async ({ task }) => {
+shareDaemon(
+  (shared) => {
+    world = shared;
+  },
+  { settings: { maxRamMB: 1000 } },
+);
+afterEach(async () => {
   await new Promise((resolve) => (foreign === undefined ? resolve(undefined) : foreign.close(resolve)));
   foreign = undefined;
-  await world.finish(failedOf(task));
 });
 
 async function why(id: string) {
@@ -40,7 +43,6 @@ it('tells a healthy instance, a crash loop, and a deliberate stop apart, before 
   world.failing.add('hasty');
   world.configure('hasty', { command: 'echo "run of $$"; echo "cannot find the thing" >&2; exit 3' });
   world.configure('calm', { command: 'echo up; exec sleep 1000', minimumServiceCount: 2 });
-  await world.start();
   const [calm, resting] = await world.untilOnline('calm', 2);
   if (calm === undefined || resting === undefined) throw new Error('untilOnline gave nothing');
   expect((await why(calm.id)).verdict).toMatch(
@@ -105,7 +107,6 @@ it('shows who holds a full port range, and that there is no RAM or no runtime', 
   world.configure('early', { command: 'exec sleep 1000', availablePorts });
   world.configure('large', { command: 'exec sleep 1000', ramMB: 5000 });
   world.configure('odd', { command: 'exec sleep 1000', runtime: 'no-such-runtime' });
-  await world.start();
   const [early] = await world.untilOnline('early', 1);
   world.configure('late', { command: 'exec sleep 1000', availablePorts });
   await until(async () => {
@@ -153,7 +154,6 @@ it('shows who holds a full port range, and that there is no RAM or no runtime', 
 
 it('points at the line of a broken file, and says what stays in force', async () => {
   world.configure('calm', { command: 'exec sleep 1000' });
-  await world.start();
   await world.untilOnline('calm', 1);
   const broken = '{\n  "name": "calm",\n  "command": "exec sleep 1000",\n  "ramMB": "much"\n}\n';
   world.writeConfigurationFile('calm.json', broken);

@@ -9,9 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openStore } from '../../../src/store/lmdb/open.js';
+import { drawn } from '../../support/drawn.js';
 
 const PROGRAM = fileURLToPath(new URL('../../../dist/test/support/daemon/store-writer.js', import.meta.url));
-const ROUNDS = 8;
+const ROUNDS = 5;
 
 const lineSchema = z.union([
   z.object({ opened: z.number() }),
@@ -79,8 +80,9 @@ async function expectEverything(acknowledged: Acknowledged): Promise<void> {
 
 it('keeps every acknowledged transaction, whole, when the writer is killed at random moments', async () => {
   const acknowledged = new Acknowledged();
+  const chance = drawn('store-crash');
   for (let round = 0; round < ROUNDS; round++) {
-    await writeAndKill(acknowledged, 1 + Math.floor(Math.random() * 1500));
+    await writeAndKill(acknowledged, 1 + chance.below(1500));
     await expectEverything(acknowledged);
   }
   expect(acknowledged.faults).toEqual([]);

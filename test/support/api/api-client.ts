@@ -9,11 +9,13 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import type { LifecycleTarget } from '../../../src/api/routes/instance-schemas.js';
 import { logsAnswer } from '../../../src/api/routes/instance-schemas.js';
+import { type Configuration, configurationSchema } from '../../../src/model/configuration.js';
 import { type InstanceInfo, instanceInfoSchema } from '../../../src/model/instance.js';
 import { AcknowledgedWrites } from '../daemon/acknowledged-writes.js';
 import { OpenApiCheck } from './openapi-check.js';
 
-const REQUEST_TIMEOUT_MS = 10_000;
+/** Hung, not slow. */
+const REQUEST_TIMEOUT_MS = 50_000;
 
 export interface Answer {
   readonly status: number;
@@ -81,6 +83,10 @@ export class ApiClient {
 
   instance(id: string): Promise<InstanceInfo> {
     return this.#expect(200, 'GET', `/instances/${id}`, instanceInfoSchema);
+  }
+
+  configurations(): Promise<Configuration[]> {
+    return this.#expect(200, 'GET', '/configurations', z.array(configurationSchema));
   }
 
   async logs(id: string, lines = 1000): Promise<string[]> {

@@ -147,7 +147,8 @@ export class HostWorld {
     await Promise.all([...this.#nodes.keys()].map((name) => this.end(name, 'SIGKILL')));
     const doubles: string[] = [];
     for (const { processes, paths } of this.#nodes.values()) {
-      doubles.push(...processes.unwatch());
+      processes.unwatch();
+      doubles.push(...processes.doubles);
       await processes.killAll();
       await removeControlGroups(paths.rootId);
     }

@@ -38,6 +38,11 @@ export class AcknowledgedWrites {
     this.#configurations.delete(name);
   }
 
+  clear(): void {
+    this.#instances.clear();
+    this.#configurations.clear();
+  }
+
   /** Fails on the first promise that does not hold. */
   async check(api: ApiClient): Promise<void> {
     for (const [id, expected] of this.#instances) {

@@ -1,8 +1,6 @@
 /** The end of every end-to-end test: desired equals observed, and nothing is left after Ctrl-C. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { z } from 'zod';
-import { configurationSchema } from '../../../src/model/configuration.js';
 import type { InstanceInfo } from '../../../src/model/instance.js';
 import { checkPort } from '../../../src/runtime/ports.js';
 import { identityOf } from '../../../src/runtime/socket-path.js';
@@ -25,8 +23,7 @@ export async function untilSettled(world: DaemonWorld): Promise<number[]> {
 }
 
 async function expectMinimums(world: DaemonWorld, instances: readonly InstanceInfo[]): Promise<void> {
-  const { text } = await world.api.send('GET', '/configurations');
-  for (const { name, minimumServiceCount } of z.array(configurationSchema).parse(JSON.parse(text))) {
+  for (const { name, minimumServiceCount } of await world.api.configurations()) {
     if (world.failing.has(name)) continue;
     const online = instances.filter((one) => one.configurationName === name && one.state === 'ONLINE');
     expect(online.length, `ONLINE of ${name}`).toBeGreaterThanOrEqual(minimumServiceCount);

@@ -2,7 +2,7 @@
  * A node under test: the real executable on a temporary root with ports of its own, started, killed and started
  * again as the test likes. `finish` checks the invariants of RELIABILITY.md and leaves nothing behind.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
@@ -112,6 +112,13 @@ export class DaemonWorld {
     writeFileSync(join(this.paths.configurations, file), text);
   }
 
+  /** Waits until the running daemon has seen the file of a configuration, so that an instance of it can be asked for. */
+  untilConfigured(name: string): Promise<void> {
+    return until(async () =>
+      expect(await this.api.send('GET', `/configurations/${name}`)).toMatchObject({ status: 200 }),
+    );
+  }
+
   /** Waits until exactly `count` instances of the configuration are there and ONLINE. */
   untilOnline(configuration: string, count: number): Promise<InstanceInfo[]> {
     return until(async () => {
@@ -141,6 +148,30 @@ export class DaemonWorld {
     });
   }
 
+  /** Checks I1, I2 and I4, then removes every configuration, instance and template: the node is as at its first start. */
+  async clear(): Promise<void> {
+    if (!this.daemon.isRunning) await this.start();
+    await this.#checkSettled();
+    const statics = new Set(
+      (await this.api.configurations()).filter((one) => one.static).map(({ name }) => name),
+    );
+    for (const directory of [this.paths.configurations, this.paths.templates])
+      for (const name of readdirSync(directory))
+        if (!name.startsWith('.')) rmSync(join(directory, name), { recursive: true });
+    this.failing.clear();
+    this.api.writes.clear();
+    await until(async () => expect(await this.api.configurations()).toEqual([]));
+    const instances = await this.api.instances();
+    for (const { id } of instances) await this.api.remove(id);
+    // Static ones leave their files behind.
+    const kept = instances.filter((one) => statics.has(one.configurationName)).map(({ id }) => id);
+    await until(async () => {
+      expect(await this.processes.marked(), 'processes of instances').toEqual([]);
+      expect(kept, 'working directories').toEqual(expect.arrayContaining(readdirSync(this.paths.running)));
+    });
+    for (const id of kept) rmSync(join(this.paths.running, id), { recursive: true, force: true });
+  }
+
   /** Checks I1 to I4, ends everything, and removes the root. After a failed test it only cleans up and shows the log. */
   async finish({ isFailed }: { readonly isFailed: boolean }): Promise<void> {
     try {
@@ -153,11 +184,17 @@ export class DaemonWorld {
 
   async #check(): Promise<void> {
     if (!this.daemon.isRunning) await this.start();
-    await this.api.writes.check(this.api);
-    const ports = await untilSettled(this);
-    expect(this.processes.unwatch()).toEqual([]);
+    const ports = await this.#checkSettled();
+    this.processes.unwatch();
     expect(await this.kill('SIGINT')).toEqual({ code: 0, signal: null });
     await expectNothingLeft(this, ports);
+  }
+
+  async #checkSettled(): Promise<number[]> {
+    await this.api.writes.check(this.api);
+    const ports = await untilSettled(this);
+    expect(this.processes.doubles, 'two runs of one instance at once').toEqual([]);
+    return ports;
   }
 
   async #cleanUp(): Promise<void> {

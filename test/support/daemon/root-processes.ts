@@ -59,9 +59,12 @@ export class RootProcesses {
     this.#timer ??= setInterval(() => void this.#look(), LOOK_EVERY_MS);
   }
 
-  /** Ends watching; answers what was seen. */
-  unwatch(): string[] {
+  unwatch(): void {
     clearInterval(this.#timer);
+  }
+
+  /** What watching has seen so far. */
+  get doubles(): string[] {
     return [...this.#doubles];
   }
 

@@ -1,0 +1,34 @@
+/**
+ * One daemon for all tests of a file: a start costs as much as most tests. Each test begins on a node without
+ * configurations, instances and templates; one that fails takes the daemon with it, and the next test gets a new one.
+ */
+import { afterAll, afterEach, beforeEach } from 'vitest';
+import { DaemonWorld, type DaemonWorldOptions, failedOf } from './daemon.js';
+
+/** Called once in a file; `take` gets the running daemon before each test. */
+export function shareDaemon(take: (world: DaemonWorld) => void, options: DaemonWorldOptions = {}): void {
+  let shared: DaemonWorld | undefined;
+
+  beforeEach(async () => {
+    if (shared === undefined) {
+      shared = await DaemonWorld.create(options);
+      await shared.start();
+    }
+    take(shared);
+  });
+
+  afterEach(async ({ task }) => {
+    const world = shared;
+    shared = undefined;
+    try {
+      if (failedOf(task).isFailed) throw new Error('the test has failed');
+      await world?.clear();
+      shared = world;
+    } catch (error) {
+      await world?.finish({ isFailed: true });
+      if (!failedOf(task).isFailed) throw error;
+    }
+  });
+
+  afterAll(() => shared?.finish({ isFailed: false }));
+}
