@@ -2,7 +2,6 @@
  * What screen and tmux runtimes promise beyond the contract of all runtimes: nothing is lost, doubled or ended by the
  * death of the session owner, and everything else that lives on the machine is left alone.
  */
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -14,7 +13,7 @@ import { ExitWatch } from '../support/exit-watch.js';
 import type { SessionWorld } from '../support/runtime/session-world.js';
 import { until } from '../support/until.js';
 
-const NUMBERED_LINES = 2_600_000;
+const NUMBERED_LINES = 1_500_000;
 const SPOOL_BYTES = 1024 * 1024;
 
 export function testSessions(open: () => SessionWorld): void {
@@ -35,12 +34,14 @@ export function testSessions(open: () => SessionWorld): void {
 
     const untilLogged = (instanceId: string, text: string): Promise<void> =>
       until(async () => expect(await world.lines(instanceId)).toContain(text));
-    const logBytes = (instanceId: string): Buffer => {
+    const logFiles = (instanceId: string): string[] => {
       const directory = world.logDirectory(instanceId);
-      return Buffer.concat(
-        segmentsOf(directory, readdirSync(directory)).map(({ path }) => readFileSync(path)),
-      );
+      return segmentsOf(directory, readdirSync(directory)).map(({ path }) => path);
     };
+    const logBytes = (instanceId: string): Buffer =>
+      Buffer.concat(logFiles(instanceId).map((path) => readFileSync(path)));
+    const logSize = (instanceId: string): number =>
+      logFiles(instanceId).reduce((sum, path) => sum + statSync(path).size, 0);
     const killKeeper = async (): Promise<void> => {
       const pid = world.sessionOwner();
       process.kill(pid, 'SIGKILL');
@@ -74,7 +75,7 @@ export function testSessions(open: () => SessionWorld): void {
         const startedAt = performance.now();
         await runtime.start(spec);
         expect(await exits.until(spec)).toMatchObject({ code: 4 });
-        expect(performance.now() - startedAt).toBeLessThan(8000);
+        expect(performance.now() - startedAt).toBeLessThan(30_000);
         expect(await world.lines('aaaaaa')).toEqual(['bye']);
       });
     });
@@ -124,20 +125,21 @@ export function testSessions(open: () => SessionWorld): void {
         expect(await exits.until(stays)).toMatchObject({ code: 7 });
       });
 
-      it('again and again in the midst of 20 MB neither loses nor doubles a byte', async () => {
+      it('again and again in the midst of 11 MB neither loses nor doubles a byte', async () => {
         const spec = world.spec('aaaaaa', `read -r line; seq 1 ${NUMBERED_LINES}; exit 0`);
         await runtime.start(spec);
         await runtime.write(spec, Buffer.from('go\n'));
-        for (let megabytes = 2; megabytes <= 14; megabytes += 4) {
-          await until(() => expect(logBytes('aaaaaa').length).toBeGreaterThan(megabytes * 1024 * 1024));
+        for (let megabytes = 1; megabytes <= 7; megabytes += 2) {
+          await until(() => expect(logSize('aaaaaa')).toBeGreaterThan(megabytes * 1024 * 1024));
           await killKeeper();
           await until(() => expect(world.sessionOwners()).toHaveLength(1));
         }
-        await until(() => expect(exits.of(spec)).toMatchObject([{ code: 0 }]), 60_000);
-        const expected = createHash('sha256');
-        for (let n = 1; n <= NUMBERED_LINES; n++) expected.update(`${n}\n`);
-        expect(createHash('sha256').update(logBytes('aaaaaa')).digest('hex')).toBe(expected.digest('hex'));
-      }, 120_000);
+        await until(() => expect(exits.of(spec)).toMatchObject([{ code: 0 }]));
+        const expected = Buffer.from(
+          `${Array.from({ length: NUMBERED_LINES }, (_, n) => n + 1).join('\n')}\n`,
+        );
+        expect(logBytes('aaaaaa').equals(expected)).toBe(true);
+      });
 
       it('leaves nothing behind once everything was acknowledged', async () => {
         const spec = world.spec('aaaaaa', 'exit 0');
@@ -156,7 +158,8 @@ export function testSessions(open: () => SessionWorld): void {
       it('is exchanged under load, so that it stays small', async () => {
         const spec = world.spec('aaaaaa', 'seq 1 1000000; read -r line');
         await runtime.start(spec);
-        await until(() => expect(logBytes('aaaaaa').toString('latin1').endsWith('\n1000000\n')).toBe(true));
+        await until(() => expect(logSize('aaaaaa')).toBe(6_888_896));
+        expect(logBytes('aaaaaa').toString('latin1').endsWith('\n1000000\n')).toBe(true);
         expect(logBytes('aaaaaa').toString('latin1').split('\n')).toHaveLength(1_000_001);
         const files = (): string[] =>
           readdirSync(world.runDirectory('aaaaaa')).filter((name) => name.startsWith('spool.'));

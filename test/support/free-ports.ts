@@ -3,12 +3,16 @@ import { readFileSync } from 'node:fs';
 import { checkPort } from '../../src/runtime/ports.js';
 
 const LOWEST = 10_000;
+/** Each worker of a run draws from a part of its own: what one has chosen and not bound yet, no other chooses. */
+const PARTS = 16;
 
 /** The first of `count` consecutive ports that can be bound, TCP and UDP, on all addresses. */
 export async function freePorts(count: number): Promise<number> {
+  // Above lie the source ports of connections, which would come into the way by chance.
+  const size = Math.floor((lowestEphemeral() - LOWEST) / PARTS);
+  const lowest = LOWEST + (Number(process.env.VITEST_POOL_ID ?? 0) % PARTS) * size;
   for (;;) {
-    // Above lie the source ports of connections, which would come into the way by chance.
-    const first = LOWEST + Math.floor(Math.random() * (lowestEphemeral() - LOWEST - count));
+    const first = lowest + Math.floor(Math.random() * (size - count));
     const checks = await Promise.all(Array.from({ length: count }, (_, index) => checkPort(first + index)));
     if (checks.every(({ free }) => free)) return first;
   }

@@ -8,7 +8,8 @@ import { WebSocket } from 'ws';
 import { OpenApiCheck } from '../../support/api/openapi-check.js';
 import { DaemonWorld } from '../../support/daemon/daemon.js';
 
-const REQUEST_TIMEOUT_MS = 15_000;
+/** Hung, not slow. */
+const REQUEST_TIMEOUT_MS = 50_000;
 
 export interface RowRequest {
   readonly method: string;

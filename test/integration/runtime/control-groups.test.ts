@@ -84,12 +84,12 @@ describe.skipIf(!(await isHere()))('control groups', () => {
     const directories = await limits.open(RUN, { ramMB: 16, cpu: 20 });
     spawnIn(directories, 'while :; do :; done');
     const periods = (name: string): number => Number(fieldOf(directories, 'cpu.stat', name));
-    await until(() => expect(periods('nr_periods')).toBeGreaterThan(10));
+    // On a machine that has other work it does not use up its share in each period.
+    await until(() => expect(periods('nr_throttled')).toBeGreaterThan(5));
     const seconds = limits.usage(RUN)?.cpuSeconds ?? 0;
     // Read afterwards: a fifth of each period that has begun by now, and one slice more.
     expect(seconds).toBeLessThan((periods('nr_periods') + 1) * 0.02 + 0.03);
     expect(seconds).toBeGreaterThan(0.05);
-    expect(periods('nr_throttled')).toBeGreaterThan(5);
   });
 
   it('are taken up by the next daemon, which removes what nothing uses and nothing else', async () => {

@@ -25,7 +25,7 @@ import { hasTool } from './process-world.js';
 export const IMAGE = 'drover-test:1';
 const TOOLS = 'sh cat env head httpd od seq sleep tail touch tr true wc'.split(' ');
 const BUSYBOX = '/usr/bin/busybox';
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 50_000;
 
 /** An engine that runs IMAGE; or, where none can be had, why not. */
 export async function startEngine(): Promise<DockerEngine | string> {

@@ -57,7 +57,7 @@ it('spares a process that has the number of an earlier one', async () => {
 });
 
 it('spares the children of a stranger whose leader had the number and is gone', async () => {
-  const { pid, child } = await start(undefined, 'sleep 60 & echo ready; read -r never');
+  const { pid, child } = await start(undefined, 'sleep 60 & echo ready; exec sleep 60');
   const session = pid;
   const exited = once(child, 'exit');
   process.kill(pid, 'SIGKILL');
@@ -75,9 +75,13 @@ it('spares the children of a stranger whose leader had the number and is gone', 
 });
 
 it('reaches a member of the session that has no mark in its environment', async () => {
-  const { pid } = await start(`${rootId}/aaaaaa/1`, 'env -i sleep 60 & echo ready; exec sleep 60');
+  // The member says so itself: beside it the shell would, perhaps before its environment is empty.
+  const member = "env -i /bin/sh -c 'echo ready; exec /bin/sleep 60'";
+  const { pid, child } = await start(`${rootId}/aaaaaa/1`, `${member} & exec sleep 60`);
   const leader = leaderWith(pid);
+  const exited = once(child, 'exit');
   process.kill(pid, 'SIGKILL');
+  await exited;
   expect(await processes.isAlive(RUN, { ...leader, exitedAtTicks: Number.MAX_SAFE_INTEGER })).toBe(true);
   await processes.signal(RUN, { ...leader, exitedAtTicks: Number.MAX_SAFE_INTEGER }, 'SIGKILL');
   await until(async () => {
