@@ -4,6 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { bodyOf, exchange, openSocket, statusOf } from '../../support/api/raw-http.js';
 
+/** Some milliseconds, or seconds on a loaded machine; a server that waits for idle connections needs 72 s. */
+const STOP_MS = 30_000;
+
 let world: ApiWorld;
 const others: ApiWorld[] = [];
 
@@ -275,7 +278,7 @@ describe('starting and stopping', () => {
     const before = performance.now();
     await world.server.stop();
     await closed;
-    expect(performance.now() - before).toBeLessThan(2000);
+    expect(performance.now() - before).toBeLessThan(STOP_MS);
   });
 
   it('lets a running request end, on a connection that would stay open, and takes no new one', async () => {
@@ -297,6 +300,6 @@ describe('starting and stopping', () => {
     expect((await request).status).toBe(200);
     const before = performance.now();
     await stopping;
-    expect(performance.now() - before).toBeLessThan(2000);
+    expect(performance.now() - before).toBeLessThan(STOP_MS);
   });
 });

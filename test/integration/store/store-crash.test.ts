@@ -87,4 +87,4 @@ it('keeps every acknowledged transaction, whole, when the writer is killed at ra
   }
   expect(acknowledged.faults).toEqual([]);
   expect(acknowledged.bySlot.size).toBeGreaterThan(0);
-}, 60_000);
+});
