@@ -1,7 +1,6 @@
 // Prints one line for each failed test in a JSON report of vitest, or for a file that could not be run at all. Called by
 // the scripts beside it.
 import { existsSync, readFileSync } from 'node:fs';
-import { relative } from 'node:path';
 
 const path = process.argv[2];
 const { testResults } = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : { testResults: [] };
@@ -9,7 +8,8 @@ const failed = testResults.filter(({ status }) => status === 'failed');
 if (failed.length === 0)
   console.log('  no test failed: vitest itself did, or an error came outside of tests');
 for (const { name, assertionResults, message } of failed) {
-  const file = relative(process.cwd(), name);
+  // Also in a copy of the checkout.
+  const file = name.replace(/^.*?\/(?=test\/)/, '');
   const tests = assertionResults.filter(({ status }) => status === 'failed');
   for (const { fullName } of tests) console.log(`  ${file}: ${fullName}`);
   if (tests.length === 0) console.log(`  ${file}: ${message.split('\n')[0]}`);

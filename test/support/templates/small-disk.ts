@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemCodeOf } from '../../../src/templates/tree/system-error.js';
 
 export class SmallDisk {
   readonly path = mkdtempSync(join(tmpdir(), 'drover-disk-'));
@@ -29,10 +30,14 @@ export class SmallDisk {
     }
   })();
 
-  /** Leaves `bytes` free. */
+  /** Leaves `bytes` free; less when a program fills the disk meanwhile. */
   fill(bytes: number): void {
     const { bavail, bsize } = statfsSync(this.path);
-    writeFileSync(join(this.path, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - bytes)));
+    try {
+      writeFileSync(join(this.path, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - bytes)));
+    } catch (error) {
+      if (systemCodeOf(error) !== 'ENOSPC') throw error;
+    }
   }
 
   /** Takes back what `fill` took. */
