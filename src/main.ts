@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { buildProgram } from './cli/program.js';
 import { DroverError } from './model/errors.js';
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
-const MAIN = join(REPOSITORY, 'dist/src/main.js');
+const MAIN = join(REPOSITORY, 'dist/main.js');
 
 export interface InstanceInfo {
   readonly id: string;

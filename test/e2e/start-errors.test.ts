@@ -20,7 +20,7 @@ import { PATIENCE, until } from '../support/until.js';
 
 vi.setConfig(PATIENCE);
 
-const PROGRAM = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const NOBODY = 65_534;
 
 let world: DaemonWorld;

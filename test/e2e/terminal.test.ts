@@ -10,7 +10,7 @@ import { PATIENCE, until } from '../support/until.js';
 
 vi.setConfig(PATIENCE);
 
-const PROGRAM = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const COLUMNS = 100;
 
 /** The executable on a terminal of its own, as a person sees it. */

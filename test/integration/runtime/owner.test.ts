@@ -17,7 +17,7 @@ import { ExitWatch } from '../../support/exit-watch.js';
 import { hasTool, ProcessWorld } from '../../support/runtime/process-world.js';
 
 const DAEMON = fileURLToPath(
-  new URL('../../../dist/test/support/runtime/process-daemon.js', import.meta.url),
+  new URL('../../../build/test/support/runtime/process-daemon.js', import.meta.url),
 );
 const PATIENT = { timeout: 10_000, interval: 10 };
 /** Outlives the hang-up of its terminal, and its children left the session. */

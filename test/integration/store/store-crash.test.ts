@@ -10,7 +10,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openStore } from '../../../src/store/lmdb/open.js';
 
-const PROGRAM = fileURLToPath(new URL('../../../dist/test/support/daemon/store-writer.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../../build/test/support/daemon/store-writer.js', import.meta.url));
 const ROUNDS = 8;
 
 const lineSchema = z.union([

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const PROGRAM = fileURLToPath(new URL('../../../dist/src/main.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 /** Not the test runner's own, whose NODE_OPTIONS and the like would reach the daemon. */
 const ENVIRONMENT = {
   PATH: process.env.PATH,
