@@ -37,6 +37,7 @@ export default defineConfig({
     cleanDir: true,
     format: 'esm',
     sourcemap: true,
+    sourcemapExcludeSources: true,
     entryFileNames: '[name].js',
     // One folder below the programs: start-wrapper.ts finds them from there.
     chunkFileNames: 'chunks/[name]-[hash].js',

@@ -5,6 +5,7 @@
 import { type Logger as PinoLogger, pino } from 'pino';
 import { RotatingFile } from './rotating-file.js';
 import { HIDDEN, hideSecrets, hideTokens, SECRET_FIELDS } from './secret-fields.js';
+import { SourceStacks } from './source-stack.js';
 
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const FILES = 4;
@@ -32,6 +33,8 @@ export interface LoggerOptions {
 
 export interface OpenLogger {
   readonly logger: Logger;
+  /** From here on lines go to the file only. Idempotent. */
+  closeTerminal(): void;
   /** Idempotent. Nothing should be logged afterwards: it would reach the terminal at best. */
   close(): void;
 }
@@ -40,7 +43,7 @@ export interface OpenLogger {
 export async function createLogger(options: LoggerOptions): Promise<OpenLogger> {
   const { file: path, level, redact = [] } = options;
   const file = new RotatingFile({ path, maxBytes: MAX_FILE_BYTES, files: FILES, lostLine });
-  const terminal = await openTerminal(options.terminal);
+  let terminal = await openTerminal(options.terminal);
   const write = (line: string): void => {
     const safe = hideTokens(line);
     file.write(safe);
@@ -53,15 +56,31 @@ export async function createLogger(options: LoggerOptions): Promise<OpenLogger> 
       base: { pid: process.pid },
       formatters: { log: (fields) => hideSecrets(fields, hidden) },
       // Formatters do not see the fields of `child`; serializers do.
-      serializers: Object.fromEntries([...hidden].map((name) => [name, () => HIDDEN])),
+      serializers: {
+        ...Object.fromEntries([...hidden].map((name) => [name, () => HIDDEN])),
+        err: errorSerializer(),
+      },
     },
     { write },
   );
+  const closeTerminal = (): void => {
+    terminal?.close();
+    terminal = undefined;
+  };
   const close = (): void => {
     file.close();
-    terminal?.close();
+    closeTerminal();
   };
-  return { logger, close };
+  return { logger, closeTerminal, close };
+}
+
+/** As pino's own, with our files in the stack. */
+function errorSerializer(): (error: Error) => unknown {
+  const stacks = new SourceStacks();
+  return (error) => {
+    const fields = pino.stdSerializers.err(error);
+    return typeof fields.stack === 'string' ? { ...fields, stack: stacks.translate(fields.stack) } : fields;
+  };
 }
 
 function lostLine(lines: number): string {

@@ -88,6 +88,19 @@ export class Membership {
       );
   }
 
+  /**
+   * Joins when this node never has. Throws DRV_JOIN_REFUSED; a master that does not answer is no error, as `connect`
+   * tries again.
+   */
+  async joinFirst(signal: AbortSignal): Promise<void> {
+    if (this.#credential !== undefined) return;
+    try {
+      await this.#join(signal);
+    } catch (error) {
+      if (!DroverError.is(error, 'DRV_CHANNEL_CLOSED')) throw error;
+    }
+  }
+
   /** Connects, joining first if need be. Throws DRV_JOIN_REFUSED, DRV_CHANNEL_CLOSED, DRV_NODE_ROOT_UNUSABLE. */
   async connect(signal: AbortSignal): Promise<Transport> {
     const credential = this.#credential;
