@@ -25,6 +25,8 @@ export interface DaemonProcessOptions {
   readonly prefix?: readonly string[];
   /** Runs in the daemon before anything of Drover: an ES module. */
   readonly preload?: string;
+  /** The executable. Default: the one that `npm run build` made. */
+  readonly program?: string;
 }
 
 export class DaemonProcess {
@@ -35,12 +37,18 @@ export class DaemonProcess {
   #stdout = '';
   #stderr = '';
 
-  constructor({ root, prefix = [], preload, ...options }: DaemonProcessOptions) {
+  constructor({
+    root,
+    prefix = [],
+    preload,
+    program: executable = PROGRAM,
+    ...options
+  }: DaemonProcessOptions) {
     const [program = process.execPath, ...parameters] = [
       ...prefix,
       process.execPath,
       ...(preload === undefined ? [] : ['--import', preload]),
-      PROGRAM,
+      executable,
       'start',
       '--root',
       root,
