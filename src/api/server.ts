@@ -22,7 +22,6 @@ import { Upgrades } from './http/upgrades.js';
 import { liveLogSocket } from './live-log/live-log-socket.js';
 import { LiveLogs } from './live-log/live-logs.js';
 import { docsRoutes, openApiRoute } from './openapi/docs-routes.js';
-import { describeApi } from './openapi/document.js';
 import { auditRoutes } from './routes/audit-routes.js';
 import { clusterRoutes } from './routes/cluster-routes.js';
 import { commandRoutes } from './routes/command-routes.js';
@@ -106,7 +105,7 @@ export class ApiServer implements Part {
       ...auditRoutes(dependencies),
       ...commandRoutes(dependencies),
       ...whyRoutes(dependencies),
-      openApiRoute(() => this.description),
+      openApiRoute(() => this.describe()),
     ];
     this.#socketRoutes = [
       defineSocketRoute(consoleSocket(dependencies)),
@@ -127,8 +126,9 @@ export class ApiServer implements Part {
     return this.#socketRoutes;
   }
 
-  /** The OpenAPI document, made anew at each call. */
-  get description(): string {
+  /** The OpenAPI document, made anew at each call. What makes it loads at the first. */
+  async describe(): Promise<string> {
+    const { describeApi } = await import('./openapi/document.js');
     return describeApi({ routes: this.#routes, sockets: this.sockets });
   }
 
