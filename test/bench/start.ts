@@ -2,6 +2,8 @@
  * What a start takes until the API serves, of an empty node and of one with many records, and how much memory a node
  * has when it has come to rest. With records it is held against etcd, started again over as many keys.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { InstanceRecord } from '../../src/model/instance.js';
@@ -134,13 +136,25 @@ async function memoryRows(): Promise<Row[]> {
       {
         figure: 'resident memory of the process owner then',
         value: `${ownerMB.toFixed(1)} MB`,
-        baseline: '-',
+        baseline: `a Node.js that does nothing ${(await bareNodeMB()).toFixed(1)} MB`,
         target: '<= 40 MB',
         ok: ownerMB <= 40,
       },
     ];
   } finally {
     await daemon.stop();
+  }
+}
+
+async function bareNodeMB(): Promise<number> {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000); console.log("ready")'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  try {
+    await once(child.stdout, 'data');
+    return await residentMB(child.pid ?? 0);
+  } finally {
+    child.kill('SIGKILL');
   }
 }
 
