@@ -1,18 +1,17 @@
 /** Loads the node's `config.json`; writes it, with every default, when there is none. */
 import { readFile, stat } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
 import { z } from 'zod';
 import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
 import { JsonTextError, readJsonText } from '../configuration-files/json-position.js';
 import { fieldName, type Problem, problemsOf } from '../configuration-files/problems.js';
-import { writeFileAtomically } from '../configuration-files/write-file.js';
+import { replaceFile } from '../files/replace-file.js';
 import { DroverError } from '../model/errors.js';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../model/node.js';
 
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * Called once at start, under the root's lock. Throws DRV_NODE_CONFIG_INVALID with one line per fault, each naming
+ * Called once at start, before the root's lock is taken. Throws DRV_NODE_CONFIG_INVALID with one line per fault, each naming
  * file, place, field, what is wrong and what is accepted; never changes a file that exists.
  */
 export async function loadMainConfiguration(file: string): Promise<NodeConfiguration> {
@@ -96,7 +95,7 @@ async function writeDefaults(file: string): Promise<NodeConfiguration> {
 async function writeConfiguration(file: string, fields: object): Promise<void> {
   const text = `${JSON.stringify(fields, null, 2)}\n`;
   try {
-    await writeFileAtomically({ directory: dirname(file), file: basename(file), text, mode: 0o600 });
+    await replaceFile(file, text, { keepMode: true });
   } catch (error) {
     throw new DroverError('DRV_NODE_ROOT_UNUSABLE', `${file} cannot be written: ${fileReason(error)}`);
   }

@@ -2,7 +2,7 @@
 import { mkdir, open, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
-import { writeFileAtomically } from '../configuration-files/write-file.js';
+import { replaceFile } from '../files/replace-file.js';
 import { DroverError } from '../model/errors.js';
 import { refuseIfOpen } from './private-path.js';
 
@@ -58,7 +58,7 @@ export class SecretTextFile {
       await mkdir(this.#directory, { mode: 0o700 }).catch((error: unknown) => {
         if (!hasFileCode(error, 'EEXIST')) throw error;
       });
-      await writeFileAtomically({ directory: this.#directory, file: this.#file, text, mode: 0o600 });
+      await replaceFile(join(this.#directory, this.#file), text);
     } catch (error) {
       throw this.#unusable('written', error);
     }

@@ -11,6 +11,7 @@
 import { randomBytes } from 'node:crypto';
 import { renameSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
+import { syncPath } from '../../files/sync-path.js';
 import { KeyedTurns } from '../../loop/keyed-turns.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { DroverError } from '../../model/errors.js';
@@ -21,7 +22,7 @@ import { DirectoryPath, kindAt, linkInTheWay, type Obstacle } from '../tree/dire
 import { checkTemplateName } from '../tree/file-path.js';
 import { OpenDirectory } from '../tree/open-directory.js';
 import { removeTree } from '../tree/remove-tree.js';
-import { syncPath, syncTree } from '../tree/sync-tree.js';
+import { syncTree } from '../tree/sync-tree.js';
 import { systemCodeOf, toWriteError } from '../tree/system-error.js';
 import { walkTree } from '../tree/tree.js';
 

@@ -12,13 +12,13 @@
 import { mkdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
+import { syncPath } from '../../files/sync-path.js';
 import type { Backoff } from '../../loop/backoff.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { packTree } from '../transfer/bundle.js';
 import { removeTree } from '../tree/remove-tree.js';
-import { syncPath } from '../tree/sync-tree.js';
 import { toWriteError } from '../tree/system-error.js';
 import { type TreePlace, walkTree } from '../tree/tree.js';
 import { TreeDigest } from '../tree/tree-digest.js';

@@ -3,14 +3,13 @@
  * A tree without one is whole all the same; it only shares nothing.
  */
 import { createReadStream } from 'node:fs';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '../../files/replace-file.js';
 import type { HashedItem } from '../tree/digest.js';
 import { systemCodeOf } from '../tree/system-error.js';
 import { bytesOf } from './bundle.js';
 import { decodeManifest, encodeManifest } from './manifest.js';
-
-const PARTIAL = '.partial';
 
 export class CachedManifests {
   readonly #directory: string;
@@ -28,9 +27,7 @@ export class CachedManifests {
   }
 
   async write(digest: string, items: readonly HashedItem[]): Promise<void> {
-    const path = this.#pathOf(digest);
-    await writeFile(`${path}${PARTIAL}`, encodeManifest(items), { mode: 0o600 });
-    await rename(`${path}${PARTIAL}`, path);
+    await replaceFile(this.#pathOf(digest), encodeManifest(items));
   }
 
   /** Undefined: there is none, or it is damaged (and then removed). */

@@ -5,10 +5,10 @@
 
 import { createHash } from 'node:crypto';
 import { chmod, constants, copyFile, link, lstat, mkdir, open, unlink } from 'node:fs/promises';
+import { syncPath } from '../../files/sync-path.js';
 import type { FileRange } from '../../model/template.js';
 import type { HashedItem } from '../tree/digest.js';
 import { eachBounded, FILE_PARALLELISM } from '../tree/each-bounded.js';
-import { syncPath } from '../tree/sync-tree.js';
 import { systemCodeOf } from '../tree/system-error.js';
 import { corrupt, namingEntry } from './bundle.js';
 

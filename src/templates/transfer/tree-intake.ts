@@ -5,10 +5,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncPath } from '../../files/sync-path.js';
 import { DroverError } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { removeTree } from '../tree/remove-tree.js';
-import { syncPath, syncTree } from '../tree/sync-tree.js';
+import { syncTree } from '../tree/sync-tree.js';
 import { toWriteError } from '../tree/system-error.js';
 import type { BundleLimits } from './bundle.js';
 import type { CachedManifests } from './cached-manifests.js';
