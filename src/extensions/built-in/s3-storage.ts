@@ -89,21 +89,18 @@ export class S3Storage implements StorageProvider {
   async #list(group: string, name: string, signal: AbortSignal): Promise<StoredObject[]> {
     const { sdk, client } = await this.#connect();
     const objects: StoredObject[] = [];
-    let ContinuationToken: string | undefined;
-    do {
-      const command = new sdk.ListObjectsV2Command({
-        Bucket: this.#settings.bucket,
-        Prefix: this.#prefixOf(group, name),
-        MaxKeys: this.#pageKeys,
-        ...(ContinuationToken !== undefined && { ContinuationToken }),
-      });
-      const page = await client.send(command, { abortSignal: signal }).catch(explain);
-      for (const { Key: key, ETag: etag = '', Size: size = 0 } of page.Contents ?? [])
-        if (key !== undefined && !key.endsWith('/')) objects.push({ key, etag, size });
-      if (objects.length > MAX_TREE_ENTRIES)
-        throw new Error(`it holds more than ${MAX_TREE_ENTRIES} objects, which no template can have`);
-      ContinuationToken = page.IsTruncated === true ? page.NextContinuationToken : undefined;
-    } while (ContinuationToken !== undefined);
+    const wanted = { Bucket: this.#settings.bucket, Prefix: this.#prefixOf(group, name) };
+    const paging = { client, pageSize: this.#pageKeys };
+    try {
+      for await (const page of sdk.paginateListObjectsV2(paging, wanted, { abortSignal: signal })) {
+        for (const { Key: key, ETag: etag = '', Size: size = 0 } of page.Contents ?? [])
+          if (key !== undefined && !key.endsWith('/')) objects.push({ key, etag, size });
+        if (objects.length > MAX_TREE_ENTRIES)
+          throw new Error(`it holds more than ${MAX_TREE_ENTRIES} objects, which no template can have`);
+      }
+    } catch (error) {
+      explain(error);
+    }
     return objects.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 

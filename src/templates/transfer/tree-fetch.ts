@@ -13,7 +13,7 @@ import { receiveTree } from './receive.js';
 export interface TreeOffer {
   /** A tar stream of everything. */
   whole(): AsyncIterable<Buffer>;
-  /** Absent: there is only the whole. */
+  /** Absent where nothing could be shared, such as in an empty cache. */
   readonly parts?: {
     /** See manifest.ts. */
     manifest(): AsyncIterable<Buffer>;

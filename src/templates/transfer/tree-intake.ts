@@ -76,8 +76,6 @@ export class TreeIntake {
       return await this.#place(digest, signal, fetch);
     } catch (error) {
       signal.throwIfAborted();
-      // A master of an older version gives no single files.
-      if (DroverError.is(error, 'DRV_CHANNEL_CALL_FAILED')) return undefined;
       if (!DroverError.is(error, 'DRV_TEMPLATE_CORRUPT')) throw error;
       this.#options.logger.warn(
         { digest, reason: error.message },
