@@ -1,8 +1,10 @@
 /** What a person reads when a node has started: what runs, where the API is, where the key lies, what to paste. */
+
 import { offeredRuntimes, runtimesNotOffered } from '../commands/runtime-text.js';
 import type { Daemon } from '../daemon/daemon.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { NO_HOST_PID } from '../model/run-identity.js';
+import { shellWord } from './shell-word.js';
 
 /** `hasPrompt`: a prompt follows. */
 export function describeWelcome(
@@ -54,9 +56,4 @@ function describeInstances(instances: readonly InstanceRecord[]): string[] {
 
 function runText(pid: number): string {
   return pid === NO_HOST_PID ? 'container' : `pid ${pid}`;
-}
-
-/** Quoted only where a shell needs it. */
-function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

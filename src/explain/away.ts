@@ -1,6 +1,7 @@
 /** The stories of instances whose node is not there. */
+
+import { durationText } from '../model/words.js';
 import type { InstanceFacts, Story } from './facts.js';
-import { durationText } from './words.js';
 
 /** Without a beat for longer than this (beats come every 2 s) a node is worth a word. */
 const QUIET_MS = 3000;

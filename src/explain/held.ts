@@ -3,8 +3,8 @@
 import { hasFinished } from '../model/instance.js';
 import type { InstanceDescription } from '../model/instance-description.js';
 import { NO_HOST_PID } from '../model/run-identity.js';
+import { durationText, endText } from '../model/words.js';
 import type { InstanceFacts, Story } from './facts.js';
-import { durationText, endText } from './words.js';
 
 type HeldStory = (facts: InstanceFacts, seen: InstanceDescription) => Story | undefined;
 

@@ -4,6 +4,7 @@ import { hasFinished } from '../model/instance.js';
 import type { DescribedExit } from '../model/instance-description.js';
 import type { NodeCondition } from '../model/node.js';
 import { publicPid } from '../model/run-identity.js';
+import { cutText } from '../model/words.js';
 import { toPlainText } from '../telemetry/plain-text.js';
 import { storyOfAway } from './away.js';
 import { type InstanceExplanation, MOST_LISTED, type PastExit } from './explanation.js';
@@ -107,7 +108,7 @@ function notAsked(why: string, nodeId: string | undefined, condition: NodeCondit
 }
 
 function toPastExit({ output, lastLines, agoMs, ...exit }: DescribedExit): PastExit {
-  const lines = lastLines.map((line) => cut(toPlainText(line)));
+  const lines = lastLines.map((line) => cutText(toPlainText(line), LONGEST_LINE));
   return { ...exit, agoMs: Math.round(agoMs), lastLines: lines, linesNote: linesNote(output, lines.length) };
 }
 
@@ -122,10 +123,6 @@ function linesNote(output: DescribedExit['output'], count: number): string | nul
     default:
       return output satisfies never;
   }
-}
-
-function cut(line: string): string {
-  return line.length <= LONGEST_LINE ? line : `${line.slice(0, LONGEST_LINE)}…`;
 }
 
 function roundOrNull(ms: number | null | undefined): number | null {

@@ -2,6 +2,8 @@
  * Explanations as text for `instance why` and `config why`: the verdict, what happens next, what to do, then the
  * numbers. No colours; no line is longer than 100 columns.
  */
+
+import { countText, cutText, durationText, endText, instantText } from '../model/words.js';
 import { toPlainText } from '../telemetry/plain-text.js';
 import type {
   ConfigurationExplanation,
@@ -10,7 +12,6 @@ import type {
   PastExit,
   PortHolder,
 } from './explanation.js';
-import { countText, durationText, endText, instantText } from './words.js';
 
 const WIDTH = 100;
 const LABEL = 13;
@@ -139,7 +140,7 @@ function exitLines(exits: readonly PastExit[]): string[] {
     `  ${exitText(exit)}`,
     ...exit.lastLines
       .slice(index === 0 ? -LINES_OF_NEWEST : -LINES_OF_OLDER)
-      .map((line) => cut(`    | ${line.replaceAll('\t', '  ')}`)),
+      .map((line) => cutText(`    | ${line.replaceAll('\t', '  ')}`, WIDTH)),
   ]);
   return ['Last runs, newest first', ...lines];
 }
@@ -186,10 +187,6 @@ function wrap(text: string, width: number, widthOfRest = width): string[] {
     rest = rest.slice(end).trimStart();
   }
   return [...lines, rest];
-}
-
-function cut(line: string): string {
-  return line.length <= WIDTH ? line : `${line.slice(0, WIDTH - 1)}…`;
 }
 
 function blocks(parts: readonly (readonly string[])[]): string {

@@ -1,7 +1,8 @@
 /** The stories of instances that wait for a node, and what would let one fit. */
+
+import { countText } from '../model/words.js';
 import type { PlacementView } from './decisions.js';
 import type { InstanceFacts, Story } from './facts.js';
-import { countText } from './words.js';
 
 /** Undefined: it has a node, or should have none. */
 export function storyOfUnplaced({ record, placement }: InstanceFacts): Story | undefined {

@@ -2,9 +2,11 @@
  * The audit trail on disk: one JSON line for everything that was done or refused, in `logs/audit.log`, bounded by
  * rotation and readable by the owner alone. The last entries are kept in memory too, those of earlier runs included.
  */
+
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { type AuditEntry, type AuditTrail, auditEntrySchema } from '../model/audit.js';
 import { DroverError, messageOf } from '../model/errors.js';
+import { cutText } from '../model/words.js';
 import type { Logger } from './logger.js';
 import { toPlainText } from './plain-text.js';
 import { RotatingFile } from './rotating-file.js';
@@ -82,13 +84,12 @@ function lineOf(entry: AuditEntry): string {
 
 function shorten(entry: AuditEntry): AuditEntry {
   const { action, subject } = entry;
-  return { ...entry, action: cut(action), subject: subject === null ? null : cut(subject) };
+  return { ...entry, action: clean(action), subject: subject === null ? null : clean(subject) };
 }
 
-function cut(text: string): string {
+function clean(text: string): string {
   // Operators read it with tools that print what they find.
-  const safe = hideTokens(toPlainText(text.replace(/\s+/g, ' ')));
-  return safe.length <= MAX_FIELD_CHARS ? safe : `${safe.slice(0, MAX_FIELD_CHARS)}...`;
+  return cutText(hideTokens(toPlainText(text.replace(/\s+/g, ' '))), MAX_FIELD_CHARS);
 }
 
 function lostEntry(lines: number, at: number): AuditEntry {

@@ -2,9 +2,11 @@
  * The channel's transport over one WebSocket: encodes, paces and bounds what is sent, checks what comes, and notices a
  * connection whose other end is gone without a word.
  */
+
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
+import { cutToBytes } from '../../model/words.js';
 import { decodeFrame, encodeFrame } from './frame-codec.js';
 import type { Frame, Message } from './messages.js';
 import { laneOf, PacedSender } from './paced-sender.js';
@@ -87,7 +89,7 @@ export class WebSocketTransport implements Transport {
     if (!this.isOpen) return;
     const { webSocket, clock } = this.#options;
     this.#sender.flush();
-    webSocket.close(NORMAL, cut(reason));
+    webSocket.close(NORMAL, cutToBytes(reason, MAX_REASON_BYTES));
     const timer = clock.setTimer(CLOSE_GRACE_MS, () => webSocket.terminate());
     webSocket.once('close', () => timer.cancel());
     this.#end(reason);
@@ -104,7 +106,7 @@ export class WebSocketTransport implements Transport {
   /** At once, and whatever still waits is lost. */
   #fail(reason: string): void {
     const { webSocket } = this.#options;
-    webSocket.close(POLICY_VIOLATION, cut(reason));
+    webSocket.close(POLICY_VIOLATION, cutToBytes(reason, MAX_REASON_BYTES));
     this.#end(reason);
     webSocket.terminate();
   }
@@ -136,12 +138,6 @@ export class WebSocketTransport implements Transport {
     this.#ticks++;
     if (this.#ticks % PING_EVERY_TICKS === 0) webSocket.ping(undefined, undefined, ignore);
   }
-}
-
-function cut(reason: string): string {
-  let text = reason;
-  while (Buffer.byteLength(text) > MAX_REASON_BYTES) text = text.slice(0, -1);
-  return text;
 }
 
 /** What could not be sent is known by the end of the connection. */

@@ -4,8 +4,8 @@ import { messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import type { NodeRecord } from '../../model/node.js';
 import type { DrainProgress } from '../../model/node-drain.js';
+import { durationText } from '../../model/words.js';
 import { addCommand, type CommandContext, fieldsOf, type SharedOptions, show, tableOf } from '../context.js';
-import { describeAge } from '../duration.js';
 import { describeFileErrors } from '../file-errors.js';
 import { visibleInstances } from '../find.js';
 import { offeredRuntimes } from '../runtime-text.js';
@@ -60,7 +60,7 @@ async function nodes(context: CommandContext, options: SharedOptions): Promise<v
           `${node.usedRamMB}/${node.maxRamMB} MB`,
           `${node.usedCpu}/${node.maxCpu}`,
           offeredRuntimes(node.offers),
-          node.beatAgeMs === null ? '' : `${describeAge(node.beatAgeMs)} ago`,
+          node.beatAgeMs === null ? '' : `${durationText(node.beatAgeMs)} ago`,
           node.version,
         ]),
         'no node has joined yet',

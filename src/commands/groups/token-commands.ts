@@ -1,8 +1,9 @@
 /** `cluster token ...`: the tokens with which nodes join. A token is printed once, when it is made, and nowhere else. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { JoinTokenRecord } from '../../model/cluster.js';
+import { durationText } from '../../model/words.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
-import { describeAge, parseDuration } from '../duration.js';
+import { parseDuration } from '../duration.js';
 
 const DEFAULT_EXPIRY_MS = 86_400_000;
 const MAX_USES = 100_000;
@@ -97,7 +98,7 @@ async function list(context: CommandContext, options: SharedOptions): Promise<vo
           token.label ?? '',
           describeExpiry(token, now),
           token.maxUses === null ? token.uses : `${token.uses} of ${token.maxUses}`,
-          describeAge(now - token.createdAt),
+          durationText(now - token.createdAt),
         ]),
         'there are no join tokens',
       ),
@@ -106,7 +107,7 @@ async function list(context: CommandContext, options: SharedOptions): Promise<vo
 
 function describeExpiry({ expiresAt }: Pick<JoinTokenRecord, 'expiresAt'>, now: number): string {
   if (expiresAt === null) return 'never';
-  return expiresAt <= now ? 'expired' : `in ${describeAge(expiresAt - now)}`;
+  return expiresAt <= now ? 'expired' : `in ${durationText(expiresAt - now)}`;
 }
 
 function expiryOf(text: string): number | null {

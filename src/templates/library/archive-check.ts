@@ -2,8 +2,10 @@
  * Decides whether a zip from elsewhere may be unpacked, entry by entry, from what its directory says: names, kinds,
  * sizes, numbers. Pure; that the contents are what the directory says is checked while they are unpacked.
  */
+
 import { type Entry, getFileNameLowLevel } from 'yauzl';
 import { DroverError } from '../../model/errors.js';
+import { quoteText } from '../../model/words.js';
 import { objectionTo } from '../tree/file-path.js';
 
 const KIND_MASK = 0o170_000;
@@ -104,10 +106,10 @@ export class ArchiveCheck {
       return;
     }
     if (known.path !== path)
-      throw invalid(`${quote(known.path)} and ${quote(path)} differ in case or accents only`);
+      throw invalid(`${quoteText(known.path)} and ${quoteText(path)} differ in case or accents only`);
     if (kind === 'file' || known.kind === 'file' || kind === known.kind) {
       if (kind === 'parent' && known.kind === 'parent') return;
-      throw invalid(`${quote(path)} is in it twice`);
+      throw invalid(`${quoteText(path)} is in it twice`);
     }
     // Its own entry may come after those that lie in it.
     if (kind === 'directory') this.#known.set(folded, { path, kind });
@@ -143,16 +145,17 @@ function checkEntry(entry: Entry): CheckedEntry {
   const isDirectory = fileName.endsWith('/');
   const path = isDirectory ? fileName.slice(0, -1) : fileName;
   const objection = /^[a-zA-Z]:/.test(path) ? 'names a drive' : objectionTo(path);
-  if (objection !== undefined) throw invalid(`the name ${quote(fileName)} ${objection}`);
+  if (objection !== undefined) throw invalid(`the name ${quoteText(fileName)} ${objection}`);
   // Zip tools for Unix put the mode there, others leave it empty.
   const mode = externalFileAttributes >>> 16;
   const kind = mode & KIND_MASK;
   if (kind !== 0 && kind !== (isDirectory ? DIRECTORY : REGULAR))
-    throw invalid(`${quote(path)} is a link, device or something else that is no file or directory`);
-  if (entry.isEncrypted()) throw invalid(`${quote(path)} is encrypted`);
+    throw invalid(`${quoteText(path)} is a link, device or something else that is no file or directory`);
+  if (entry.isEncrypted()) throw invalid(`${quoteText(path)} is encrypted`);
   if (compressionMethod !== STORED && compressionMethod !== DEFLATED)
-    throw invalid(`${quote(path)} is packed by method ${compressionMethod}; only deflate is understood`);
-  if (isDirectory && entry.uncompressedSize > 0) throw invalid(`${quote(path)} is a directory with content`);
+    throw invalid(`${quoteText(path)} is packed by method ${compressionMethod}; only deflate is understood`);
+  if (isDirectory && entry.uncompressedSize > 0)
+    throw invalid(`${quoteText(path)} is a directory with content`);
   return { path, isDirectory, executable: !isDirectory && (mode & EXECUTABLE) !== 0 };
 }
 
@@ -165,9 +168,4 @@ export function invalid(what: string, cause?: unknown): DroverError {
 
 function tooLarge(what: string): DroverError {
   return new DroverError('DRV_ARCHIVE_TOO_LARGE', `the zip was refused and nothing was changed: ${what}`);
-}
-
-/** Short and on one line, whatever the name holds. */
-function quote(name: string): string {
-  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name);
 }

@@ -2,6 +2,7 @@
  * `template sync`: has every connected node fetch trees ahead of need, and keeps the result of each. Nothing that is
  * desired changes: whoever misses it fetches a tree when an instance needs it.
  */
+
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { DroverError, messageOf } from '../../model/errors.js';
@@ -12,6 +13,7 @@ import {
   type NodeSync,
   type TreeResult,
 } from '../../model/template.js';
+import { countText } from '../../model/words.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { StoredTemplate } from '../storage/storage-provider.js';
 import { matcherOf } from './pattern.js';
@@ -137,18 +139,14 @@ export function describeNodeSync(sync: NodeSync): string {
     fetched === 0
       ? []
       : [
-          `${fetched} fetched (${countOf(files, 'file')}, ${sizeOf(bytes)}) in ${(durationMs / 1000).toFixed(1)} s`,
+          `${fetched} fetched (${countText(files, 'file')}, ${sizeOf(bytes)}) in ${(durationMs / 1000).toFixed(1)} s`,
         ];
   const missing = trees - had - fetched;
   const isOver = state === 'done' || state === 'failed';
   const lacking = missing === 0 ? [] : [isOver ? `${missing} missing` : `${missing} to come`];
   const why = problems.length === 0 ? '' : `: ${problems.join('; ')}`;
   const parts = [...there, ...came, ...lacking];
-  return `${nodeId}: ${countOf(trees, 'tree')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}${why}`;
-}
-
-function countOf(count: number, one: string): string {
-  return `${count} ${one}${count === 1 ? '' : 's'}`;
+  return `${nodeId}: ${countText(trees, 'tree')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}${why}`;
 }
 
 function sizeOf(bytes: number): string {

@@ -2,6 +2,7 @@
  * A tree as a tar stream: what goes over the channel from the master's library to a wrapper's cache. Only
  * paths, executable bits and contents travel.
  */
+
 import { once } from 'node:events';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -9,6 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { extract, type Header, type Pack, pack } from 'tar-stream';
 import { DroverError, messageOf } from '../../model/errors.js';
+import { quoteText } from '../../model/words.js';
 import { readAhead } from '../tree/read-ahead.js';
 import { isSystemError } from '../tree/system-error.js';
 import { MAX_TREE_DEPTH, MAX_TREE_ENTRIES, type TreeEntry, type TreePlace } from '../tree/tree.js';
@@ -243,7 +245,7 @@ async function unpackEntry(
     const file = await open(path, 'wx', modeOf((mode & 0o100) !== 0)).catch(namingEntry(name));
     await writeAll(file, entry);
   } else {
-    throw corrupt(`entry ${quote(name)} is a ${type}, not a file or directory`);
+    throw corrupt(`entry ${quoteText(name)} is a ${type}, not a file or directory`);
   }
 }
 
@@ -263,9 +265,9 @@ export function safePath(name: string): string {
   const path = name.replace(/\/$/, '');
   const parts = path.split('/');
   const isSafe = !path.includes('\0') && parts.every((part) => part !== '' && part !== '.' && part !== '..');
-  if (!isSafe) throw corrupt(`entry ${quote(name)} would leave the directory`);
+  if (!isSafe) throw corrupt(`entry ${quoteText(name)} would leave the directory`);
   if (parts.length > MAX_TREE_DEPTH)
-    throw corrupt(`entry ${quote(name)} lies deeper than ${MAX_TREE_DEPTH} levels`);
+    throw corrupt(`entry ${quoteText(name)} lies deeper than ${MAX_TREE_DEPTH} levels`);
   return path;
 }
 
@@ -273,13 +275,10 @@ export function safePath(name: string): string {
 export function namingEntry(name: string): (error: NodeJS.ErrnoException) => never {
   return (error) => {
     const isFaultOfArchive = ['EEXIST', 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(error.code ?? '');
-    throw isFaultOfArchive ? corrupt(`entry ${quote(name)} does not fit the others (${error.code})`) : error;
+    throw isFaultOfArchive
+      ? corrupt(`entry ${quoteText(name)} does not fit the others (${error.code})`)
+      : error;
   };
-}
-
-/** Short and on one line, whatever the name holds. */
-export function quote(name: string): string {
-  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name);
 }
 
 /** The mode of a file, but for the umask. */

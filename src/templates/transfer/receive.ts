@@ -3,8 +3,10 @@
  * twice. Small files are written beside the reading, a few at a time. What was written is on the disk afterwards, but
  * for the names in directories.
  */
+
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, mkdir, open, writeFile } from 'node:fs/promises';
+import { quoteText } from '../../model/words.js';
 import type { HashedItem } from '../tree/digest.js';
 import { FILE_PARALLELISM } from '../tree/each-bounded.js';
 import {
@@ -16,7 +18,6 @@ import {
   eachEntry,
   modeOf,
   namingEntry,
-  quote,
   safePath,
 } from './bundle.js';
 
@@ -56,7 +57,7 @@ async function receive(entry: ArchiveEntry, directory: string, writes: BoundedWr
     entry.resume();
     return { path, kind: 'directory', executable: false, size: 0, hash: undefined };
   }
-  if (type !== 'file') throw corrupt(`entry ${quote(name)} is a ${type}, not a file or directory`);
+  if (type !== 'file') throw corrupt(`entry ${quoteText(name)} is a ${type}, not a file or directory`);
   const executable = (mode & 0o100) !== 0;
   const hash = createHash('sha256');
   if (size <= SMALL_BYTES) {

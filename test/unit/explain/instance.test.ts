@@ -567,7 +567,7 @@ describe('the numbers', () => {
       nodeCondition: 'connected',
       nodeAnswer: null,
       exits: [
-        { lastLines: ['red', `${'x'.repeat(500)}…`], linesNote: null },
+        { lastLines: ['red', `${'x'.repeat(499)}…`], linesNote: null },
         { lastLines: [], linesNote: 'its lines are no longer kept' },
       ],
     });
