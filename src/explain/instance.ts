@@ -10,7 +10,7 @@ import { storyOfAway } from './away.js';
 import { type InstanceExplanation, MOST_LISTED, type PastExit } from './explanation.js';
 import type { InstanceFacts, Story } from './facts.js';
 import { describeFault, isOfOneFile } from './files.js';
-import { asked, finishedStory, storyOfHeld } from './held.js';
+import { asked, finishedStory, storyOnNode } from './on-node.js';
 import { storyOfUnplaced } from './unplaced.js';
 
 /** A longer line of an instance's output is cut. */
@@ -69,7 +69,7 @@ export function storyOfInstance(facts: InstanceFacts, now: number): Story {
   return (
     storyOfUnplaced(facts) ??
     // A node that answers is there, whatever its beats say.
-    storyOfHeld(facts) ??
+    storyOnNode(facts) ??
     storyOfAway(facts, now) ??
     storyOfRecord(facts)
   );

@@ -57,7 +57,7 @@ const RULES: { readonly [Kind in keyof Kinds]: (key: string) => string | undefin
 };
 
 export class Registrations {
-  readonly #held: { readonly [Kind in keyof Kinds]: Map<string, Registration<Kinds[Kind]>> } = {
+  readonly #registered: { readonly [Kind in keyof Kinds]: Map<string, Registration<Kinds[Kind]>> } = {
     runtime: new Map(),
     storage: new Map(),
     variable: new Map(),
@@ -70,35 +70,35 @@ export class Registrations {
     const problem = RULES[kind](key) ?? this.#takenBy(kind, key);
     if (problem !== undefined)
       throw new DroverError('DRV_EXTENSION_FAILED', `${kind} ${JSON.stringify(key)} ${problem}`);
-    this.#held[kind].set(key, { owner, value });
+    this.#registered[kind].set(key, { owner, value });
   }
 
   /** Everything of one kind, by key, in the order of registration. */
   entries<Kind extends keyof Kinds>(kind: Kind): [string, Kinds[Kind]][] {
-    return [...this.#held[kind]].map(([key, { value }]) => [key, value]);
+    return [...this.#registered[kind]].map(([key, { value }]) => [key, value]);
   }
 
   get<Kind extends keyof Kinds>(kind: Kind, key: string): Kinds[Kind] | undefined {
-    return this.#held[kind].get(key)?.value;
+    return this.#registered[kind].get(key)?.value;
   }
 
   /** For people: `storage main`, `variable %NAME%`. */
   describe(owner: string): string[] {
     const described: string[] = [];
-    for (const [kind, held] of Object.entries(this.#held))
-      for (const [key, registration] of held)
+    for (const [kind, registered] of Object.entries(this.#registered))
+      for (const [key, registration] of registered)
         if (registration.owner === owner) described.push(labelOf(kind, key));
     return [...new Set(described)];
   }
 
   /** Takes away all that `owner` added. Repeatable. */
   withdraw(owner: string): void {
-    for (const held of Object.values(this.#held))
-      for (const [key, registration] of held) if (registration.owner === owner) held.delete(key);
+    for (const registered of Object.values(this.#registered))
+      for (const [key, registration] of registered) if (registration.owner === owner) registered.delete(key);
   }
 
   #takenBy(kind: keyof Kinds, key: string): string | undefined {
-    const holder = this.#held[kind].get(key)?.owner;
+    const holder = this.#registered[kind].get(key)?.owner;
     return holder === undefined ? undefined : `is taken by extension ${holder}`;
   }
 }

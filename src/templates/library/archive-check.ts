@@ -1,6 +1,6 @@
 /**
- * Decides whether a zip from elsewhere may be unpacked, entry by entry, from what its directory says: names, kinds,
- * sizes, numbers. Pure; that the contents are what the directory says is checked while they are unpacked.
+ * Decides, entry by entry, whether a zip from elsewhere may be unpacked. It checks what the zip's directory says:
+ * names, kinds, sizes, numbers. Pure: whether the contents match that is checked while they are unpacked.
  */
 
 import { type Entry, getFileNameLowLevel } from 'yauzl';
@@ -15,10 +15,10 @@ const EXECUTABLE = 0o100;
 const STORED = 0;
 const DEFLATED = 8;
 const MIB = 1024 * 1024;
-/** Smaller archives may be packed as tightly as they like: they can do no harm. */
+/** Archives that unpack to less may have any ratio: they can do no harm. */
 const FREE_OF_RATIO_BYTES = 16 * MIB;
 
-/** Of all paths together, directories included: 200,000 of 300 characters. */
+/** The limit for all paths together, directories included: 200,000 of 300 characters. */
 const MAX_NAME_CHARS = 60_000_000;
 
 /** What one archive may hold at most. */
@@ -26,7 +26,7 @@ export interface ArchiveLimits {
   readonly maxEntries: number;
   /** All files together, unpacked. */
   readonly maxBytes: number;
-  /** Unpacked bytes for each byte of the archive; worlds and logs reach 20, only bombs a thousand. */
+  /** Unpacked bytes for each byte of the archive. Worlds and logs reach 20; only bombs reach a thousand. */
   readonly maxRatio: number;
 }
 
@@ -40,7 +40,7 @@ export interface CheckedEntry {
 export class ArchiveCheck {
   readonly #limits: ArchiveLimits;
   readonly #archiveBytes: number;
-  /** By the path without regard to case: how it is written, and what it is. */
+  /** Spelling and kind of each path, by the path without regard to case. */
   readonly #known = new Map<
     string,
     { readonly path: string; readonly kind: 'file' | 'directory' | 'parent' }
@@ -56,12 +56,12 @@ export class ArchiveCheck {
     this.#archiveBytes = archiveBytes;
   }
 
-  /** Of the entries so far. */
+  /** Counts the entries that were added so far. */
   get total(): { readonly files: number; readonly bytes: number } {
     return { files: this.#files, bytes: this.#bytes };
   }
 
-  /** Throws DRV_ARCHIVE_INVALID, DRV_ARCHIVE_TOO_LARGE. Each entry once, in any order. */
+  /** Checks one entry; call it once for each, in any order. Throws DRV_ARCHIVE_INVALID, DRV_ARCHIVE_TOO_LARGE. */
   add(entry: Entry): CheckedEntry {
     this.#takeSizes(entry);
     const checked = checkEntry(entry);
@@ -89,7 +89,7 @@ export class ArchiveCheck {
       throw tooLarge(`it unpacks to more than ${maxRatio} times its size`);
   }
 
-  /** Upwards, until one is known: then those above it are too. */
+  /** Adds the parents, upwards until one is known: then those above it are known too. */
   #claimParents(path: string): void {
     for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
       const known = this.#known.get(fold(parent));
@@ -111,11 +111,11 @@ export class ArchiveCheck {
       if (kind === 'parent' && known.kind === 'parent') return;
       throw invalid(`${quoteText(path)} is in it twice`);
     }
-    // Its own entry may come after those that lie in it.
+    // The directory's own entry may come after its contents.
     if (kind === 'directory') this.#known.set(folded, { path, kind });
   }
 
-  /** Directories that only stand in the names of others are made too, and each path is held in memory. */
+  /** Counts a path. Directories that stand only in the names of others count too: each path is kept in memory. */
   #remember(folded: string, path: string, kind: 'file' | 'directory' | 'parent'): void {
     this.#known.set(folded, { path, kind });
     this.checkCount(this.#known.size);
@@ -124,12 +124,12 @@ export class ArchiveCheck {
   }
 }
 
-/** What two names have in common that some file systems take for one. */
+/** The form of a name under which some file systems take two names for one. */
 function fold(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }
 
-/** Empty at the top. */
+/** The path of the parent; empty for a top-level path. */
 function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
@@ -146,7 +146,7 @@ function checkEntry(entry: Entry): CheckedEntry {
   const path = isDirectory ? fileName.slice(0, -1) : fileName;
   const objection = /^[a-zA-Z]:/.test(path) ? 'names a drive' : objectionTo(path);
   if (objection !== undefined) throw invalid(`the name ${quoteText(fileName)} ${objection}`);
-  // Zip tools for Unix put the mode there, others leave it empty.
+  // Zip tools for Unix put the mode there; others leave it empty.
   const mode = externalFileAttributes >>> 16;
   const kind = mode & KIND_MASK;
   if (kind !== 0 && kind !== (isDirectory ? DIRECTORY : REGULAR))

@@ -1,6 +1,6 @@
 /**
- * `template sync`: has every connected node fetch trees ahead of need, and keeps the result of each. Nothing that is
- * desired changes: whoever misses it fetches a tree when an instance needs it.
+ * `template sync` to the cluster: has every connected node fetch trees ahead of need, and keeps the result of each. It
+ * changes nothing that is desired: a node without a tree fetches it when an instance needs it.
  */
 
 import type { Clock } from '../../loop/clock.js';
@@ -22,16 +22,16 @@ import { SyncRun } from './sync-run.js';
 export interface ClusterSyncOptions {
   readonly templates: {
     groups(): ReadonlyMap<string, readonly string[]>;
-    /** Throws what stands in the way. */
+    /** Throws the reason why there is no digest. */
     digest(group: string, name: string, storage: string): Promise<string | null>;
   };
-  /** Copies of what configurations take from storages. */
+  /** The master's copies of templates from storages. */
   readonly stored: {
-    held(): readonly StoredTemplate[];
+    copied(): readonly StoredTemplate[];
     refresh(isMeant: (template: StoredTemplate) => boolean): void;
   };
   readonly nodes: {
-    /** Ids, in order. */
+    /** Ids, sorted. */
     connected(): readonly string[];
     /** Has the node fetch what it lacks, and yields the result of each tree. Throws DRV_NODE_DISCONNECTED. */
     fetch(nodeId: string, digests: readonly string[], signal: AbortSignal): AsyncIterable<TreeResult>;
@@ -52,13 +52,13 @@ export class ClusterSync implements Part {
 
   start(): void {}
 
-  /** Waits for digests that are being computed: whoever computes them is stopped before. */
+  /** Waits for digests that are being computed: stop the libraries that compute them first. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.whenIdle();
   }
 
-  /** Resolves when every node was told, or could not be. */
+  /** Resolves when every node has fetched its trees, or has failed. */
   async whenIdle(): Promise<void> {
     await Promise.all(this.#running);
   }
@@ -73,7 +73,7 @@ export class ClusterSync implements Part {
     const { stored, nodes, clock, logger } = this.#options;
     const isMeant = matcherOf(pattern);
     stored.refresh(isMeant);
-    const found = [...this.#local(), ...stored.held()].filter(isMeant);
+    const found = [...this.#local(), ...stored.copied()].filter(isMeant);
     const templates = [...new Set(found.map(({ group, name }) => `${group}/${name}`))].sort();
     const run = new SyncRun({ pattern, templates, nodes: nodes.connected() }, clock);
     this.#latest = run;
@@ -106,7 +106,7 @@ export class ClusterSync implements Part {
       if (this.#stopped.signal.aborted) return null;
       const reason = messageOf(error);
       run.leaveOut(`${group}/${name}`, publicMessage(error));
-      // It is on its way to this master, and nodes fetch it from here when they need it.
+      // The template is on its way to this master, and nodes fetch it from here when they need it.
       if (DroverError.is(error, 'DRV_TEMPLATE_PENDING')) logger.info(`template sync: ${reason}`);
       else logger.warn({ group, template: name, storage, reason }, `template sync leaves one out: ${reason}`);
       return null;

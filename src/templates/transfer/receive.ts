@@ -1,7 +1,7 @@
 /**
- * Writes a tar stream of the master's to a directory of the cache and hashes it on the way, so that nothing is read
- * twice. Small files are written beside the reading, a few at a time. What was written is on the disk afterwards, but
- * for the names in directories.
+ * Writes a tar stream of the master's into a directory of the cache and hashes it on the way, so that no file is read
+ * twice. A few small files are written while the next are read. Everything is on the disk afterwards, except the names
+ * in directories.
  */
 
 import { createHash, type Hash } from 'node:crypto';
@@ -24,8 +24,8 @@ import {
 /** Files up to this size are held in memory until they are written. */
 const SMALL_BYTES = 256 * 1024;
 /**
- * Unpacks a tree into the directory `directory`, which nobody else writes. Resolves with what came, in order, when all
- * of it is written. Throws as `unpackTree` does; nothing is written any more afterwards.
+ * Unpacks a tree into the directory `directory`; no other process may write there. Resolves with the items in order,
+ * when all are written. Throws as `unpackTree` does, and writes nothing afterwards.
  */
 export async function receiveTree(
   source: AsyncIterable<Buffer>,
@@ -94,7 +94,7 @@ async function writeLarge(file: FileHandle, entry: ArchiveEntry, hash: Hash): Pr
   }
 }
 
-/** A few writes at a time; the first failure is kept, and nothing is begun after it. */
+/** Runs a few writes at a time. It keeps the first failure and begins no write after it. */
 class BoundedWrites {
   readonly #running = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | undefined;

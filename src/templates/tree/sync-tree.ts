@@ -4,7 +4,7 @@ import { syncPath } from '../../files/sync-path.js';
 import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
 import type { TreeItem } from './tree.js';
 
-/** fsync of every file and directory of a tree that nobody else changes. */
+/** fsync of every file and directory of a tree, which no other process may change meanwhile. */
 export async function syncTree(root: string, items: readonly TreeItem[], signal: AbortSignal): Promise<void> {
   await eachBounded(items, FILE_PARALLELISM, signal, ({ path }) => syncPath(join(root, path)));
   await syncPath(root);

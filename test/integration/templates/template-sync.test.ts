@@ -32,7 +32,7 @@ async function* results(...given: readonly TreeResult[]): AsyncGenerator<TreeRes
 function sync(options: Partial<ClusterSyncOptions> = {}): ClusterSync {
   return new ClusterSync({
     templates: { groups: () => GROUPS, digest: async (...template) => digestOf(...template) },
-    stored: { held: () => [], refresh: () => undefined },
+    stored: { copied: () => [], refresh: () => undefined },
     nodes: { connected: () => ['a', 'b'], fetch: () => results() },
     clock: new FakeClock(),
     logger: quietLogger,
@@ -172,7 +172,7 @@ describe('the master half of a sync', () => {
     const told: string[] = [];
     const cluster = sync({
       stored: {
-        held: () => held,
+        copied: () => held,
         refresh: (isMeant) => {
           refreshed.push(...held.filter(isMeant));
         },

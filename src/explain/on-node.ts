@@ -6,10 +6,10 @@ import { NO_HOST_PID } from '../model/run-identity.js';
 import { durationText, endText } from '../model/words.js';
 import type { InstanceFacts, Story } from './facts.js';
 
-type HeldStory = (facts: InstanceFacts, seen: InstanceDescription) => Story | undefined;
+type NodeStory = (facts: InstanceFacts, seen: InstanceDescription) => Story | undefined;
 
 /** The first that is so is the matter. */
-const STORIES: readonly HeldStory[] = [
+const STORIES: readonly NodeStory[] = [
   unsure,
   ending,
   remains,
@@ -26,7 +26,7 @@ const STORIES: readonly HeldStory[] = [
 ];
 
 /** Undefined: the node did not answer, or the instance has none. */
-export function storyOfHeld(facts: InstanceFacts): Story | undefined {
+export function storyOnNode(facts: InstanceFacts): Story | undefined {
   const { answer, record } = facts;
   if (answer.kind !== 'answered') return undefined;
   const { description } = answer;
