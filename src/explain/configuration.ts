@@ -1,4 +1,6 @@
-/** Why a configuration stands as it does: how many are asked for and are there, its file, and each of its instances. Pure. */
+/**
+ * Explains a configuration: how many instances it asks for and how many there are, its file, and each instance. Pure.
+ */
 import type { ConfigurationFileError } from '../model/configuration.js';
 import { hasFinished } from '../model/instance.js';
 import { countText, durationText } from '../model/words.js';

@@ -1,4 +1,4 @@
-/** Why an instance is as it is: one story out of the facts, the numbers beside it, and what else is worth knowing. Pure. */
+/** Explains an instance: one story out of the facts, the numbers beside it, and notes. Pure. */
 
 import { hasFinished } from '../model/instance.js';
 import type { DescribedExit } from '../model/instance-description.js';
@@ -57,7 +57,7 @@ export function explainInstance(facts: InstanceFacts, now: number): InstanceExpl
   };
 }
 
-/** The matter with an instance. */
+/** The story of an instance: the first that applies. */
 export function storyOfInstance(facts: InstanceFacts, now: number): Story {
   const { record, answer } = facts;
   const { desired, status, placement } = record;
@@ -68,14 +68,14 @@ export function storyOfInstance(facts: InstanceFacts, now: number): Story {
   if (hasFinished(record) && answer.kind !== 'answered') return finishedStory(facts, '');
   return (
     storyOfUnplaced(facts) ??
-    // A node that answers is there, whatever its beats say.
+    // A node that answers is there, even without beats.
     storyOnNode(facts) ??
     storyOfAway(facts, now) ??
     storyOfRecord(facts)
   );
 }
 
-/** The node is there and did not answer: what the master knows. */
+/** The node is there but did not answer: told from the record. */
 function storyOfRecord({ record }: InstanceFacts): Story {
   const { state, message } = record.status;
   return {

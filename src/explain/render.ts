@@ -15,7 +15,7 @@ import type {
 
 const WIDTH = 100;
 const LABEL = 13;
-/** Lines of the newest past run, and of each older one: all of them are in the data. */
+/** Lines shown of the newest past run, and of each older one. The data has all of them. */
 const LINES_OF_NEWEST = 10;
 const LINES_OF_OLDER = 2;
 /** Port holders shown: a range may have thousands. */
@@ -48,7 +48,7 @@ export function renderInstanceExplanation(explanation: InstanceExplanation): str
   ]);
 }
 
-/** What has a time of being up and no pid runs in a container. */
+/** A run without a pid is in a container. */
 function processText({ processPid, upForMs }: InstanceExplanation): string | null {
   const up = upForMs === null ? '' : `, up for ${durationText(upForMs)}`;
   if (processPid !== null) return `pid ${processPid}${up}`;
@@ -169,14 +169,14 @@ function field(label: string, text: string | null): string[] {
   return text === null ? [] : hang(`  ${label.padEnd(LABEL - 2)}`, text);
 }
 
-/** `text` after `lead`, its further lines under its first. */
+/** `text` after `lead`; further lines are indented below its first. */
 function hang(lead: string, text: string): string[] {
   const indent = Math.min(lead.length, WIDTH / 2);
   const [first = '', ...rest] = wrap(text, WIDTH - lead.length, WIDTH - indent);
   return [lead + first, ...rest.map((line) => ' '.repeat(indent) + line)];
 }
 
-/** At spaces where there are any, else in the middle of a word. */
+/** Breaks lines at spaces, or within a word that is too long. */
 function wrap(text: string, width: number, widthOfRest = width): string[] {
   const lines: string[] = [];
   let rest = toPlainText(text.replace(/\s+/g, ' ')).trim();

@@ -1,6 +1,6 @@
 /**
- * The audit trail on disk: one JSON line for everything that was done or refused, in `logs/audit.log`, bounded by
- * rotation and readable by the owner alone. The last entries are kept in memory too, those of earlier runs included.
+ * The audit trail on disk: one JSON line for every action that was done or refused, in `logs/audit.log`. Rotation
+ * bounds it, and only the owner can read it. The last entries, those of earlier runs included, are kept in memory too.
  */
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
@@ -14,11 +14,11 @@ import { hideTokens } from './secret-fields.js';
 
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const FILES = 4;
-/** Entries that `last` can give back. */
+/** The most entries that `last` can answer. */
 const AUDIT_ENTRIES_KEPT = 1000;
-/** What is read of each file at the start: enough for all entries kept, unless each is a kilobyte and more. */
+/** Bytes read of each file at the start: enough for all entries kept, unless each has a kilobyte or more. */
 const TAIL_BYTES = 2 * 1024 * 1024;
-/** A subject or an action may come from a client, who must not be able to fill the trail with one request. */
+/** A client, who may choose subject or action, must not be able to fill the trail with one request. */
 const MAX_FIELD_CHARS = 500;
 
 export interface AuditLogOptions {
@@ -32,7 +32,7 @@ export interface AuditLogOptions {
 export class AuditLog implements AuditTrail {
   readonly #options: AuditLogOptions;
   readonly #file: RotatingFile;
-  /** Oldest first; up to twice as many as are kept, so that it is cut rarely. */
+  /** Oldest first. Up to twice as many as are kept, so that the list is cut rarely. */
   #entries: AuditEntry[];
 
   /** Throws DRV_NODE_ROOT_UNUSABLE when the file cannot be opened at all. */
@@ -47,7 +47,10 @@ export class AuditLog implements AuditTrail {
     }
   }
 
-  /** On its way to the disk when this returns. A full disk loses entries, counted, and says so once. */
+  /**
+   * Records an entry, which is on its way to the disk when this returns. A full disk loses entries; one line later says
+   * how many.
+   */
   record(entry: Omit<AuditEntry, 'at'>): void {
     const whole = shorten({ at: this.#options.now(), ...entry });
     this.#entries.push(whole);
@@ -62,7 +65,7 @@ export class AuditLog implements AuditTrail {
     return count < 1 ? [] : this.#entries.slice(-Math.min(count, AUDIT_ENTRIES_KEPT));
   }
 
-  /** Idempotent; what is recorded later is kept in memory only. */
+  /** Idempotent. Later entries are kept in memory only. */
   close(): void {
     this.#file.close();
   }
@@ -88,7 +91,7 @@ function shorten(entry: AuditEntry): AuditEntry {
 }
 
 function clean(text: string): string {
-  // Operators read it with tools that print what they find.
+  // Operators read the trail with tools that print control characters as they are.
   return cutText(hideTokens(toPlainText(text.replace(/\s+/g, ' '))), MAX_FIELD_CHARS);
 }
 
@@ -97,7 +100,9 @@ function lostEntry(lines: number, at: number): AuditEntry {
   return { at, key: null, action: 'audit', subject, address: null, result: 'failed' };
 }
 
-/** The newest entries of all files, oldest first. What is no entry, a line cut off by a crash, is left out. */
+/**
+ * The newest entries of all files, oldest first. Lines that are no entry, such as one cut off by a crash, are left out.
+ */
 function readEnd(path: string): AuditEntry[] {
   let entries: AuditEntry[] = [];
   for (let index = 0; index < FILES && entries.length < AUDIT_ENTRIES_KEPT; index++) {

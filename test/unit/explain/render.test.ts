@@ -165,7 +165,7 @@ describe('the text of a configuration', () => {
     ]);
   });
 
-  it('shows a broken file and the wait of the enforcer', () => {
+  it('shows a broken file and the wait of minimum-service', () => {
     const error = { file: 'lobby.json', line: 7, column: 3, field: 'ramMB', message: 'ramMB: must be less' };
     const service = serviceView({ minimum: 2, nextCreationInMs: 8000 });
     const lines = configurationText({ service, fileErrors: [error], placement: FULL, instances: [] });
