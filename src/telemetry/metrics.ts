@@ -40,7 +40,7 @@ export interface MetricSources {
   /** Instances by configuration and state. */
   instances(): Iterable<{ configuration: string; state: string; count: number }>;
   /** Declared minimum and what counts towards it now. */
-  services(): Iterable<{ configuration: string; minimum: number; actual: number }>;
+  minimums(): Iterable<{ configuration: string; minimum: number; actual: number }>;
   configurationFileErrors(): number;
   /** What instances use, as their nodes measured it last. */
   usages(): Iterable<ShownUsage>;
@@ -178,7 +178,7 @@ export class Metrics {
       registers,
       collect() {
         this.reset();
-        for (const { configuration, minimum } of sources.services()) this.set({ configuration }, minimum);
+        for (const { configuration, minimum } of sources.minimums()) this.set({ configuration }, minimum);
       },
     });
     new Gauge({
@@ -188,7 +188,7 @@ export class Metrics {
       registers,
       collect() {
         this.reset();
-        for (const { configuration, actual } of sources.services()) this.set({ configuration }, actual);
+        for (const { configuration, actual } of sources.minimums()) this.set({ configuration }, actual);
       },
     });
     new Gauge({
