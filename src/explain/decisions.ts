@@ -31,8 +31,9 @@ export interface ServiceView {
   readonly maximum: number | null;
   /** Ids of the instances that count towards the minimum. */
   readonly counted: ReadonlySet<string>;
-  /** Instances that the next pass creates; below, those that it stops. */
+  /** Number of instances that the next pass creates. */
   readonly creating: number;
+  /** Number of instances that the next pass stops. */
   readonly stopping: number;
   /** The delay before the next creation; null when there is none. */
   readonly nextCreationInMs: number | null;

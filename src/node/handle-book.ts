@@ -55,7 +55,7 @@ const keptSchema = z.object({
   exit: exitSchema.nullable(),
   /** The last ends, newest first, for `instance why`. Older handles omit it. */
   exits: z.array(pastRunSchema).readonly().default([]),
-  /** Restarts after exits that nobody asked for, over the instance's life. */
+  /** Restarts after unrequested exits, over the instance's life. */
   restarts: z.int(),
   /** Failures in a row (exits before 60 s, failed installs and starts); decides the delay before the next try. */
   streak: z.int(),

@@ -144,9 +144,9 @@ function saysItIsReady(before: InstanceStatus, report: Report): boolean {
   return isWaiting && before.state === 'ONLINE' && before.reason === 'reported' && isSameRun;
 }
 
-/** It speaks of what the record no longer asks for; the node will say more when it has heard of that. */
+/** True for a report on a former request or port. The node reports again when it has heard of the present one. */
 function isOutdated({ desired, placement }: InstanceRecord, report: Report): boolean {
-  // Whoever believes in a stop from before a start may place the instance elsewhere while it is being started here.
+  // Taken as true, a stop from before a start would let placement move an instance that is being started here.
   if (report.state === 'STOPPED' && desired.goal !== 'remove' && report.restartToken < desired.restartToken)
     return true;
   return report.reason === 'port-busy' && report.busyPort !== placement?.port;

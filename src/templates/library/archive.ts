@@ -104,8 +104,8 @@ class EntryWriter {
 
 async function* contentOf(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   const content = await zip.openReadStreamPromise(entry);
-  // It inflates ahead of its reader: what fails before or after the loop must not be nobody's error. No await may
-  // come between here and the loop, for an error from before it would never be seen.
+  // It inflates ahead of its reader: an error before or after the loop must not end the process. No await may come
+  // between here and the loop, or an error from before it would be lost.
   content.on('error', () => {});
   try {
     yield* bytesOf(content);
