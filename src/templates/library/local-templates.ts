@@ -25,7 +25,7 @@ export interface LocalTemplatesOptions {
   readonly library: TemplateLibrary;
   readonly maxUploadMB: number;
   readonly logger: Logger;
-  /** Default: see the documentation. */
+  /** Default: see docs/templates.md. */
   readonly archiveLimits?: Partial<ArchiveLimits>;
 }
 
