@@ -203,12 +203,14 @@ export class Master implements Part {
     return this.#controllers.drains.progressOf(nodeId);
   }
 
-  /** Explains instances and configurations; `fileErrors` are the faults of configuration files as they stand. */
+  /** Explains instances, configurations and nodes; `fileErrors` are the faults of configuration files as they stand. */
   explainer(fileErrors: () => readonly ConfigurationFileError[]): Explainer {
     return new FactsExplainer({
       ...this.state,
       fileErrors,
       decisions: this.#controllers.decisions,
+      usedOf: (nodeId) => this.usedOf(nodeId),
+      drainOf: (nodeId) => this.drainOf(nodeId),
       askNode: (question) => askForDescriptions((nodeId) => this.#hub.callsOf(nodeId), question),
       clock: this.#options.clock,
     });

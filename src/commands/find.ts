@@ -6,14 +6,8 @@ import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import { quoteText } from '../model/words.js';
-import type { CommandDependencies } from './dependencies.js';
-
-/** Instances that clients may see, in no order. */
-export function* visibleInstances({
-  instances,
-}: Pick<CommandDependencies, 'instances'>): Generator<InstanceRecord> {
-  for (const [, { value }] of instances.entries()) if (value.desired.goal !== 'remove') yield value;
-}
+import { visibleInstances } from '../operations/instance-details.js';
+import type { CommandDependencies } from './context.js';
 
 /** Throws DRV_INSTANCE_UNKNOWN. */
 export function findInstance(

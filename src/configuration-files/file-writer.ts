@@ -5,6 +5,7 @@ import { replaceFile } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
 import { type ConfigurationRecord, isBroughtBy } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
+import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { fileReason, hasFileCode } from './file-reason.js';
 import { MAX_FILE_BYTES } from './parse.js';
@@ -73,8 +74,7 @@ export class ConfigurationFileWriter {
 
   async #filesOf(name: string): Promise<string[]> {
     const record = this.#configurations.get(name)?.value;
-    if (record === undefined)
-      throw new DroverError('DRV_CONFIGURATION_UNKNOWN', `there is no configuration "${name}"`);
+    if (record === undefined) throw unknownConfiguration(name);
     const { sourceFile, sourceNode } = record;
     if (!this.#isOurs(record))
       throw new Error(

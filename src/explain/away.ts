@@ -4,7 +4,7 @@ import { durationText } from '../model/words.js';
 import type { InstanceFacts, Story } from './facts.js';
 
 /** A node that was silent for longer than this is mentioned (beats come every 2 s). */
-const QUIET_MS = 3000;
+export const QUIET_MS = 3000;
 
 /** Undefined when the node is there, or the instance has none. */
 export function storyOfAway(facts: InstanceFacts, now: number): Story | undefined {

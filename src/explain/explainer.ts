@@ -4,12 +4,12 @@
  */
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
-import { DroverError } from '../model/errors.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import type { InstanceDescription } from '../model/instance-description.js';
-import { isInstanceId, nameSchema } from '../model/names.js';
 import type { NodeRecord } from '../model/node.js';
+import type { DrainProgress } from '../model/node-drain.js';
 import { publicMessage } from '../model/public-message.js';
+import { unknownConfiguration, unknownInstance, unknownNode } from '../model/unknown.js';
 import type { LookupReader, MirrorReader } from '../store/mirror.js';
 import { explainConfiguration } from './configuration.js';
 import type { ContactView, Decisions } from './decisions.js';
@@ -18,10 +18,12 @@ import {
   type Explainer,
   type InstanceExplanation,
   MOST_LISTED,
+  type NodeExplanation,
 } from './explanation.js';
 import type { InstanceFacts, NodeAnswer } from './facts.js';
 import { faultsOf, isOfOneFile } from './files.js';
 import { explainInstance } from './instance.js';
+import { explainNode } from './node.js';
 
 /** How long a node may take to answer. */
 const ANSWER_WITHIN_MS = 2000;
@@ -44,6 +46,10 @@ export interface FactsExplainerOptions {
   readonly instancesByConfiguration: LookupReader<string>;
   readonly fileErrors: () => readonly ConfigurationFileError[];
   readonly decisions: Decisions;
+  /** What placement has given out on a node. */
+  readonly usedOf: (nodeId: string) => { readonly ramMB: number; readonly cpu: number };
+  /** Undefined: the node is not being drained. */
+  readonly drainOf: (nodeId: string) => DrainProgress | undefined;
   /** Asks a node about its instances. Throws errors that an operator may read. */
   readonly askNode: (question: NodeQuestion) => Promise<ReadonlyMap<string, InstanceDescription>>;
   readonly clock: Clock;
@@ -107,6 +113,26 @@ export class FactsExplainer implements Explainer {
     );
   }
 
+  async node(nodeId: string): Promise<NodeExplanation> {
+    this.#nodeRecord(nodeId);
+    const listed = this.#instancesOn(nodeId).toSorted(byTrouble).slice(0, MOST_LISTED);
+    const answers = await this.#ask(listed, 0);
+    // Everything else is read after the answers, in one go.
+    const node = this.#nodeRecord(nodeId);
+    const { usedOf, drainOf, decisions, clock } = this.#options;
+    const all = new Map(this.#instancesOn(nodeId).map((record) => [record.id, record]));
+    const instances = listed.flatMap(({ id }) => {
+      const record = all.get(id);
+      if (record === undefined) return [];
+      const facts = this.#factsOf(record, answers, this.#shared(record.configurationName));
+      return [{ ...facts, move: decisions.moveOf(id) }];
+    });
+    const contact = decisions.contactOf(nodeId);
+    const used = usedOf(nodeId);
+    const facts = { node, contact, drain: drainOf(nodeId), used, instances, instancesTotal: all.size };
+    return explainNode(facts, clock.now());
+  }
+
   #refuseUnknown(name: string): void {
     const { configuration, fileErrors } = this.#shared(name);
     if (configuration === undefined && !fileErrors.some(isOfOneFile)) throw unknownConfiguration(name);
@@ -115,8 +141,7 @@ export class FactsExplainer implements Explainer {
   #visible(id: string): { readonly value: InstanceRecord; readonly revision: number } {
     const entry = this.#options.instances.get(id);
     if (entry !== undefined && entry.value.desired.goal !== 'remove') return entry;
-    const which = isInstanceId(id) ? `instance "${id}"` : 'such instance';
-    throw new DroverError('DRV_INSTANCE_UNKNOWN', `there is no ${which}: GET /api/instances lists them`);
+    throw unknownInstance(id);
   }
 
   #instancesOf(name: string): InstanceRecord[] {
@@ -125,6 +150,19 @@ export class FactsExplainer implements Explainer {
       const record = instances.get(id)?.value;
       return record === undefined || record.desired.goal === 'remove' ? [] : [record];
     });
+  }
+
+  #nodeRecord(nodeId: string): NodeRecord {
+    const record = this.#options.nodes.get(nodeId)?.value;
+    if (record === undefined) throw unknownNode(nodeId);
+    return record;
+  }
+
+  /** What is placed there and not being removed. */
+  #instancesOn(nodeId: string): InstanceRecord[] {
+    return [...this.#options.instances.entries()]
+      .map(([, { value }]) => value)
+      .filter(({ placement, desired }) => placement?.nodeId === nodeId && desired.goal !== 'remove');
   }
 
   #shared(name: string): Shared {
@@ -196,12 +234,4 @@ function byTrouble(a: InstanceRecord, b: InstanceRecord): number {
 function rank({ desired, status }: InstanceRecord): number {
   if (desired.goal === 'run') return status.state === 'ONLINE' && status.reason === null ? 1 : 0;
   return status.state === 'STOPPED' ? 2 : 0;
-}
-
-function unknownConfiguration(name: string): DroverError {
-  const which = nameSchema.safeParse(name).success ? `configuration "${name}"` : 'such configuration';
-  return new DroverError(
-    'DRV_CONFIGURATION_UNKNOWN',
-    `there is no ${which}: GET /api/configurations lists them`,
-  );
 }

@@ -1,5 +1,5 @@
 /**
- * Explanations as text for `instance why` and `config why`: the verdict, what happens next, what to do, then the
+ * Explanations as text for `instance why`, `config why` and `cluster why`: the verdict, what happens next, what to do, then the
  * numbers. No colours; no line is longer than 100 columns.
  */
 
@@ -8,6 +8,7 @@ import { toPlainText } from '../telemetry/plain-text.js';
 import type {
   ConfigurationExplanation,
   InstanceExplanation,
+  NodeExplanation,
   NodeVerdict,
   PastExit,
   PortHolder,
@@ -76,6 +77,27 @@ export function renderConfigurationExplanation(explanation: ConfigurationExplana
     ),
     nodeLines('One more instance', explanation.nodes, explanation.nodesTotal),
     portLines(explanation),
+  ]);
+}
+
+/** Several lines, without a newline at the end. */
+export function renderNodeExplanation(explanation: NodeExplanation): string {
+  const { condition, conditionForMs, silentMs, cordoned, instances, instancesTotal } = explanation;
+  const { usedRamMB, maxRamMB, usedCpu, maxCpu } = explanation;
+  return blocks([
+    head(explanation),
+    [
+      ...field('condition', `${condition} for ${durationText(conditionForMs)}`),
+      ...field('last beat', silentMs === null ? null : `${durationText(silentMs)} ago`),
+      ...field('cordoned', cordoned ? 'yes' : null),
+      ...field('RAM', `${usedRamMB} of ${maxRamMB} MB given out`),
+      ...field('CPU', `${usedCpu} of ${maxCpu} given out (100 = one core)`),
+    ],
+    table(
+      'Instances',
+      instances.map((row) => [row.instanceId, row.configurationName, row.state, row.verdict]),
+      instancesTotal,
+    ),
   ]);
 }
 

@@ -3,6 +3,7 @@
  * an `Extension`. It registers what it adds in `activate`; all of that goes when the node stops. It is the operator's
  * code and runs inside the daemon: its errors are caught, but a loop that never ends cannot be.
  */
+import { z } from 'zod';
 import type { MaybePromise } from '../loop/maybe-promise.js';
 import type { InstanceState } from '../model/instance.js';
 import type { LogPlace } from '../model/past-exit.js';
@@ -111,15 +112,16 @@ export type NodeEvent =
       readonly change: 'added' | 'changed' | 'removed';
     };
 
-/** An entry of `extension list`. `adds` is for people: `storage main`, `command greet`. */
-export interface ExtensionStatus {
-  readonly id: string;
-  readonly name: string;
-  readonly version: string | null;
-  readonly description: string | null;
-  /** `inactive`: a built-in extension without settings. */
-  readonly state: 'active' | 'failed' | 'inactive';
-  /** Why it failed; for an active one, its last error. */
-  readonly error: string | null;
-  readonly adds: readonly string[];
-}
+/** What `extension list` shows. */
+export const extensionStatusSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  version: z.string().nullable(),
+  description: z.string().nullable(),
+  state: z
+    .enum(['active', 'failed', 'inactive'])
+    .describe("inactive: one of Drover's own that nobody configured"),
+  error: z.string().nullable().describe('why it failed; of an active one, what went wrong last'),
+  adds: z.array(z.string()).readonly().describe('for people: `storage main`, `command greet`'),
+});
+export type ExtensionStatus = Readonly<z.output<typeof extensionStatusSchema>>;

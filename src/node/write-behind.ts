@@ -6,6 +6,7 @@
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import { messageOf } from '../model/errors.js';
 import type { Entry, Operation, Store } from '../store/store.js';
+import { inSteps } from '../store/transaction.js';
 import type { Logger } from '../telemetry/logger.js';
 
 /**
@@ -110,7 +111,8 @@ export class WriteBehind {
     for (const [key, value] of batch)
       operations.push(value === undefined ? { do: 'remove', key } : { do: 'put', key, value });
     try {
-      await this.#options.store.transact(operations);
+      // Called together, so that one commit takes them all; what is lost of a batch is written again.
+      await Promise.all(inSteps(operations).map((step) => this.#options.store.transact(step)));
       if (this.#isFailing) this.#options.logger.info('the node can keep its state on disk again');
       this.#isFailing = false;
       return true;

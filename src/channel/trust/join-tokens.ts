@@ -5,6 +5,7 @@ import { DroverError } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { joinTokenKey, PREFIX } from '../../store/keys.js';
 import { create, type Store } from '../../store/store.js';
+import { inSteps } from '../../store/transaction.js';
 import type { Authority } from './authority.js';
 import { formatJoinToken, generateJoinToken, hashSecret } from './join-token.js';
 
@@ -99,8 +100,8 @@ export class JoinTokens {
         'DRV_REQUEST_INVALID',
         `there are ${tokens.length} join tokens, and no more are kept: revoke some first`,
       );
-    if (old.length > 0)
-      await this.#options.store.transact(old.map(({ id }) => ({ do: 'remove', key: joinTokenKey(id) })));
+    for (const some of inSteps(old))
+      await this.#options.store.transact(some.map(({ id }) => ({ do: 'remove', key: joinTokenKey(id) })));
   }
 }
 

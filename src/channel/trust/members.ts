@@ -227,8 +227,8 @@ export class Members {
         return await change();
       } catch (error) {
         if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MAX_TRIES) throw error;
-        // The winner's write may still be on its way to the disk, and is not read before. Transactions settle in order.
-        await this.#options.store.transact([]);
+        // The winner's write may still be on its way to the disk, and is not read before.
+        await this.#options.store.barrier();
       }
     }
   }

@@ -1,6 +1,6 @@
 /**
  * Opens the embedded store of a directory, or refuses: a file that lost anything must never look like an empty or
- * older state, because the enforcer would act on it.
+ * older state, because minimum-service would act on it.
  */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';

@@ -65,7 +65,7 @@ describe('a template sync', () => {
     await plane.start();
     for (const node of ['b', 'a']) await plane.addNode(node);
     await plane.whenIdle();
-    const { revision } = plane.store;
+    const revision = await plane.store.barrier();
     const cluster = sync({ nodes: plane.master.prefetching });
     expect(await cluster.toCluster('games/*')).toMatchObject({
       templates: ['games/arena', 'games/lobby'],
@@ -78,7 +78,7 @@ describe('a template sync', () => {
       `b ${digestOf('games', 'arena')} by the channel`,
       `b ${digestOf('games', 'lobby')} by the channel`,
     ]);
-    expect(plane.store.revision).toBe(revision);
+    expect(await plane.store.barrier()).toBe(revision);
     expect(cluster.latest).toMatchObject({
       pattern: 'games/*',
       isOver: true,

@@ -141,12 +141,12 @@ export class ControlPlane {
     const configuration = configurationSchema.parse(input);
     const hash = hashConfiguration(configuration);
     const value = { configuration, hash, sourceFile: `${configuration.name}.json` };
-    await this.store.transact([
+    const revision = await this.store.transact([
       { do: 'put', key: revisionKey(hash), value: configuration },
       { do: 'put', key: configurationKey(configuration.name), value },
     ]);
-    await this.master.state.configurations.until(this.store.revision);
-    await this.master.state.revisions.until(this.store.revision);
+    await this.master.state.configurations.until(revision);
+    await this.master.state.revisions.until(revision);
   }
 
   async removeConfiguration(name: string): Promise<void> {

@@ -24,6 +24,7 @@ const ROOMS: readonly string[] = [
   'src/api/openapi/',
   'src/api/routes/',
   'src/api/sockets/',
+  'src/operations/',
   'src/api/access/',
   'src/api/http/',
   'src/extensions/',
