@@ -36,7 +36,8 @@ export default defineConfig({
   plugins: [licences()],
   output: {
     dir: 'dist',
-    cleanDir: true,
+    // A daemon that runs from here loads its chunks when it first needs them: only what is packed begins empty.
+    cleanDir: process.env.npm_command === 'pack' || process.env.npm_command === 'publish',
     format: 'esm',
     // One byte a character in memory, where a single dash would make it two for the whole file.
     charset: 'ascii',

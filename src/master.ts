@@ -203,19 +203,21 @@ export class Master implements Part {
     return this.#controllers.drains.progressOf(nodeId);
   }
 
-  /** Explains instances and configurations; `fileErrors` are the faults of configuration files as they stand. */
+  /** Explains instances, configurations and nodes; `fileErrors` are the faults of configuration files as they stand. */
   explainer(fileErrors: () => readonly ConfigurationFileError[]): Explainer {
     return new FactsExplainer({
       ...this.state,
       fileErrors,
       decisions: this.#controllers.decisions,
+      usedOf: (nodeId) => this.usedOf(nodeId),
+      drainOf: (nodeId) => this.drainOf(nodeId),
       askNode: (question) => askForDescriptions((nodeId) => this.#hub.callsOf(nodeId), question),
       clock: this.#options.clock,
     });
   }
 
   /** What `/metrics` shows of instances and services. */
-  metricSources(): Pick<MetricSources, 'instances' | 'services' | 'usages'> {
+  metricSources(): Pick<MetricSources, 'instances' | 'minimums' | 'usages'> {
     const { instances, configurations } = this.state;
     const { usage } = this.#hub;
     const { minimumService } = this.#controllers;
@@ -232,7 +234,7 @@ export class Master implements Part {
         }
         yield* counts.values();
       },
-      *services() {
+      *minimums() {
         for (const [name, { value }] of configurations.entries())
           yield {
             configuration: name,

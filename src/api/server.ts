@@ -1,17 +1,20 @@
 /**
- * The HTTP server of the master: limits, the gate at its root, and the routes. It serves what the rest of the
- * master hands it (`ApiDependencies`) and decides nothing itself. Built and started by the master.
+ * The HTTP server of the master: limits, the gate at its root, and the routes of all rooms. It serves what the rest of
+ * the master hands it (`ApiDependencies`) and decides nothing itself. Built and started by the master.
  */
 import { createServer } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
 import { describeListenError } from '../model/listen-error.js';
+import type { KeyNeeds } from '../operations/api-keys.js';
+import type { ConfigurationReloadNeeds } from '../operations/configuration-reload.js';
+import type { JoinTokenNeeds } from '../operations/join-tokens.js';
+import type { NodeOperationNeeds } from '../operations/node-operations.js';
 import { auditWrites } from './access/audit.js';
-import { Gate, requireScope } from './access/auth.js';
+import { Gate, type GateNeeds, requireScope } from './access/auth.js';
 import { bindAddressOf } from './http/bind-address.js';
 import { limitConnections } from './http/connection-limit.js';
-import type { ApiDependencies } from './http/dependencies.js';
 import { answerSocketError, replyWithError } from './http/error-reply.js';
 import { acceptJsonBodies } from './http/json-body.js';
 import { sendError } from './http/json-reply.js';
@@ -19,19 +22,25 @@ import { refuseOtherMethods } from './http/other-methods.js';
 import { guardBodies } from './http/request-guard.js';
 import type { Route } from './http/route.js';
 import { Upgrades } from './http/upgrades.js';
+import type { LiveLogNeeds } from './live-log/live-log.js';
 import { liveLogSocket } from './live-log/live-log-socket.js';
 import { LiveLogs } from './live-log/live-logs.js';
 import { docsRoutes, openApiRoute } from './openapi/docs-routes.js';
-import { auditRoutes } from './routes/audit-routes.js';
-import { clusterRoutes } from './routes/cluster-routes.js';
-import { commandRoutes } from './routes/command-routes.js';
-import { configurationRoutes } from './routes/configuration-routes.js';
-import { instanceRoutes } from './routes/instance-routes.js';
-import { InstanceView } from './routes/instance-view.js';
-import { nodeRoutes } from './routes/node-routes.js';
+import { type AuditNeeds, auditRoutes } from './routes/audit-routes.js';
+import { type ClusterNeeds, clusterRoutes } from './routes/cluster-routes.js';
+import { type CommandNeeds, commandRoutes } from './routes/command-routes.js';
+import { configurationFileRoutes } from './routes/configuration-file-routes.js';
+import { type ConfigurationNeeds, configurationRoutes } from './routes/configuration-routes.js';
+import { type ExtensionNeeds, extensionRoutes } from './routes/extension-routes.js';
+import { type InstanceNeeds, instanceRoutes } from './routes/instance-routes.js';
+import { InstanceView, type InstanceViewOptions } from './routes/instance-view.js';
+import { joinTokenRoutes } from './routes/join-token-routes.js';
+import { keyRoutes } from './routes/key-routes.js';
+import { nodeOperationRoutes } from './routes/node-operation-routes.js';
+import { type NodeNeeds, nodeRoutes } from './routes/node-routes.js';
 import { pluginRoutes } from './routes/plugin-routes.js';
-import { templateRoutes } from './routes/template-routes.js';
-import { whyRoutes } from './routes/why-routes.js';
+import { type TemplateNeeds, templateRoutes } from './routes/template-routes.js';
+import { type WhyNeeds, whyRoutes } from './routes/why-routes.js';
 import { consoleSocket } from './sockets/console-socket.js';
 import type { SocketDescription } from './sockets/socket.js';
 import { SocketBook, type SocketLimits } from './sockets/socket-book.js';
@@ -60,9 +69,26 @@ export interface ApiLimits {
   readonly sockets: Partial<SocketLimits>;
 }
 
+/** Everything that the gate, the routes and the sockets ask of the master; each says its part itself. */
+export type ApiDependencies = AuditNeeds &
+  ClusterNeeds &
+  CommandNeeds &
+  ConfigurationNeeds &
+  ConfigurationReloadNeeds &
+  ExtensionNeeds &
+  GateNeeds &
+  InstanceNeeds &
+  InstanceViewOptions &
+  JoinTokenNeeds &
+  KeyNeeds &
+  LiveLogNeeds &
+  NodeNeeds &
+  NodeOperationNeeds &
+  TemplateNeeds &
+  WhyNeeds & { readonly clock: Clock };
+
 export interface ApiServerOptions {
   readonly dependencies: ApiDependencies;
-  readonly clock: Clock;
   readonly limits?: Partial<ApiLimits>;
 }
 
@@ -88,7 +114,8 @@ export class ApiServer implements Part {
   #stopping: Promise<void> | undefined;
 
   constructor(options: ApiServerOptions) {
-    const { dependencies, clock, limits } = options;
+    const { dependencies, limits } = options;
+    const { clock } = dependencies;
     this.#options = options;
     this.#sockets = new SocketBook(clock, limits?.sockets);
     dependencies.metrics.addApiSockets(() => this.#sockets.size);
@@ -99,9 +126,14 @@ export class ApiServer implements Part {
       ...nodeRoutes(dependencies),
       ...instanceRoutes({ dependencies, view: this.#view }),
       ...configurationRoutes(dependencies),
+      ...configurationFileRoutes(dependencies),
       ...clusterRoutes({ dependencies, view: this.#view }),
+      ...nodeOperationRoutes(dependencies),
+      ...joinTokenRoutes(dependencies),
       ...pluginRoutes({ dependencies, view: this.#view }),
       ...templateRoutes(dependencies),
+      ...keyRoutes(dependencies),
+      ...extensionRoutes(dependencies),
       ...auditRoutes(dependencies),
       ...commandRoutes(dependencies),
       ...whyRoutes(dependencies),
@@ -187,7 +219,7 @@ export class ApiServer implements Part {
   }
 
   #build(): FastifyInstance {
-    const { dependencies, clock, limits } = this.#options;
+    const { dependencies, limits } = this.#options;
     const { headersMs = 10_000, silenceMs = 180_000 } = limits ?? {};
     const server = fastify({
       logger: false,
@@ -210,7 +242,7 @@ export class ApiServer implements Part {
         if (this.#gate.admit(request, reply, undefined)) this.#fail(error, request, reply);
       },
     });
-    limitConnections(server.server, { clock, logger: dependencies.logger });
+    limitConnections(server.server, dependencies);
     this.#addHooks(server);
     server.setErrorHandler((error, request, reply) => this.#fail(error, request, reply));
     server.setNotFoundHandler((_request, reply) => sendError(reply, 404, 'there is no such endpoint'));

@@ -5,6 +5,7 @@ import { offeredRuntimes, runtimesNotOffered } from '../commands/runtime-text.js
 import type { Daemon } from '../daemon/daemon.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { NO_HOST_PID } from '../model/run-identity.js';
+import { shellWord } from './shell-word.js';
 
 /** Above this file as above the chunk that it becomes. */
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
@@ -64,9 +65,4 @@ function describeInstances(instances: readonly InstanceRecord[], root: string): 
 
 function runText(pid: number): string {
   return pid === NO_HOST_PID ? 'container' : `pid ${pid}`;
-}
-
-/** Quoted only where a shell needs it. */
-function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -3,11 +3,12 @@
  * in output and time, each an audit line. Lines that run at once do not know of each other.
  */
 import type { Command } from 'commander';
+import type { CommandRunner, CommandSession } from '../api/http/command-runner.js';
 import { withDeadline } from '../loop/deadline.js';
 import { DroverError } from '../model/errors.js';
 import { subjectOfCommand, subjectOfUnknown } from './audit-subject.js';
 import { completionsOf } from './completion.js';
-import type { CommandDependencies } from './dependencies.js';
+import type { CommandDependencies } from './context.js';
 import { describeFailure, isHelp } from './failure.js';
 import { CommandOutput } from './output.js';
 import { splitLine } from './split-line.js';
@@ -18,18 +19,7 @@ const MAX_MS = 55_000;
 /** A line longer than this is a mistake or worse. */
 const MAX_LINE_CHARS = 64 * 1024;
 
-/** Who runs a line, and where its output goes. */
-export interface Session {
-  /** For the audit trail: label of the key, or `terminal`. */
-  readonly actor: string;
-  readonly address: string | null;
-  /** Aborts when nobody reads any more. */
-  readonly signal: AbortSignal;
-  readonly columns?: number | undefined;
-  write(text: string): void;
-}
-
-export class Commands {
+export class Commands implements CommandRunner {
   readonly #dependencies: CommandDependencies;
 
   constructor(dependencies: CommandDependencies) {
@@ -40,7 +30,7 @@ export class Commands {
    * Runs one line; never throws. What goes wrong is one line `error: ...`, or `{"error"}` with `-o json`. Output ends
    * at 4 MiB and the wait at 55 s; what the command had begun by then goes on unseen.
    */
-  async run(line: string, session: Session): Promise<{ readonly isOk: boolean }> {
+  async run(line: string, session: CommandSession): Promise<{ readonly isOk: boolean }> {
     const isTooLong = line.length > MAX_LINE_CHARS;
     const words = isTooLong ? [] : splitLine(line);
     if (words.length === 0 && !isTooLong) return { isOk: true };
@@ -86,7 +76,7 @@ export class Commands {
     }
   }
 
-  #record({ actor, address }: Session, subject: string, isOk: boolean): void {
+  #record({ actor, address }: CommandSession, subject: string, isOk: boolean): void {
     const result = isOk ? 'ok' : 'failed';
     this.#dependencies.audit.record({ key: actor, action: 'command', subject, address, result });
   }
@@ -99,7 +89,7 @@ interface Ran {
 }
 
 interface Run {
-  readonly session: Session;
+  readonly session: CommandSession;
   readonly output: CommandOutput;
   readonly ran: Ran;
 }

@@ -1,7 +1,7 @@
 /** What could come next on a line that is being typed: words of the tree, ids and names. */
 import type { Command } from 'commander';
-import type { CommandDependencies } from './dependencies.js';
-import { visibleInstances } from './find.js';
+import { visibleInstances } from '../operations/instance-details.js';
+import type { CommandDependencies } from './context.js';
 
 /** More than these help nobody. */
 const MAX_CANDIDATES = 50;

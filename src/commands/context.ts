@@ -1,8 +1,56 @@
 /** One run of one command: what it works on, where it prints, and the options that all commands share. */
 import { type Command, Option } from 'commander';
-import type { CommandDependencies } from './dependencies.js';
+import type { InstanceStreams } from '../channel/services/instance-streams.js';
+import type { Explainer } from '../explain/explanation.js';
+import type { ExtensionRegistry } from '../extensions/registry.js';
+import type { Clock } from '../loop/clock.js';
+import type { ApiKeyRecord } from '../model/api-key.js';
+import type { AuditTrail } from '../model/audit.js';
+import type { ConfigurationRecord } from '../model/configuration.js';
+import type { InstanceRecord } from '../model/instance.js';
+import type { NodeRecord } from '../model/node.js';
+import type { KeyNeeds } from '../operations/api-keys.js';
+import type { ClusterStatusNeeds } from '../operations/cluster-status.js';
+import type { ConfigurationDiffNeeds } from '../operations/configuration-diff.js';
+import type { ConfigurationReloadNeeds } from '../operations/configuration-reload.js';
+import type { InstanceDetailsNeeds } from '../operations/instance-details.js';
+import type { JoinTokenNeeds } from '../operations/join-tokens.js';
+import type { NodeOperationNeeds } from '../operations/node-operations.js';
+import type { InstanceWriter } from '../store/instance-writes.js';
+import type { MirrorReader } from '../store/mirror.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { LocalTemplates } from '../templates/library/local-templates.js';
+import type { MasterTemplates } from '../templates/master-templates.js';
 import type { CommandOutput } from './output.js';
 import { type Cell, renderTable } from './table.js';
+
+type Records<T> = Pick<MirrorReader<T>, 'get' | 'entries'>;
+
+/** What the commands ask of the master, beside what the operations under them need. */
+export type CommandDependencies = ClusterStatusNeeds &
+  ConfigurationDiffNeeds &
+  ConfigurationReloadNeeds &
+  InstanceDetailsNeeds &
+  JoinTokenNeeds &
+  KeyNeeds &
+  NodeOperationNeeds & {
+    readonly version: string;
+    readonly instances: Records<InstanceRecord>;
+    readonly configurations: Records<ConfigurationRecord>;
+    readonly nodes: Records<NodeRecord>;
+    readonly keys: Records<ApiKeyRecord>;
+    readonly instanceWrites: Pick<InstanceWriter, 'create' | 'setLifecycle' | 'remove'>;
+    readonly streams: Pick<InstanceStreams, 'readLogs' | 'writeStdin'>;
+    readonly templates: Pick<LocalTemplates, 'groups'>;
+    readonly templateSync: Pick<MasterTemplates, 'fromStorage' | 'toCluster' | 'latestSync'>;
+    readonly explainer: Explainer;
+    readonly extensions: Pick<ExtensionRegistry, 'list' | 'commands'>;
+    readonly audit: Pick<AuditTrail, 'record'>;
+    readonly clock: Clock;
+    readonly logger: Logger;
+    /** Ends the daemon as SIGTERM does; returns at once. */
+    stopDaemon(): void;
+  };
 
 export interface CommandContext {
   readonly dependencies: CommandDependencies;

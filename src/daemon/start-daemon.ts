@@ -6,6 +6,7 @@
 import { BUILT_INS } from '../extensions/built-in/built-ins.js';
 import type { ExtensionFaults } from '../extensions/extension-faults.js';
 import { ExtensionRegistry } from '../extensions/registry.js';
+import { removeUnfinishedWrites } from '../files/replace-file.js';
 import { RunningParts } from '../loop/lifecycle.js';
 import { SystemClock } from '../loop/system-clock.js';
 import { DroverError, messageOf } from '../model/errors.js';
@@ -59,6 +60,7 @@ async function startParts(
   const configuration = await loadMainConfiguration(paths.configFile);
   const lock = await acquireRootLock(paths);
   running.onStop(() => lock.release());
+  for (const directory of [paths.root, paths.data, paths.cluster]) await removeUnfinishedWrites(directory);
   const level = configuration.debug ? 'debug' : configuration.logLevel;
   const log = await createLogger({ file: paths.droverLog, terminal, level });
   running.onStop(() => log.close());

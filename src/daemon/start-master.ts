@@ -4,9 +4,9 @@ import { ensureAdminKey } from '../api/access/admin-key.js';
 import { KeyWriter } from '../api/access/key-writer.js';
 import { ensureTokenSecret } from '../api/access/token-secret.js';
 import { creationOfKept, InstanceTokens } from '../api/access/tokens.js';
-import type { ApiDependencies } from '../api/http/dependencies.js';
-import { ApiServer } from '../api/server.js';
+import { type ApiDependencies, ApiServer } from '../api/server.js';
 import { Commands } from '../commands/command-runner.js';
+import type { CommandDependencies } from '../commands/context.js';
 import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import { DirectorySource } from '../configuration-files/source.js';
 import { Master } from '../master.js';
@@ -41,13 +41,13 @@ interface Foundation {
 
 export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   const { shared, extensions, running } = assembly;
-  const { clock, metrics } = shared;
+  const { metrics } = shared;
   const foundation = await lay(assembly);
   const { master, templates, files } = foundation;
   let isReady = false;
-  const dependencies = apiDependencies(assembly, foundation, () => isReady);
-  const commands = buildCommands(assembly, foundation, dependencies);
-  const api = new ApiServer({ clock, dependencies: { ...dependencies, commands } });
+  const dependencies = buildDependencies(assembly, foundation, () => isReady);
+  const commands = new Commands(dependencies);
+  const api = new ApiServer({ dependencies: { ...dependencies, commands } });
   // First of all, so that a taken port is known before anything is touched; it answers 503 until the state is there.
   await running.start(api);
   const door = await startClusterServer(assembly, foundation.cluster, () => master);
@@ -113,62 +113,45 @@ async function lay(assembly: Assembly): Promise<Foundation> {
   return { store, audit, cluster, tokens, templates, master, files };
 }
 
-function apiDependencies(
-  { configuration, version, shared }: Assembly,
-  { audit, tokens, templates, master, files }: Foundation,
+/** What the API and the commands share: they offer the same. */
+function buildDependencies(
+  { paths, configuration, version, shared, extensions, stop }: Assembly,
+  { store, audit, cluster, tokens, templates, master, files }: Foundation,
   isReady: () => boolean,
-): Omit<ApiDependencies, 'commands'> {
-  const { instances, configurations, nodes, keys } = master.state;
+): Omit<ApiDependencies, 'commands'> & CommandDependencies {
+  const { instances, configurations, revisions, nodes, keys } = master.state;
+  const { clock, logger, metrics } = shared;
   return {
     configuration,
     version,
     instances,
     configurations,
+    revisions,
     nodes,
     keys,
     isReady,
     instanceWrites: master.writer,
-    configurationWrites: files,
+    nodeWrites: master.nodeWriter,
+    configurationFiles: files,
+    keyWrites: new KeyWriter({ store, keys, clock, adminKeyPath: paths.adminKey, logger }),
+    joinTokens: cluster.tokens,
     streams: master.streams,
     templates: templates.local,
     templateSync: templates,
+    extensions,
     beats: master.beats,
-    usedOf: (nodeId: string) => master.usedOf(nodeId),
-    usageOfNode: (nodeId: string) => master.usageOfNode(nodeId),
-    drainOf: (nodeId: string) => master.drainOf(nodeId),
+    usedOf: (nodeId) => master.usedOf(nodeId),
+    usageOf: (id) => master.usageOf(id),
+    usageOfNode: (nodeId) => master.usageOfNode(nodeId),
+    drainOf: (nodeId) => master.drainOf(nodeId),
     explainer: master.explainer(() => files.errors()),
     audit,
-    verifyInstanceToken: (token: string) => tokens.verify(token),
-    metrics: shared.metrics,
-    logger: shared.logger,
-  };
-}
-
-function buildCommands(
-  { paths, shared, extensions, stop }: Assembly,
-  { store, cluster, templates, master, files }: Foundation,
-  dependencies: Omit<ApiDependencies, 'commands'>,
-): Commands {
-  const { clock, logger } = shared;
-  return new Commands({
-    ...dependencies,
+    verifyInstanceToken: (token) => tokens.verify(token),
+    metrics,
+    logger,
     clock,
-    revisions: master.state.revisions,
-    usageOf: (id) => master.usageOf(id),
-    configurationFiles: files,
-    nodeWrites: master.nodeWriter,
-    templates,
-    keyWrites: new KeyWriter({
-      store,
-      keys: master.state.keys,
-      clock,
-      adminKeyPath: paths.adminKey,
-      logger,
-    }),
-    joinTokens: cluster.tokens,
-    extensions,
     stopDaemon: stop,
-  });
+  };
 }
 
 /** `hostAddress` may use what is known before an instance runs: properties, and the node's id and address. */

@@ -1,12 +1,15 @@
-/** Gathers what `why` is made from: records, what the controllers know now, and what the nodes say of their instances. */
+/**
+ * Gathers the facts for `why`: records, the controllers' present knowledge, and the nodes' descriptions of their
+ * instances.
+ */
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
-import { DroverError } from '../model/errors.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import type { InstanceDescription } from '../model/instance-description.js';
-import { isInstanceId, nameSchema } from '../model/names.js';
 import type { NodeRecord } from '../model/node.js';
+import type { DrainProgress } from '../model/node-drain.js';
 import { publicMessage } from '../model/public-message.js';
+import { unknownConfiguration, unknownInstance, unknownNode } from '../model/unknown.js';
 import type { LookupReader, MirrorReader } from '../store/mirror.js';
 import { explainConfiguration } from './configuration.js';
 import type { ContactView, Decisions } from './decisions.js';
@@ -15,16 +18,18 @@ import {
   type Explainer,
   type InstanceExplanation,
   MOST_LISTED,
+  type NodeExplanation,
 } from './explanation.js';
 import type { InstanceFacts, NodeAnswer } from './facts.js';
 import { faultsOf, isOfOneFile } from './files.js';
 import { explainInstance } from './instance.js';
+import { explainNode } from './node.js';
 
 /** How long a node may take to answer. */
 const ANSWER_WITHIN_MS = 2000;
 /** Lines of each past run. */
 const LINES = 10;
-/** How often a record that changes while its node is asked is looked at anew. */
+/** How often it starts over when the record changes while its node is asked. */
 const MOST_LOOKS = 3;
 
 export interface NodeQuestion {
@@ -41,12 +46,16 @@ export interface FactsExplainerOptions {
   readonly instancesByConfiguration: LookupReader<string>;
   readonly fileErrors: () => readonly ConfigurationFileError[];
   readonly decisions: Decisions;
-  /** What a node says of instances that it holds. Throws what an operator may read. */
+  /** What placement has given out on a node. */
+  readonly usedOf: (nodeId: string) => { readonly ramMB: number; readonly cpu: number };
+  /** Undefined: the node is not being drained. */
+  readonly drainOf: (nodeId: string) => DrainProgress | undefined;
+  /** Asks a node about its instances. Throws errors that an operator may read. */
   readonly askNode: (question: NodeQuestion) => Promise<ReadonlyMap<string, InstanceDescription>>;
   readonly clock: Clock;
 }
 
-/** What all instances of one configuration have in common. */
+/** The facts that all instances of one configuration share. */
 interface Shared extends Pick<InstanceFacts, 'configuration' | 'fileErrors' | 'service'> {
   /** Filled as nodes come up. */
   readonly contacts: Map<string, ContactView | undefined>;
@@ -64,7 +73,7 @@ export class FactsExplainer implements Explainer {
       const before = this.#visible(id);
       const answers = await this.#ask([before.value], LINES);
       const after = this.#visible(id);
-      // An answer about what the record no longer says would explain neither.
+      // An answer to a former record would explain neither the old nor the new one.
       if (after.revision !== before.revision && looks < MOST_LOOKS) continue;
       const shared = this.#shared(after.value.configurationName);
       const facts = this.#factsOf(after.value, answers, shared);
@@ -77,7 +86,7 @@ export class FactsExplainer implements Explainer {
     this.#refuseUnknown(name);
     const listed = this.#instancesOf(name).toSorted(byTrouble).slice(0, MOST_LISTED);
     const answers = await this.#ask(listed, 0);
-    // Everything else is read after the answers, in one go.
+    // Everything else is read after the answers, at one moment.
     this.#refuseUnknown(name);
     const shared = this.#shared(name);
     const { configuration, fileErrors, service } = shared;
@@ -104,6 +113,26 @@ export class FactsExplainer implements Explainer {
     );
   }
 
+  async node(nodeId: string): Promise<NodeExplanation> {
+    this.#nodeRecord(nodeId);
+    const listed = this.#instancesOn(nodeId).toSorted(byTrouble).slice(0, MOST_LISTED);
+    const answers = await this.#ask(listed, 0);
+    // Everything else is read after the answers, in one go.
+    const node = this.#nodeRecord(nodeId);
+    const { usedOf, drainOf, decisions, clock } = this.#options;
+    const all = new Map(this.#instancesOn(nodeId).map((record) => [record.id, record]));
+    const instances = listed.flatMap(({ id }) => {
+      const record = all.get(id);
+      if (record === undefined) return [];
+      const facts = this.#factsOf(record, answers, this.#shared(record.configurationName));
+      return [{ ...facts, move: decisions.moveOf(id) }];
+    });
+    const contact = decisions.contactOf(nodeId);
+    const used = usedOf(nodeId);
+    const facts = { node, contact, drain: drainOf(nodeId), used, instances, instancesTotal: all.size };
+    return explainNode(facts, clock.now());
+  }
+
   #refuseUnknown(name: string): void {
     const { configuration, fileErrors } = this.#shared(name);
     if (configuration === undefined && !fileErrors.some(isOfOneFile)) throw unknownConfiguration(name);
@@ -112,8 +141,7 @@ export class FactsExplainer implements Explainer {
   #visible(id: string): { readonly value: InstanceRecord; readonly revision: number } {
     const entry = this.#options.instances.get(id);
     if (entry !== undefined && entry.value.desired.goal !== 'remove') return entry;
-    const which = isInstanceId(id) ? `instance "${id}"` : 'such instance';
-    throw new DroverError('DRV_INSTANCE_UNKNOWN', `there is no ${which}: GET /api/instances lists them`);
+    throw unknownInstance(id);
   }
 
   #instancesOf(name: string): InstanceRecord[] {
@@ -122,6 +150,19 @@ export class FactsExplainer implements Explainer {
       const record = instances.get(id)?.value;
       return record === undefined || record.desired.goal === 'remove' ? [] : [record];
     });
+  }
+
+  #nodeRecord(nodeId: string): NodeRecord {
+    const record = this.#options.nodes.get(nodeId)?.value;
+    if (record === undefined) throw unknownNode(nodeId);
+    return record;
+  }
+
+  /** What is placed there and not being removed. */
+  #instancesOn(nodeId: string): InstanceRecord[] {
+    return [...this.#options.instances.entries()]
+      .map(([, { value }]) => value)
+      .filter(({ placement, desired }) => placement?.nodeId === nodeId && desired.goal !== 'remove');
   }
 
   #shared(name: string): Shared {
@@ -153,7 +194,7 @@ export class FactsExplainer implements Explainer {
     };
   }
 
-  /** One question for each node that holds some of them, all at once. */
+  /** Asks each node that has some of the instances one question, all at the same time. */
   async #ask(records: readonly InstanceRecord[], lines: number): Promise<Map<string, NodeAnswer>> {
     const idsByNode = new Map<string, string[]>();
     for (const { id, placement } of records) {
@@ -185,7 +226,7 @@ export class FactsExplainer implements Explainer {
   }
 }
 
-/** What is not well comes first, then the oldest. */
+/** Instances in trouble first, then the oldest. */
 function byTrouble(a: InstanceRecord, b: InstanceRecord): number {
   return rank(a) - rank(b) || a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 }
@@ -193,12 +234,4 @@ function byTrouble(a: InstanceRecord, b: InstanceRecord): number {
 function rank({ desired, status }: InstanceRecord): number {
   if (desired.goal === 'run') return status.state === 'ONLINE' && status.reason === null ? 1 : 0;
   return status.state === 'STOPPED' ? 2 : 0;
-}
-
-function unknownConfiguration(name: string): DroverError {
-  const which = nameSchema.safeParse(name).success ? `configuration "${name}"` : 'such configuration';
-  return new DroverError(
-    'DRV_CONFIGURATION_UNKNOWN',
-    `there is no ${which}: GET /api/configurations lists them`,
-  );
 }

@@ -8,6 +8,7 @@ import { nameSchema } from './names.js';
 import { ownPortField, readinessSchema } from './readiness.js';
 import {
   restartPolicySchema,
+  STOPPING_DEFAULTS,
   stopCommandSchema,
   stopSignalSchema,
   stopTimeoutSecondsSchema,
@@ -84,11 +85,9 @@ const fieldsSchema = z.object({
   fileModifications: z.array(workspacePathSchema).max(1024).default([]),
   properties: stringMapSchema.default({}),
   stopCommand: stopCommandSchema.optional(),
-  /** Default SIGTERM. */
+  /** Default: see STOPPING_DEFAULTS, also of the next two. */
   stopSignal: stopSignalSchema.optional(),
-  /** Default 10. */
   stopTimeoutSeconds: stopTimeoutSecondsSchema.optional(),
-  /** Default always. */
   restartPolicy: restartPolicySchema.optional(),
   /** Absent = ready as soon as the process is up. */
   readiness: readinessSchema.optional(),
@@ -105,6 +104,19 @@ export const configurationSchema = fieldsSchema.superRefine(({ readiness, availa
 export type Configuration = z.output<typeof configurationSchema>;
 /** What a client or a file may contain: fields with defaults are optional. */
 export type ConfigurationInput = z.input<typeof configurationSchema>;
+
+/**
+ * With the defaults too that the schema leaves out, for people to read. Those stay out of what is stored: one more
+ * field would change the hash of every configuration.
+ */
+export function withEveryDefault(configuration: Configuration): Configuration {
+  const {
+    stopSignal = STOPPING_DEFAULTS.stopSignal,
+    stopTimeoutSeconds = STOPPING_DEFAULTS.stopTimeoutSeconds,
+    restartPolicy = STOPPING_DEFAULTS.restartPolicy,
+  } = configuration;
+  return { ...configuration, stopSignal, stopTimeoutSeconds, restartPolicy };
+}
 
 /** SHA-256 of the content in canonical key order, as its first 32 hex digits (128 bits): the name of the revision. */
 export function hashConfiguration(configuration: Configuration): string {
@@ -144,15 +156,15 @@ export function isBroughtBy({ sourceNode }: ConfigurationRecord, masterNodeId: s
 }
 
 /** A configuration file whose present content is not in force, for `config list`, the log and the metric. */
-export interface ConfigurationFileError {
-  readonly file: string;
-  /** The configuration's name in the file, where it can be read. */
-  readonly name?: string | undefined;
-  /** 1-based; null when the fault has no place in the text (the file cannot be read, or the name is taken). */
-  readonly line: number | null;
-  readonly column: number | null;
-  /** Path of the field such as `availablePorts.min`, or null for a syntax error. */
-  readonly field: string | null;
-  /** What is wrong and what would be right, for a person. */
-  readonly message: string;
-}
+export const configurationFileErrorSchema = z.object({
+  file: z.string().describe('name of the file; of the directory, where no file can be read'),
+  name: z.string().optional().describe('name that the file gives its configuration, where that can be read'),
+  line: z
+    .int()
+    .nullable()
+    .describe('from 1; null: the fault has no place in the text (unreadable file, name taken)'),
+  column: z.int().nullable(),
+  field: z.string().nullable().describe('path such as `availablePorts.min`; null: a syntax error'),
+  message: z.string().describe('what is wrong and what would be right'),
+});
+export type ConfigurationFileError = Readonly<z.output<typeof configurationFileErrorSchema>>;

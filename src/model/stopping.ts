@@ -3,7 +3,6 @@ import { z } from 'zod';
 
 /** The longest line that standard input takes (src/runtime/owner/stdin-limits.ts). */
 const MAX_COMMAND_BYTES = 4000;
-export const DEFAULT_STOP_TIMEOUT_SECONDS = 10;
 
 /** Written to standard input, with a newline, when a stop begins. */
 export const stopCommandSchema = z
@@ -42,11 +41,12 @@ export const stopSettingsSchema = z.object({
 });
 export type StopSettings = Readonly<z.output<typeof stopSettingsSchema>>;
 
-export const DEFAULT_STOP: StopSettings = {
-  command: null,
-  signal: 'SIGTERM',
-  timeoutMs: DEFAULT_STOP_TIMEOUT_SECONDS * 1000,
-};
+/** What a configuration means by leaving these fields out. */
+export const STOPPING_DEFAULTS = {
+  stopSignal: 'SIGTERM',
+  stopTimeoutSeconds: 10,
+  restartPolicy: 'always',
+} as const;
 
 export interface StopFields {
   readonly stopCommand?: string | undefined;
@@ -58,14 +58,16 @@ export interface StopFields {
 export function stopSettingsOf({ stopCommand, stopSignal, stopTimeoutSeconds }: StopFields): StopSettings {
   return {
     command: stopCommand ?? null,
-    signal: stopSignal ?? 'SIGTERM',
-    timeoutMs: (stopTimeoutSeconds ?? DEFAULT_STOP_TIMEOUT_SECONDS) * 1000,
+    signal: stopSignal ?? STOPPING_DEFAULTS.stopSignal,
+    timeoutMs: (stopTimeoutSeconds ?? STOPPING_DEFAULTS.stopTimeoutSeconds) * 1000,
   };
 }
 
+export const DEFAULT_STOP: StopSettings = stopSettingsOf({});
+
 /** Whether the restart policy starts a process again after this end. An end that no daemon saw counts as a failure. */
 export function isRestarted(
-  policy: RestartPolicy = 'always',
+  policy: RestartPolicy = STOPPING_DEFAULTS.restartPolicy,
   exit: { readonly code: number | null },
 ): boolean {
   return policy === 'always' || (policy === 'on-failure' && exit.code !== 0);

@@ -1,5 +1,5 @@
 /**
- * What every embedded store has in common: transactions are judged in memory, committed in groups by `write`, and only
+ * What every embedded store has in common: transactions are checked in memory, committed in groups by `write`, and only
  * then shown to readers and watchers. A backend says how a group reaches the disk.
  */
 import { DroverError } from '../model/errors.js';
@@ -12,9 +12,10 @@ const MAX_WAITING = 100_000;
 
 interface Waiting {
   readonly accepted: Accepted;
-  readonly calledAt: number;
-  readonly resolve: (revision: number) => void;
-  readonly reject: (error: unknown) => void;
+  /** It is durable, and so is all that was called before. */
+  readonly succeed: () => void;
+  /** The write failed, and the table is as it was before. */
+  readonly fail: (error: unknown) => void;
 }
 
 /** Called with the seconds from each `transact` until it was durable. */
@@ -40,10 +41,6 @@ export abstract class EmbeddedStore implements Store {
   /** Releases files and locks, after the last `write`. */
   protected abstract release(): Promise<void>;
 
-  get revision(): number {
-    return this.table.revision;
-  }
-
   async get(key: string): Promise<Entry | undefined> {
     this.#checkOpen();
     return this.table.get(key);
@@ -63,8 +60,20 @@ export abstract class EmbeddedStore implements Store {
           `${MAX_WAITING} writes wait for the disk; try again later`,
         );
       const accepted = this.table.accept(operations);
-      this.#waiting.push({ accepted, calledAt: performance.now(), resolve, reject });
-      this.#committing ??= this.#commitAll();
+      const calledAt = performance.now();
+      const succeed = (): void => {
+        resolve(accepted.revision);
+        this.#onWrite?.((performance.now() - calledAt) / 1000);
+      };
+      this.#enqueue({ accepted, succeed, fail: reject });
+    });
+  }
+
+  barrier(): Promise<number> {
+    return new Promise((resolve) => {
+      this.#checkOpen();
+      const settle = (): void => resolve(this.table.revision);
+      this.#enqueue({ accepted: this.table.latest, succeed: settle, fail: settle });
     });
   }
 
@@ -86,6 +95,11 @@ export abstract class EmbeddedStore implements Store {
 
   #checkOpen(): void {
     if (this.#closing !== undefined) throw new DroverError('DRV_STORE_CLOSED', 'the store is closed');
+  }
+
+  #enqueue(waiting: Waiting): void {
+    this.#waiting.push(waiting);
+    this.#committing ??= this.#commitAll();
   }
 
   /** Runs while anything waits. What is called while one group is on its way becomes the next group. */
@@ -113,20 +127,15 @@ export abstract class EmbeddedStore implements Store {
       for (const change of accepted.changes) this.#history.append(change);
     }
     this.#history.publish(this.table.revision);
-    const now = performance.now();
-    for (const { accepted, calledAt, resolve } of group) {
-      resolve(accepted.revision);
-      this.#onWrite?.((now - calledAt) / 1000);
-    }
+    for (const { succeed } of group) succeed();
   }
 
-  /** Those called since were judged on top of what failed, so they fail with it. */
+  /** Those called since were checked on top of what failed, so they fail with it. */
   #fail(group: readonly Waiting[], error: unknown): void {
     const later = this.#waiting;
     this.#waiting = [];
     this.table.rollBack();
-    for (const { reject } of group) reject(error);
-    for (const { reject } of later) reject(error);
+    for (const { fail } of [...group, ...later]) fail(error);
   }
 }
 

@@ -7,6 +7,7 @@ import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { type InstanceRecord, type InstanceState, type InstanceStatus, isAtRest } from '../model/instance.js';
 import { randomInstanceId } from '../model/names.js';
+import { unknownConfiguration, unknownInstance } from '../model/unknown.js';
 import { configurationKey, instanceKey } from './keys.js';
 import type { LookupReader, MirrorReader } from './mirror.js';
 import { modify, type RecordSet, untilShown } from './modify.js';
@@ -27,7 +28,7 @@ export interface InstanceWriterOptions {
 }
 
 /** What `PUT state` carries; times in Unix milliseconds. */
-interface StateReport {
+export interface StateReport {
   readonly state: InstanceState;
   readonly lastHeartbeat?: number | undefined;
   readonly players?: number | undefined;
@@ -272,20 +273,6 @@ const NEW_STATUS: Omit<InstanceStatus, 'lastHeartbeat'> = {
 /** A placement pass has looked at it: it has a node, or a message says why not. */
 function isJudged(record: InstanceRecord): boolean {
   return record.placement !== null || record.status.message !== null;
-}
-
-function unknownConfiguration(name: string): DroverError {
-  return new DroverError(
-    'DRV_CONFIGURATION_UNKNOWN',
-    `no configuration is named ${JSON.stringify(name)}; GET /api/configurations lists them`,
-  );
-}
-
-function unknownInstance(id: string): DroverError {
-  return new DroverError(
-    'DRV_INSTANCE_UNKNOWN',
-    `no instance ${JSON.stringify(id)}; GET /api/instances lists them`,
-  );
 }
 
 function withGoal(record: InstanceRecord, goal: InstanceRecord['desired']['goal']): InstanceRecord {

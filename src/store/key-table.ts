@@ -1,13 +1,12 @@
 /**
  * The keys of a store in memory, in two layers: what is durable, and above it what was accepted but is still on its way
- * to the disk. Conflicts are judged here, at call time, against both layers; readers see the durable one only.
+ * to the disk. Conflicts are found here, at call time, against both layers; readers see the durable one only.
  */
 import { DroverError, messageOf } from '../model/errors.js';
 import type { Change, Entry, Operation } from './store.js';
+import { checkTransaction } from './transaction.js';
 
-const KEY = /^[!-~]{1,512}$/;
-
-/** A transaction that was judged good. Without changes it has the revision of the one before it. */
+/** An accepted transaction. Without changes it has the revision of the one before it. */
 export interface Accepted {
   readonly revision: number;
   readonly changes: readonly Change[];
@@ -33,6 +32,11 @@ export class KeyTable {
     return this.#durableRevision;
   }
 
+  /** What a transaction without operations would be: it waits for all that were accepted before. */
+  get latest(): Accepted {
+    return { revision: this.#acceptedRevision, changes: [], texts: [] };
+  }
+
   /** Number of durable entries. */
   get size(): number {
     return this.#durable.size;
@@ -51,7 +55,7 @@ export class KeyTable {
 
   /** Judges a transaction and takes all of it or throws DRV_STORE_CONFLICT (DRV_INTERNAL for a malformed one). */
   accept(operations: readonly Operation[]): Accepted {
-    if (operations.length > 1) checkKeysDiffer(operations);
+    checkTransaction(operations);
     const next = this.#acceptedRevision + 1;
     const changes: Change[] = [];
     const texts: (string | undefined)[] = [];
@@ -61,7 +65,7 @@ export class KeyTable {
       texts.push('value' in operation ? jsonOf(operation.key, value) : undefined);
       changes.push({ revision: next, key: operation.key, value });
     }
-    if (changes.length === 0) return { revision: this.#acceptedRevision, changes, texts };
+    if (changes.length === 0) return this.latest;
     for (const change of changes) this.#pending.set(change.key, change);
     this.#acceptedRevision = next;
     return { revision: next, changes, texts };
@@ -86,7 +90,6 @@ export class KeyTable {
   /** Throws when the operation conflicts; false when it changes nothing. */
   #isChange(operation: Operation): boolean {
     const { key } = operation;
-    checkKey(key);
     const revision = this.#acceptedRevisionOf(key);
     switch (operation.do) {
       case 'create':
@@ -123,22 +126,6 @@ function expectRevision(key: string, revision: number, expected: number): void {
 
 function conflict(key: string, what: string): DroverError {
   return new DroverError('DRV_STORE_CONFLICT', `${key} ${what}`);
-}
-
-function checkKeysDiffer(operations: readonly Operation[]): void {
-  const keys = new Set<string>();
-  for (const { key } of operations) keys.add(key);
-  if (keys.size === operations.length) return;
-  throw new DroverError('DRV_INTERNAL', `a transaction names a key twice: ${[...keys].join(', ')}`);
-}
-
-/** The same rule for every store, and nothing that a disk format could refuse half-way through a transaction. */
-function checkKey(key: string): void {
-  if (KEY.test(key)) return;
-  throw new DroverError(
-    'DRV_INTERNAL',
-    `a store key is 1 to 512 printable ASCII characters without spaces, not ${JSON.stringify(key.slice(0, 80))}`,
-  );
 }
 
 function jsonOf(key: string, value: unknown): string {

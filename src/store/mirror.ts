@@ -46,16 +46,11 @@ export interface LookupReader<K> {
 export interface MirrorOptions<T> {
   readonly store: Store;
   readonly prefix: string;
-  /** Makes the typed value; throws when it cannot. */
+  /** Makes the typed value, of the first list and of every change; throws when it cannot. */
   readonly decode: (value: unknown) => T;
   /**
-   * The same for changes that follow the first list; default `decode`. A store that this process alone writes holds
-   * what typed code put there, so looking at every value again buys nothing.
-   */
-  readonly decodeChange?: (value: unknown) => T;
-  /**
-   * An entry did not decode: the copy keeps the value it had, or leaves the id out. Without this, `start` rejects, and
-   * later such errors are uncaught exceptions.
+   * A change after the first list did not decode: the copy goes on with the value that it had, or without the id.
+   * Default: an uncaught exception. Within the first list it makes `start` reject.
    */
   readonly onDecodeError?: (id: string, error: unknown) => void;
   /** A listener or a lookup's function threw; nothing else is disturbed. Default: an uncaught exception. */
@@ -79,13 +74,11 @@ export class Mirror<T> implements MirrorReader<T> {
   readonly #stopping = new AbortController();
   readonly #gate = new RevisionGate();
   readonly #onListenerError: (error: unknown) => void;
-  readonly #decodeChange: (value: unknown) => T;
   #following: Promise<void> | undefined;
 
   constructor(options: MirrorOptions<T>) {
     this.#options = options;
     this.#onListenerError = options.onListenerError ?? throwUncaught;
-    this.#decodeChange = options.decodeChange ?? options.decode;
     this.ready = this.#gate.until(0);
     // `start` says the same to somebody who listens.
     this.ready.catch(() => {});
@@ -103,10 +96,10 @@ export class Mirror<T> implements MirrorReader<T> {
     return this.#entries.size;
   }
 
-  /** Called once. Resolves when the first list is in; throws what the store throws, and DRV_STORE_CORRUPT for a value that does not decode and nobody handles. */
+  /** Called once. Resolves when the first list is in; throws what the store throws, and DRV_STORE_CORRUPT for a value that does not decode. */
   async start(): Promise<void> {
     try {
-      const revision = await this.#list(this.#options.onDecodeError ?? refuse);
+      const revision = await this.#list(refuse);
       this.#following = this.#follow(revision);
     } catch (error) {
       this.#gate.end(error);
@@ -178,8 +171,7 @@ export class Mirror<T> implements MirrorReader<T> {
     for (const entry of entries) {
       const id = this.#idOf(entry);
       missing.delete(id);
-      if (this.#entries.get(id)?.revision !== entry.revision)
-        this.#apply(entry, this.#options.decode, events, onDecodeError);
+      if (this.#entries.get(id)?.revision !== entry.revision) this.#apply(entry, events, onDecodeError);
     }
     events.sort((a, b) => a.revision - b.revision);
     const removals: Event<T>[] = [];
@@ -199,7 +191,7 @@ export class Mirror<T> implements MirrorReader<T> {
         events = [];
         revision = change.revision;
       }
-      this.#apply(change, this.#decodeChange, events, onDecodeError);
+      this.#apply(change, events, onDecodeError);
     }
     this.#emit(events);
     this.#gate.reach(batch.revision);
@@ -207,7 +199,6 @@ export class Mirror<T> implements MirrorReader<T> {
 
   #apply(
     change: Change | Entry,
-    decode: (value: unknown) => T,
     events: Event<T>[],
     onDecodeError: (id: string, error: unknown) => void,
   ): void {
@@ -219,7 +210,7 @@ export class Mirror<T> implements MirrorReader<T> {
     }
     let value: T;
     try {
-      value = decode(change.value);
+      value = this.#options.decode(change.value);
     } catch (error) {
       onDecodeError(id, error);
       return;

@@ -42,6 +42,5 @@ export async function modify<T>(
  * on its way to a slow disk. Throws what the store throws.
  */
 export async function untilShown(store: Store, mirror: Pick<MirrorReader<unknown>, 'until'>): Promise<void> {
-  // Transactions settle in the order of their calls, one without operations too.
-  await mirror.until(await store.transact([]));
+  await mirror.until(await store.barrier());
 }

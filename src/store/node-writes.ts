@@ -5,13 +5,15 @@
 import type { Clock } from '../loop/clock.js';
 import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
-import { nameSchema } from '../model/names.js';
 import type { NodeRecord } from '../model/node.js';
-import { instanceKey, nodeKey } from './keys.js';
-import type { MirrorReader } from './mirror.js';
+import { unknownNode } from '../model/unknown.js';
+import { nodeKey } from './keys.js';
+import type { Mirrored, MirrorReader } from './mirror.js';
 import { modify, type RecordSet, untilShown } from './modify.js';
-import type { Operation, Store } from './store.js';
+import type { Store } from './store.js';
+import { inSteps } from './transaction.js';
 
+/** Each try loses only to a change of the node's record. */
 const FORGET_TRIES = 20;
 
 export interface NodeWriterOptions {
@@ -19,6 +21,7 @@ export interface NodeWriterOptions {
   readonly nodes: MirrorReader<NodeRecord>;
   readonly nodeRecords: RecordSet<NodeRecord>;
   readonly instances: MirrorReader<InstanceRecord>;
+  readonly instanceRecords: RecordSet<InstanceRecord>;
   /** The node that the master itself is. */
   readonly ownNodeId: string;
   readonly isConnected: (nodeId: string) => boolean;
@@ -63,31 +66,52 @@ export class NodeWriter {
   /**
    * Removes the node and every instance on it, as if both were gone; whatever runs there is left to itself. `force`:
    * also when it is connected, or has files of static instances. Throws DRV_NODE_UNKNOWN, DRV_NODE_IN_USE.
+   *
+   * It is many writes, the node's record last. One that is cut short leaves a cordoned node without a credential, and
+   * the rest of its instances on it. The same call goes on from there, and tells of that rest.
    */
   async forget(nodeId: string, { force }: { readonly force: boolean }): Promise<Forgotten> {
     const { store, nodes, instances, shutOut } = this.#options;
     this.#refuseForgetting(nodeId, force);
-    await shutOut(nodeId);
+    const visible: InstanceRecord[] = [];
     for (let tries = 1; ; tries++) {
-      const node = nodes.get(nodeId);
-      if (node === undefined) throw unknownNode(nodeId);
-      const held = this.#heldBy(nodeId);
-      const operations: Operation[] = held.map(({ value, revision }) => ({
-        do: 'update',
-        key: instanceKey(value.id),
-        value: asGone(value),
-        expectedRevision: revision,
-      }));
-      operations.push({ do: 'remove', key: nodeKey(nodeId), expectedRevision: node.revision });
+      await shutOut(nodeId);
+      const { revision } = await this.#cordoned(nodeId);
+      // Placements that did not see the cordon were called before this. While the record stands, no other follows.
+      await untilShown(store, instances);
+      visible.push(...(await this.#giveUpInstances(nodeId)));
       try {
-        const revision = await store.transact(operations);
-        await Promise.all([instances.until(revision), nodes.until(revision)]);
-        const visible = held.filter(({ value }) => value.desired.goal !== 'remove');
-        return { instances: idsOf(visible), statics: idsOf(visible.filter(({ value }) => value.static)) };
+        await nodes.until(
+          await store.transact([{ do: 'remove', key: nodeKey(nodeId), expectedRevision: revision }]),
+        );
+        return { instances: idsOf(visible), statics: idsOf(visible.filter((record) => record.static)) };
       } catch (error) {
         if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= FORGET_TRIES) throw error;
-        await Promise.all([untilShown(store, instances), untilShown(store, nodes)]);
+        await untilShown(store, nodes);
       }
+    }
+  }
+
+  /** Resolves with those that clients saw until then. */
+  async #giveUpInstances(nodeId: string): Promise<InstanceRecord[]> {
+    const { instanceRecords } = this.#options;
+    const visible: InstanceRecord[] = [];
+    const giveUp = async (record: InstanceRecord): Promise<void> => {
+      const given = await modify(instanceRecords, record.id, (current) =>
+        isHeldBy(current, nodeId) ? asGone(current) : undefined,
+      );
+      if (given !== undefined && record.desired.goal !== 'remove') visible.push(record);
+    };
+    for (const some of inSteps(this.#heldBy(nodeId))) await Promise.all(some.map(giveUp));
+    return visible;
+  }
+
+  /** The node's record as of when it was seen cordoned. Throws DRV_NODE_UNKNOWN. */
+  async #cordoned(nodeId: string): Promise<Mirrored<NodeRecord>> {
+    for (;;) {
+      await this.cordon(nodeId);
+      const node = this.#options.nodes.get(nodeId);
+      if (node?.value.cordoned === true) return node;
     }
   }
 
@@ -105,38 +129,40 @@ export class NodeWriter {
       throw inUse(
         `node ${nodeId} is connected: drain it ("cluster drain ${nodeId}") and end Drover there first, or use --force`,
       );
-    const statics = idsOf(this.#heldBy(nodeId).filter(({ value }) => isKept(value)));
+    const statics = idsOf(this.#heldBy(nodeId).filter(isKept));
     if (statics.length > 0)
       throw inUse(
         `node ${nodeId} has the files of ${statics.length} static instance${statics.length === 1 ? '' : 's'} (${shortList(statics)}): delete these first, or use --force to remove their records and leave the files on its disk`,
       );
   }
 
-  /** Placed there, or bound to it by its files. */
-  #heldBy(nodeId: string): { readonly value: InstanceRecord; readonly revision: number }[] {
+  #heldBy(nodeId: string): InstanceRecord[] {
     return [...this.#options.instances.entries()]
-      .map(([, entry]) => entry)
-      .filter(({ value: { placement, home, static: isStatic } }) =>
-        placement === null ? isStatic && home?.nodeId === nodeId : placement.nodeId === nodeId,
-      );
+      .map(([, { value }]) => value)
+      .filter((record) => isHeldBy(record, nodeId));
   }
+}
+
+/** Placed there, or bound to it by its files. */
+function isHeldBy(record: InstanceRecord, nodeId: string): boolean {
+  const { placement, home } = record;
+  return placement === null ? isKept(record) && home?.nodeId === nodeId : placement.nodeId === nodeId;
 }
 
 function isKept({ static: isStatic, desired }: InstanceRecord): boolean {
   return isStatic && desired.goal !== 'remove';
 }
 
-/** The cleanup then removes the record: nobody will confirm any more that its process and directory are gone. */
+/**
+ * Nobody will confirm any more that its process and directory are gone: without a place the cleanup removes the record
+ * without that, and a late report of the node is void.
+ */
 function asGone(record: InstanceRecord): InstanceRecord {
-  return {
-    ...record,
-    desired: { ...record.desired, goal: 'remove' },
-    status: { ...record.status, gone: true },
-  };
+  return { ...record, placement: null, desired: { ...record.desired, goal: 'remove' } };
 }
 
-function idsOf(entries: readonly { readonly value: InstanceRecord }[]): string[] {
-  return entries.map(({ value }) => value.id).sort();
+function idsOf(records: readonly InstanceRecord[]): string[] {
+  return records.map(({ id }) => id).sort();
 }
 
 function shortList(ids: readonly string[]): string {
@@ -145,10 +171,4 @@ function shortList(ids: readonly string[]): string {
 
 function inUse(message: string): DroverError {
   return new DroverError('DRV_NODE_IN_USE', message);
-}
-
-/** Only a well-formed id is repeated. */
-function unknownNode(nodeId: string): DroverError {
-  const which = nameSchema.safeParse(nodeId).success ? `node ${nodeId}` : 'such node';
-  return new DroverError('DRV_NODE_UNKNOWN', `there is no ${which}: "cluster nodes" lists them`);
 }

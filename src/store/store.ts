@@ -26,6 +26,9 @@ export interface ChangeBatch extends ReadonlyArray<Change> {
   readonly revision: number;
 }
 
+/** Operations of one transaction at most; larger work is done in steps (`inSteps`), each of which may be the last. */
+export const MAX_OPERATIONS = 100;
+
 /** One operation of a transaction. A transaction names a key at most once. */
 export type Operation =
   /** Fails with DRV_STORE_CONFLICT when the key exists. */
@@ -45,21 +48,28 @@ export type Operation =
   | { readonly do: 'check'; readonly key: string; readonly expectedRevision: number };
 
 export interface Store {
-  /** The revision of the last durable change; 0 for a new store. It only grows, over restarts too. */
-  readonly revision: number;
-
   get(key: string): Promise<Entry | undefined>;
 
-  /** All entries whose key starts with `prefix`, in key order, as one consistent state at `revision`. */
+  /**
+   * All entries whose key starts with `prefix`, in key order, as one consistent state at `revision`: that of the last
+   * durable change, 0 for a new store. It only grows, over restarts too.
+   */
   list(prefix: string): Promise<{ readonly entries: readonly Entry[]; readonly revision: number }>;
 
   /**
-   * Applies all operations or none. Resolves with the new revision once they are on disk (fsync); concurrent
-   * calls are committed together. Conflicts are judged against all transactions called before this one.
+   * Applies all operations, 1 to MAX_OPERATIONS, or none. Resolves with the new revision once they are on disk
+   * (fsync); concurrent calls are committed together. Conflicts are checked against all transactions called before.
    * Throws DRV_STORE_CONFLICT (the message names the key), DRV_STORE_WRITE_FAILED (disk full and the like:
-   * nothing was applied), DRV_STORE_CLOSED.
+   * nothing was applied), DRV_STORE_CLOSED, DRV_INTERNAL for a malformed transaction.
    */
   transact(operations: readonly Operation[]): Promise<number>;
+
+  /**
+   * Waits for every transaction that was called before: resolves when each of them is durable or has failed, with a
+   * revision that includes the durable ones. Reads and mirrors that have reached it show what won against a conflict.
+   * Changes nothing, and does not fail with them. Throws DRV_STORE_CLOSED.
+   */
+  barrier(): Promise<number>;
 
   /**
    * Every change of keys under `prefix` after `fromRevision`, once, in order, in batches, each only after it is

@@ -1,6 +1,6 @@
 /**
- * The daemon's own log: JSON lines in logs/drover.log, readable lines on a terminal. In-process and synchronous:
- * a line is on its way to the disk before the decision it tells of is acted on, and no worker thread costs memory.
+ * The daemon's own log: JSON lines in logs/drover.log, readable lines on a terminal. It writes in this process and
+ * synchronously: a line is on its way to the disk before the decision is acted on, and no worker thread costs memory.
  */
 import { type Logger as PinoLogger, pino } from 'pino';
 import { RotatingFile } from './rotating-file.js';
@@ -10,12 +10,12 @@ import { SourceStacks } from './source-stack.js';
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const FILES = 4;
 
-/** What parts log to. `child({ ... })` adds fields. Never pass tokens or environment values. */
+/** The interface that parts log to. `child({ ... })` adds fields. Never pass tokens or environment values. */
 export type Logger = Pick<PinoLogger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'child'>;
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
-/** Where readable lines go; coloured when it is a TTY. */
+/** The stream for readable lines, coloured when it is a TTY. */
 export interface LogTerminal {
   readonly isTTY?: boolean;
   write(text: string): unknown;
@@ -35,7 +35,7 @@ export interface OpenLogger {
   readonly logger: Logger;
   /** From here on lines go to the file only. Idempotent. */
   closeTerminal(): void;
-  /** Idempotent. Nothing should be logged afterwards: it would reach the terminal at best. */
+  /** Idempotent. Lines logged afterwards reach the terminal at best. */
   close(): void;
 }
 
@@ -97,7 +97,7 @@ interface OpenTerminal {
   close(): void;
 }
 
-/** Loads pino-pretty only when somebody looks: a daemon under a service manager saves its memory. */
+/** Loads pino-pretty only for a terminal: a daemon under a service manager saves its memory. */
 async function openTerminal(target: boolean | LogTerminal): Promise<OpenTerminal | undefined> {
   if (target === false) return undefined;
   const terminal = target === true ? process.stdout : target;
@@ -107,7 +107,7 @@ async function openTerminal(target: boolean | LogTerminal): Promise<OpenTerminal
     ignore: 'pid,hostname',
     translateTime: 'SYS:HH:MM:ss.l',
   };
-  // The message says it all for a person; the fields are in the file. Errors of ours show where they come from.
+  // For a person the message is enough, and the fields are in the file. Errors of ours show where they come from.
   const plain = prettyFactory({ ...shared, hideObject: true });
   const detailed = prettyFactory(shared);
   const show = (line: string): void => {
@@ -121,19 +121,19 @@ async function openTerminal(target: boolean | LogTerminal): Promise<OpenTerminal
 }
 
 /**
- * Every escape of a JSON text, and C1 as it is. A backslash is read together with what it escapes, or the end of an
- * escaped one would be taken for the start of another.
+ * Every escape of a JSON text, and C1 characters as they are. A backslash is matched together with the character it
+ * escapes: the end of one escape must not look like the start of another.
  */
 const ESCAPES = /\\(?:u[0-9a-f]{4}|.)|[\x7f-\x9f]/g;
 const CONTROLS = /^(?:\\u00[01][0-9a-f]|\\[bfr]|[\x7f-\x9f])$/;
-/** How pino begins the message, which stands last; within a text the quotes would be escaped. */
+/** The text before pino's message, which stands last. Within a text the quotes would be escaped. */
 const MESSAGE = ',"msg":"';
 
-/** A JSON line without what steers a terminal: clients and instances choose names and texts that are logged. */
+/** Removes from a JSON line what steers a terminal: clients and instances choose names and texts that are logged. */
 function harmless(line: string): string {
   const from = line.lastIndexOf(MESSAGE);
   if (from === -1) return withoutControls(line);
-  // A second line of a message could pass for a line of ours; stack traces have theirs.
+  // A second line of a message could look like a log line of ours. Stack traces keep their lines.
   const message = withoutControls(line.slice(from)).replace(ESCAPES, (found) =>
     found === '\\n' ? ' ' : found,
   );

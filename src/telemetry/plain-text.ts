@@ -2,12 +2,12 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * OSC, DCS, SOS, PM and APC strings, ended by BEL or ST, or cut off by the end of the line. None may hold the start
- * of another: that keeps it linear, for an instance may write what it likes.
+ * OSC, DCS, SOS, PM and APC strings, ended by BEL, ST or the end of the line. None may contain the start of another:
+ * that keeps the match linear for hostile input.
  */
 const CONTROL_STRING =
   /(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x90\x98\x9c-\x9f]*(?:\x07|\x1b\\|\x9c|$)/g;
-/** What is left of C0 and C1; a tab is text. */
+/** The remaining control characters (C0 and C1); a tab is text. */
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f-\x9f]/g;
 
 /** `line` without escape sequences and control characters. Linear in its length. */

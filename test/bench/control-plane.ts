@@ -66,13 +66,13 @@ async function measure(count: number): Promise<{ perSecond: number; settledWrite
     await allOnline;
     const seconds = (performance.now() - started) / 1000;
     await plane.whenIdle();
-    const revision = plane.store.revision;
+    const revision = await plane.store.barrier();
     const starts = node.runtime.starts.length;
     plane.master.resyncNow();
     await plane.whenIdle();
     return {
       perSecond: count / seconds,
-      settledWrites: plane.store.revision - revision + node.runtime.starts.length - starts,
+      settledWrites: (await plane.store.barrier()) - revision + node.runtime.starts.length - starts,
     };
   } finally {
     await plane.stop();

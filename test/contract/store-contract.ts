@@ -7,6 +7,7 @@ import {
   type Change,
   create,
   type Entry,
+  MAX_OPERATIONS,
   type Operation,
   type Store,
   update,
@@ -54,6 +55,7 @@ export function describeStore(name: string, make: MakeStore): void {
     afterEach(() => subject.dispose());
 
     describeTransactions(() => store);
+    describeBarrier(() => store);
     describeReads(() => store);
     describeWatches(() => store);
     describeClose(() => store);
@@ -64,10 +66,10 @@ export function describeStore(name: string, make: MakeStore): void {
 function describeTransactions(current: () => Store): void {
   it('starts at revision 0 and counts one revision per transaction', async () => {
     const store = current();
-    expect(store.revision).toBe(0);
+    expect((await store.list('')).revision).toBe(0);
     expect(await create(store, 'a/1', { n: 1 })).toBe(1);
     expect(await store.transact([put('a/2', 2), put('a/3', 3)])).toBe(2);
-    expect(store.revision).toBe(2);
+    expect((await store.list('')).revision).toBe(2);
     expect(await store.get('a/3')).toEqual({ key: 'a/3', value: 3, revision: 2 });
   });
 
@@ -97,7 +99,7 @@ function describeTransactions(current: () => Store): void {
     await store.transact([{ do: 'remove', key: 'a/1', expectedRevision: revision }]);
     expect(await store.get('a/1')).toBeUndefined();
     expect(await store.transact([remove('a/1')])).toBe(2);
-    expect(store.revision).toBe(2);
+    expect((await store.list('')).revision).toBe(2);
   });
 
   it('checks keys that it does not change', async () => {
@@ -149,11 +151,30 @@ function describeTransactions(current: () => Store): void {
     expect(await store.get('a/1')).toEqual({ key: 'a/1', value: 'again', revision: 4 });
   });
 
+  it('takes as many operations as it says, checks included, and says how many are too many', async () => {
+    const store = current();
+    const creations = Array.from(
+      { length: MAX_OPERATIONS },
+      (_, n): Operation => ({ do: 'create', key: `a/${n}`, value: n }),
+    );
+    expect(await store.transact(creations)).toBe(1);
+    expect((await store.list('a/')).entries).toHaveLength(MAX_OPERATIONS);
+    const checks = creations.map(({ key }): Operation => ({ do: 'check', key, expectedRevision: 1 }));
+    expect(await store.transact([...checks.slice(1), put('b/1', 1)])).toBe(2);
+    await expect(store.transact([...checks, put('b/1', 2)])).rejects.toThrow(
+      `1 to ${MAX_OPERATIONS} operations, not ${MAX_OPERATIONS + 1}`,
+    );
+  });
+
   it('refuses a malformed transaction without touching anything', async () => {
     const store = current();
     const loop: unknown[] = [];
     loop.push(loop);
+    const tooMany = Array.from({ length: MAX_OPERATIONS + 1 }, (_, n) => put(`a/${n}`, n));
     const malformed: Operation[][] = [
+      [],
+      tooMany,
+      tooMany.map(({ key }) => ({ do: 'check', key, expectedRevision: 0 })),
       [put('a/1', 1), put('a/1', 2)],
       [put('', 1)],
       [put('a/\0', 1)],
@@ -165,6 +186,60 @@ function describeTransactions(current: () => Store): void {
     ];
     for (const operations of malformed) expect(await codeOf(store.transact(operations))).toBe('DRV_INTERNAL');
     expect(await store.list('')).toEqual({ entries: [], revision: 0 });
+  });
+}
+
+function describeBarrier(current: () => Store): void {
+  it('passes at once where nothing was written, and changes nothing', async () => {
+    const store = current();
+    expect(await store.barrier()).toBe(0);
+    expect(await create(store, 'a/1', 1)).toBe(1);
+    expect([await store.barrier(), await store.barrier()]).toEqual([1, 1]);
+  });
+
+  it('waits for every transaction that was called before, and fails with none of them', async () => {
+    const store = current();
+    const outcomes: string[] = [];
+    const writing = [
+      create(store, 'a/1', 'first'),
+      create(store, 'a/1', 'second'),
+      store.transact([put('a/2', 2), put('a/3', 3)]),
+    ].map((promise) => codeOf(promise).then((outcome) => outcomes.push(outcome)));
+    const revision = await store.barrier();
+    expect(revision).toBe(2);
+    const { entries, revision: listed } = await store.list('');
+    expect(listed).toBeGreaterThanOrEqual(revision);
+    expect(entries.map(({ key, value }) => [key, value])).toEqual([
+      ['a/1', 'first'],
+      ['a/2', 2],
+      ['a/3', 3],
+    ]);
+    await Promise.all(writing);
+    expect(outcomes.toSorted()).toEqual(['DRV_STORE_CONFLICT', 'resolved', 'resolved']);
+  });
+
+  it('shows whoever lost a race what won it', async () => {
+    const store = current();
+    await create(store, 'a/1', 0);
+    const increment = async (): Promise<void> => {
+      for (;;) {
+        const entry = await store.get('a/1');
+        const next = Number(entry?.value) + 1;
+        if ((await codeOf(update(store, 'a/1', next, entry?.revision ?? 0))) === 'resolved') return;
+        await store.barrier();
+        expect((await store.get('a/1'))?.revision).toBeGreaterThan(entry?.revision ?? 0);
+      }
+    };
+    await Promise.all(Array.from({ length: 20 }, increment));
+    expect((await store.get('a/1'))?.value).toBe(20);
+  });
+
+  it('gives a revision that watchers reach', async () => {
+    const store = current();
+    const writing = Promise.all(Array.from({ length: 20 }, (_, n) => store.transact([put(`a/${n}`, n)])));
+    const revision = await store.barrier();
+    expect(await takeUntil(store, 'a/', 0, revision)).toHaveLength(20);
+    await writing;
   });
 }
 
@@ -269,11 +344,14 @@ function describeClose(current: () => Store): void {
     const stopping = new AbortController();
     const watching = store.watch('a/', 0, stopping.signal)[Symbol.asyncIterator]();
     const writes = Promise.all([create(store, 'a/1', 1), create(store, 'a/2', 2)]);
+    const barrier = store.barrier();
     const closing = store.close();
     expect(await codeOf(create(store, 'a/3', 3))).toBe('DRV_STORE_CLOSED');
     await closing;
     await store.close();
     expect(await writes).toEqual([1, 2]);
+    expect(await barrier).toBe(2);
+    expect(await codeOf(store.barrier())).toBe('DRV_STORE_CLOSED');
     expect(await codeOf(store.get('a/1'))).toBe('DRV_STORE_CLOSED');
     expect(await codeOf(store.list('a/'))).toBe('DRV_STORE_CLOSED');
     expect(() => store.watch('a/', 0, stopping.signal)).toThrow('closed');

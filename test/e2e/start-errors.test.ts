@@ -135,9 +135,11 @@ it('refuses a truncated store and changes nothing of it', async () => {
   );
 });
 
-it('makes what is missing in an empty directory', async () => {
+it('makes what is missing in a new directory, and removes what a kill in mid-write left there', async () => {
   const root = join(world.root, 'new');
   mkdirSync(root);
+  const unfinished = '.drover-0123456789abcdef.tmp';
+  writeFileSync(join(root, unfinished), 'half');
   const daemon = new DaemonProcess({ root });
   // It serves, or ends because another program has port 7000, which a new config.json says.
   await Promise.race([daemon.ended, until(() => expect(daemon.stdout).toContain('curl '))]);
@@ -147,6 +149,7 @@ it('makes what is missing in an empty directory', async () => {
   expect(readdirSync(root)).toEqual(
     expect.arrayContaining(['configurations', 'data', 'extensions', 'logs', 'running', 'templates']),
   );
+  expect(readdirSync(root)).not.toContain(unfinished);
   expect(statSync(join(root, 'data')).mode & 0o777).toBe(0o700);
 });
 

@@ -6,11 +6,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ParsedConfiguration } from '../../../src/configuration-files/parse.js';
 import type { Plan } from '../../../src/loop/reconciler.js';
 import { type ConfigurationFileError, isBroughtBy } from '../../../src/model/configuration.js';
+import { MAX_OPERATIONS } from '../../../src/store/store.js';
 import { type FaultFacts, faultsOf } from './faults.js';
 import { type OwnerFacts, ownersOf } from './owners.js';
 
-/** Changes in one transaction. Each is two operations at most, and a transaction holds 100. */
-const CHANGES_AT_ONCE = 50;
+/** Changes in one transaction: each is two operations at most. */
+const CHANGES_AT_ONCE = MAX_OPERATIONS / 2;
 
 export interface ConfigurationFacts extends OwnerFacts, Omit<FaultFacts, 'owners' | 'isStored'> {
   /** The source: the node whose files these are. */

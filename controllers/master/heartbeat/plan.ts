@@ -4,11 +4,10 @@
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { NodeCondition } from '../../../src/model/node.js';
+import { inSteps } from '../../../src/store/transaction.js';
 
 /** A node that said it will be back keeps its instances' state for this long. */
 export const RETURN_WITHIN_MS = 60_000;
-/** Instances changed in one transaction. */
-const BATCH = 200;
 
 export interface NodeFacts {
   readonly nodeId: string;
@@ -42,9 +41,9 @@ export function plan(facts: NodeFacts): Plan<HeartbeatStep> {
     steps.push({ do: 'set-condition', nodeId: facts.nodeId, condition, why: explain(facts, condition) });
   // Also when the condition stands: a master that died between the two steps goes on here.
   if (condition === 'lost')
-    for (const ids of batches(facts.standing)) steps.push({ do: 'mark-lost', nodeId: facts.nodeId, ids });
+    for (const ids of inSteps(facts.standing)) steps.push({ do: 'mark-lost', nodeId: facts.nodeId, ids });
   if (condition === 'connected')
-    for (const ids of batches(facts.marked)) steps.push({ do: 'restore', nodeId: facts.nodeId, ids });
+    for (const ids of inSteps(facts.marked)) steps.push({ do: 'restore', nodeId: facts.nodeId, ids });
   return recheckInMs === undefined ? { steps } : { steps, recheckInMs };
 }
 
@@ -75,10 +74,4 @@ function explain(facts: NodeFacts, condition: NodeCondition): string {
     default:
       return condition satisfies never;
   }
-}
-
-function batches(ids: readonly string[]): string[][] {
-  const result: string[][] = [];
-  for (let start = 0; start < ids.length; start += BATCH) result.push(ids.slice(start, start + BATCH));
-  return result;
 }

@@ -73,11 +73,15 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
     logger.info({ instance: id, configuration: current.value.configurationName }, `instance ${id} is gone`);
   }
 
-  /** A creation that is under way has checked its configuration, so it either shows after this wait or fails. */
+  /**
+   * A creation checks its configuration in its own transaction. One that was called before the barrier shows after it,
+   * or has failed; a later one fails, for no configuration names this revision any more.
+   */
   async #removeRevision(hash: string): Promise<void> {
     const { store, instances, configurations, revisions } = this.#options;
     const content = revisions.get(hash);
-    await Promise.all([instances.until(store.revision), configurations.until(store.revision)]);
+    const shown = await store.barrier();
+    await Promise.all([instances.until(shown), configurations.until(shown)]);
     const facts = this.#observeRevision(hash);
     if (content === undefined || facts?.kind !== 'revision' || facts.isUsed)
       throw new Conflict(`revision ${hash} is in use`);

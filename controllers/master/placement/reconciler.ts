@@ -191,7 +191,9 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     ledger.promise(record, placement);
     try {
       const placed = await modify(records, id, (current) =>
-        this.#taskOf(current) === null ? undefined : withPlacement(current, placement),
+        this.#taskOf(current) === null || !this.#takes(nodeId, current)
+          ? undefined
+          : withPlacement(current, placement),
       );
       if (placed === undefined) throw new Conflict(`instance ${id} changed before its placement`);
     } finally {
@@ -201,6 +203,11 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
       { instance: id, configuration: record.configurationName, node: nodeId, port },
       `placed ${id} (${record.configurationName}) on ${nodeId}${port === null ? '' : `, port ${port}`}`,
     );
+  }
+
+  /** Asked again before each try to write: `NodeWriter.forget` counts on no new instance once the cordon is shown. */
+  #takes(nodeId: string, { placement }: InstanceRecord): boolean {
+    return placement !== null || this.#options.nodes.get(nodeId)?.value.cordoned === false;
   }
 
   async #explain(step: PlacementStep & { do: 'explain' }): Promise<void> {

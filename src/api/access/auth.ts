@@ -4,7 +4,10 @@
  */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Clock } from '../../loop/clock.js';
-import type { ApiDependencies } from '../http/dependencies.js';
+import type { ApiKeyRecord } from '../../model/api-key.js';
+import type { AuditTrail } from '../../model/audit.js';
+import type { MirrorReader } from '../../store/mirror.js';
+import type { Logger } from '../../telemetry/logger.js';
 import { JSON_TYPE } from '../http/json-reply.js';
 import type { Scope } from '../http/route.js';
 import { tokenOf } from './credentials.js';
@@ -30,14 +33,19 @@ const RETRY_WHEN_READY_S = '1';
 const UNAUTHORIZED = Buffer.from('{"error":"Unauthorized"}');
 const NOT_READY = Buffer.from('{"error":"the master is still loading its state: try again in a moment"}');
 
-export type GateDependencies = Pick<
-  ApiDependencies,
-  'keys' | 'isReady' | 'verifyInstanceToken' | 'audit' | 'logger'
->;
+export interface GateNeeds {
+  readonly keys: MirrorReader<ApiKeyRecord>;
+  /** True once every mirror is loaded and the configuration files have been read; until then the answer is 503. */
+  isReady(): boolean;
+  /** The instance that the token belongs to, or undefined. */
+  verifyInstanceToken(token: string): string | undefined;
+  readonly audit: Pick<AuditTrail, 'record'>;
+  readonly logger: Logger;
+}
 
 /** Lets requests in or answers them itself: 503 before the state is loaded, 401, 429. */
 export class Gate {
-  readonly #dependencies: GateDependencies;
+  readonly #dependencies: GateNeeds;
   readonly #clock: Clock;
   readonly #keys: KeyIndex;
   readonly #failures = new FailureLimiter();
@@ -45,7 +53,7 @@ export class Gate {
   readonly #refusals: RefusalTrail;
 
   /** `onKeyGone` hears of every key that was deleted, at once. */
-  constructor(dependencies: GateDependencies, clock: Clock, onKeyGone: (label: string) => void = () => {}) {
+  constructor(dependencies: GateNeeds, clock: Clock, onKeyGone: (label: string) => void = () => {}) {
     this.#dependencies = dependencies;
     this.#clock = clock;
     this.#refusals = new RefusalTrail(dependencies.audit);

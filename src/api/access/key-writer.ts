@@ -1,5 +1,5 @@
 /**
- * Makes and revokes API keys, for the commands. Each resolves when it is durable and the mirror shows it, which is
+ * Makes and revokes API keys, for commands and routes. Each resolves when it is durable and the mirror shows it, which is
  * also when the gate knows; a revoked key's open sockets are closed by what listens to that mirror.
  */
 import type { Clock } from '../../loop/clock.js';
@@ -11,7 +11,6 @@ import type { Mirrored, MirrorReader } from '../../store/mirror.js';
 import { untilShown } from '../../store/modify.js';
 import { create, type Operation, type Store } from '../../store/store.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { KeyWrites } from '../http/dependencies.js';
 import { ADMIN_FILE, removeAdminKey } from './admin-key-file.js';
 import { generateToken, hashToken, isWellFormedToken, maskToken } from './tokens.js';
 
@@ -31,13 +30,14 @@ export interface KeyWriterOptions {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-export class KeyWriter implements KeyWrites {
+export class KeyWriter {
   readonly #options: KeyWriterOptions;
 
   constructor(options: KeyWriterOptions) {
     this.#options = options;
   }
 
+  /** The token is known here only. Throws DRV_KEY_EXISTS, DRV_REQUEST_INVALID. */
   async create(label: string, scope: KeyScope): Promise<{ token: string; record: ApiKeyRecord }> {
     const { store, keys, clock } = this.#options;
     checkLabel(label);
@@ -58,6 +58,7 @@ export class KeyWriter implements KeyWrites {
     return { token, record };
   }
 
+  /** Throws DRV_KEY_UNKNOWN, and DRV_REQUEST_INVALID for the last ALL key. */
   async remove(label: string): Promise<void> {
     const { store, keys } = this.#options;
     for (let tries = 1; ; tries++) {

@@ -3,8 +3,8 @@
  * from the node's disk until it has caught up. What waits for it in memory is bounded.
  */
 import type PQueue from 'p-queue';
+import type { InstanceStreams } from '../../channel/services/instance-streams.js';
 import type { Clock } from '../../loop/clock.js';
-import type { ApiDependencies } from '../http/dependencies.js';
 import type { ApiSocket } from '../sockets/socket.js';
 import type { LiveLog, Notice } from './live-log.js';
 import { Bell } from './live-log-bell.js';
@@ -28,7 +28,7 @@ export interface LogReaderOptions {
   readonly live: LiveLog;
   readonly start: LogStart;
   readonly form: LineForm;
-  readonly streams: ApiDependencies['streams'];
+  readonly streams: Pick<InstanceStreams, 'readLogs' | 'followLogs'>;
   readonly clock: Clock;
   /** Bounds how many read from disk at once. */
   readonly places: PQueue;

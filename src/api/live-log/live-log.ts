@@ -3,11 +3,13 @@
  * again where it broke off, and begun anew where the instance moves. It waits for no client; clients read what it
  * holds (`LogReader`).
  */
-import { logNodeOf } from '../../channel/services/instance-streams.js';
+import { type InstanceStreams, logNodeOf } from '../../channel/services/instance-streams.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
-import type { ApiDependencies } from '../http/dependencies.js';
+import type { NodeRecord } from '../../model/node.js';
+import type { MirrorReader } from '../../store/mirror.js';
+import type { Logger } from '../../telemetry/logger.js';
 import { Bell } from './live-log-bell.js';
 import type { LogOfNode } from './live-log-of-node.js';
 import { RecentLines } from './live-log-recent.js';
@@ -21,8 +23,15 @@ const SETTLE_MS = 1000;
 /** How long the output of an instance that is being removed is followed: a usual stop, and a little more. */
 const REMOVAL_MS = 15_000;
 
+export interface LiveLogNeeds {
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get' | 'onChange'>;
+  readonly nodes: Pick<MirrorReader<NodeRecord>, 'get' | 'onChange'>;
+  readonly streams: Pick<InstanceStreams, 'readLogs' | 'followLogs'>;
+  readonly logger: Logger;
+}
+
 export interface LiveLogOptions {
-  readonly dependencies: Pick<ApiDependencies, 'instances' | 'nodes' | 'streams' | 'logger'>;
+  readonly dependencies: LiveLogNeeds;
   readonly clock: Clock;
   readonly record: InstanceRecord;
   /** Lines from before now that the first client wants. */

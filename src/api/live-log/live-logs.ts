@@ -4,9 +4,8 @@ import { logNodeOf } from '../../channel/services/instance-streams.js';
 import type { Clock } from '../../loop/clock.js';
 import { messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
-import type { ApiDependencies } from '../http/dependencies.js';
 import type { ApiSocket } from '../sockets/socket.js';
-import { LiveLog } from './live-log.js';
+import { LiveLog, type LiveLogNeeds } from './live-log.js';
 import type { LineForm } from './live-log-chunk.js';
 import { LogReader, type LogStart } from './live-log-reader.js';
 
@@ -17,7 +16,7 @@ const RESUME_AHEAD = 100;
 const FAULT = 1011;
 
 export interface LiveLogsOptions {
-  readonly dependencies: Pick<ApiDependencies, 'instances' | 'nodes' | 'streams' | 'logger'>;
+  readonly dependencies: LiveLogNeeds;
   readonly clock: Clock;
 }
 

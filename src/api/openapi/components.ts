@@ -1,8 +1,17 @@
 /** The named parts of the API's description: the schemas that clients get types for, and the ways to authenticate. */
 import type { createDocument, ZodOpenApiComponentsObject, ZodOpenApiOperationObject } from 'zod-openapi';
-import { configurationExplanationSchema, instanceExplanationSchema } from '../../explain/explanation.js';
+import {
+  configurationExplanationSchema,
+  instanceExplanationSchema,
+  nodeExplanationSchema,
+} from '../../explain/explanation.js';
+import { extensionStatusSchema } from '../../extensions/extension.js';
 import { auditEntrySchema } from '../../model/audit.js';
-import { configurationSchema, portRangeSchema } from '../../model/configuration.js';
+import {
+  configurationFileErrorSchema,
+  configurationSchema,
+  portRangeSchema,
+} from '../../model/configuration.js';
 import { instanceInfoSchema, instanceStateSchema } from '../../model/instance.js';
 import { nodeConfigurationSchema, runtimeOfferSchema } from '../../model/node.js';
 import { drainProgressSchema } from '../../model/node-drain.js';
@@ -11,6 +20,13 @@ import {
   templateInstallationSchema,
   templateReferenceSchema,
 } from '../../model/template.js';
+import { listedKeySchema } from '../../operations/api-keys.js';
+import { clusterStatusSchema } from '../../operations/cluster-status.js';
+import { configurationDiffSchema } from '../../operations/configuration-diff.js';
+import { configurationSummarySchema } from '../../operations/configuration-list.js';
+import { configurationReloadSchema } from '../../operations/configuration-reload.js';
+import { instanceDetailsSchema } from '../../operations/instance-details.js';
+import { joinTokenSchema } from '../../operations/join-tokens.js';
 import type { Scope } from '../http/route.js';
 import { detailSchema, summarySchema } from '../routes/cluster-routes.js';
 import { ERROR_RESPONSES, errorAnswer, rateLimitAnswer } from './errors.js';
@@ -29,18 +45,28 @@ export const COMPONENTS: ZodOpenApiComponentsObject = {
     RateLimitError: rateLimitAnswer,
     Instance: instanceInfoSchema,
     InstanceState: instanceStateSchema,
+    InstanceDetails: instanceDetailsSchema,
     InstanceExplanation: instanceExplanationSchema,
     Configuration: configurationSchema,
     ConfigurationExplanation: configurationExplanationSchema,
+    ConfigurationDiff: configurationDiffSchema,
+    ConfigurationFileError: configurationFileErrorSchema,
+    ConfigurationReload: configurationReloadSchema,
+    ConfigurationSummary: configurationSummarySchema,
     PortRange: portRangeSchema,
     ClusterNode: summarySchema,
     ClusterNodeDetail: detailSchema,
+    ClusterNodeExplanation: nodeExplanationSchema,
+    ClusterStatus: clusterStatusSchema,
     DrainProgress: drainProgressSchema,
     TemplateSync: clusterSyncSchema,
     TemplateReference: templateReferenceSchema,
     TemplateInstallation: templateInstallationSchema,
     NodeConfiguration: nodeConfigurationSchema,
     RuntimeOffer: runtimeOfferSchema,
+    JoinToken: joinTokenSchema,
+    Key: listedKeySchema,
+    Extension: extensionStatusSchema,
     AuditEntry: auditEntrySchema,
   },
   responses: ERROR_RESPONSES,
@@ -49,7 +75,7 @@ export const COMPONENTS: ZodOpenApiComponentsObject = {
       type: 'http',
       scheme: 'bearer',
       description:
-        'A key made by `key create <label> <ALL|PUBLIC>`; the operation says which scope it needs. ' +
+        'A key made by `POST /keys` or `key create <label> <ALL|PUBLIC>`; the operation says which scope it needs. ' +
         'A browser, which can set no header on a WebSocket, offers it as a subprotocol instead.',
     },
     instanceKey: {

@@ -68,6 +68,6 @@ function describeError(status: string, description: string): ZodOpenApiResponseO
 export function errorResponse(status: number | 'default'): { $ref: string } {
   const kind = ERRORS[status];
   if (kind === undefined)
-    throw new Error(`errors with status ${status} are not described in openapi-errors.ts`);
+    throw new Error(`errors with status ${status} are not described in openapi/errors.ts`);
   return { $ref: RESPONSE_REF + kind.name };
 }

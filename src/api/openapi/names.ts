@@ -8,12 +8,24 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /node': 'getNode',
   'GET /node/config': 'getNodeConfiguration',
   'POST /node/reload': 'reloadNode',
+  'POST /node/stop': 'stopNode',
   'GET /cluster/nodes': 'listClusterNodes',
   'GET /cluster/nodes/:id': 'getClusterNode',
   'POST /cluster/nodes/:id': 'executeOnClusterNode',
+  'DELETE /cluster/nodes/:id': 'forgetClusterNode',
+  'PUT /cluster/nodes/:id/cordon': 'cordonClusterNode',
+  'DELETE /cluster/nodes/:id/cordon': 'uncordonClusterNode',
+  'PUT /cluster/nodes/:id/drain': 'drainClusterNode',
+  'GET /cluster/nodes/:id/why': 'explainClusterNode',
+  'GET /cluster/status': 'getClusterStatus',
+  'GET /cluster/configurations': 'listConfigurationSummaries',
+  'GET /cluster/tokens': 'listJoinTokens',
+  'POST /cluster/tokens': 'createJoinToken',
+  'DELETE /cluster/tokens/:id': 'revokeJoinToken',
   'GET /instances': 'listInstances',
   'POST /instances': 'createInstance',
   'GET /instances/:id': 'getInstance',
+  'GET /instances/:id/details': 'getInstanceDetails',
   'DELETE /instances/:id': 'deleteInstance',
   'GET /instances/:id/logs': 'getInstanceLogs',
   'GET /instances/:id/live-log': 'followInstanceLog',
@@ -28,8 +40,12 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'PUT /configurations/:name': 'putConfiguration',
   'DELETE /configurations/:name': 'deleteConfiguration',
   'GET /configurations/:name/why': 'explainConfiguration',
+  'GET /configurations/:name/diff': 'compareConfiguration',
+  'GET /configuration-files/errors': 'listConfigurationFileErrors',
+  'POST /configuration-files/reload': 'reloadConfigurationFiles',
   'GET /templates': 'listTemplates',
   'GET /templates/:group/:name': 'getTemplate',
+  'GET /templates/:group/:name/users': 'listTemplateUsers',
   'GET /templates/:group/:name/files': 'listTemplateFiles',
   'GET /templates/:group/:name/files/*': 'readTemplateFile',
   'POST /templates/:group/:name/files/*': 'createTemplateFile',
@@ -42,6 +58,10 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /templates/sync': 'getTemplateSync',
   'POST /commands/execute': 'executeCommand',
   'GET /console': 'openConsole',
+  'GET /keys': 'listKeys',
+  'POST /keys': 'createKey',
+  'DELETE /keys/:label': 'deleteKey',
+  'GET /extensions': 'listExtensions',
   'GET /audit': 'listAuditEntries',
 };
 
@@ -56,14 +76,19 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'Node',
     description: 'The node that serves this API, and the API itself.',
-    segments: ['ping', 'metrics', 'node', 'openapi.json'],
+    segments: ['ping', 'metrics', 'node', 'extensions', 'openapi.json'],
   },
-  { name: 'Cluster', description: 'The nodes that hold instances.', segments: ['cluster'] },
+  {
+    name: 'Cluster',
+    description:
+      'The nodes that hold instances, the tokens with which they join, and the cluster as a whole.',
+    segments: ['cluster'],
+  },
   { name: 'Instances', description: 'Processes made from configurations.', segments: ['instances'] },
   {
     name: 'Configurations',
     description: 'What instances are made from, and how many should run.',
-    segments: ['configurations'],
+    segments: ['configurations', 'configuration-files'],
   },
   {
     name: 'Templates',
@@ -75,13 +100,14 @@ export const TAGS: readonly Tag[] = [
     description: 'The command tree of the console, by request and by WebSocket.',
     segments: ['commands', 'console'],
   },
+  { name: 'Keys', description: 'The keys of this API.', segments: ['keys'] },
   { name: 'Audit', description: 'Who did what, from where, and how it ended.', segments: ['audit'] },
 ];
 
 /** Throws for an operation without a name. */
 export function operationId(method: string, path: string): string {
   const id = OPERATION_IDS[`${method} ${path}`];
-  if (id === undefined) throw new Error(`${method} ${path} has no operation id: name it in openapi-names.ts`);
+  if (id === undefined) throw new Error(`${method} ${path} has no operation id: name it in openapi/names.ts`);
   return id;
 }
 
@@ -89,6 +115,6 @@ export function operationId(method: string, path: string): string {
 export function tagOf(path: string): string {
   const [, segment = ''] = path.split('/');
   const tag = TAGS.find(({ segments }) => segments.includes(segment));
-  if (tag === undefined) throw new Error(`${path} belongs to no tag: add one in openapi-names.ts`);
+  if (tag === undefined) throw new Error(`${path} belongs to no tag: add one in openapi/names.ts`);
   return tag.name;
 }

@@ -1,7 +1,6 @@
 /** `GET /audit`: who did or tried what of late. */
 import { z } from 'zod';
-import { auditEntrySchema } from '../../model/audit.js';
-import type { ApiDependencies } from '../http/dependencies.js';
+import { type AuditTrail, auditEntrySchema } from '../../model/audit.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
 const MAX_LIMIT = 1000;
@@ -16,7 +15,11 @@ const auditQuery = z.object({
     .default(100),
 });
 
-export function auditRoutes({ audit }: Pick<ApiDependencies, 'audit'>): readonly Route[] {
+export interface AuditNeeds {
+  readonly audit: AuditTrail;
+}
+
+export function auditRoutes({ audit }: AuditNeeds): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
 import { instanceInfoSchema } from '../../model/instance.js';
 import type { InstanceUsage } from '../../model/instance-usage.js';
-import { nameSchema } from '../../model/names.js';
 import {
   type NodeRecord,
   nodeCapacitySchema,
@@ -11,10 +10,17 @@ import {
   runtimeOfferSchema,
 } from '../../model/node.js';
 import { drainProgressSchema } from '../../model/node-drain.js';
-import type { ApiDependencies } from '../http/dependencies.js';
+import { unknownNode } from '../../model/unknown.js';
+import {
+  type ClusterStatusNeeds,
+  clusterStatus,
+  clusterStatusSchema,
+} from '../../operations/cluster-status.js';
+import { configurationSummarySchema, listConfigurations } from '../../operations/configuration-list.js';
+import type { MirrorReader } from '../../store/mirror.js';
 import { sendError } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
-import type { InstanceRoutesOptions } from './instance-routes.js';
+import type { InstanceView } from './instance-view.js';
 
 const BYTES_PER_MB = 1024 * 1024;
 
@@ -55,11 +61,29 @@ export const detailSchema = summarySchema.extend({
   version: z.string(),
 });
 
-export function clusterRoutes(options: InstanceRoutesOptions): readonly Route[] {
-  return [listRoute(options.dependencies), getRoute(options), executeRoute(options.dependencies)];
+export interface ClusterNeeds extends ClusterStatusNeeds {
+  readonly nodes: Pick<MirrorReader<NodeRecord>, 'get' | 'entries'>;
+  /** The sum of what the instances of a node use; undefined: nothing was measured there. */
+  usageOfNode(nodeId: string): InstanceUsage | undefined;
 }
 
-function listRoute(dependencies: ApiDependencies): Route {
+export interface ClusterRoutesOptions {
+  readonly dependencies: ClusterNeeds;
+  readonly view: Pick<InstanceView, 'onNode'>;
+}
+
+export function clusterRoutes(options: ClusterRoutesOptions): readonly Route[] {
+  const { dependencies } = options;
+  return [
+    listRoute(dependencies),
+    getRoute(options),
+    executeRoute(dependencies),
+    statusRoute(dependencies),
+    configurationsRoute(dependencies),
+  ];
+}
+
+function listRoute(dependencies: ClusterNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/nodes',
@@ -76,7 +100,7 @@ function listRoute(dependencies: ApiDependencies): Route {
   });
 }
 
-function getRoute({ dependencies, view }: InstanceRoutesOptions): Route {
+function getRoute({ dependencies, view }: ClusterRoutesOptions): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/nodes/:id',
@@ -110,7 +134,7 @@ function getRoute({ dependencies, view }: InstanceRoutesOptions): Route {
 }
 
 /** Commands run on the serving node alone, through `POST /commands/execute`. */
-function executeRoute({ configuration, nodes }: ApiDependencies): Route {
+function executeRoute({ configuration, nodes }: ClusterNeeds): Route {
   return defineRoute({
     method: 'POST',
     path: '/cluster/nodes/:id',
@@ -138,8 +162,36 @@ function executeRoute({ configuration, nodes }: ApiDependencies): Route {
   });
 }
 
+function statusRoute(dependencies: ClusterNeeds): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/cluster/status',
+    scope: 'ALL',
+    summary: 'Whether everything runs that should, and if not, why.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'the cluster as a whole', schema: clusterStatusSchema } },
+    handle: () => clusterStatus(dependencies),
+  });
+}
+
+function configurationsRoute(dependencies: ClusterNeeds): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/cluster/configurations',
+    scope: 'ALL',
+    summary: 'All configurations by name, with how many instances of each are there.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'configurations', schema: z.array(configurationSummarySchema) } },
+    handle: () => listConfigurations(dependencies),
+  });
+}
+
 function summaryOf(
-  dependencies: Pick<ApiDependencies, 'usedOf'>,
+  dependencies: Pick<ClusterNeeds, 'usedOf'>,
   { nodeId, address, master }: NodeRecord,
 ): z.output<typeof summarySchema> {
   const { ramMB, cpu } = dependencies.usedOf(nodeId);
@@ -153,10 +205,4 @@ function usageOf(usage: InstanceUsage | undefined): z.output<typeof usageSchema>
     memoryMB: Math.round(usage.memoryBytes / BYTES_PER_MB),
     processes: usage.processes,
   };
-}
-
-/** Only a well-formed id is repeated to the client. */
-function unknownNode(id: string): DroverError {
-  const what = nameSchema.safeParse(id).success ? `node "${id}"` : 'such node';
-  return new DroverError('DRV_NODE_UNKNOWN', `there is no ${what}: GET /api/cluster/nodes lists them`);
 }

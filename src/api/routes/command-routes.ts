@@ -1,7 +1,7 @@
 /** `POST /commands/execute`: one line of the command tree, its output as one text. */
 import { z } from 'zod';
 import { actorLabel } from '../access/auth.js';
-import type { ApiDependencies } from '../http/dependencies.js';
+import type { CommandRunner } from '../http/command-runner.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
 const commandBody = z.object({
@@ -18,7 +18,11 @@ const commandAnswer = z.object({
     ),
 });
 
-export function commandRoutes({ commands }: Pick<ApiDependencies, 'commands'>): readonly Route[] {
+export interface CommandNeeds {
+  readonly commands: CommandRunner;
+}
+
+export function commandRoutes({ commands }: CommandNeeds): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',

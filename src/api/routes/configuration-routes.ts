@@ -1,9 +1,20 @@
 /** `/configurations`: what instances are made from. Writes go to the JSON files, which are the truth. */
 import { z } from 'zod';
-import { type Configuration, configurationSchema } from '../../model/configuration.js';
-import { DroverError } from '../../model/errors.js';
+import type { ConfigurationFiles } from '../../configuration-files/configuration-files.js';
+import {
+  type Configuration,
+  type ConfigurationRecord,
+  configurationSchema,
+} from '../../model/configuration.js';
 import { nameSchema } from '../../model/names.js';
-import type { ApiDependencies } from '../http/dependencies.js';
+import { unknownConfiguration } from '../../model/unknown.js';
+import {
+  type ConfigurationDiffNeeds,
+  configurationDiffSchema,
+  diffOf,
+} from '../../operations/configuration-diff.js';
+import type { MirrorReader } from '../../store/mirror.js';
+import type { Logger } from '../../telemetry/logger.js';
 import { sendNoContent } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
@@ -15,11 +26,23 @@ const rawConfiguration = z.unknown().refine(isObject, {
   error: 'must be a JSON object: the full configuration',
 });
 
-export function configurationRoutes(dependencies: ApiDependencies): readonly Route[] {
-  return [listRoute(dependencies), getRoute(dependencies), putRoute(dependencies), removeRoute(dependencies)];
+export interface ConfigurationNeeds extends ConfigurationDiffNeeds {
+  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get' | 'entries'>;
+  readonly configurationFiles: Pick<ConfigurationFiles, 'put' | 'remove' | 'inspect'>;
+  readonly logger: Pick<Logger, 'warn'>;
 }
 
-function listRoute({ configurations }: ApiDependencies): Route {
+export function configurationRoutes(dependencies: ConfigurationNeeds): readonly Route[] {
+  return [
+    listRoute(dependencies),
+    getRoute(dependencies),
+    putRoute(dependencies),
+    removeRoute(dependencies),
+    diffRoute(dependencies),
+  ];
+}
+
+function listRoute({ configurations }: ConfigurationNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/configurations',
@@ -36,7 +59,7 @@ function listRoute({ configurations }: ApiDependencies): Route {
   });
 }
 
-function getRoute({ configurations }: ApiDependencies): Route {
+function getRoute({ configurations }: ConfigurationNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/configurations/:name',
@@ -55,7 +78,7 @@ function getRoute({ configurations }: ApiDependencies): Route {
   });
 }
 
-function putRoute({ configurationWrites, logger }: ApiDependencies): Route {
+function putRoute({ configurationFiles, logger }: ConfigurationNeeds): Route {
   return defineRoute({
     method: 'PUT',
     path: '/configurations/:name',
@@ -68,7 +91,7 @@ function putRoute({ configurationWrites, logger }: ApiDependencies): Route {
     documentedBody: configurationSchema,
     answers: { 204: { description: 'written' } },
     handle: async ({ params, body }, reply) => {
-      const { unknownFields } = await configurationWrites.put(params.name, body);
+      const { unknownFields } = await configurationFiles.put(params.name, body);
       if (unknownFields.length > 0) {
         const names = JSON.stringify(unknownFields);
         const text = `configuration ${params.name}: the fields ${names} are not known and have no effect`;
@@ -79,7 +102,7 @@ function putRoute({ configurationWrites, logger }: ApiDependencies): Route {
   });
 }
 
-function removeRoute({ configurationWrites }: ApiDependencies): Route {
+function removeRoute({ configurationFiles }: ConfigurationNeeds): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/configurations/:name',
@@ -97,19 +120,26 @@ function removeRoute({ configurationWrites }: ApiDependencies): Route {
     answers: { 204: { description: 'removed' } },
     handle: async ({ params }, reply) => {
       if (!nameSchema.safeParse(params.name).success) throw unknownConfiguration(params.name);
-      await configurationWrites.remove(params.name);
+      await configurationFiles.remove(params.name);
       sendNoContent(reply);
     },
   });
 }
 
-/** Only a well-formed name is repeated to the client. */
-export function unknownConfiguration(name: string): DroverError {
-  const isName = nameSchema.safeParse(name).success;
-  const message = isName
-    ? `there is no configuration "${name}": GET /api/configurations lists them`
-    : 'there is no such configuration: GET /api/configurations lists them';
-  return new DroverError('DRV_CONFIGURATION_UNKNOWN', message);
+function diffRoute(dependencies: ConfigurationNeeds): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/configurations/:name/diff',
+    scope: 'ALL',
+    summary:
+      'What is in force against what the file says now, and against what the instances were made from.',
+    errors: ['DRV_CONFIGURATION_UNKNOWN'],
+    params: nameParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'the differences', schema: configurationDiffSchema } },
+    handle: ({ params }) => diffOf(dependencies, params.name),
+  });
 }
 
 function isObject(value: unknown): boolean {

@@ -1,14 +1,20 @@
 /** `/instances`: reading goes to the encoded view, writing to the desired state, logs and stdin to the node. */
 
+import type { InstanceStreams } from '../../channel/services/instance-streams.js';
 import { requireProcess, stdinCommand } from '../../channel/services/stdin-command.js';
 import { DroverError } from '../../model/errors.js';
 import { type InstanceRecord, instanceInfoSchema, toInstanceInfo } from '../../model/instance.js';
 import { isInstanceId } from '../../model/names.js';
+import { unknownConfiguration, unknownInstance } from '../../model/unknown.js';
+import {
+  detailsOf,
+  type InstanceDetailsNeeds,
+  instanceDetailsSchema,
+} from '../../operations/instance-details.js';
+import type { InstanceWriter, StateReport } from '../../store/instance-writes.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
-import type { ApiDependencies, StateReport } from '../http/dependencies.js';
 import { sendBytes } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
-import { unknownConfiguration } from './configuration-routes.js';
 import {
   createBody,
   executeBody,
@@ -24,8 +30,13 @@ import {
 } from './instance-schemas.js';
 import type { InstanceView } from './instance-view.js';
 
+export interface InstanceNeeds extends InstanceDetailsNeeds {
+  readonly instanceWrites: Pick<InstanceWriter, 'create' | 'setLifecycle' | 'reportState' | 'remove'>;
+  readonly streams: Pick<InstanceStreams, 'readLogs' | 'writeStdin'>;
+}
+
 export interface InstanceRoutesOptions {
-  readonly dependencies: ApiDependencies;
+  readonly dependencies: InstanceNeeds;
   readonly view: InstanceView;
 }
 
@@ -34,6 +45,7 @@ export function instanceRoutes({ dependencies, view }: InstanceRoutesOptions): r
     listRoute(view),
     createRoute(dependencies),
     getRoute(view),
+    detailsRoute(dependencies, view),
     removeRoute(dependencies, view),
     logsRoute(dependencies, view),
     stateRoute(dependencies, view),
@@ -62,7 +74,7 @@ function listRoute(view: InstanceView): Route {
   });
 }
 
-function createRoute({ instanceWrites }: ApiDependencies): Route {
+function createRoute({ instanceWrites }: InstanceNeeds): Route {
   return defineRoute({
     method: 'POST',
     path: '/instances',
@@ -106,7 +118,22 @@ function getRoute(view: InstanceView): Route {
   });
 }
 
-function removeRoute({ instanceWrites }: ApiDependencies, view: InstanceView): Route {
+function detailsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/instances/:id/details',
+    scope: 'ALL',
+    summary: 'One instance with what is wanted of it, its templates, and what it uses now.',
+    errors: ['DRV_INSTANCE_UNKNOWN'],
+    params: instanceParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'all that is known of it', schema: instanceDetailsSchema } },
+    handle: ({ params }) => detailsOf(visible(view, params.id), dependencies),
+  });
+}
+
+function removeRoute({ instanceWrites }: InstanceNeeds, view: InstanceView): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/instances/:id',
@@ -125,7 +152,7 @@ function removeRoute({ instanceWrites }: ApiDependencies, view: InstanceView): R
   });
 }
 
-function logsRoute({ streams }: ApiDependencies, view: InstanceView): Route {
+function logsRoute({ streams }: InstanceNeeds, view: InstanceView): Route {
   return defineRoute({
     method: 'GET',
     path: '/instances/:id/logs',
@@ -145,7 +172,7 @@ function logsRoute({ streams }: ApiDependencies, view: InstanceView): Route {
   });
 }
 
-function stateRoute({ instanceWrites }: ApiDependencies, view: InstanceView): Route {
+function stateRoute({ instanceWrites }: InstanceNeeds, view: InstanceView): Route {
   return defineRoute({
     method: 'PUT',
     path: '/instances/:id/state',
@@ -173,7 +200,7 @@ function stateRoute({ instanceWrites }: ApiDependencies, view: InstanceView): Ro
   });
 }
 
-function lifecycleRoute({ instanceWrites }: ApiDependencies): Route {
+function lifecycleRoute({ instanceWrites }: InstanceNeeds): Route {
   return defineRoute({
     method: 'PATCH',
     path: '/instances/:id/lifecycle',
@@ -231,14 +258,6 @@ export function visible(view: InstanceView, id: string): InstanceRecord {
   const record = view.record(id);
   if (record === undefined) throw unknownInstance(id);
   return record;
-}
-
-/** Only a well-formed id is repeated to the client. */
-function unknownInstance(id: string): DroverError {
-  const message = isInstanceId(id)
-    ? `there is no instance "${id}": GET /api/instances lists them`
-    : 'there is no such instance: an id is 6 characters, lower-case letters and digits';
-  return new DroverError('DRV_INSTANCE_UNKNOWN', message);
 }
 
 function badRequest({ message }: DroverError): DroverError {

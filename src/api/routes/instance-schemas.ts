@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { instanceInfoSchema, instanceStateSchema } from '../../model/instance.js';
 
-const MAX_LINES = 1000;
-const LINES_RULE = `must be a whole number from 1 to ${MAX_LINES}`;
+export const MAX_LOG_LINES = 1000;
+export const DEFAULT_LOG_LINES = 100;
+const LINES_RULE = `must be a whole number from 1 to ${MAX_LOG_LINES}`;
 const TARGET_RULE = 'must be one of start, stop, restart';
 /**
  * Numbers that an app reports are extras: one that makes no sense is left out, not refused; some write them as text.
@@ -30,8 +31,8 @@ export const logsQuery = z.object({
     .number({ error: LINES_RULE })
     .int(LINES_RULE)
     .min(1, LINES_RULE)
-    .max(MAX_LINES, LINES_RULE)
-    .default(100),
+    .max(MAX_LOG_LINES, LINES_RULE)
+    .default(DEFAULT_LOG_LINES),
   ansi: z
     .enum(['true', 'false'], { error: 'must be true or false' })
     .default('false')
@@ -53,6 +54,8 @@ export const stateBody = z.looseObject({
 export const lifecycleQuery = z.object({
   target: z.enum(['start', 'stop', 'restart'], { error: TARGET_RULE }),
 });
+
+export type LifecycleTarget = z.output<typeof lifecycleQuery>['target'];
 
 export const executeBody = z.object({
   command: z

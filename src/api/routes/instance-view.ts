@@ -2,9 +2,9 @@
  * Instances as encoded for clients: the bytes of each and of the whole list are kept, and only what changed is
  * encoded again. `lastHeartbeat` follows the beats of the node while an instance is ONLINE.
  */
+import type { BeatBook } from '../../channel/master/beat-book.js';
 import { type InstanceInfo, type InstanceRecord, toInstanceInfo } from '../../model/instance.js';
 import type { MirrorReader } from '../../store/mirror.js';
-import type { BeatReader } from '../http/dependencies.js';
 
 /** Cannot occur inside an encoded string: there every quote has a backslash before it. */
 const HEARTBEAT = '"lastHeartbeat":';
@@ -27,11 +27,12 @@ interface Slot {
 
 export interface InstanceViewOptions {
   readonly instances: MirrorReader<InstanceRecord>;
-  readonly beats: BeatReader;
+  /** `tick` grows with every beat: what is encoded is valid while it stands. */
+  readonly beats: Pick<BeatBook, 'lastBeatAt' | 'tick'>;
 }
 
 export class InstanceView {
-  readonly #beats: BeatReader;
+  readonly #beats: InstanceViewOptions['beats'];
   readonly #unsubscribe: () => void;
   readonly #slots = new Map<string, Slot>();
   /** By creation, then id, unless `#isOrderStale`; may hold slots that are gone until the next list. */

@@ -1,14 +1,12 @@
 /** `/ping`, `/metrics` and what the serving node says of itself. */
-import { availableParallelism, freemem, loadavg, totalmem } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../../model/node.js';
+import { STOPPING } from '../../operations/node-operations.js';
+import { nodeStatsSchema, readNodeStats } from '../../operations/node-stats.js';
 import type { Metrics } from '../../telemetry/metrics.js';
-import type { ApiDependencies } from '../http/dependencies.js';
 import { sendBytes, sendError } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
-
-const MB = 1024 * 1024;
 
 const pingSchema = z.object({
   status: z.literal('ok'),
@@ -20,20 +18,19 @@ const pingSchema = z.object({
 const nodeSchema = z.object({
   nodeId: z.string(),
   uptime: z.string().describe('human readable, of the daemon'),
-  systemStats: z.object({
-    version: z.string(),
-    cpus: z.int(),
-    loadAverage: z.array(z.number()).describe('over 1, 5 and 15 minutes'),
-    memoryTotalMB: z.int(),
-    memoryFreeMB: z.int(),
-    processRssMB: z.int(),
-    processHeapUsedMB: z.int(),
-    eventLoopDelayMs: z.number(),
-  }),
+  systemStats: nodeStatsSchema.extend({ eventLoopDelayMs: z.number() }),
 });
 
+export interface NodeNeeds {
+  readonly configuration: NodeConfiguration;
+  readonly version: string;
+  readonly metrics: Metrics;
+  /** Ends the daemon as SIGTERM does; returns at once. */
+  stopDaemon(): void;
+}
+
 /** Routes of the node itself. */
-export function nodeRoutes(dependencies: ApiDependencies): readonly Route[] {
+export function nodeRoutes(dependencies: NodeNeeds): readonly Route[] {
   const { configuration, metrics } = dependencies;
   return [
     pingRoute(configuration),
@@ -41,6 +38,7 @@ export function nodeRoutes(dependencies: ApiDependencies): readonly Route[] {
     nodeRoute(dependencies),
     configRoute(configuration),
     reloadRoute(),
+    stopRoute(dependencies),
   ];
 }
 
@@ -85,7 +83,7 @@ function metricsRoute(metrics: Metrics): Route {
   });
 }
 
-function nodeRoute({ configuration, version }: ApiDependencies): Route {
+function nodeRoute({ configuration, version }: NodeNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/node',
@@ -138,21 +136,29 @@ function reloadRoute(): Route {
   });
 }
 
+function stopRoute({ stopDaemon }: NodeNeeds): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/node/stop',
+    scope: 'ALL',
+    summary: 'Ends Drover on the serving node as SIGTERM does, after this answer; instances go on running.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 202: { description: 'it stops now', schema: z.object({ message: z.string() }) } },
+    handle: (_call, reply) => {
+      reply.raw.once('close', stopDaemon);
+      reply.code(202);
+      return { message: STOPPING };
+    },
+  });
+}
+
 async function readSystemStats(version: string): Promise<z.output<typeof nodeSchema>['systemStats']> {
   const before = performance.now();
   await nextTurn();
   const eventLoopDelayMs = Math.round((performance.now() - before) * 1000) / 1000;
-  const { rss, heapUsed } = process.memoryUsage();
-  return {
-    version,
-    cpus: availableParallelism(),
-    loadAverage: loadavg(),
-    memoryTotalMB: Math.round(totalmem() / MB),
-    memoryFreeMB: Math.round(freemem() / MB),
-    processRssMB: Math.round(rss / MB),
-    processHeapUsedMB: Math.round(heapUsed / MB),
-    eventLoopDelayMs,
-  };
+  return { ...readNodeStats(version), eventLoopDelayMs };
 }
 
 /** `2 d 3 h 4 min`; under a minute in seconds. */

@@ -1,9 +1,10 @@
 /** `/templates/{group}/{name}/files`: the files of a template, one at a time, as they are: bytes of whatever type. */
 import { Readable } from 'node:stream';
+import { z } from 'zod';
 import type { ErrorCode } from '../../model/errors.js';
-import type { ApiDependencies } from '../http/dependencies.js';
+import { nameSchema } from '../../model/names.js';
+import type { LocalTemplates } from '../../templates/library/local-templates.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
-import { fileParams, removedFile, templateFiles, templateParams, writtenFile } from './template-schemas.js';
 
 const FILE_PATH = '/templates/:group/:name/files/*';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -13,7 +14,49 @@ const WRITE_ERRORS: readonly ErrorCode[] = [
   'DRV_DISK_WRITE_FAILED',
 ];
 
-export function templateFileRoutes(dependencies: ApiDependencies): readonly Route[] {
+export const templateParams = z.object({
+  group: nameSchema.describe('group of the template'),
+  name: nameSchema.describe('name of the template in its group'),
+});
+
+/** The template that an answer is about. */
+export const templateName = {
+  group: z.string(),
+  name: z.string(),
+};
+
+/** The router's name for what stands at the end. The path itself is checked where files are opened. */
+const fileParams = templateParams.extend({
+  '*': z
+    .string()
+    .describe('path of the file relative to the template; slashes may be encoded, links are not followed'),
+});
+
+const message = z.string().describe('what was done, for a person');
+const path = z.string().describe('relative to the template');
+
+const templateFiles = z.object({
+  ...templateName,
+  files: z.array(z.string()).describe('relative paths, in order'),
+});
+
+const writtenFile = z.object({
+  message,
+  ...templateName,
+  path,
+  bytes: z.int().min(0).describe('size of the file'),
+});
+
+const removedFile = z.object({ message, ...templateName, path });
+
+export interface TemplateFileNeeds {
+  readonly templates: Pick<
+    LocalTemplates,
+    'listFiles' | 'openFile' | 'createFile' | 'replaceFile' | 'removeFile'
+  >;
+}
+
+export function templateFileRoutes(dependencies: TemplateFileNeeds): readonly Route[] {
   return [
     listRoute(dependencies),
     readRoute(dependencies),
@@ -23,7 +66,7 @@ export function templateFileRoutes(dependencies: ApiDependencies): readonly Rout
   ];
 }
 
-function listRoute({ templates }: ApiDependencies): Route {
+function listRoute({ templates }: TemplateFileNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates/:group/:name/files',
@@ -42,7 +85,7 @@ function listRoute({ templates }: ApiDependencies): Route {
   });
 }
 
-function readRoute({ templates }: ApiDependencies): Route {
+function readRoute({ templates }: TemplateFileNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: FILE_PATH,
@@ -65,7 +108,7 @@ function readRoute({ templates }: ApiDependencies): Route {
   });
 }
 
-function createRoute({ templates }: ApiDependencies): Route {
+function createRoute({ templates }: TemplateFileNeeds): Route {
   return defineRoute({
     method: 'POST',
     path: FILE_PATH,
@@ -87,7 +130,7 @@ function createRoute({ templates }: ApiDependencies): Route {
   });
 }
 
-function replaceRoute({ templates }: ApiDependencies): Route {
+function replaceRoute({ templates }: TemplateFileNeeds): Route {
   return defineRoute({
     method: 'PATCH',
     path: FILE_PATH,
@@ -108,7 +151,7 @@ function replaceRoute({ templates }: ApiDependencies): Route {
   });
 }
 
-function removeRoute({ templates }: ApiDependencies): Route {
+function removeRoute({ templates }: TemplateFileNeeds): Route {
   return defineRoute({
     method: 'DELETE',
     path: FILE_PATH,

@@ -1,24 +1,82 @@
 /** `/templates`: which there are, whole ones as zips, and from where they come. Their files: `template-file-routes.ts`. */
+import { z } from 'zod';
+import type { ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
-import { type ClusterSyncReport, clusterSyncSchema, LOCAL_STORAGE } from '../../model/template.js';
-import type { ApiDependencies } from '../http/dependencies.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
-import { templateFileRoutes } from './template-file-routes.js';
+import { nameSchema } from '../../model/names.js';
 import {
-  clusterSyncAnswer,
-  clusterSyncBody,
-  importedTemplate,
-  syncBody,
-  syncedTemplate,
-  templateDetails,
-  templateGroups,
+  type ClusterSyncReport,
+  clusterSyncSchema,
+  LOCAL_STORAGE,
+  templateReferenceSchema,
+} from '../../model/template.js';
+import { templateUsers } from '../../operations/template-users.js';
+import type { MirrorReader } from '../../store/mirror.js';
+import type { LocalTemplates } from '../../templates/library/local-templates.js';
+import type { MasterTemplates } from '../../templates/master-templates.js';
+import type { SyncRun } from '../../templates/sync/sync-run.js';
+import { defineRoute, nothing, type Route } from '../http/route.js';
+import {
+  type TemplateFileNeeds,
+  templateFileRoutes,
+  templateName,
   templateParams,
-} from './template-schemas.js';
+} from './template-file-routes.js';
 
-export function templateRoutes(dependencies: ApiDependencies): readonly Route[] {
+const message = z.string().describe('what was done, for a person');
+const bytes = z.int().min(0);
+
+const templateGroups = z.array(z.object({ group: z.string(), templates: z.array(templateReferenceSchema) }));
+
+const templateDetails = z.object({
+  ...templateName,
+  path: z.string().describe("relative to the node's root: templates/<group>/<name>"),
+  exists: z.boolean(),
+});
+
+const importedTemplate = z.object({
+  message,
+  ...templateName,
+  files: z.int().min(0).describe('files in the zip'),
+  bytes: bytes.describe('all of them together, unpacked'),
+});
+
+const syncBody = z.object({ storage: nameSchema.describe('key of the storage provider') });
+
+const syncedTemplate = z.object({
+  message,
+  ...templateName,
+  storage: z.string(),
+  files: z.int().min(0),
+  bytes,
+  digest: z.string().describe('name of the tree by its content'),
+});
+
+/** Plugins in use send no body at all. */
+const clusterSyncBody = z.object({
+  pattern: z.string().default('*').describe('group/name, group/* or *; default: *'),
+});
+
+const clusterSyncAnswer = z.object({
+  message,
+  pattern: z.string(),
+  templates: z.array(z.string()).describe('group/name of each template that matches'),
+  nodes: z.array(z.string()).describe('ids of the nodes that are told to fetch them'),
+});
+
+export interface TemplateNeeds extends TemplateFileNeeds {
+  readonly templates: Pick<LocalTemplates, 'groups' | 'details' | 'exportArchive' | 'importArchive'> &
+    TemplateFileNeeds['templates'];
+  readonly templateSync: Pick<MasterTemplates, 'fromStorage' | 'latestSync'> & {
+    toCluster(pattern: string): Promise<Pick<SyncRun, 'templates' | 'nodes'>>;
+  };
+  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
+}
+
+export function templateRoutes(dependencies: TemplateNeeds): readonly Route[] {
   return [
     listRoute(dependencies),
     detailsRoute(dependencies),
+    usersRoute(dependencies),
     ...templateFileRoutes(dependencies),
     exportRoute(dependencies),
     importRoute(dependencies),
@@ -28,7 +86,7 @@ export function templateRoutes(dependencies: ApiDependencies): readonly Route[] 
   ];
 }
 
-function listRoute({ templates }: ApiDependencies): Route {
+function listRoute({ templates }: TemplateNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates',
@@ -46,7 +104,7 @@ function listRoute({ templates }: ApiDependencies): Route {
   });
 }
 
-function detailsRoute({ templates }: ApiDependencies): Route {
+function detailsRoute({ templates }: TemplateNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates/:group/:name',
@@ -65,7 +123,21 @@ function detailsRoute({ templates }: ApiDependencies): Route {
   });
 }
 
-function exportRoute({ templates }: ApiDependencies): Route {
+function usersRoute({ configurations }: TemplateNeeds): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/templates/:group/:name/users',
+    scope: 'ALL',
+    summary: 'The configurations that may install a template, also one that is not there.',
+    params: templateParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'names of configurations, in order', schema: z.array(z.string()) } },
+    handle: ({ params }) => templateUsers({ configurations }, params),
+  });
+}
+
+function exportRoute({ templates }: TemplateNeeds): Route {
   return defineRoute({
     method: 'POST',
     path: '/templates/:group/:name/export',
@@ -86,7 +158,7 @@ function exportRoute({ templates }: ApiDependencies): Route {
   });
 }
 
-function importRoute({ templates }: ApiDependencies): Route {
+function importRoute({ templates }: TemplateNeeds): Route {
   return defineRoute({
     method: 'POST',
     path: '/templates/:group/:name/import',
@@ -116,7 +188,7 @@ function importRoute({ templates }: ApiDependencies): Route {
   });
 }
 
-function syncRoute({ templateSync }: ApiDependencies): Route {
+function syncRoute({ templateSync }: TemplateNeeds): Route {
   return defineRoute({
     method: 'POST',
     path: '/templates/:group/:name/sync',
@@ -143,7 +215,7 @@ function syncRoute({ templateSync }: ApiDependencies): Route {
   });
 }
 
-function clusterSyncRoute({ templateSync }: ApiDependencies): Route {
+function clusterSyncRoute({ templateSync }: TemplateNeeds): Route {
   return defineRoute({
     method: 'POST',
     path: '/templates/sync',
@@ -166,7 +238,7 @@ function clusterSyncRoute({ templateSync }: ApiDependencies): Route {
   });
 }
 
-function latestSyncRoute({ templateSync }: ApiDependencies): Route {
+function latestSyncRoute({ templateSync }: TemplateNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates/sync',

@@ -1,7 +1,11 @@
-/** `/why`: the explanations of instances and configurations, as data. */
+/** `/why`: the explanations of instances, configurations and nodes, as data. */
 import { z } from 'zod';
-import { configurationExplanationSchema, instanceExplanationSchema } from '../../explain/explanation.js';
-import type { ApiDependencies } from '../http/dependencies.js';
+import {
+  configurationExplanationSchema,
+  type Explainer,
+  instanceExplanationSchema,
+  nodeExplanationSchema,
+} from '../../explain/explanation.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 import { instanceParams } from './instance-schemas.js';
 
@@ -9,7 +13,13 @@ const nameParams = z.object({
   name: z.string().describe('name of the configuration, also of one that only a broken file has'),
 });
 
-export function whyRoutes({ explainer }: Pick<ApiDependencies, 'explainer'>): readonly Route[] {
+const nodeParams = z.object({ id: z.string().describe('node id') });
+
+export interface WhyNeeds {
+  readonly explainer: Explainer;
+}
+
+export function whyRoutes({ explainer }: WhyNeeds): readonly Route[] {
   const instanceRoute = defineRoute({
     method: 'GET',
     path: '/instances/:id/why',
@@ -34,5 +44,17 @@ export function whyRoutes({ explainer }: Pick<ApiDependencies, 'explainer'>): re
     answers: { 200: { description: 'the explanation', schema: configurationExplanationSchema } },
     handle: ({ params }) => explainer.configuration(params.name),
   });
-  return [instanceRoute, configurationRoute];
+  const nodeRoute = defineRoute({
+    method: 'GET',
+    path: '/cluster/nodes/:id/why',
+    scope: 'ALL',
+    summary: 'Why a node stands as it does: whether it is there, and which of its instances are not well.',
+    errors: ['DRV_NODE_UNKNOWN'],
+    params: nodeParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'the explanation', schema: nodeExplanationSchema } },
+    handle: ({ params }) => explainer.node(params.id),
+  });
+  return [instanceRoute, configurationRoute, nodeRoute];
 }

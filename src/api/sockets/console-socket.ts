@@ -3,7 +3,7 @@
  * its reader, and one that sends more than is carried out is told so.
  */
 import { actorLabel } from '../access/auth.js';
-import type { ApiDependencies, CommandRunner } from '../http/dependencies.js';
+import type { CommandRunner } from '../http/command-runner.js';
 import { nothing } from '../http/route.js';
 import type { ApiSocket, SocketSpec } from './socket.js';
 
@@ -14,7 +14,11 @@ const ENDINGS: ReadonlySet<string> = new Set(['exit', 'quit']);
 const NORMAL = 1000;
 const POLICY = 1008;
 
-export function consoleSocket({ commands }: Pick<ApiDependencies, 'commands'>): SocketSpec<unknown, unknown> {
+export interface ConsoleNeeds {
+  readonly commands: CommandRunner;
+}
+
+export function consoleSocket({ commands }: ConsoleNeeds): SocketSpec<unknown, unknown> {
   return {
     path: '/console',
     scope: 'ALL',

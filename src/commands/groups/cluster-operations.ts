@@ -1,30 +1,35 @@
 /** `cluster cordon|uncordon|drain|forget`: taking a node out of service and back. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { countText, durationText } from '../../explain/words.js';
 import type { DrainProgress } from '../../model/node-drain.js';
+import { countText, durationText } from '../../model/words.js';
+import {
+  cordonNode,
+  DRAIN_DEADLINE_SECONDS,
+  drainNode,
+  forgetNode,
+  MAX_DRAIN_DEADLINE_SECONDS,
+  type NodeMessage,
+  uncordonNode,
+} from '../../operations/node-operations.js';
 import { addCommand, type CommandContext, type SharedOptions, show } from '../context.js';
 import { parseDuration } from '../duration.js';
 import { findNode } from '../find.js';
 
-const DEFAULT_DEADLINE_MS = 600_000;
-const MAX_DEADLINE_MS = 30 * 86_400_000;
 /** Instances named in one line. */
 const MOST_NAMED = 20;
 
 export function addClusterOperations(group: Command, context: CommandContext): void {
-  const { nodeWrites } = context.dependencies;
+  const { dependencies } = context;
   addCommand(group, 'cordon <node>', 'give a node no new instances; what runs there stays').action(
     async (node: string, options: SharedOptions) => {
-      findNode(context.dependencies, node);
-      await nodeWrites.cordon(node);
-      await say(context, options, node, `node ${node} is cordoned: it gets no new instances`);
+      findNode(dependencies, node);
+      await say(context, options, await cordonNode(dependencies, node));
     },
   );
   addCommand(group, 'uncordon <node>', 'give a node instances again; calls off a drain').action(
     async (node: string, options: SharedOptions) => {
-      findNode(context.dependencies, node);
-      await nodeWrites.uncordon(node);
-      await say(context, options, node, `node ${node} gets instances again`);
+      findNode(dependencies, node);
+      await say(context, options, await uncordonNode(dependencies, node));
     },
   );
   addDrain(group, context);
@@ -55,7 +60,7 @@ export function describeDrain(node: string, drain: DrainProgress): string[] {
 function addDrain(group: Command, context: CommandContext): void {
   const deadline = new Option('--deadline <time>', 'how long to wait for players: 90s, 10m, 2h')
     .argParser(deadlineOf)
-    .default(DEFAULT_DEADLINE_MS, '10m');
+    .default(DRAIN_DEADLINE_SECONDS, '10m');
   const now = new Option('--now', 'do not wait for players').conflicts('deadline');
   addCommand(group, 'drain <node>', 'cordon a node and move its instances to others; static ones stay')
     .addOption(deadline)
@@ -72,9 +77,9 @@ async function drain(
 ): Promise<void> {
   const { dependencies } = context;
   findNode(dependencies, node);
-  await dependencies.nodeWrites.drain(node, options.now === true ? 0 : options.deadline);
-  const progress = dependencies.drainOf(node);
-  const lines = progress === undefined ? [] : describeDrain(node, progress);
+  const drained = await drainNode(dependencies, node, options.now === true ? 0 : options.deadline);
+  const { drain: progress } = drained;
+  const lines = progress === null ? [] : describeDrain(node, progress);
   const after =
     progress?.isDrained === false
       ? ['"cluster status" shows how it goes; "cluster uncordon" calls it off.']
@@ -82,7 +87,7 @@ async function drain(
   await show(
     context,
     options,
-    () => ({ nodeId: node, drain: progress ?? null }),
+    () => drained,
     () => [...lines, ...after].join('\n'),
   );
 }
@@ -95,9 +100,8 @@ async function forget(
   const { dependencies } = context;
   findNode(dependencies, node);
   const isConnected = dependencies.nodes.get(node)?.value.condition === 'connected';
-  const { instances, statics } = await dependencies.nodeWrites.forget(node, {
-    force: options.force === true,
-  });
+  const forgotten = await forgetNode(dependencies, node, options.force === true);
+  const { instances, statics } = forgotten;
   const lines = [`node ${node} is forgotten${instances.length === 0 ? '' : `, with ${named(instances)}`}`];
   if (statics.length > 0) lines.push(`The files of ${named(statics)} stay on its disk, under running/.`);
   if (isConnected && instances.length > 0)
@@ -105,7 +109,7 @@ async function forget(
   await show(
     context,
     options,
-    () => ({ nodeId: node, instances, statics }),
+    () => forgotten,
     () => lines.join('\n'),
   );
 }
@@ -116,22 +120,19 @@ function named(ids: readonly string[]): string {
   return `${countText(ids.length, 'instance')} (${shown}${more})`;
 }
 
+/** In seconds. */
 function deadlineOf(text: string): number {
   const ms = parseDuration(text);
-  if (ms !== undefined && ms <= MAX_DEADLINE_MS) return ms;
+  const seconds = ms === undefined ? Number.POSITIVE_INFINITY : ms / 1000;
+  if (seconds <= MAX_DRAIN_DEADLINE_SECONDS) return seconds;
   throw new InvalidArgumentError('It must be a time such as 90s, 10m or 2h, 30d at most.');
 }
 
-async function say(
-  context: CommandContext,
-  options: SharedOptions,
-  nodeId: string,
-  message: string,
-): Promise<void> {
+async function say(context: CommandContext, options: SharedOptions, said: NodeMessage): Promise<void> {
   await show(
     context,
     options,
-    () => ({ message, nodeId }),
-    () => message,
+    () => said,
+    () => said.message,
   );
 }

@@ -1,23 +1,16 @@
 /** `instance ...`: look at instances, and change what is wanted of them. */
 import { type Command, InvalidArgumentError } from 'commander';
+import { DEFAULT_LOG_LINES, MAX_LOG_LINES } from '../../api/routes/instance-schemas.js';
 import { requireProcess, stdinCommand } from '../../channel/services/stdin-command.js';
 import { renderInstanceExplanation } from '../../explain/render.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
+import { detailsOf, infoOf, visibleInstances } from '../../operations/instance-details.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
-import { findConfiguration, findInstance, visibleInstances } from '../find.js';
-import {
-  addressOf,
-  byConfiguration,
-  describeInstance,
-  INSTANCE_HEAD,
-  infoOf,
-  instanceRow,
-} from './instance-text.js';
+import { findConfiguration, findInstance } from '../find.js';
+import { addressOf, byConfiguration, describeInstance, INSTANCE_HEAD, instanceRow } from './instance-text.js';
 
 const MAX_CREATED = 100;
-const MAX_LINES = 1000;
-const DEFAULT_LINES = 100;
 /** A table is for eyes. */
 const MAX_ROWS = 1000;
 
@@ -47,7 +40,7 @@ function addReading(group: Command, context: CommandContext): void {
       return show(
         context,
         options,
-        () => ({ ...infoOf(record, dependencies), usage: dependencies.usageOf(record.id) ?? null }),
+        () => detailsOf(record, dependencies),
         () => describeInstance(record, dependencies),
       );
     },
@@ -64,7 +57,12 @@ function addReading(group: Command, context: CommandContext): void {
     },
   );
   addCommand(group, 'logs <id>', 'the last lines that an instance wrote')
-    .option('-n, --lines <count>', `how many, up to ${MAX_LINES}`, wholeNumber(MAX_LINES), DEFAULT_LINES)
+    .option(
+      '-n, --lines <count>',
+      `how many, up to ${MAX_LOG_LINES}`,
+      wholeNumber(MAX_LOG_LINES),
+      DEFAULT_LOG_LINES,
+    )
     .action(async (id: string, options: SharedOptions & { lines: number }) => {
       const record = findInstance(dependencies, id);
       const { lines, totalLines } = await dependencies.streams.readLogs(record, options.lines);

@@ -1,10 +1,10 @@
 /** Instances as commands show them: one in a table, one in full, and as the API has it for programs. */
-import { type InstanceInfo, type InstanceRecord, toInstanceInfo } from '../../model/instance.js';
+import type { InstanceRecord } from '../../model/instance.js';
 import type { InstanceUsage } from '../../model/instance-usage.js';
 import { publicPid } from '../../model/run-identity.js';
-import { fieldsOf } from '../context.js';
-import type { CommandDependencies } from '../dependencies.js';
-import { describeAge } from '../duration.js';
+import { durationText } from '../../model/words.js';
+import { detailsOf } from '../../operations/instance-details.js';
+import { type CommandDependencies, fieldsOf } from '../context.js';
 import type { Cell } from '../table.js';
 
 export const INSTANCE_HEAD = [
@@ -21,14 +21,6 @@ export const INSTANCE_HEAD = [
 
 type Known = Pick<CommandDependencies, 'beats' | 'clock' | 'configurations' | 'usageOf'>;
 
-/** The flat view of the API. */
-export function infoOf(record: InstanceRecord, { beats }: Pick<Known, 'beats'>): InstanceInfo {
-  const { placement, status } = record;
-  const isBeating = placement !== null && status.state === 'ONLINE';
-  const beatAt = isBeating ? (beats.lastBeatAt(placement.nodeId) ?? 0) : 0;
-  return toInstanceInfo(record, Math.max(status.lastHeartbeat, beatAt));
-}
-
 export function instanceRow(record: InstanceRecord, now: number): readonly Cell[] {
   const { id, configurationName, placement, status } = record;
   return [
@@ -38,7 +30,7 @@ export function instanceRow(record: InstanceRecord, now: number): readonly Cell[
     placement?.nodeId,
     addressOf(record),
     publicPid(status.pid),
-    describeAge(now - record.createdAt),
+    durationText(now - record.createdAt),
     status.restarts,
     status.message,
   ];
@@ -57,16 +49,14 @@ export function addressOf({ placement }: InstanceRecord): string | undefined {
 }
 
 /** Everything worth knowing of one instance, a line each. */
-export function describeInstance(
-  record: InstanceRecord,
-  { clock, configurations, usageOf }: Known,
-): Promise<string> {
-  const { status, placement, desired } = record;
+export function describeInstance(record: InstanceRecord, dependencies: Known): Promise<string> {
+  const { status, placement } = record;
+  const { desired, usage, templates, isRevisionCurrent } = detailsOf(record, dependencies);
   return fieldsOf({
     id: record.id,
     configuration: record.configurationName,
     state: status.state,
-    wanted: desired.goal,
+    wanted: desired,
     reason: status.reason,
     message: status.message,
     node: placement?.nodeId ?? 'none yet',
@@ -75,27 +65,27 @@ export function describeInstance(
     pid: publicPid(status.pid),
     RAM: `${record.ramMB} MB`,
     CPU: `${record.cpu} (100 = one core)`,
-    uses: usageText(usageOf(record.id)),
+    uses: usageText(usage),
     static: record.static ? 'yes' : undefined,
-    age: describeAge(clock.now() - record.createdAt),
+    age: durationText(dependencies.clock.now() - record.createdAt),
     restarts: status.restarts,
     'last exit': lastExitOf(record),
-    templates: placement?.templates.map(({ group, name }) => `${group}/${name}`).join(', '),
+    templates: templates.map(({ group, name }) => `${group}/${name}`).join(', '),
     players: status.players === null ? undefined : `${status.players} of ${status.maxPlayers ?? '?'}`,
     tps: status.tps,
-    revision: `${record.revision}${isOlder(record, configurations) ? ' (older than what is in force)' : ''}`,
+    revision: `${record.revision}${isRevisionCurrent === false ? ' (older than what is in force)' : ''}`,
   });
 }
 
 const BYTES_PER_MB = 1024 * 1024;
 
-/** `45 MB of RAM, 12 % of a core, 34s of CPU time since its start, 3 processes`; undefined: it was not measured. */
-function usageText(usage: InstanceUsage | undefined): string | undefined {
-  if (usage === undefined) return undefined;
+/** `45 MB of RAM, 12 % of a core, 34s of CPU time since its start, 3 processes`; undefined: not measured. */
+function usageText(usage: InstanceUsage | null): string | undefined {
+  if (usage === null) return undefined;
   const { cpuSeconds, cpuPercent, memoryBytes, processes } = usage;
   const share = cpuPercent === null ? '' : `${roundedPercent(cpuPercent)} % of a core, `;
   return [
-    `${Math.round(memoryBytes / BYTES_PER_MB)} MB of RAM, ${share}${describeAge(cpuSeconds * 1000)} of CPU time since its start`,
+    `${Math.round(memoryBytes / BYTES_PER_MB)} MB of RAM, ${share}${durationText(cpuSeconds * 1000)} of CPU time since its start`,
     `${processes} ${processes === 1 ? 'process' : 'processes'}`,
   ].join(', ');
 }
@@ -107,12 +97,4 @@ function roundedPercent(percent: number): string {
 function lastExitOf({ status }: InstanceRecord): string | undefined {
   if (status.exitSignal !== null) return status.exitSignal;
   return status.exitCode === null ? undefined : `code ${status.exitCode}`;
-}
-
-function isOlder(
-  { configurationName, revision }: InstanceRecord,
-  configurations: Known['configurations'],
-): boolean {
-  const current = configurations.get(configurationName)?.value.hash;
-  return current !== undefined && current !== revision;
 }

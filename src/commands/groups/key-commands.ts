@@ -2,9 +2,10 @@
 import { Argument, type Command } from 'commander';
 import { type KeyScope, keyScopeSchema } from '../../model/api-key.js';
 import { DroverError } from '../../model/errors.js';
+import { durationText, quoteText } from '../../model/words.js';
+import { createKey, deleteKey, listKeys } from '../../operations/api-keys.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
-import { describeAge } from '../duration.js';
-import { quote, suggest } from '../find.js';
+import { suggest } from '../find.js';
 
 export function addKeyCommands(program: Command, context: CommandContext): void {
   const { dependencies } = context;
@@ -14,12 +15,13 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     .addArgument(new Argument('<scope>').choices(keyScopeSchema.options))
     .usage('[options] <label> <ALL|PUBLIC>')
     .action(async (label: string, scope: KeyScope, options: SharedOptions) => {
-      const { token } = await dependencies.keyWrites.create(label, scope);
+      const created = await createKey(dependencies, { label, scope });
       await show(
         context,
         options,
-        () => ({ label, scope, token }),
-        () => `${token}\nThis is the token of key ${label} (${scope}). It is not shown again: keep it safe.`,
+        () => created,
+        () =>
+          `${created.token}\nThis is the token of key ${label} (${scope}). It is not shown again: keep it safe.`,
       );
     });
   addCommand(group, 'list', 'all keys, tokens masked').action((options: SharedOptions) =>
@@ -28,30 +30,20 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
   addCommand(group, 'delete <label>', 'revoke a key at once; its open sockets are closed').action(
     async (label: string, options: SharedOptions) => {
       requireKey(context, label);
-      await dependencies.keyWrites.remove(label);
-      const message = `key ${label} is deleted`;
+      const deleted = await deleteKey(dependencies, label);
       await show(
         context,
         options,
-        () => ({ message, label }),
-        () => message,
+        () => deleted,
+        () => deleted.message,
       );
     },
   );
 }
 
 async function list(context: CommandContext, options: SharedOptions): Promise<void> {
-  const { keys, clock } = context.dependencies;
-  // Never the whole record: it holds the hash.
-  const listed = [...keys.entries()]
-    .map(([, { value }]) => ({
-      label: value.label,
-      scope: value.scope,
-      mask: value.mask,
-      createdAt: value.createdAt,
-    }))
-    .sort((a, b) => (a.label < b.label ? -1 : 1));
-  const now = clock.now();
+  const listed = listKeys(context.dependencies);
+  const now = context.dependencies.clock.now();
   await show(
     context,
     options,
@@ -60,7 +52,12 @@ async function list(context: CommandContext, options: SharedOptions): Promise<vo
       tableOf(
         context,
         ['LABEL', 'SCOPE', 'TOKEN', 'AGE'],
-        listed.map(({ label, scope, mask, createdAt }) => [label, scope, mask, describeAge(now - createdAt)]),
+        listed.map(({ label, scope, mask, createdAt }) => [
+          label,
+          scope,
+          mask,
+          durationText(now - createdAt),
+        ]),
         'there are no keys',
       ),
   );
@@ -71,6 +68,6 @@ function requireKey({ dependencies }: CommandContext, label: string): void {
   const labels = [...dependencies.keys.entries()].map(([known]) => known);
   throw new DroverError(
     'DRV_KEY_UNKNOWN',
-    `there is no key ${quote(label)}${suggest(label, labels, 'key list')}`,
+    `there is no key ${quoteText(label)}${suggest(label, labels, 'key list')}`,
   );
 }

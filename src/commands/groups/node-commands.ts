@@ -1,13 +1,10 @@
 /** `node info`, and `stop`: the node that the command runs on. */
-import { availableParallelism, freemem, loadavg, totalmem } from 'node:os';
 import type { Command } from 'commander';
+import { durationText } from '../../model/words.js';
+import { STOPPING } from '../../operations/node-operations.js';
+import { readNodeStats } from '../../operations/node-stats.js';
 import { addCommand, type CommandContext, fieldsOf, type SharedOptions, show } from '../context.js';
-import { describeAge } from '../duration.js';
 import { offeredRuntimes, runtimesNotOffered } from '../runtime-text.js';
-
-const MB = 1024 * 1024;
-const STOPPING =
-  'Drover stops now. Instances go on running, and the next start takes them up (Ctrl-C would stop them too).';
 
 export function addNodeCommands(program: Command, context: CommandContext): void {
   const group = program.command('node').description('the node that this command runs on');
@@ -39,25 +36,15 @@ type NodeInfo = ReturnType<typeof readInfo>;
 
 function readInfo({ dependencies }: CommandContext) {
   const { configuration, version, nodes } = dependencies;
-  const { rss, heapUsed } = process.memoryUsage();
   const { nodeId, clusterName, address, port, apiPort, isMasterNode } = configuration;
   return {
     nodeId,
     clusterName,
-    version,
-    nodeVersion: process.version,
     role: isMasterNode ? 'master' : 'wrapper',
     address,
     port,
     apiPort,
-    pid: process.pid,
-    uptimeSeconds: Math.floor(process.uptime()),
-    loadAverage: loadavg(),
-    cpus: availableParallelism(),
-    memoryTotalMB: Math.round(totalmem() / MB),
-    memoryFreeMB: Math.round(freemem() / MB),
-    processRssMB: Math.round(rss / MB),
-    processHeapUsedMB: Math.round(heapUsed / MB),
+    ...readNodeStats(version),
     runtimes: nodes.get(nodeId)?.value.runtimes ?? [],
     advisoryLimits: nodes.get(nodeId)?.value.advisoryLimits,
   };
@@ -73,7 +60,7 @@ function describeInfo(info: NodeInfo): Promise<string> {
     'API port': info.apiPort,
     'cluster port': info.port,
     pid: info.pid,
-    uptime: describeAge(info.uptimeSeconds * 1000),
+    uptime: durationText(info.uptimeSeconds * 1000),
     load: `${info.loadAverage.map((load) => load.toFixed(2)).join(', ')} on ${info.cpus} cores`,
     memory: `${info.memoryFreeMB} of ${info.memoryTotalMB} MB free; Drover uses ${info.processRssMB} MB`,
     runtimes: [offeredRuntimes(info.runtimes), ...runtimesNotOffered(info.runtimes)].join('; '),

@@ -1,11 +1,14 @@
 /** `template ...`: which templates there are, and bringing them to where they are needed. */
+
 import type { Command } from 'commander';
 import { DroverError } from '../../model/errors.js';
 import type { ClusterSyncReport } from '../../model/template.js';
+import { quoteText } from '../../model/words.js';
+import { templateUsers } from '../../operations/template-users.js';
 import { describeNodeSync } from '../../templates/sync/cluster-sync.js';
 import { matcherOf, type TemplateName } from '../../templates/sync/pattern.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
-import { quote, suggest } from '../find.js';
+import { suggest } from '../find.js';
 
 /** Under the time that a command may take. */
 const MAX_WAIT_MS = 30_000;
@@ -35,7 +38,7 @@ export function addTemplateCommands(program: Command, context: CommandContext): 
 async function list(context: CommandContext, options: SharedOptions): Promise<void> {
   const templates = [...templatesOf(context)].map((template) => ({
     ...template,
-    usedBy: usersOf(context, template),
+    usedBy: templateUsers(context.dependencies, template),
   }));
   await show(
     context,
@@ -57,7 +60,7 @@ async function sync(context: CommandContext, pattern: string, options: SyncOptio
   const downloaded = storage === undefined ? [] : await download(context, pattern, storage);
   for (const { group, name, files, bytes } of downloaded)
     lines.push(`downloaded ${group}/${name} from ${storage}: ${files} files, ${bytes} bytes`);
-  const run = await context.dependencies.templates.toCluster(pattern);
+  const run = await context.dependencies.templateSync.toCluster(pattern);
   const { templates, nodes } = run;
   if (templates.length === 0) throw noMatch(context, pattern);
   lines.push(describeDispatch(templates, nodes));
@@ -82,7 +85,7 @@ async function sync(context: CommandContext, pattern: string, options: SyncOptio
 /** Waits for all nodes, half a minute at most: the sync goes on without us. */
 async function untilOver(
   { dependencies: { clock }, signal }: CommandContext,
-  { report, onProgress }: Awaited<ReturnType<CommandContext['dependencies']['templates']['toCluster']>>,
+  { report, onProgress }: Awaited<ReturnType<CommandContext['dependencies']['templateSync']['toCluster']>>,
 ): Promise<void> {
   await new Promise<void>((resolve) => {
     const end = (): void => {
@@ -102,7 +105,7 @@ async function untilOver(
 }
 
 async function progress(context: CommandContext, options: SharedOptions): Promise<void> {
-  const latest = context.dependencies.templates.latestSync();
+  const latest = context.dependencies.templateSync.latestSync();
   await show(
     context,
     options,
@@ -130,7 +133,7 @@ async function download(
     results.push({
       group,
       name,
-      ...(await context.dependencies.templates.fromStorage(group, name, storage)),
+      ...(await context.dependencies.templateSync.fromStorage(group, name, storage)),
     });
   }
   return results;
@@ -156,21 +159,10 @@ function templatesToDownload(context: CommandContext, pattern: string): readonly
 function noMatch(context: CommandContext, pattern: string): DroverError {
   const known = [...templatesOf(context)].flatMap(({ group, name }) => [`${group}/${name}`, `${group}/*`]);
   const suggestion = suggest(pattern, [...new Set(known)], 'template list');
-  return new DroverError('DRV_TEMPLATE_UNKNOWN', `no template matches ${quote(pattern)}${suggestion}`);
+  return new DroverError('DRV_TEMPLATE_UNKNOWN', `no template matches ${quoteText(pattern)}${suggestion}`);
 }
 
 function* templatesOf({ dependencies }: CommandContext): Generator<TemplateName> {
   for (const [group, names] of dependencies.templates.groups())
     for (const name of names) yield { group, name };
-}
-
-/** Names of the configurations that may install it. */
-function usersOf({ dependencies }: CommandContext, { group, name }: TemplateName): string[] {
-  const users: string[] = [];
-  for (const [user, { value }] of dependencies.configurations.entries()) {
-    const { allOf, oneOf, allInGroups, oneInGroups } = value.configuration.templateInstallationConfig;
-    const isNamed = [...allOf, ...oneOf].some((entry) => entry.group === group && entry.name === name);
-    if (isNamed || [...allInGroups, ...oneInGroups].includes(group)) users.push(user);
-  }
-  return users.sort();
 }

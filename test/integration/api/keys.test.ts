@@ -11,6 +11,7 @@ import { apiKeyRecordSchema } from '../../../src/model/api-key.js';
 import { PREFIX } from '../../../src/store/keys.js';
 import { openStore } from '../../../src/store/lmdb/open.js';
 import { Mirror } from '../../../src/store/mirror.js';
+import { inSteps } from '../../../src/store/transaction.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { bodyOf, exchange, statusOf } from '../../support/api/raw-http.js';
 
@@ -96,7 +97,8 @@ describe('a key that is made', () => {
       key: `${PREFIX.keys}k${index}`,
       value: { label: `k${index}`, scope: 'PUBLIC', hash: 'a'.repeat(64), mask: 'x', createdAt: 1 },
     }));
-    await world.keys.until(await world.store.transact(operations));
+    for (const step of inSteps(operations)) await world.store.transact(step);
+    await world.keys.until(await world.store.barrier());
     await expect(writer.create('more', 'ALL')).rejects.toThrow('there are 1000 keys');
   });
 

@@ -37,6 +37,9 @@ describe('the node', () => {
       uptime: expect.stringMatching(/^\d+ (s|min)/),
       systemStats: {
         version: '0.0.0-test',
+        nodeVersion: process.version,
+        pid: process.pid,
+        uptimeSeconds: expect.any(Number),
         cpus: expect.any(Number),
         loadAverage: [expect.any(Number), expect.any(Number), expect.any(Number)],
         memoryTotalMB: expect.any(Number),

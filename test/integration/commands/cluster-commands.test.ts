@@ -46,6 +46,27 @@ describe('cluster cordon and uncordon', () => {
   });
 });
 
+describe('cluster why', () => {
+  it('says in one sentence that a node is well, and what it holds', async () => {
+    const [record] = await world.untilOnline('hello', 1);
+    const text = await world.run('cluster why alpha');
+    expect(text).toMatch(/^alpha is connected and holds 1 instance, which is as wanted\.$/m);
+    expect(text).toMatch(/^ {2}condition +connected for /m);
+    expect(text).toMatch(new RegExp(`^ {2}${record?.id} +hello +ONLINE `, 'm'));
+    expect(await world.json('cluster why alpha')).toMatchObject({ nodeId: 'alpha', isSettled: true });
+  });
+
+  it('says how to call off a cordon, and which node was meant', async () => {
+    await world.run('cluster cordon alpha');
+    expect(await world.run('cluster why alpha')).toContain(
+      '`cluster uncordon alpha` gives it instances again.',
+    );
+    expect(await world.run('cluster why alpah')).toBe(
+      'error: there is no node "alpah". Did you mean alpha?\n',
+    );
+  });
+});
+
 describe('cluster drain', () => {
   it('says what it waits for, and cluster status goes on saying it', async () => {
     const id = await report(2);

@@ -2,6 +2,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { configurationSchema } from '../../../src/model/configuration.js';
 import { CommandWorld } from '../../support/control-plane/command-world.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { until } from '../../support/until.js';
@@ -57,7 +59,7 @@ describe('instance list', () => {
       expect.stringMatching(/^[a-z0-9]{6}$/),
       'big',
       'CREATING',
-      expect.stringMatching(/^\d+s$/),
+      expect.stringMatching(/^\d+ s$/),
       '0',
       expect.stringContaining('short of RAM (need 5000 MB'),
     ]);
@@ -294,6 +296,43 @@ describe('config show', () => {
     expect(JSON.parse(text)).toMatchObject({ name: 'lobby', ramMB: 77, static: false });
     expect(await world.json('config show lobby')).toEqual(JSON.parse(text));
     expect(await world.run('config show lobbyy')).toContain('Did you mean lobby?');
+  });
+});
+
+describe('config show of the fields whose defaults are not stored', () => {
+  it('prints what the file leaves out, and what it says', async () => {
+    await world.configure('lobby');
+    await world.configure('slow', { stopSignal: 'SIGINT', stopTimeoutSeconds: 90, restartPolicy: 'never' });
+    expect(await world.json('config show lobby')).toMatchObject({
+      stopSignal: 'SIGTERM',
+      stopTimeoutSeconds: 10,
+      restartPolicy: 'always',
+    });
+    expect(await world.json('config show slow')).toMatchObject({
+      stopSignal: 'SIGINT',
+      stopTimeoutSeconds: 90,
+      restartPolicy: 'never',
+    });
+  });
+
+  it('prints every field of the schema, but those whose absence means none', async () => {
+    await world.configure('lobby');
+    const shown = Object.keys(z.record(z.string(), z.unknown()).parse(await world.json('config show lobby')));
+    const absent = Object.keys(configurationSchema.shape).filter((field) => !shown.includes(field));
+    expect(absent).toEqual([
+      'hostAddress',
+      'availablePorts',
+      'maximumServiceCount',
+      'stopCommand',
+      'readiness',
+    ]);
+  });
+
+  it('leaves the stored content and its revision as they are', async () => {
+    await world.configure('lobby');
+    await world.run('config show lobby');
+    const record = world.plane.master.state.configurations.get('lobby')?.value;
+    expect(record?.configuration).not.toHaveProperty('stopSignal');
   });
 });
 
@@ -610,6 +649,7 @@ describe('help', () => {
       'template sync <pattern>',
       'cluster status',
       'cluster nodes',
+      'cluster why <node>',
       'cluster cordon <node>',
       'cluster uncordon <node>',
       'cluster drain <node>',
@@ -625,7 +665,7 @@ describe('help', () => {
       'stop',
     ])
       expect(text).toMatch(new RegExp(`^${command.replace(/[[\]|.]/g, '\\$&')} {2,}\\S`, 'm'));
-    expect(await world.json('help')).toHaveLength(34);
+    expect(await world.json('help')).toHaveLength(35);
   });
 
   it('explains a group and a single command', async () => {

@@ -37,9 +37,9 @@ describe('the control plane', () => {
       'lobby ONLINE - alpha:30001',
       'lobby ONLINE - alpha:30002',
     ]);
-    const revision = plane.store.revision;
+    const revision = await plane.store.barrier();
     await clock.advance(60_000);
-    expect(plane.store.revision).toBe(revision);
+    expect(await plane.store.barrier()).toBe(revision);
     expect(node.runtime.starts).toHaveLength(3);
   });
 

@@ -65,16 +65,16 @@ describe('an instance with readiness', () => {
     await settle();
     expect(said()).toBe('ONLINE - -');
     expect(logs.open).toBe(0);
-    const revision = plane.store.revision;
+    const revision = await plane.store.barrier();
     await clock.advance(120_000);
-    expect([plane.store.revision, logs.opened.length]).toEqual([revision, 1]);
+    expect([await plane.store.barrier(), logs.opened.length]).toEqual([revision, 1]);
   });
 
   it('writes nothing while it waits', async () => {
     await started();
-    const revision = plane.store.revision;
+    const revision = await plane.store.barrier();
     await clock.advance(50_000);
-    expect(plane.store.revision).toBe(revision);
+    expect(await plane.store.barrier()).toBe(revision);
   });
 
   it('is not ended when it is late, which is said and counted, and becomes ONLINE all the same', async () => {

@@ -66,7 +66,7 @@ async function writeAndKill(acknowledged: Acknowledged, lines: number): Promise<
 async function expectEverything(acknowledged: Acknowledged): Promise<void> {
   const store = await openStore({ directory });
   try {
-    expect(store.revision).toBeGreaterThanOrEqual(acknowledged.revision);
+    expect(await store.barrier()).toBeGreaterThanOrEqual(acknowledged.revision);
     for (const [slot, n] of acknowledged.bySlot) {
       const left = (await store.get(`left/${slot}`))?.value;
       expect(left).toBeGreaterThanOrEqual(n);

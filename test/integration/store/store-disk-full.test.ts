@@ -60,7 +60,7 @@ describe.skipIf(!isMounted)('on a full disk (needs the right to mount a tmpfs)',
     const { acknowledged, failures } = await writeUntilFull(store);
     expect(failures.every((error) => DroverError.is(error, 'DRV_STORE_WRITE_FAILED'))).toBe(true);
     expect(String(failures[0])).toMatch(/could not write to disk .* kB free/);
-    const revision = store.revision;
+    const revision = await store.barrier();
     expect(revision).toBe(acknowledged.size);
     expect(await contentOf(store)).toEqual(acknowledged);
 
@@ -76,7 +76,7 @@ describe.skipIf(!isMounted)('on a full disk (needs the right to mount a tmpfs)',
     await store.close();
 
     const again = await openStore({ directory });
-    expect(again.revision).toBe(revision + 1);
+    expect(await again.barrier()).toBe(revision + 1);
     expect(await contentOf(again)).toEqual(acknowledged);
     await again.close();
     console_.mockRestore();

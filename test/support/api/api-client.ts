@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { expect } from 'vitest';
 import { z } from 'zod';
-import type { LifecycleTarget } from '../../../src/api/http/dependencies.js';
+import type { LifecycleTarget } from '../../../src/api/routes/instance-schemas.js';
 import { logsAnswer } from '../../../src/api/routes/instance-schemas.js';
 import { type InstanceInfo, instanceInfoSchema } from '../../../src/model/instance.js';
 import { AcknowledgedWrites } from '../daemon/acknowledged-writes.js';

@@ -1,6 +1,7 @@
 /** An API server over real mirrors on a memory store, with writers and node streams that only record. */
 import { once } from 'node:events';
 import { pino } from 'pino';
+import { KeyWriter } from '../../../src/api/access/key-writer.js';
 import {
   creationOfKept,
   generateToken,
@@ -8,15 +9,18 @@ import {
   InstanceTokens,
   maskToken,
 } from '../../../src/api/access/tokens.js';
-import type { ApiDependencies, CommandRunner, StateReport } from '../../../src/api/http/dependencies.js';
-import { ApiServer, type ApiServerOptions } from '../../../src/api/server.js';
+import type { CommandRunner } from '../../../src/api/http/command-runner.js';
+import { type ApiDependencies, ApiServer, type ApiServerOptions } from '../../../src/api/server.js';
 import { type InstanceStreams, logNodeOf } from '../../../src/channel/services/instance-streams.js';
+import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import { FactsExplainer } from '../../../src/explain/explainer.js';
+import type { ExtensionStatus } from '../../../src/extensions/extension.js';
 import type { LogBatch } from '../../../src/logs/log-batch.js';
 import { type ApiKeyRecord, apiKeyRecordSchema, type KeyScope } from '../../../src/model/api-key.js';
 import type { AuditEntry, AuditTrail } from '../../../src/model/audit.js';
 import {
+  type ConfigurationFileError,
   type ConfigurationRecord,
   configurationRecordSchema,
   configurationSchema,
@@ -31,11 +35,15 @@ import {
   nodeConfigurationSchema,
   nodeRecordSchema,
 } from '../../../src/model/node.js';
+import type { StateReport } from '../../../src/store/instance-writes.js';
 import { apiKeyKey, configurationKey, instanceKey, nodeKey, PREFIX } from '../../../src/store/keys.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { Mirror } from '../../../src/store/mirror.js';
+import { NodeWriter } from '../../../src/store/node-writes.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
+import { testAuthority } from '../cluster/cluster-files.js';
 import { FakeClock } from '../fake-clock.js';
+import { quietLogger } from '../templates/template-trees.js';
 import { TemplateWorld } from '../templates/template-world.js';
 import { AnswerWatch } from './answer-watch.js';
 
@@ -76,6 +84,9 @@ export class RecordedAudit implements AuditTrail {
     return this.entries.slice(-count);
   }
 }
+
+/** Where no admin key was written. */
+const NO_FILE = '/nonexistent/admin.key';
 
 const NO_PLACE: PlacementView = {
   task: 'place',
@@ -132,6 +143,8 @@ export class ApiWorld {
       contactOf: () => undefined,
       moveOf: () => undefined,
     },
+    usedOf: (nodeId) => this.#usedOf(nodeId),
+    drainOf: () => undefined,
     askNode: async ({ nodeId }) => {
       throw new DroverError('DRV_NODE_DISCONNECTED', `node ${nodeId} is not connected`);
     },
@@ -146,6 +159,12 @@ export class ApiWorld {
   readonly log: Record<string, unknown>[] = [];
   /** What is measured on nodes. */
   readonly usages = new Map<string, InstanceUsage>();
+  /** The same of instances. */
+  readonly instanceUsages = new Map<string, InstanceUsage>();
+  readonly fileErrors: ConfigurationFileError[] = [];
+  readonly extensions: ExtensionStatus[] = [];
+  /** How often the daemon was to end. */
+  stops = 0;
   readonly reports: { id: string; report: StateReport }[] = [];
   readonly lifecycles: { id: string; target: string }[] = [];
   readonly written: WrittenConfiguration[] = [];
@@ -179,7 +198,6 @@ export class ApiWorld {
     this.templates = new TemplateWorld({ clock: this.clock, maxUploadMB: configuration.maxUploadMB });
     this.server = new ApiServer({
       dependencies: this.#dependencies(configuration),
-      clock: this.clock,
       ...(options.limits !== undefined && { limits: options.limits }),
     });
   }
@@ -280,7 +298,8 @@ export class ApiWorld {
       keys: this.keys,
       isReady: () => this.isReady,
       instanceWrites: this.#instanceWrites(),
-      configurationWrites: {
+      revisions: { get: () => undefined },
+      configurationFiles: {
         put: async (name, input) => {
           this.written.push({ name, input });
           return { unknownFields: [] };
@@ -290,8 +309,29 @@ export class ApiWorld {
             throw new DroverError('DRV_CONFIGURATION_UNKNOWN', `there is no configuration "${name}"`);
           }
         },
-        errors: () => [],
+        errors: () => this.fileErrors,
+        reload: async () => this.addConfiguration('reloaded'),
+        inspect: async () => undefined,
       },
+      nodeWrites: this.#nodeWrites(),
+      keyWrites: new KeyWriter({
+        store: this.store,
+        keys: this.keys,
+        clock: this.clock,
+        adminKeyPath: NO_FILE,
+        logger: quietLogger,
+      }),
+      joinTokens: new JoinTokens({
+        store: this.store,
+        authority: testAuthority(this.clock),
+        clock: this.clock,
+      }),
+      extensions: { list: () => this.extensions },
+      stopDaemon: () => {
+        this.stops++;
+      },
+      clock: this.clock,
+      usageOf: (id) => this.instanceUsages.get(id),
       streams: {
         readLogs: (record, lines) => this.logServices.readLogs(record, lines),
         followLogs: (record, position, signal) => this.logServices.followLogs(record, position, signal),
@@ -312,6 +352,20 @@ export class ApiWorld {
       metrics: new Metrics(),
       logger: pino({ level: 'debug' }, { write: (line) => this.log.push(JSON.parse(line)) }),
     };
+  }
+
+  #nodeWrites(): NodeWriter {
+    return new NodeWriter({
+      store: this.store,
+      nodes: this.#nodes,
+      nodeRecords: { store: this.store, mirror: this.#nodes, keyOf: nodeKey },
+      instances: this.instances,
+      instanceRecords: { store: this.store, mirror: this.instances, keyOf: instanceKey },
+      ownNodeId: 'n1',
+      isConnected: (id) => this.#nodes.get(id)?.value.condition === 'connected',
+      shutOut: async () => undefined,
+      clock: this.clock,
+    });
   }
 
   async *#followKept(signal: AbortSignal): AsyncGenerator<LogBatch> {

@@ -8,9 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { KeyWriter } from '../../../src/api/access/key-writer.js';
+import type { CommandSession } from '../../../src/api/http/command-runner.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
-import { Commands, type Session } from '../../../src/commands/command-runner.js';
-import type { CommandDependencies } from '../../../src/commands/dependencies.js';
+import { Commands } from '../../../src/commands/command-runner.js';
+import type { CommandDependencies } from '../../../src/commands/context.js';
 import { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
 import { DirectorySource } from '../../../src/configuration-files/source.js';
 import type { ExtensionCommand, ExtensionStatus } from '../../../src/extensions/extension.js';
@@ -49,6 +50,8 @@ export class CommandWorld {
   readonly extensions: ExtensionStatus[] = [];
   readonly extensionCommands: ExtensionCommand[] = [];
   stops = 0;
+  /** What the commands were built over. */
+  readonly dependencies: CommandDependencies;
   readonly #joinTokens: JoinTokens;
   #node: TestNode | undefined;
 
@@ -71,7 +74,8 @@ export class CommandWorld {
       authority: testAuthority(this.clock),
       clock: this.clock,
     });
-    this.commands = new Commands(this.#dependencies(logger, commandClock ?? this.clock));
+    this.dependencies = this.#dependencies(logger, commandClock ?? this.clock);
+    this.commands = new Commands(this.dependencies);
   }
 
   static async create(commandClock?: Clock): Promise<CommandWorld> {
@@ -95,7 +99,7 @@ export class CommandWorld {
   }
 
   /** Everything that the line printed. */
-  async run(line: string, session: Partial<Session> = {}): Promise<string> {
+  async run(line: string, session: Partial<CommandSession> = {}): Promise<string> {
     const parts: string[] = [];
     await this.commands.run(line, {
       actor: 'tester',
@@ -164,6 +168,8 @@ export class CommandWorld {
       },
       templates: {
         groups: () => this.groups,
+      },
+      templateSync: {
         fromStorage: async (group, name, storage) => {
           if (storage !== 's3')
             throw new DroverError('DRV_STORAGE_UNKNOWN', `no storage is called "${storage}"`);

@@ -141,12 +141,12 @@ export class ControlPlane {
     const configuration = configurationSchema.parse(input);
     const hash = hashConfiguration(configuration);
     const value = { configuration, hash, sourceFile: `${configuration.name}.json` };
-    await this.store.transact([
+    const revision = await this.store.transact([
       { do: 'put', key: revisionKey(hash), value: configuration },
       { do: 'put', key: configurationKey(configuration.name), value },
     ]);
-    await this.master.state.configurations.until(this.store.revision);
-    await this.master.state.revisions.until(this.store.revision);
+    await this.master.state.configurations.until(revision);
+    await this.master.state.revisions.until(revision);
   }
 
   async removeConfiguration(name: string): Promise<void> {
@@ -189,9 +189,8 @@ export class ControlPlane {
         groups: () => groups ?? new Map(),
         storages: () => [],
         digest: async (group, name) => (groups?.get(group)?.includes(name) === true ? 'a'.repeat(64) : null),
-        openBundle: () => {
-          throw new Error('no bundles in this test');
-        },
+        openBundle: noTrees,
+        parts: { manifest: noTrees, files: noTrees },
         onChange: () => () => undefined,
       },
       issueInstanceToken: (id) => `token-${id}`,
@@ -259,4 +258,8 @@ function fakeInstallation(node: Omit<TestNode, 'wrapper'>): Installation {
     nextLogLine: async () => 1,
     readOutput: async () => ({ lines: [], isKept: true }),
   };
+}
+
+function noTrees(): never {
+  throw new Error('no trees in this test');
 }

@@ -32,5 +32,5 @@ async function writeSlot(store: Store, slot: number): Promise<never> {
 const [directory] = process.argv.slice(2);
 if (directory === undefined) throw new Error('usage: node store-writer.js DIRECTORY');
 const store = await openStore({ directory });
-say({ opened: store.revision });
+say({ opened: await store.barrier() });
 await Promise.all(Array.from({ length: SLOTS }, (_, slot) => writeSlot(store, slot)));

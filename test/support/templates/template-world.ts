@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TemplateSync } from '../../../src/api/http/dependencies.js';
+import type { TemplateNeeds } from '../../../src/api/routes/template-routes.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { ClusterSyncReport } from '../../../src/model/template.js';
@@ -51,7 +51,7 @@ export class TemplateWorld {
     rmSync(this.root, { recursive: true, force: true });
   }
 
-  readonly sync: TemplateSync = {
+  readonly sync: TemplateNeeds['templateSync'] = {
     latestSync: () => this.latest,
     fromStorage: async (group, name, storage) => {
       if (storage !== 'depot')

@@ -1,6 +1,6 @@
 /** What runs on an open `/console`: order, bounds and ends, over a socket that only remembers. */
 import { describe, expect, it, vi } from 'vitest';
-import type { CommandRunner } from '../../../src/api/http/dependencies.js';
+import type { CommandRunner } from '../../../src/api/http/command-runner.js';
 import { consoleSocket } from '../../../src/api/sockets/console-socket.js';
 import type { ApiSocket } from '../../../src/api/sockets/socket.js';
 import { until } from '../../support/until.js';

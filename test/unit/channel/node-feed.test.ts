@@ -9,6 +9,8 @@ import type { InstanceRecord } from '../../../src/model/instance.js';
 import { instanceKey, revisionKey } from '../../../src/store/keys.js';
 import { MasterState } from '../../../src/store/master-state.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import type { Operation } from '../../../src/store/store.js';
+import { inSteps } from '../../../src/store/transaction.js';
 import { configurationOf, instanceRecord, placedOn } from '../../support/control-plane/records.js';
 import { until } from '../../support/until.js';
 
@@ -68,13 +70,13 @@ describe('the feed of a node', () => {
     await store.close();
   });
 
-  /** Writes in one transaction and waits until the mirrors show it. */
+  /** Writes all at once and waits until the mirrors show it. */
   async function put(values: Record<string, unknown>): Promise<void> {
-    const revision = await store.transact(
-      Object.entries(values).map(([key, value]) =>
-        value === undefined ? { do: 'remove', key } : { do: 'put', key, value },
-      ),
+    const operations = Object.entries(values).map(
+      ([key, value]): Operation => (value === undefined ? { do: 'remove', key } : { do: 'put', key, value }),
     );
+    const revisions = await Promise.all(inSteps(operations).map((step) => store.transact(step)));
+    const revision = Math.max(...revisions);
     await Promise.all([state.instances.until(revision), state.revisions.until(revision)]);
   }
 

@@ -1,25 +1,28 @@
 /** `config diff` as text, for each state of the file and of the instances. */
 import { describe, expect, it } from 'vitest';
-import type { FileContent, Records } from '../../../src/commands/dependencies.js';
-import { describeDiff, diffOf } from '../../../src/commands/groups/config-diff.js';
+import { describeDiff } from '../../../src/commands/groups/config-diff.js';
+import type { Reading } from '../../../src/configuration-files/directory.js';
 import { type Configuration, hashConfiguration } from '../../../src/model/configuration.js';
+import { diffOf } from '../../../src/operations/configuration-diff.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
 import { configurationOf, instanceRecord } from '../../support/control-plane/records.js';
 
 const LOBBY = configurationOf('lobby');
 const CURRENT = hashConfiguration(LOBBY);
 
-function recordsOf<T>(values: Readonly<Record<string, T>>): Records<T> {
+function recordsOf<T>(values: Readonly<Record<string, T>>): Pick<MirrorReader<T>, 'get' | 'entries'> {
   const map = new Map(Object.entries(values).map(([id, value]) => [id, { value, revision: 1 }]));
-  return { get: (id) => map.get(id), entries: () => map.entries(), size: map.size };
+  return { get: (id) => map.get(id), entries: () => map.entries() };
 }
 
-const valid = (configuration: Configuration): FileContent => ({
+const valid = (configuration: Configuration): Reading => ({
   kind: 'valid',
-  parsed: { configuration, hash: hashConfiguration(configuration) },
+  signature: '',
+  parsed: { configuration, hash: hashConfiguration(configuration), unknownFields: [] },
 });
 
 interface World {
-  readonly file: FileContent | undefined;
+  readonly file: Reading | undefined;
   /** Revision of each instance by its id. */
   readonly instances?: Readonly<Record<string, string>>;
   readonly revisions?: Readonly<Record<string, Configuration>>;
@@ -37,7 +40,7 @@ async function linesOf({ file, instances = {}, revisions = {} }: World): Promise
       }),
       revisions: recordsOf(revisions),
       instances: recordsOf(Object.fromEntries(records)),
-      configurationFiles: { errors: () => [], reload: async () => undefined, inspect: async () => file },
+      configurationFiles: { inspect: async () => file },
     },
     'lobby',
   );
@@ -64,7 +67,7 @@ describe('config diff', () => {
 
   it('shows why a broken file is not in force', async () => {
     const error = { file: 'lobby.json', line: 3, column: 5, field: 'cpu', message: 'must be a number' };
-    expect(await linesOf({ file: { kind: 'broken', error } })).toEqual([
+    expect(await linesOf({ file: { kind: 'broken', signature: '', error } })).toEqual([
       'lobby.json is broken; what it said before is in force:',
       '  lobby.json:3:5: cpu: must be a number',
       'there are no instances',

@@ -75,11 +75,11 @@ describe('the plan of the heartbeat controller', () => {
     expect(decide({ marked: ['a'] })).toEqual(['restore a', 'look again in 6000 ms']);
   });
 
-  it('changes no more than 200 instances in one step', () => {
-    const standing = Array.from({ length: 450 }, (_, index) => `i${index}`);
+  it('changes no more than 100 instances in one step', () => {
+    const standing = Array.from({ length: 250 }, (_, index) => `i${index}`);
     expect(decide({ ...GONE, silentMs: 8000, condition: 'lost', standing })).toEqual([
-      'mark-lost 200',
-      'mark-lost 200',
+      'mark-lost 100',
+      'mark-lost 100',
       'mark-lost 50',
     ]);
   });

@@ -56,7 +56,7 @@ const up = (nodeId: string, fields: Fields = {}): Fields => ({
 const goal = (wanted: 'run' | 'stop' | 'remove') => ({ desired: { goal: wanted, restartToken: 0 } });
 const DRAIN = { cordoned: true, drain: { since: 0, deadline: 1, doneAt: null } };
 
-/** beta is being drained, gamma is lost. Pairs: old1 on beta with new1, old2 on alpha (its drain was called off) with new2. */
+/** beta is being drained, gamma is lost. Pairs: old1aa on beta with new1aa, old2aa on alpha (its drain was called off) with new2aa. */
 const WORLD: readonly Operation[] = [
   putNode('alpha'),
   putNode('beta', DRAIN),
@@ -64,13 +64,13 @@ const WORLD: readonly Operation[] = [
   putConfiguration('lobby', 'f00'),
   putConfiguration('game', 'f01'),
   put(revisionKey('f00'), configurationOf('lobby')),
-  putInstance('up1', up('alpha')),
-  putInstance('wait1', { status: { reason: 'no-node-fits', message: '0/3 nodes fit' } }),
-  putInstance('lost1', up('gamma', { status: { state: 'OFFLINE', reason: 'node-lost' } })),
-  putInstance('old1', up('beta')),
-  putInstance('new1', up('alpha', { replaces: 'old1' })),
-  putInstance('old2', up('alpha')),
-  putInstance('new2', up('alpha', { replaces: 'old2' })),
+  putInstance('up1aaa', up('alpha')),
+  putInstance('wait1a', { status: { reason: 'no-node-fits', message: '0/3 nodes fit' } }),
+  putInstance('lost1a', up('gamma', { status: { state: 'OFFLINE', reason: 'node-lost' } })),
+  putInstance('old1aa', up('beta')),
+  putInstance('new1aa', up('alpha', { replaces: 'old1aa' })),
+  putInstance('old2aa', up('alpha')),
+  putInstance('new2aa', up('alpha', { replaces: 'old2aa' })),
 ];
 
 function follow<T>(
@@ -118,100 +118,100 @@ afterEach(async () => {
   await store.close();
 });
 
-const PLACE_FREED = ['drain beta +50', 'placement wait1 +50'];
+const PLACE_FREED = ['drain beta +50', 'placement wait1a +50'];
 
 describe('a change of an instance wakes', () => {
   it.each<[string, Operation, string[]]>([
     [
       'its count and placement: it is new',
-      putInstance('a', {}),
-      ['minimum-service lobby +20', 'placement a first'],
+      putInstance('aaaaaa', {}),
+      ['minimum-service lobby +20', 'placement aaaaaa first'],
     ],
     [
       'placement: why it has no place is written',
-      putInstance('wait1', { status: { reason: 'no-node-fits', message: '1/3' } }),
-      ['placement wait1 first'],
+      putInstance('wait1a', { status: { reason: 'no-node-fits', message: '1/3' } }),
+      ['placement wait1a first'],
     ],
     [
       'its count: it has got its place',
-      putInstance('wait1', { placement: placedOn('alpha') }),
+      putInstance('wait1a', { placement: placedOn('alpha') }),
       ['minimum-service lobby +20'],
     ],
     [
       'placement: its port is busy',
-      putInstance('up1', up('alpha', { status: { reason: 'port-busy' } })),
-      ['placement up1 first'],
+      putInstance('up1aaa', up('alpha', { status: { reason: 'port-busy' } })),
+      ['placement up1aaa first'],
     ],
     [
       'its count: it goes offline',
-      putInstance('up1', up('alpha', { status: { state: 'OFFLINE' } })),
+      putInstance('up1aaa', up('alpha', { status: { state: 'OFFLINE' } })),
       ['minimum-service lobby +20'],
     ],
-    ['nothing: it counts its players', putInstance('up1', up('alpha', { status: { players: 3 } })), []],
+    ['nothing: it counts its players', putInstance('up1aaa', up('alpha', { status: { players: 3 } })), []],
     [
       'its count, and drains that a maximum holds up: it is not wanted any more',
-      putInstance('up1', up('alpha', goal('stop'))),
+      putInstance('up1aaa', up('alpha', goal('stop'))),
       ['drain beta +50', 'minimum-service lobby +20'],
     ],
     [
       'its count and what waits for a place: it is stopped',
       putInstance(
-        'up1',
+        'up1aaa',
         up('alpha', { ...goal('stop'), status: { state: 'STOPPED', reason: 'stopped', pid: null } }),
       ),
       ['minimum-service lobby +20', ...PLACE_FREED],
     ],
     [
       'its count and what waits for a place: it has finished',
-      putInstance('up1', up('alpha', { status: { state: 'STOPPED', reason: 'exited', pid: null } })),
+      putInstance('up1aaa', up('alpha', { status: { state: 'STOPPED', reason: 'exited', pid: null } })),
       ['minimum-service lobby +20', ...PLACE_FREED],
     ],
     [
       'what waits for a place: it has another port',
-      putInstance('up1', up('alpha', { placement: placedOn('alpha', 30_001) })),
+      putInstance('up1aaa', up('alpha', { placement: placedOn('alpha', 30_001) })),
       PLACE_FREED,
     ],
     [
       'cleanup: it is to be removed',
-      putInstance('up1', up('alpha', goal('remove'))),
-      ['drain beta +50', 'instance-cleanup instances/up1', 'minimum-service lobby +20'],
+      putInstance('up1aaa', up('alpha', goal('remove'))),
+      ['drain beta +50', 'instance-cleanup instances/up1aaa', 'minimum-service lobby +20'],
     ],
     [
       'the cleanup of its revision, its count and what waits for a place: it is gone',
-      remove(instanceKey('up1')),
+      remove(instanceKey('up1aaa')),
       ['instance-cleanup revisions/f00', 'minimum-service lobby +20', ...PLACE_FREED],
     ],
     [
       'the heartbeat of its lost node: somebody says that it is up',
-      putInstance('lost1', up('gamma', { status: { reason: 'reported' } })),
+      putInstance('lost1a', up('gamma', { status: { reason: 'reported' } })),
       ['heartbeat gamma', 'minimum-service lobby +20'],
     ],
     [
       'nothing more: what is on a lost node is marked already',
       putInstance(
-        'lost1',
+        'lost1a',
         up('gamma', { status: { state: 'OFFLINE', reason: 'node-lost', message: 'no beats' } }),
       ),
       [],
     ],
     [
       'the drain of its node, and its pair',
-      putInstance('old1', up('beta', { status: { players: 1 } })),
-      ['drain beta', 'replacement old1'],
+      putInstance('old1aa', up('beta', { status: { players: 1 } })),
+      ['drain beta', 'replacement old1aa'],
     ],
     [
       'the drain of what it replaces, and its pair',
-      putInstance('new1', up('alpha', { replaces: 'old1', status: { players: 1 } })),
-      ['drain beta', 'replacement old1'],
+      putInstance('new1aa', up('alpha', { replaces: 'old1aa', status: { players: 1 } })),
+      ['drain beta', 'replacement old1aa'],
     ],
     [
       'its pair: no drain concerns it',
-      putInstance('old2', up('alpha', { status: { players: 1 } })),
-      ['replacement old2'],
+      putInstance('old2aa', up('alpha', { status: { players: 1 } })),
+      ['replacement old2aa'],
     ],
     [
       'the drain that lost a replacement, and what waits for its place',
-      remove(instanceKey('new1')),
+      remove(instanceKey('new1aa')),
       ['drain beta', 'instance-cleanup revisions/f00', 'minimum-service lobby +20', ...PLACE_FREED],
     ],
   ])('%s', async (_what, operation, wakes) => {
@@ -219,18 +219,20 @@ describe('a change of an instance wakes', () => {
   });
 
   it('the drain of the node that its replacement is on', async () => {
-    await wakesOf(putInstance('new2', up('beta', { replaces: 'old2' })));
-    expect(await wakesOf(putInstance('old2', up('alpha', { status: { players: 1 } })))).toEqual([
+    await wakesOf(putInstance('new2aa', up('beta', { replaces: 'old2aa' })));
+    expect(await wakesOf(putInstance('old2aa', up('alpha', { status: { players: 1 } })))).toEqual([
       'drain beta',
-      'replacement old2',
+      'replacement old2aa',
     ]);
   });
 
   it('its count the later the more there are, so that counting stays a small share', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => index);
     for (const batch of ids.slice(0, 13))
-      await wakesOf(...ids.map((index) => putInstance(`m${batch}-${index}`, up('alpha'))));
-    expect(await wakesOf(remove(instanceKey('up1')))).toContain('minimum-service lobby +26.12');
+      await wakesOf(
+        ...ids.map((index) => putInstance(`m${String(batch * 100 + index).padStart(5, '0')}`, up('alpha'))),
+      );
+    expect(await wakesOf(remove(instanceKey('up1aaa')))).toContain('minimum-service lobby +26.12');
   });
 });
 
@@ -245,22 +247,22 @@ describe('a change of anything else wakes', () => {
     [
       'a node that is cordoned: its heartbeat, its pairs, what waits for a place',
       putNode('alpha', { cordoned: true }),
-      ['heartbeat alpha first', 'replacement old2', ...PLACE_FREED],
+      ['heartbeat alpha first', 'replacement old2aa', ...PLACE_FREED],
     ],
     [
       'a node that is lost: every service as well',
       putNode('alpha', { condition: 'lost' }),
-      ['heartbeat alpha first', 'replacement old2', ...everyService, ...PLACE_FREED],
+      ['heartbeat alpha first', 'replacement old2aa', ...everyService, ...PLACE_FREED],
     ],
     [
       'a node whose drain is called off: its drain first, and its pairs',
       putNode('beta'),
-      ['drain beta first', 'heartbeat beta first', 'placement wait1 +50', 'replacement old1'],
+      ['drain beta first', 'heartbeat beta first', 'placement wait1a +50', 'replacement old1aa'],
     ],
     [
       'a drain that begins: it, and its pairs',
       putNode('alpha', DRAIN),
-      ['drain alpha +50', 'drain alpha first', 'heartbeat alpha first', 'replacement old2', ...PLACE_FREED],
+      ['drain alpha +50', 'drain alpha first', 'heartbeat alpha first', 'replacement old2aa', ...PLACE_FREED],
     ],
     [
       'a node that is forgotten: every service, what waits for a place',
@@ -285,7 +287,7 @@ describe('a change of anything else wakes', () => {
     [
       'a content that arrives: what waits for it, and whether it is still used',
       put(revisionKey('f00'), configurationOf('lobby')),
-      ['instance-cleanup revisions/f00 +50', 'placement wait1 first'],
+      ['instance-cleanup revisions/f00 +50', 'placement wait1a first'],
     ],
     ['a content that goes: nothing', remove(revisionKey('f00')), []],
   ])('%s', async (_what, operation, wakes) => {

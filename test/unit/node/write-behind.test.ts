@@ -38,14 +38,26 @@ describe('write-behind', () => {
     expect(transact).toHaveBeenCalledTimes(1);
   });
 
+  it('writes any number of values, in as many transactions as the store asks for, and all again when one failed', async () => {
+    for (let n = 0; n < 250; n++) disk.put(`k/${n}`, n);
+    store.isFull = true;
+    await disk.tryToWrite();
+    expect(await kept()).toEqual({});
+    store.isFull = false;
+    disk.put('k/7', 'newer');
+    await disk.flush();
+    expect(Object.keys(await kept())).toHaveLength(250);
+    expect((await store.get('k/7'))?.value).toBe('newer');
+  });
+
   it('gathers changes for a moment, so that a start costs one fsync', async () => {
-    const before = store.revision;
+    const before = await store.barrier();
     disk.put('a', 1);
     await clock.advance(30);
     disk.put('b', 1);
-    expect(store.revision).toBe(before);
+    expect(await store.barrier()).toBe(before);
     await clock.advance(30);
-    expect(store.revision).toBe(before + 1);
+    expect(await store.barrier()).toBe(before + 1);
     expect(await kept()).toEqual({ a: 1, b: 1 });
   });
 

@@ -24,6 +24,7 @@ const ROOMS: readonly string[] = [
   'src/api/openapi/',
   'src/api/routes/',
   'src/api/sockets/',
+  'src/operations/',
   'src/api/access/',
   'src/api/http/',
   'src/extensions/',
@@ -56,6 +57,7 @@ const ROOMS: readonly string[] = [
   'src/store/memory/',
   'src/store/',
   'src/telemetry/',
+  'src/files/',
   'src/loop/',
   'src/model/',
 ];

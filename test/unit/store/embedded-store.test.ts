@@ -75,12 +75,9 @@ describe('group commit', () => {
     const watching = watch.next().then(({ done, value }) => seen.push(...(done ? [] : value)));
     const writing = create(store, 'a/1', 1);
     const write = await store.nextWrite();
-    expect([await store.get('a/1'), (await store.list('')).entries, store.revision, seen]).toEqual([
-      undefined,
-      [],
-      0,
-      [],
-    ]);
+    expect(await store.get('a/1')).toBeUndefined();
+    expect(await store.list('')).toEqual({ entries: [], revision: 0 });
+    expect(seen).toEqual([]);
     write.succeed();
     await Promise.all([writing, watching]);
     expect(seen).toEqual([{ revision: 1, key: 'a/1', value: 1 }]);
@@ -95,6 +92,25 @@ describe('group commit', () => {
     await Promise.all(writing);
     expect(seconds).toHaveLength(2);
     expect(seconds.every((duration) => duration >= 0)).toBe(true);
+  });
+
+  it('has a barrier wait for what is on its way and for what waits, and does not count it as a write', async () => {
+    const seconds: number[] = [];
+    const store = new HeldStore((duration) => seconds.push(duration));
+    const first = create(store, 'a/1', 1);
+    const write = await store.nextWrite();
+    const second = create(store, 'a/2', 2);
+    let passed: number | undefined;
+    const barrier = store.barrier().then((revision) => {
+      passed = revision;
+    });
+    write.succeed();
+    await first;
+    const next = await store.nextWrite();
+    expect(passed).toBeUndefined();
+    next.succeed();
+    await barrier;
+    expect([passed, await second, seconds.length]).toEqual([2, 2, 2]);
   });
 
   it('lets a transaction that changes nothing wait for those it was judged on', async () => {
@@ -121,6 +137,23 @@ describe('a failed commit', () => {
       entries: [{ key: 'a/kept', value: 'old', revision: 1 }],
       revision: 1,
     });
+  });
+
+  it('lets barriers pass, at the durable revision', async () => {
+    const store = new HeldStore();
+    const kept = create(store, 'a/kept', 'old');
+    (await store.nextWrite()).succeed();
+    await kept;
+    const failing = [update(store, 'a/kept', 'new', 1), store.barrier()];
+    const write = await store.nextWrite();
+    const later = [create(store, 'a/2', 2), store.barrier()];
+    write.fail();
+    expect(await settled([...failing, ...later])).toEqual([
+      'DRV_STORE_WRITE_FAILED',
+      '1',
+      'DRV_STORE_WRITE_FAILED',
+      '1',
+    ]);
   });
 
   it('lets the next transaction go on from the durable state', async () => {

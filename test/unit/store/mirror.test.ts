@@ -155,13 +155,28 @@ describe('mirror', () => {
   it('keeps the last good value when a change does not decode, and reports it', async () => {
     const failed: string[] = [];
     mirror = makeMirror({ onDecodeError: (id) => failed.push(id) });
-    await store.transact([put('a', 'kiel'), { do: 'put', key: 'ships/b', value: 'no ship' }]);
+    await store.transact([put('a', 'kiel')]);
     await mirror.start();
-    await mirror.until(await store.transact([{ do: 'put', key: 'ships/a', value: 'no ship' }]));
-    expect(failed).toEqual(['b', 'a']);
-    expect(portsOf(mirror)).toEqual({ a: 'kiel' });
+    const heard = listen(mirror);
+    const byPort = mirror.lookup((ship) => [ship.port]);
+    const bad = ['a', 'b'].map((id): Operation => ({ do: 'put', key: `ships/${id}`, value: 'no ship' }));
+    await mirror.until(await store.transact([...bad, put('c', 'riga')]));
+    expect(failed).toEqual(['a', 'b']);
+    expect(portsOf(mirror)).toEqual({ a: 'kiel', c: 'riga' });
+    expect([...byPort.get('kiel')]).toEqual(['a']);
     await mirror.until(await store.transact([put('a', 'oslo'), remove('b')]));
-    expect(portsOf(mirror)).toEqual({ a: 'oslo' });
+    expect(portsOf(mirror)).toEqual({ a: 'oslo', c: 'riga' });
+    expect(heard).toEqual(['c: - -> riga', 'a: kiel -> oslo']);
+  });
+
+  it('decodes every change as it decodes the first list', async () => {
+    await store.transact([{ do: 'put', key: 'ships/a', value: { port: 'kiel', lost: true } }]);
+    await mirror.start();
+    expect(mirror.get('a')?.value).toEqual({ port: 'kiel', crew: [] });
+    await mirror.until(
+      await store.transact([{ do: 'put', key: 'ships/a', value: { port: 'riga', lost: 1 } }]),
+    );
+    expect(mirror.get('a')?.value).toEqual({ port: 'riga', crew: [] });
   });
 
   it('rejects those who wait when it stops or its store closes', async () => {

@@ -1,14 +1,14 @@
 /** Which fields of two contents of a configuration differ, for people. Pure. */
+import { z } from 'zod';
 import type { Configuration } from '../model/configuration.js';
 import { canonicalJson } from '../model/configuration.js';
 
-export interface FieldDifference {
-  /** Path such as `availablePorts.min`. */
-  readonly field: string;
-  /** As JSON; null: not there. */
-  readonly before: string | null;
-  readonly after: string | null;
-}
+export const fieldDifferenceSchema = z.object({
+  field: z.string().describe('path such as `availablePorts.min`'),
+  before: z.string().nullable().describe('as JSON; null: not there'),
+  after: z.string().nullable().describe('as JSON; null: not there'),
+});
+export type FieldDifference = z.output<typeof fieldDifferenceSchema>;
 
 /** Every field that differs, by name; a list is compared as one value. */
 export function differencesOf(before: Configuration, after: Configuration): FieldDifference[] {

@@ -1,0 +1,36 @@
+/** `/configuration-files`: which files are broken, and reading them all again. What they say: `configuration-routes.ts`. */
+import { z } from 'zod';
+import { configurationFileErrorSchema } from '../../model/configuration.js';
+import {
+  type ConfigurationReloadNeeds,
+  configurationReloadSchema,
+  reloadConfigurations,
+} from '../../operations/configuration-reload.js';
+import { defineRoute, nothing, type Route } from '../http/route.js';
+
+export function configurationFileRoutes(dependencies: ConfigurationReloadNeeds): readonly Route[] {
+  const errorsRoute = defineRoute({
+    method: 'GET',
+    path: '/configuration-files/errors',
+    scope: 'ALL',
+    summary: 'Configuration files that are not in force as they stand, and why.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'faults', schema: z.array(configurationFileErrorSchema) } },
+    handle: () => dependencies.configurationFiles.errors(),
+  });
+  const reloadRoute = defineRoute({
+    method: 'POST',
+    path: '/configuration-files/reload',
+    scope: 'ALL',
+    summary: 'Reads all configuration files again now, and says what changed.',
+    errors: ['DRV_STORE_WRITE_FAILED'],
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'what changed is in force', schema: configurationReloadSchema } },
+    handle: () => reloadConfigurations(dependencies),
+  });
+  return [errorsRoute, reloadRoute];
+}

@@ -1,0 +1,69 @@
+/** `/cluster/tokens`: the tokens with which nodes join. A token is answered once, when it is made, and nowhere else. */
+import { z } from 'zod';
+import {
+  createdJoinTokenSchema,
+  createJoinToken,
+  type JoinTokenNeeds,
+  joinTokenSchema,
+  listJoinTokens,
+  newJoinTokenSchema,
+  revokedJoinTokenSchema,
+  revokeJoinToken,
+} from '../../operations/join-tokens.js';
+import { defineRoute, nothing, type Route } from '../http/route.js';
+
+const tokenParams = z.object({ id: z.string().describe('id of the token, which is not secret') });
+
+export function joinTokenRoutes(dependencies: JoinTokenNeeds): readonly Route[] {
+  return [listRoute(dependencies), createRoute(dependencies), revokeRoute(dependencies)];
+}
+
+function listRoute(dependencies: JoinTokenNeeds): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/cluster/tokens',
+    scope: 'ALL',
+    summary: 'All join tokens, the oldest first, without their secrets.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'join tokens', schema: z.array(joinTokenSchema) } },
+    handle: () => listJoinTokens(dependencies),
+  });
+}
+
+function createRoute(dependencies: JoinTokenNeeds): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/cluster/tokens',
+    scope: 'ALL',
+    summary:
+      'Makes a join token; it is answered this once. Without a body it is good for a day and any number of nodes.',
+    errors: ['DRV_STORE_WRITE_FAILED'],
+    params: nothing,
+    query: nothing,
+    body: newJoinTokenSchema,
+    answers: { 201: { description: 'the new token', schema: createdJoinTokenSchema } },
+    handle: async ({ body, request }, reply) => {
+      const created = await createJoinToken(dependencies, body);
+      request.subject = created.id;
+      reply.code(201).header('cache-control', 'no-store');
+      return created;
+    },
+  });
+}
+
+function revokeRoute(dependencies: JoinTokenNeeds): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: '/cluster/tokens/:id',
+    scope: 'ALL',
+    summary: 'Ends a join token; nodes that joined with it stay.',
+    errors: ['DRV_JOIN_TOKEN_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
+    params: tokenParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'ended', schema: revokedJoinTokenSchema } },
+    handle: ({ params }) => revokeJoinToken(dependencies, params.id),
+  });
+}

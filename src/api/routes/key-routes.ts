@@ -1,0 +1,68 @@
+/** `/keys`: the keys of the API. A token is answered once, when its key is made, and nowhere else. */
+import { z } from 'zod';
+import {
+  createdKeySchema,
+  createKey,
+  deleteKey,
+  type KeyNeeds,
+  keyMessageSchema,
+  listedKeySchema,
+  listKeys,
+  newKeySchema,
+} from '../../operations/api-keys.js';
+import { defineRoute, nothing, type Route } from '../http/route.js';
+
+const keyParams = z.object({ label: z.string().describe('label of the key') });
+
+export function keyRoutes(dependencies: KeyNeeds): readonly Route[] {
+  return [listRoute(dependencies), createRoute(dependencies), removeRoute(dependencies)];
+}
+
+function listRoute(dependencies: KeyNeeds): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/keys',
+    scope: 'ALL',
+    summary: 'All keys of the API by label, tokens masked.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'keys', schema: z.array(listedKeySchema) } },
+    handle: () => listKeys(dependencies),
+  });
+}
+
+function createRoute(dependencies: KeyNeeds): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/keys',
+    scope: 'ALL',
+    summary: 'Makes a key; its token is answered this once.',
+    errors: ['DRV_KEY_EXISTS', 'DRV_STORE_WRITE_FAILED'],
+    params: nothing,
+    query: nothing,
+    body: newKeySchema,
+    answers: { 201: { description: 'the new key', schema: createdKeySchema } },
+    handle: async ({ body, request }, reply) => {
+      request.subject = body.label;
+      const created = await createKey(dependencies, body);
+      reply.code(201).header('cache-control', 'no-store');
+      return created;
+    },
+  });
+}
+
+function removeRoute(dependencies: KeyNeeds): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: '/keys/:label',
+    scope: 'ALL',
+    summary: 'Revokes a key at once; its open sockets are closed. The last key with scope ALL stays.',
+    errors: ['DRV_KEY_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
+    params: keyParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'revoked', schema: keyMessageSchema } },
+    handle: ({ params }) => deleteKey(dependencies, params.label),
+  });
+}

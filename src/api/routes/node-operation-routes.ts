@@ -1,0 +1,101 @@
+/** Taking a node out of service and back: `/cluster/nodes/{id}/cordon`, `.../drain`, and forgetting it. */
+import { z } from 'zod';
+import {
+  cordonNode,
+  drainBodySchema,
+  drainNode,
+  forgetNode,
+  forgottenNodeSchema,
+  type NodeOperationNeeds,
+  nodeDrainSchema,
+  nodeMessageSchema,
+  uncordonNode,
+} from '../../operations/node-operations.js';
+import { defineRoute, nothing, type Route } from '../http/route.js';
+
+const nodeParams = z.object({ id: z.string().describe('node id') });
+const forgetQuery = z.object({
+  force: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .default('false')
+    .describe('also a node that is connected, or has files of static instances'),
+});
+
+export function nodeOperationRoutes(dependencies: NodeOperationNeeds): readonly Route[] {
+  return [
+    cordonRoute(dependencies),
+    uncordonRoute(dependencies),
+    drainRoute(dependencies),
+    forgetRoute(dependencies),
+  ];
+}
+
+function cordonRoute(dependencies: NodeOperationNeeds): Route {
+  return defineRoute({
+    method: 'PUT',
+    path: '/cluster/nodes/:id/cordon',
+    scope: 'ALL',
+    summary: 'Gives a node no new instances; what runs there stays.',
+    errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
+    params: nodeParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'cordoned', schema: nodeMessageSchema } },
+    handle: ({ params }) => cordonNode(dependencies, params.id),
+  });
+}
+
+function uncordonRoute(dependencies: NodeOperationNeeds): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: '/cluster/nodes/:id/cordon',
+    scope: 'ALL',
+    summary: 'Gives a node instances again; calls off a drain too.',
+    errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
+    params: nodeParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'in service again', schema: nodeMessageSchema } },
+    handle: ({ params }) => uncordonNode(dependencies, params.id),
+  });
+}
+
+function drainRoute(dependencies: NodeOperationNeeds): Route {
+  return defineRoute({
+    method: 'PUT',
+    path: '/cluster/nodes/:id/drain',
+    scope: 'ALL',
+    summary:
+      'Cordons a node and moves its instances to others; static ones stay. Again: with another deadline.',
+    errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
+    params: nodeParams,
+    query: nothing,
+    body: drainBodySchema,
+    answers: {
+      200: {
+        description: 'it is being drained; GET /cluster/nodes/{id} shows how it goes',
+        schema: nodeDrainSchema,
+      },
+    },
+    handle: ({ params, body }) => drainNode(dependencies, params.id, body.deadlineSeconds),
+  });
+}
+
+function forgetRoute(dependencies: NodeOperationNeeds): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: '/cluster/nodes/:id',
+    scope: 'ALL',
+    summary: 'Removes a node that is gone, and its instances; revokes its credential.',
+    errors: ['DRV_NODE_UNKNOWN', 'DRV_NODE_IN_USE', 'DRV_STORE_WRITE_FAILED'],
+    params: nodeParams,
+    query: forgetQuery,
+    body: nothing,
+    answers: { 200: { description: 'forgotten', schema: forgottenNodeSchema } },
+    handle: ({ params: { id }, query, request }) => {
+      const force = query.force === 'true';
+      if (force) request.subject = `${id} force`;
+      return forgetNode(dependencies, id, force);
+    },
+  });
+}

@@ -1,0 +1,28 @@
+/**
+ * The errors of names and ids that nothing has. The store, the explanations and the API throw them; the commands say
+ * "did you mean" instead. Only a well-formed name is repeated: the rest may be anything that a client typed.
+ */
+import { DroverError } from './errors.js';
+import { isInstanceId, nameSchema } from './names.js';
+
+export function unknownConfiguration(name: string): DroverError {
+  const which = isName(name) ? `configuration "${name}"` : 'such configuration';
+  return new DroverError(
+    'DRV_CONFIGURATION_UNKNOWN',
+    `there is no ${which}: GET /api/configurations lists them`,
+  );
+}
+
+export function unknownInstance(id: string): DroverError {
+  const which = isInstanceId(id) ? `instance "${id}"` : 'such instance';
+  return new DroverError('DRV_INSTANCE_UNKNOWN', `there is no ${which}: GET /api/instances lists them`);
+}
+
+export function unknownNode(id: string): DroverError {
+  const which = isName(id) ? `node "${id}"` : 'such node';
+  return new DroverError('DRV_NODE_UNKNOWN', `there is no ${which}: GET /api/cluster/nodes lists them`);
+}
+
+function isName(text: string): boolean {
+  return nameSchema.safeParse(text).success;
+}

@@ -1,0 +1,134 @@
+/** The cluster as a whole: its nodes, and whether everything runs that should. For `cluster ...` and its route. */
+import { z } from 'zod';
+import type { BeatBook } from '../channel/master/beat-book.js';
+import type { Explainer } from '../explain/explanation.js';
+import type { Clock } from '../loop/clock.js';
+import { configurationFileErrorSchema } from '../model/configuration.js';
+import { messageOf } from '../model/errors.js';
+import type { InstanceRecord } from '../model/instance.js';
+import type { NodeConfiguration, NodeRecord } from '../model/node.js';
+import { type DrainProgress, drainProgressSchema } from '../model/node-drain.js';
+import type { MirrorReader } from '../store/mirror.js';
+import { type ConfigurationListNeeds, listConfigurations } from './configuration-list.js';
+import { visibleInstances } from './instance-details.js';
+
+/** Configurations that are explained in one status: each explanation asks nodes and placement. */
+const MAX_EXPLAINED = 20;
+
+export interface NodeListNeeds {
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
+  readonly nodes: Pick<MirrorReader<NodeRecord>, 'entries'>;
+  readonly beats: Pick<BeatBook, 'lastBeatAt'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** What placement has given out on a node. */
+  usedOf(nodeId: string): { readonly ramMB: number; readonly cpu: number };
+  /** Undefined: the node is not being drained. */
+  drainOf(nodeId: string): DrainProgress | undefined;
+}
+
+export interface ClusterStatusNeeds extends NodeListNeeds, ConfigurationListNeeds {
+  readonly configuration: NodeConfiguration;
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
+  readonly explainer: Pick<Explainer, 'configuration'>;
+}
+
+export interface ListedNode {
+  readonly nodeId: string;
+  readonly address: string;
+  readonly master: boolean;
+  readonly condition: NodeRecord['condition'];
+  readonly cordoned: boolean;
+  /** Null: it is not being drained. */
+  readonly drain: DrainProgress | null;
+  readonly instances: number;
+  readonly usedRamMB: number;
+  readonly maxRamMB: number;
+  readonly usedCpu: number;
+  readonly maxCpu: number;
+  /** Keys of those that can be used. */
+  readonly runtimes: readonly string[];
+  /** All that it knows, with versions, and why not. */
+  readonly offers: NodeRecord['runtimes'];
+  readonly beatAgeMs: number | null;
+  readonly version: string;
+}
+
+const counts = z.record(z.string(), z.int());
+
+export const clusterStatusSchema = z.object({
+  clusterName: z.string(),
+  nodes: counts.describe('how many nodes are in each condition'),
+  drains: z.array(z.object({ nodeId: z.string(), drain: drainProgressSchema })),
+  instances: counts.describe('how many instances are in each state'),
+  configurations: z.int().describe('how many are in force'),
+  belowMinimum: z
+    .array(z.object({ name: z.string(), online: z.int(), minimum: z.int(), why: z.string() }))
+    .describe('configurations with fewer instances ONLINE than their minimum'),
+  brokenFiles: z.array(configurationFileErrorSchema),
+});
+export type ClusterStatus = z.output<typeof clusterStatusSchema>;
+
+/** By id. */
+export function listNodes(needs: NodeListNeeds): ListedNode[] {
+  const held = new Map<string, number>();
+  for (const { placement } of visibleInstances(needs))
+    if (placement !== null) held.set(placement.nodeId, (held.get(placement.nodeId) ?? 0) + 1);
+  return [...needs.nodes.entries()]
+    .map(([nodeId, { value }]) => {
+      const used = needs.usedOf(nodeId);
+      const beatAt = needs.beats.lastBeatAt(nodeId);
+      const { address, master, condition, cordoned, version, capacity } = value;
+      return {
+        nodeId,
+        address,
+        master,
+        condition,
+        cordoned,
+        drain: needs.drainOf(nodeId) ?? null,
+        instances: held.get(nodeId) ?? 0,
+        usedRamMB: used.ramMB,
+        maxRamMB: capacity.maxRamMB,
+        usedCpu: used.cpu,
+        maxCpu: capacity.maxCpu,
+        runtimes: value.runtimes.filter(({ available }) => available).map(({ key }) => key),
+        offers: value.runtimes,
+        beatAgeMs: beatAt === undefined ? null : Math.max(0, needs.clock.now() - beatAt),
+        version,
+      };
+    })
+    .sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
+}
+
+export async function clusterStatus(needs: ClusterStatusNeeds): Promise<ClusterStatus> {
+  const nodes = listNodes(needs);
+  const belowMinimum = await findBelowMinimum(needs);
+  return {
+    clusterName: needs.configuration.clusterName,
+    nodes: countBy(nodes, ({ condition }) => condition),
+    drains: nodes.flatMap(({ nodeId, drain }) => (drain === null ? [] : [{ nodeId, drain }])),
+    instances: countBy([...visibleInstances(needs)], ({ status }) => status.state),
+    configurations: [...needs.configurations.entries()].length,
+    belowMinimum,
+    brokenFiles: [...needs.configurationFiles.errors()],
+  };
+}
+
+async function findBelowMinimum(needs: ClusterStatusNeeds): Promise<ClusterStatus['belowMinimum']> {
+  const below: ClusterStatus['belowMinimum'] = [];
+  for (const { name, online, finished, minimum } of listConfigurations(needs)) {
+    if (online + finished >= minimum) continue;
+    const why =
+      below.length < MAX_EXPLAINED
+        ? await needs.explainer.configuration(name).then(({ verdict }) => verdict, messageOf)
+        : `"config why ${name}" says`;
+    below.push({ name, online, minimum, why });
+  }
+  return below;
+}
+
+/** How many items have each key, by key. */
+export function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Record<string, number> {
+  const found = new Map<string, number>();
+  for (const item of items) found.set(keyOf(item), (found.get(keyOf(item)) ?? 0) + 1);
+  return Object.fromEntries([...found].sort());
+}

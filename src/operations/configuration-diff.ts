@@ -1,0 +1,106 @@
+/**
+ * What is in force of a configuration against what its file says now, and against what its instances were made from:
+ * `config diff` and its route.
+ */
+import { z } from 'zod';
+import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import {
+  type Configuration,
+  type ConfigurationRecord,
+  configurationFileErrorSchema,
+} from '../model/configuration.js';
+import type { InstanceRecord } from '../model/instance.js';
+import { unknownConfiguration } from '../model/unknown.js';
+import type { MirrorReader } from '../store/mirror.js';
+import { differencesOf, fieldDifferenceSchema } from './field-differences.js';
+import { visibleInstances } from './instance-details.js';
+
+export interface ConfigurationDiffNeeds {
+  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
+  /** Contents that instances were made from, by hash. */
+  readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
+  readonly configurationFiles: Pick<ConfigurationFiles, 'inspect'>;
+}
+
+const olderInstancesSchema = z.object({
+  revision: z.string(),
+  instanceIds: z.array(z.string()),
+  differences: z
+    .array(fieldDifferenceSchema)
+    .nullable()
+    .describe('from what they have to what is in force; null: that content is not kept any more'),
+});
+
+export const configurationDiffSchema = z.object({
+  configurationName: z.string(),
+  revision: z.string().describe('of what is in force'),
+  file: z.string(),
+  fileState: z
+    .enum(['same', 'different', 'broken', 'gone'])
+    .describe('same: the file is in force; else it is not, or not yet'),
+  fileError: configurationFileErrorSchema.nullable(),
+  fileDifferences: z.array(fieldDifferenceSchema).describe('from what is in force to what the file says'),
+  olderInstances: z.array(olderInstancesSchema).describe('made from older contents, the oldest first'),
+  currentInstances: z.int().describe('instances of exactly what is in force'),
+});
+export type ConfigurationDiff = z.output<typeof configurationDiffSchema>;
+
+type FileContent = Awaited<ReturnType<ConfigurationFiles['inspect']>>;
+
+/** Throws DRV_CONFIGURATION_UNKNOWN. */
+export async function diffOf(needs: ConfigurationDiffNeeds, name: string): Promise<ConfigurationDiff> {
+  const { sourceFile } = recordOf(needs, name);
+  const content = await needs.configurationFiles.inspect(sourceFile);
+  // Only now: it may have been taken while the file was read.
+  const { configuration, hash } = recordOf(needs, name);
+  const own = [...visibleInstances(needs)].filter((record) => record.configurationName === name);
+  return {
+    configurationName: name,
+    revision: hash,
+    file: sourceFile,
+    fileState: stateOf(content, hash),
+    fileError: content?.kind === 'broken' ? content.error : null,
+    fileDifferences:
+      content?.kind === 'valid' ? differencesOf(configuration, content.parsed.configuration) : [],
+    olderInstances: olderInstances(
+      needs,
+      configuration,
+      own.filter(({ revision }) => revision !== hash),
+    ),
+    currentInstances: own.filter(({ revision }) => revision === hash).length,
+  };
+}
+
+function recordOf(
+  { configurations }: Pick<ConfigurationDiffNeeds, 'configurations'>,
+  name: string,
+): ConfigurationRecord {
+  const record = configurations.get(name)?.value;
+  if (record === undefined) throw unknownConfiguration(name);
+  return record;
+}
+
+function stateOf(content: FileContent, hash: string): ConfigurationDiff['fileState'] {
+  if (content === undefined) return 'gone';
+  if (content.kind === 'broken') return 'broken';
+  return content.parsed.hash === hash ? 'same' : 'different';
+}
+
+function olderInstances(
+  { revisions }: Pick<ConfigurationDiffNeeds, 'revisions'>,
+  inForce: Configuration,
+  records: readonly InstanceRecord[],
+): ConfigurationDiff['olderInstances'] {
+  const groups = new Map<string, string[]>();
+  for (const { id, revision } of records.toSorted((a, b) => a.createdAt - b.createdAt))
+    groups.set(revision, [...(groups.get(revision) ?? []), id]);
+  return [...groups].map(([revision, instanceIds]) => {
+    const content = revisions.get(revision)?.value;
+    return {
+      revision,
+      instanceIds,
+      differences: content === undefined ? null : differencesOf(content, inForce),
+    };
+  });
+}

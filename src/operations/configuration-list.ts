@@ -1,0 +1,79 @@
+/** Configurations with what runs of them: one row each, for `config list` and its route. */
+import { z } from 'zod';
+import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import type { ConfigurationRecord } from '../model/configuration.js';
+import { hasFinished, type InstanceRecord } from '../model/instance.js';
+import type { MirrorReader } from '../store/mirror.js';
+import { visibleInstances } from './instance-details.js';
+
+export interface ConfigurationListNeeds {
+  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
+  readonly configurationFiles: Pick<ConfigurationFiles, 'errors'>;
+}
+
+export const configurationSummarySchema = z.object({
+  name: z.string(),
+  runtime: z.string(),
+  online: z.int().describe('instances that are ONLINE'),
+  finished: z.int().describe('instances that ended, and that their restart policy does not start again'),
+  instances: z.int().describe('all instances'),
+  minimum: z.int(),
+  ramMB: z.int(),
+  cpu: z.int().describe('100 = one core'),
+  ports: z.string().nullable().describe('such as 8080-8099; null: it asks for none'),
+  file: z.string(),
+  isFileBroken: z.boolean().describe('what is in force is older than the file'),
+});
+export type ConfigurationSummary = z.output<typeof configurationSummarySchema>;
+
+interface Count {
+  readonly online: number;
+  readonly finished: number;
+  readonly all: number;
+}
+
+/** By name. */
+export function listConfigurations(needs: ConfigurationListNeeds): ConfigurationSummary[] {
+  const broken = new Set(needs.configurationFiles.errors().map(({ file }) => file));
+  const counts = countInstances(visibleInstances(needs));
+  return [...needs.configurations.entries()]
+    .map(([name, { value }]) => summaryOf(value, counts.get(name), broken))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** By the name of the configuration. */
+function countInstances(records: Iterable<InstanceRecord>): Map<string, Count> {
+  const counts = new Map<string, Count>();
+  for (const record of records) {
+    const { configurationName, status } = record;
+    const { online, finished, all } = counts.get(configurationName) ?? { online: 0, finished: 0, all: 0 };
+    counts.set(configurationName, {
+      online: online + (status.state === 'ONLINE' ? 1 : 0),
+      finished: finished + (hasFinished(record) ? 1 : 0),
+      all: all + 1,
+    });
+  }
+  return counts;
+}
+
+function summaryOf(
+  { configuration, sourceFile }: ConfigurationRecord,
+  count: Count | undefined,
+  broken: ReadonlySet<string>,
+): ConfigurationSummary {
+  const { name, runtime, minimumServiceCount: minimum, ramMB, cpu, availablePorts } = configuration;
+  return {
+    name,
+    runtime,
+    online: count?.online ?? 0,
+    finished: count?.finished ?? 0,
+    instances: count?.all ?? 0,
+    minimum,
+    ramMB,
+    cpu,
+    ports: availablePorts === undefined ? null : `${availablePorts.min}-${availablePorts.max}`,
+    file: sourceFile,
+    isFileBroken: broken.has(sourceFile),
+  };
+}

@@ -1,0 +1,44 @@
+/** Reading the configuration files again now, and what came of it: `config reload` and its route. */
+import { z } from 'zod';
+import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import { type ConfigurationRecord, configurationFileErrorSchema } from '../model/configuration.js';
+import type { MirrorReader } from '../store/mirror.js';
+
+export interface ConfigurationReloadNeeds {
+  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
+  readonly configurationFiles: Pick<ConfigurationFiles, 'errors' | 'reload'>;
+}
+
+const names = z.array(z.string()).describe('names of configurations, in order');
+
+export const configurationReloadSchema = z.object({
+  added: names,
+  changed: names,
+  removed: names,
+  brokenFiles: z.array(configurationFileErrorSchema),
+  configurations: z.int().describe('how many are in force now'),
+});
+export type ConfigurationReload = z.output<typeof configurationReloadSchema>;
+
+/** Resolves when what changed is in force. Repeatable. Throws what the store throws. */
+export async function reloadConfigurations(needs: ConfigurationReloadNeeds): Promise<ConfigurationReload> {
+  const { configurations, configurationFiles } = needs;
+  const before = hashesOf(configurations.entries());
+  await configurationFiles.reload();
+  const after = hashesOf(configurations.entries());
+  return {
+    added: [...after.keys()].filter((name) => !before.has(name)).sort(),
+    changed: [...after.keys()]
+      .filter((name) => before.has(name) && before.get(name) !== after.get(name))
+      .sort(),
+    removed: [...before.keys()].filter((name) => !after.has(name)).sort(),
+    brokenFiles: [...configurationFiles.errors()],
+    configurations: after.size,
+  };
+}
+
+function hashesOf(entries: Iterable<[string, { readonly value: ConfigurationRecord }]>): Map<string, string> {
+  const hashes = new Map<string, string>();
+  for (const [name, { value }] of entries) hashes.set(name, value.hash);
+  return hashes;
+}

@@ -1,0 +1,69 @@
+/** Instances as operators see them: which ones there are, and all that is known of one. Used by routes and commands. */
+import { z } from 'zod';
+import type { BeatBook } from '../channel/master/beat-book.js';
+import type { ConfigurationRecord } from '../model/configuration.js';
+import {
+  type InstanceInfo,
+  type InstanceRecord,
+  instanceInfoSchema,
+  toInstanceInfo,
+} from '../model/instance.js';
+import type { InstanceUsage } from '../model/instance-usage.js';
+import type { MirrorReader } from '../store/mirror.js';
+
+export interface InstanceDetailsNeeds {
+  readonly beats: Pick<BeatBook, 'lastBeatAt'>;
+  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
+  /** What an instance uses now; undefined: its node is away, or has not measured it yet. */
+  usageOf(id: string): InstanceUsage | undefined;
+}
+
+const usageSchema = z.object({
+  cpuSeconds: z.number().describe('processor time since the current start'),
+  cpuPercent: z.number().nullable().describe('100 = one core; null: measured only once so far'),
+  memoryBytes: z.number(),
+  processes: z.int(),
+});
+
+export const instanceDetailsSchema = instanceInfoSchema.extend({
+  desired: z.string().describe('run or stop'),
+  static: z.boolean(),
+  templates: z
+    .array(z.object({ group: z.string(), name: z.string() }))
+    .describe('what was chosen for it; empty until it is placed'),
+  isRevisionCurrent: z
+    .boolean()
+    .nullable()
+    .describe('made from what the configuration says now; null: it was removed'),
+  usage: usageSchema.nullable().describe('null: its node is away, or has not measured it yet'),
+});
+export type InstanceDetails = z.output<typeof instanceDetailsSchema>;
+
+/** Instances that clients may see, in no order. */
+export function* visibleInstances({
+  instances,
+}: {
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
+}): Generator<InstanceRecord> {
+  for (const [, { value }] of instances.entries()) if (value.desired.goal !== 'remove') yield value;
+}
+
+/** The flat view of the API; the beats of its node count for an instance that is ONLINE. */
+export function infoOf(record: InstanceRecord, { beats }: Pick<InstanceDetailsNeeds, 'beats'>): InstanceInfo {
+  const { placement, status } = record;
+  const isBeating = placement !== null && status.state === 'ONLINE';
+  const beatAt = isBeating ? (beats.lastBeatAt(placement.nodeId) ?? 0) : 0;
+  return toInstanceInfo(record, Math.max(status.lastHeartbeat, beatAt));
+}
+
+export function detailsOf(record: InstanceRecord, needs: InstanceDetailsNeeds): InstanceDetails {
+  const inForce = needs.configurations.get(record.configurationName)?.value;
+  return {
+    ...infoOf(record, needs),
+    desired: record.desired.goal,
+    static: record.static,
+    templates: record.placement?.templates.map(({ group, name }) => ({ group, name })) ?? [],
+    isRevisionCurrent: inForce === undefined ? null : inForce.hash === record.revision,
+    usage: needs.usageOf(record.id) ?? null,
+  };
+}

@@ -1,0 +1,99 @@
+/** The tokens with which nodes join, as operators make and see them: `cluster token ...` and its routes. */
+import { z } from 'zod';
+import type { JoinTokens } from '../channel/trust/join-tokens.js';
+import type { Clock } from '../loop/clock.js';
+import { nameSchema } from '../model/names.js';
+import type { NodeConfiguration } from '../model/node.js';
+
+const DAY_SECONDS = 86_400;
+export const JOIN_TOKEN_SECONDS = DAY_SECONDS;
+const MAX_SECONDS = 999_999 * DAY_SECONDS;
+export const MAX_JOIN_TOKEN_USES = 100_000;
+
+export interface JoinTokenNeeds {
+  readonly joinTokens: Pick<JoinTokens, 'create' | 'list' | 'revoke'>;
+  readonly configuration: NodeConfiguration;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export const newJoinTokenSchema = z.object({
+  label: nameSchema.nullable().default(null).describe('what it is for'),
+  expiresInSeconds: z
+    .int()
+    .min(1)
+    .max(MAX_SECONDS)
+    .nullable()
+    .default(JOIN_TOKEN_SECONDS)
+    .describe('null: it never expires'),
+  maxUses: z
+    .int()
+    .min(1)
+    .max(MAX_JOIN_TOKEN_USES)
+    .nullable()
+    .default(null)
+    .describe('how many nodes may join with it; null: any number'),
+});
+
+const id = z.string().describe('not secret');
+const expiresAt = z.number().nullable().describe('Unix milliseconds; null: never');
+const maxUses = z.int().nullable().describe('null: any number of nodes');
+
+export const joinTokenSchema = z.object({
+  id,
+  label: z.string().nullable(),
+  createdAt: z.number().describe('Unix milliseconds'),
+  expiresAt,
+  isExpired: z.boolean(),
+  maxUses,
+  uses: z.int().describe('nodes that joined with it'),
+});
+export type JoinToken = z.output<typeof joinTokenSchema>;
+
+export const createdJoinTokenSchema = z.object({
+  id,
+  token: z.string().describe('shown this once'),
+  expiresAt,
+  maxUses,
+  master: z.string().describe('address and cluster port of the master, for `drover join <token> --master`'),
+  clusterName: z.string(),
+});
+
+export const revokedJoinTokenSchema = z.object({ message: z.string(), id });
+
+/** Throws DRV_REQUEST_INVALID when there are too many. */
+export async function createJoinToken(
+  { joinTokens, configuration }: JoinTokenNeeds,
+  { label, expiresInSeconds, maxUses }: z.output<typeof newJoinTokenSchema>,
+): Promise<z.output<typeof createdJoinTokenSchema>> {
+  const expiresInMs = expiresInSeconds === null ? null : expiresInSeconds * 1000;
+  const { token, record } = await joinTokens.create({ label, expiresInMs, maxUses });
+  const { address, port, clusterName } = configuration;
+  const master = `${address.includes(':') ? `[${address}]` : address}:${port}`;
+  return {
+    id: record.id,
+    token,
+    expiresAt: record.expiresAt,
+    maxUses: record.maxUses,
+    master,
+    clusterName,
+  };
+}
+
+/** The oldest first. Never the whole record: it holds the hash. */
+export async function listJoinTokens({ joinTokens, clock }: JoinTokenNeeds): Promise<JoinToken[]> {
+  const now = clock.now();
+  const records = await joinTokens.list();
+  return records.map(({ id, label, createdAt, expiresAt, maxUses, uses }) => {
+    const isExpired = expiresAt !== null && expiresAt <= now;
+    return { id, label, createdAt, expiresAt, isExpired, maxUses, uses };
+  });
+}
+
+/** Nodes that joined with it stay. Throws DRV_JOIN_TOKEN_UNKNOWN. */
+export async function revokeJoinToken(
+  { joinTokens }: Pick<JoinTokenNeeds, 'joinTokens'>,
+  id: string,
+): Promise<z.output<typeof revokedJoinTokenSchema>> {
+  await joinTokens.revoke(id);
+  return { message: `join token ${id} is revoked; "cluster forget" takes away what a node got with it`, id };
+}

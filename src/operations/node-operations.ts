@@ -1,0 +1,75 @@
+/** Taking a node out of service and back: `cluster cordon|uncordon|drain|forget` and their routes. */
+import { z } from 'zod';
+import { type DrainProgress, drainProgressSchema } from '../model/node-drain.js';
+import type { NodeWriter } from '../store/node-writes.js';
+
+/** How long a drain waits for players, unless it is told otherwise. */
+export const DRAIN_DEADLINE_SECONDS = 600;
+export const MAX_DRAIN_DEADLINE_SECONDS = 30 * 86_400;
+
+export interface NodeOperationNeeds {
+  readonly nodeWrites: Pick<NodeWriter, 'cordon' | 'uncordon' | 'drain' | 'forget'>;
+  /** Undefined: the node is not being drained. */
+  drainOf(nodeId: string): DrainProgress | undefined;
+}
+
+const nodeId = z.string();
+
+export const nodeMessageSchema = z.object({ message: z.string(), nodeId });
+export type NodeMessage = z.output<typeof nodeMessageSchema>;
+
+export const drainBodySchema = z.object({
+  deadlineSeconds: z
+    .int()
+    .min(0)
+    .max(MAX_DRAIN_DEADLINE_SECONDS)
+    .default(DRAIN_DEADLINE_SECONDS)
+    .describe('how long to wait for players; 0: not at all'),
+});
+
+export const nodeDrainSchema = z.object({
+  nodeId,
+  drain: drainProgressSchema.nullable().describe('null: the drain was called off meanwhile'),
+});
+
+export const forgottenNodeSchema = z.object({
+  nodeId,
+  instances: z.array(z.string()).describe('ids of the instances whose records went with it'),
+  statics: z.array(z.string()).describe('those of them whose files stay on its disk'),
+});
+
+/** What `stop` and its route say before they end the daemon. */
+export const STOPPING =
+  'Drover stops now. Instances go on running, and the next start takes them up (Ctrl-C would stop them too).';
+
+/** Repeatable. Throws DRV_NODE_UNKNOWN, as all of these. */
+export async function cordonNode({ nodeWrites }: NodeOperationNeeds, id: string): Promise<NodeMessage> {
+  await nodeWrites.cordon(id);
+  return { message: `node ${id} is cordoned: it gets no new instances`, nodeId: id };
+}
+
+/** Calls off a drain too. Repeatable. */
+export async function uncordonNode({ nodeWrites }: NodeOperationNeeds, id: string): Promise<NodeMessage> {
+  await nodeWrites.uncordon(id);
+  return { message: `node ${id} gets instances again`, nodeId: id };
+}
+
+/** Again: with another deadline. */
+export async function drainNode(
+  { nodeWrites, drainOf }: NodeOperationNeeds,
+  id: string,
+  deadlineSeconds: number,
+): Promise<z.output<typeof nodeDrainSchema>> {
+  await nodeWrites.drain(id, deadlineSeconds * 1000);
+  return { nodeId: id, drain: drainOf(id) ?? null };
+}
+
+/** Throws DRV_NODE_IN_USE, unless `force` allows it. */
+export async function forgetNode(
+  { nodeWrites }: NodeOperationNeeds,
+  id: string,
+  force: boolean,
+): Promise<z.output<typeof forgottenNodeSchema>> {
+  const { instances, statics } = await nodeWrites.forget(id, { force });
+  return { nodeId: id, instances: [...instances], statics: [...statics] };
+}

@@ -1,0 +1,44 @@
+/**
+ * The form that every store asks of a transaction, checked before its conflicts are checked; and how larger work is cut
+ * into steps that fit into one.
+ */
+import { DroverError } from '../model/errors.js';
+import { MAX_OPERATIONS, type Operation } from './store.js';
+
+const KEY = /^[!-~]{1,512}$/;
+
+/** Throws DRV_INTERNAL. Whether each value is JSON is found when it is written as text. */
+export function checkTransaction(operations: readonly Operation[]): void {
+  const count = operations.length;
+  if (count === 0 || count > MAX_OPERATIONS)
+    throw new DroverError(
+      'DRV_INTERNAL',
+      `a transaction has 1 to ${MAX_OPERATIONS} operations, not ${count}: wait with barrier(), or write in steps`,
+    );
+  for (const { key } of operations) checkKey(key);
+  if (count > 1) checkKeysDiffer(operations);
+}
+
+/** Cuts work on many records into steps of MAX_OPERATIONS at most, in order. */
+export function inSteps<T>(work: readonly T[]): T[][] {
+  const steps: T[][] = [];
+  for (let from = 0; from < work.length; from += MAX_OPERATIONS)
+    steps.push(work.slice(from, from + MAX_OPERATIONS));
+  return steps;
+}
+
+/** Nothing that a disk format could refuse half-way through a transaction. */
+function checkKey(key: string): void {
+  if (KEY.test(key)) return;
+  throw new DroverError(
+    'DRV_INTERNAL',
+    `a store key is 1 to 512 printable ASCII characters without spaces, not ${JSON.stringify(key.slice(0, 80))}`,
+  );
+}
+
+function checkKeysDiffer(operations: readonly Operation[]): void {
+  const keys = new Set<string>();
+  for (const { key } of operations) keys.add(key);
+  if (keys.size === operations.length) return;
+  throw new DroverError('DRV_INTERNAL', `a transaction names a key twice: ${[...keys].join(', ')}`);
+}

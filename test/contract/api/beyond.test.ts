@@ -1,0 +1,380 @@
+/** Rows of docs/api.md, "Beyond the contract": the API can do whatever the commands can. A test is named after each row. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { OpenApiCheck } from '../../support/api/openapi-check.js';
+import { OperationsWorld } from '../../support/control-plane/operations-world.js';
+import { until } from '../../support/until.js';
+
+const DOCUMENT = fileURLToPath(new URL('../../../docs/api.md', import.meta.url));
+const anError = { error: expect.any(String) };
+
+let world: OperationsWorld;
+beforeEach(async () => {
+  world = await OperationsWorld.create();
+});
+afterEach(() => world.stop());
+
+async function oneInstance(): Promise<string> {
+  await world.commands.configure('lobby', { minimumServiceCount: 1 });
+  const [record] = await world.commands.untilOnline('lobby', 1);
+  return record?.id ?? expect.fail('there is no instance');
+}
+
+/** What the command of a row prints. */
+const printed = (line: string) => world.commands.json(line);
+const nodeOf = async (id: string) => (await world.call(`GET /cluster/nodes/${id}`)).json;
+
+describe('Nodes', () => {
+  it('PUT /cluster/nodes/{id}/cordon: 200 {message, nodeId}; the node gets no new instances; repeatable', async () => {
+    const first = await world.call('PUT /cluster/nodes/alpha/cordon');
+    expect([first.status, first.json]).toEqual([200, await printed('cluster cordon alpha')]);
+    expect(await nodeOf('alpha')).toMatchObject({ cordoned: true, drain: null });
+    expect((await world.call('PUT /cluster/nodes/alpha/cordon')).json).toEqual(first.json);
+    expect(world.audit[0]).toEqual({
+      key: 'boss',
+      action: 'PUT /cluster/nodes/:id/cordon',
+      subject: 'alpha',
+      result: '200',
+    });
+  });
+
+  it('DELETE /cluster/nodes/{id}/cordon: 200 {message, nodeId}; a drain is called off; repeatable', async () => {
+    await world.call('PUT /cluster/nodes/alpha/drain');
+    const first = await world.call('DELETE /cluster/nodes/alpha/cordon');
+    expect([first.status, first.json]).toEqual([200, await printed('cluster uncordon alpha')]);
+    expect(await nodeOf('alpha')).toMatchObject({ cordoned: false, drain: null });
+    expect((await world.call('DELETE /cluster/nodes/alpha/cordon')).status).toBe(200);
+  });
+
+  it('PUT /cluster/nodes/{id}/drain: body {deadlineSeconds?}, 200 {nodeId, drain}; again: with another deadline', async () => {
+    const id = await oneInstance();
+    await world.commands.plane.master.writer.reportState(id, { state: 'ONLINE', players: 2 });
+    const drained = async (body?: unknown) => {
+      const { json } = await world.call('PUT /cluster/nodes/alpha/drain', { body });
+      return z
+        .object({ nodeId: z.literal('alpha'), drain: z.object({ since: z.number(), deadline: z.number() }) })
+        .parse(json).drain;
+    };
+    const byDefault = await drained();
+    expect(byDefault.deadline - byDefault.since).toBe(600_000);
+    const asked = await drained({ deadlineSeconds: 90 });
+    expect(asked.deadline - asked.since).toBe(90_000);
+    expect(await nodeOf('alpha')).toMatchObject({
+      cordoned: true,
+      drain: { left: 1, deadline: asked.deadline },
+    });
+    const now = await drained({ deadlineSeconds: 0 });
+    expect(now.deadline).toBe(now.since);
+  });
+
+  it('PUT /cluster/nodes/{id}/drain: 400 for a deadline beyond 0 to 2592000, as the command says', async () => {
+    for (const deadlineSeconds of [-1, 2_592_001, 1.5, '90', null]) {
+      const { status } = await world.call('PUT /cluster/nodes/alpha/drain', { body: { deadlineSeconds } });
+      expect(status, String(deadlineSeconds)).toBe(400);
+    }
+    expect(await world.commands.run('cluster drain alpha --deadline 31d')).toContain('30d at most');
+    expect(await nodeOf('alpha')).toMatchObject({ cordoned: false, drain: null });
+  });
+
+  it('DELETE /cluster/nodes/{id}: 409 without force while it is connected, 200 {nodeId, instances, statics} with it', async () => {
+    await world.commands.plane.addNode('beta');
+    const refused = await world.call('DELETE /cluster/nodes/beta');
+    expect([refused.status, refused.json]).toEqual([409, anError]);
+    const forgotten = await world.call('DELETE /cluster/nodes/beta?force=true');
+    expect([forgotten.status, forgotten.json]).toEqual([200, { nodeId: 'beta', instances: [], statics: [] }]);
+    expect(world.audit.map(({ subject, result }) => [subject, result])).toEqual([
+      ['beta', '409'],
+      ['beta force', '200'],
+    ]);
+  });
+
+  it('DELETE /cluster/nodes/{id}: 400 for a force that is neither true nor false', async () => {
+    expect((await world.call('DELETE /cluster/nodes/alpha?force=yes')).status).toBe(400);
+  });
+
+  it('GET /cluster/nodes/{id}/why: 200, why the node stands as it does', async () => {
+    const id = await oneInstance();
+    const { status, json } = await world.call('GET /cluster/nodes/alpha/why');
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      nodeId: 'alpha',
+      verdict: 'alpha is connected and holds 1 instance, which is as wanted.',
+      isSettled: true,
+      usedRamMB: 100,
+      instances: [{ instanceId: id, configurationName: 'lobby', state: 'ONLINE', isSettled: true }],
+      instancesTotal: 1,
+    });
+  });
+
+  it.each([
+    'PUT /cluster/nodes/nope/cordon',
+    'DELETE /cluster/nodes/nope/cordon',
+    'PUT /cluster/nodes/nope/drain',
+    'DELETE /cluster/nodes/nope?force=true',
+    'GET /cluster/nodes/nope/why',
+  ])('%s: 404 for an unknown node', async (row) => {
+    const { status, json } = await world.call(row);
+    expect([status, json]).toEqual([
+      404,
+      { error: 'there is no node "nope": GET /api/cluster/nodes lists them' },
+    ]);
+  });
+});
+
+describe('Cluster', () => {
+  it('GET /cluster/status: 200, what cluster status prints', async () => {
+    await oneInstance();
+    await world.commands.configure('large', { minimumServiceCount: 1, ramMB: 5000 });
+    await until(() =>
+      expect(world.commands.plane.records().some(({ status }) => status.reason === 'no-node-fits')).toBe(
+        true,
+      ),
+    );
+    world.commands.writeFile('broken.json', '{');
+    await world.commands.run('config reload');
+    const { status, json } = await world.call('GET /cluster/status');
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      clusterName: 'test',
+      nodes: { connected: 1 },
+      drains: [],
+      instances: { ONLINE: 1, CREATING: 1 },
+      configurations: 2,
+      belowMinimum: [{ name: 'large', online: 0, minimum: 1, why: expect.stringContaining('large') }],
+      brokenFiles: [{ file: 'broken.json', line: 1 }],
+    });
+    expect(json).toEqual(await printed('cluster status'));
+  });
+
+  it('GET /cluster/configurations: 200, the configurations of config list', async () => {
+    await oneInstance();
+    const { status, json } = await world.call('GET /cluster/configurations');
+    expect(status).toBe(200);
+    expect(json).toMatchObject([
+      { name: 'lobby', online: 1, instances: 1, minimum: 1, file: 'lobby.json', isFileBroken: false },
+    ]);
+    expect(await printed('config list')).toEqual({ configurations: json, brokenFiles: [] });
+  });
+
+  it('POST /cluster/tokens: 201 with the token, this once; default: a day, any number of nodes', async () => {
+    const { status, json, headers } = await world.call('POST /cluster/tokens');
+    expect([status, headers.get('cache-control')]).toEqual([201, 'no-store']);
+    const created = z.object({ id: z.string(), token: z.string() }).parse(json);
+    expect(json).toMatchObject({ maxUses: null, master: '127.0.0.1:6000', clusterName: 'test' });
+    const { json: listed } = await world.call('GET /cluster/tokens');
+    expect(listed).toMatchObject([{ id: created.id, label: null, isExpired: false, uses: 0 }]);
+    const [{ createdAt, expiresAt } = expect.fail('no token')] = z
+      .array(z.object({ createdAt: z.number(), expiresAt: z.number() }))
+      .parse(listed);
+    expect(expiresAt - createdAt).toBe(86_400_000);
+    expect(JSON.stringify(listed)).not.toContain(created.token);
+    expect(world.audit[0]).toEqual({
+      key: 'boss',
+      action: 'POST /cluster/tokens',
+      subject: created.id,
+      result: '201',
+    });
+  });
+
+  it('POST /cluster/tokens: label, expiry and uses as asked for; 400 for what the command refuses too', async () => {
+    const body = { label: 'rack-7', expiresInSeconds: null, maxUses: 3 };
+    expect(await world.call('POST /cluster/tokens', { body })).toMatchObject({
+      status: 201,
+      json: { expiresAt: null, maxUses: 3 },
+    });
+    for (const bad of [{ expiresInSeconds: 0 }, { maxUses: 0 }, { maxUses: 100_001 }, { label: 'no blanks' }])
+      expect((await world.call('POST /cluster/tokens', { body: bad })).status, JSON.stringify(bad)).toBe(400);
+    expect(await world.commands.run('cluster token create --uses 100001')).toContain('from 1 to 100000');
+  });
+
+  it('GET /cluster/tokens: 200, what cluster token list prints', async () => {
+    await world.call('POST /cluster/tokens', { body: { label: 'one' } });
+    await world.call('POST /cluster/tokens', { body: { label: 'two' } });
+    const { status, json } = await world.call('GET /cluster/tokens');
+    expect([status, json]).toEqual([200, await printed('cluster token list')]);
+    expect(JSON.stringify(json)).not.toContain('hash');
+  });
+
+  it('DELETE /cluster/tokens/{id}: 200 {message, id}; 404 when there is none', async () => {
+    const { id } = z.object({ id: z.string() }).parse((await world.call('POST /cluster/tokens')).json);
+    const { status, json } = await world.call(`DELETE /cluster/tokens/${id}`);
+    expect([status, json]).toEqual([200, { message: expect.stringContaining(id), id }]);
+    expect((await world.call('GET /cluster/tokens')).json).toEqual([]);
+    expect((await world.call(`DELETE /cluster/tokens/${id}`)).status).toBe(404);
+  });
+});
+
+describe('Keys', () => {
+  it('POST /keys: 201 {label, scope, token}, a token that works and is shown this once; 409 when the label is taken', async () => {
+    const body = { label: 'ci', scope: 'ALL' };
+    const { status, json, headers } = await world.call('POST /keys', { body });
+    expect([status, headers.get('cache-control')]).toEqual([201, 'no-store']);
+    const { token } = z
+      .object({ label: z.literal('ci'), scope: z.literal('ALL'), token: z.string() })
+      .parse(json);
+    const listed = await world.call('GET /keys', { token });
+    expect(listed.status).toBe(200);
+    expect(JSON.stringify(listed.json)).not.toContain(token);
+    const again = await world.call('POST /keys', { body });
+    expect([again.status, again.json]).toEqual([409, anError]);
+    expect(world.audit.map(({ action, subject, result }) => [action, subject, result])).toEqual([
+      ['POST /keys', 'ci', '201'],
+      ['POST /keys', 'ci', '409'],
+    ]);
+    expect(JSON.stringify(world.audit)).not.toContain(token);
+  });
+
+  it('POST /keys: 400 for a scope or a label that is none', async () => {
+    for (const body of [
+      undefined,
+      { label: 'a' },
+      { label: 'a', scope: 'all' },
+      { label: 'a b', scope: 'ALL' },
+    ])
+      expect((await world.call('POST /keys', { body })).status, JSON.stringify(body)).toBe(400);
+  });
+
+  it('GET /keys: 200, what key list prints', async () => {
+    await world.call('POST /keys', { body: { label: 'app', scope: 'PUBLIC' } });
+    const { status, json } = await world.call('GET /keys');
+    expect([status, json]).toEqual([200, await printed('key list')]);
+    expect(json).toMatchObject([
+      { label: 'app', scope: 'PUBLIC', mask: expect.stringMatching(/^drv_\.\.\.\w{4}$/) },
+      { label: 'boss', scope: 'ALL' },
+    ]);
+  });
+
+  it('DELETE /keys/{label}: 200 {message, label}, refused from then on; 404 when there is none', async () => {
+    const created = await world.call('POST /keys', { body: { label: 'ci', scope: 'ALL' } });
+    const { token } = z.object({ token: z.string() }).parse(created.json);
+    const { status, json } = await world.call('DELETE /keys/ci');
+    expect([status, json]).toEqual([200, { message: 'key ci is deleted', label: 'ci' }]);
+    expect((await world.call('GET /keys', { token })).status).toBe(401);
+    expect((await world.call('DELETE /keys/ci')).status).toBe(404);
+  });
+
+  it('DELETE /keys/{label}: 400 for the last key with scope ALL', async () => {
+    const { status, json } = await world.call('DELETE /keys/boss');
+    expect([status, json]).toEqual([
+      400,
+      { error: expect.stringContaining('is the last one with scope ALL') },
+    ]);
+  });
+});
+
+describe('Configurations and templates', () => {
+  it('GET /configurations/{name}/diff: 200, what config diff prints; 404 for an unknown one', async () => {
+    const id = await oneInstance();
+    await world.commands.configure('lobby', { minimumServiceCount: 1, ramMB: 128 });
+    const { status, json } = await world.call('GET /configurations/lobby/diff');
+    expect([status, json]).toEqual([200, await printed('config diff lobby')]);
+    expect(json).toMatchObject({
+      configurationName: 'lobby',
+      file: 'lobby.json',
+      fileState: 'same',
+      olderInstances: [{ instanceIds: [id], differences: [{ field: 'ramMB', before: '100', after: '128' }] }],
+      currentInstances: 0,
+    });
+    expect((await world.call('GET /configurations/nope/diff')).status).toBe(404);
+  });
+
+  it('GET /configuration-files/errors: 200, files that are not in force as they stand', async () => {
+    expect((await world.call('GET /configuration-files/errors')).json).toEqual([]);
+    world.commands.writeFile('broken.json', '{\n  "name": "broken",\n  "ramMB": "much"\n}');
+    await world.call('POST /configuration-files/reload');
+    const { status, json } = await world.call('GET /configuration-files/errors');
+    expect(status).toBe(200);
+    expect(json).toMatchObject([
+      { file: 'broken.json', line: expect.any(Number), message: expect.any(String) },
+    ]);
+    expect(await printed('config list')).toMatchObject({ brokenFiles: json });
+  });
+
+  it('POST /configuration-files/reload: 200 {added, changed, removed, brokenFiles, configurations}', async () => {
+    const body = (ramMB: number) =>
+      JSON.stringify({ name: 'lobby', command: 'run', runtime: 'process', ramMB });
+    world.commands.writeFile('lobby.json', body(10));
+    const nothing = { added: [], changed: [], removed: [], brokenFiles: [], configurations: 1 };
+    const first = await world.call('POST /configuration-files/reload');
+    expect([first.status, first.json]).toEqual([200, { ...nothing, added: ['lobby'] }]);
+    world.commands.writeFile('lobby.json', body(20));
+    expect((await world.call('POST /configuration-files/reload')).json).toEqual({
+      ...nothing,
+      changed: ['lobby'],
+    });
+    expect((await world.call('POST /configuration-files/reload')).json).toEqual(nothing);
+    expect(await printed('config reload')).toEqual(nothing);
+  });
+
+  it('GET /templates/{group}/{name}/users: 200, names of the configurations that may install the template', async () => {
+    const installs = (config: object) => ({ templateInstallationConfig: config });
+    await world.commands.configure('whole', installs({ allInGroups: ['games'] }));
+    await world.commands.configure('named', installs({ oneOf: [{ group: 'games', name: 'lobby' }] }));
+    await world.commands.configure('other', installs({ allOf: [{ group: 'games', name: 'arena' }] }));
+    const { status, json } = await world.call('GET /templates/games/lobby/users');
+    expect([status, json]).toEqual([200, ['named', 'whole']]);
+    world.commands.groups.set('games', ['lobby']);
+    expect(await printed('template list')).toEqual([{ group: 'games', name: 'lobby', usedBy: json }]);
+  });
+});
+
+describe('Instances and the serving node', () => {
+  it('GET /instances/{id}/details: 200, what instance info prints; 404 for an unknown one', async () => {
+    const id = await oneInstance();
+    const { status, json } = await world.call(`GET /instances/${id}/details`);
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ id, desired: 'run', static: false, templates: [], isRevisionCurrent: true });
+    const beats = { lastHeartbeat: expect.any(Number) };
+    expect(await printed(`instance info ${id}`)).toEqual({
+      ...z.record(z.string(), z.unknown()).parse(json),
+      ...beats,
+    });
+    expect((await world.call('GET /instances/zzzzzz/details')).status).toBe(404);
+  });
+
+  it('GET /extensions: 200, what extension list prints', async () => {
+    world.commands.extensions.push({
+      id: 'shelf',
+      name: 'Shelf',
+      version: '1.0.0',
+      description: null,
+      state: 'active',
+      error: null,
+      adds: ['storage shelf'],
+    });
+    const { status, json } = await world.call('GET /extensions');
+    expect([status, json]).toEqual([200, await printed('extension list')]);
+    expect(json).toMatchObject([{ id: 'shelf', adds: ['storage shelf'] }]);
+  });
+
+  it('POST /node/stop: 202 {message}; Drover ends once the answer is out', async () => {
+    const { status, json } = await world.call('POST /node/stop');
+    expect([status, json]).toEqual([202, { message: expect.stringContaining('Drover stops now') }]);
+    await until(() => expect(world.commands.stops).toBe(1));
+    expect(await printed('stop')).toEqual(json);
+  });
+});
+
+describe('The rows of docs/api.md', () => {
+  const section =
+    readFileSync(DOCUMENT, 'utf8').split('\n## Beyond the contract\n')[1]?.split('\n## ')[0] ?? '';
+  const rows = [...section.matchAll(/^\| (GET|POST|PUT|PATCH|DELETE) \| `\/api(\/\S+)` \|/gm)].map(
+    ([, method, path]) => `${method} ${path}`,
+  );
+  const source = readFileSync(fileURLToPath(import.meta.url), 'utf8');
+
+  it('have each a test that is named after it, and an operation in the description', () => {
+    expect(rows.length).toBeGreaterThan(15);
+    expect(rows.filter((row) => !source.includes(`it('${row}:`))).toEqual([]);
+    expect(rows.filter((row) => !OpenApiCheck.load().has(row))).toEqual([]);
+  });
+
+  it('refuse a PUBLIC key, each of them', async () => {
+    const created = await world.call('POST /keys', { body: { label: 'app', scope: 'PUBLIC' } });
+    const { token } = z.object({ token: z.string() }).parse(created.json);
+    for (const row of rows)
+      expect((await world.call(row.replace(/\{\w+\}/g, 'alpha'), { token })).status, row).toBe(401);
+  });
+});

@@ -1,0 +1,97 @@
+/**
+ * One master under both its doors: the command tree and the API server, in one process. What a
+ * route answers is held to the API's description, and can be laid beside what its command prints.
+ */
+import { z } from 'zod';
+import { InstanceTokens } from '../../../src/api/access/tokens.js';
+import { ApiServer } from '../../../src/api/server.js';
+import type { AuditEntry } from '../../../src/model/audit.js';
+import { OpenApiCheck } from '../api/openapi-check.js';
+import { quietLogger } from '../templates/template-trees.js';
+import { TemplateWorld } from '../templates/template-world.js';
+import { CommandWorld } from './command-world.js';
+
+const createdKey = z.object({ token: z.string() });
+
+export interface Answer {
+  readonly status: number;
+  readonly json: unknown;
+  readonly headers: Headers;
+}
+
+export class OperationsWorld {
+  readonly commands: CommandWorld;
+  readonly server: ApiServer;
+  /** Of requests, without their time and address. */
+  readonly audit: { key: string | null; action: string; subject: string | null; result: string }[] = [];
+  readonly #check = OpenApiCheck.load();
+  readonly #token: string;
+
+  private constructor(commands: CommandWorld, token: string) {
+    this.commands = commands;
+    this.#token = token;
+    this.server = new ApiServer({ dependencies: this.#dependencies() });
+  }
+
+  /** A master `alpha` with its own wrapper, and an ALL key `boss`. */
+  static async create(): Promise<OperationsWorld> {
+    const commands = await CommandWorld.create();
+    const { token } = createdKey.parse(await commands.json('key create boss ALL'));
+    const world = new OperationsWorld(commands, token);
+    await world.server.start();
+    return world;
+  }
+
+  async stop(): Promise<void> {
+    await this.server.stop();
+    await this.commands.stop();
+  }
+
+  /** `GET /keys` and the like. Throws when the answer is not as the description of the API says. */
+  async call(
+    row: string,
+    { body, token = this.#token }: { readonly body?: unknown; readonly token?: string } = {},
+  ): Promise<Answer> {
+    const [method = '', path = ''] = row.split(' ');
+    const url = `/api${path}`;
+    const response = await fetch(`http://127.0.0.1:${this.server.address?.port}${url}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const { status, headers } = response;
+    const text = await response.text();
+    const contentType = headers.get('content-type') ?? undefined;
+    const problem = this.#check.problemOf({ method, url, status, contentType, body: text });
+    if (problem !== undefined) throw new Error(problem);
+    return { status, headers, json: text === '' ? undefined : JSON.parse(text) };
+  }
+
+  #dependencies(): ConstructorParameters<typeof ApiServer>[0]['dependencies'] {
+    const { dependencies, plane, files, commands } = this.commands;
+    const { master, metrics } = plane;
+    const { clock, configuration } = dependencies;
+    return {
+      ...dependencies,
+      ...master.state,
+      configuration: { ...configuration, apiPort: 0 },
+      configurationFiles: files,
+      instanceWrites: master.writer,
+      streams: master.streams,
+      beats: master.beats,
+      templates: new TemplateWorld({ clock, maxUploadMB: configuration.maxUploadMB }).local,
+      usageOfNode: (nodeId) => master.usageOfNode(nodeId),
+      commands,
+      isReady: () => true,
+      verifyInstanceToken: (token) =>
+        new InstanceTokens({ secret: Buffer.alloc(32, 7), createdAtOf: () => undefined }).verify(token),
+      audit: { record: (entry) => this.#record(entry), last: () => [] },
+      metrics,
+      logger: quietLogger,
+    };
+  }
+
+  #record({ key, action, subject, result }: Omit<AuditEntry, 'at'>): void {
+    this.audit.push({ key, action, subject, result });
+  }
+}

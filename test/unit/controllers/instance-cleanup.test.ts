@@ -1,0 +1,50 @@
+/** What instance-cleanup does to the store, where its plan alone does not say it. */
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { InstanceCleanup } from '../../../controllers/master/instance-cleanup/reconciler.js';
+import { Conflict } from '../../../src/loop/reconciler.js';
+import { instanceKey, revisionKey } from '../../../src/store/keys.js';
+import { MasterState } from '../../../src/store/master-state.js';
+import { create } from '../../../src/store/store.js';
+import { FlakyStore } from '../../support/control-plane/flaky-store.js';
+import { configurationOf, instanceRecord } from '../../support/control-plane/records.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+let clock: FakeClock;
+let store: FlakyStore;
+let state: MasterState;
+let cleanup: InstanceCleanup;
+
+beforeEach(async () => {
+  clock = new FakeClock();
+  store = new FlakyStore(clock);
+  const logger = pino({ level: 'silent' });
+  state = new MasterState(store, logger);
+  await state.start();
+  cleanup = new InstanceCleanup({ ...state, logger });
+  await state.revisions.until(await create(store, revisionKey('f00'), configurationOf('lobby')));
+});
+
+afterEach(async () => {
+  store.latencyMs = 0;
+  await state.stop();
+  await store.close();
+});
+
+it('keeps a revision that an instance names whose creation is under way', async () => {
+  store.latencyMs = 50;
+  const creating = create(store, instanceKey('aaaaaa'), instanceRecord('aaaaaa'));
+  const removing = expect(cleanup.perform({ do: 'remove-revision', hash: 'f00' })).rejects.toThrow(Conflict);
+  await clock.advance(500);
+  await Promise.all([creating, removing]);
+  expect(await store.get(revisionKey('f00'))).toBeDefined();
+});
+
+it('removes a revision that nothing names, also while other writes are under way', async () => {
+  store.latencyMs = 50;
+  const creating = create(store, instanceKey('aaaaaa'), instanceRecord('aaaaaa', { revision: 'bar' }));
+  const removing = cleanup.perform({ do: 'remove-revision', hash: 'f00' });
+  await clock.advance(500);
+  await Promise.all([creating, removing]);
+  expect(await store.get(revisionKey('f00'))).toBeUndefined();
+});

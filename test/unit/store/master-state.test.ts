@@ -1,0 +1,35 @@
+/** The master's mirrors: a record that another writer broke changes nothing, and is said in the log. */
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { instanceKey } from '../../../src/store/keys.js';
+import { MasterState } from '../../../src/store/master-state.js';
+import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import { create } from '../../../src/store/store.js';
+import { instanceRecord } from '../../support/control-plane/records.js';
+
+it('goes on with what was known of a record whose change cannot be read, and logs its key', async () => {
+  const store = new MemoryStore();
+  const lines: string[] = [];
+  const state = new MasterState(
+    store,
+    pino({ level: 'error' }, { write: (line: string) => lines.push(line) }),
+  );
+  await create(store, instanceKey('aaaaaa'), instanceRecord('aaaaaa'));
+  await state.start();
+  const broken = { ...instanceRecord('aaaaaa'), status: 'fine' };
+  await store.transact([
+    { do: 'put', key: instanceKey('aaaaaa'), value: broken },
+    { do: 'put', key: instanceKey('bbbbbb'), value: broken },
+    { do: 'put', key: instanceKey('cccccc'), value: instanceRecord('cccccc') },
+  ]);
+  await state.instances.until(await store.barrier());
+  expect([...state.instances.entries()].map(([id, { value }]) => [id, value.status.state])).toEqual([
+    ['aaaaaa', 'CREATING'],
+    ['cccccc', 'CREATING'],
+  ]);
+  expect([...state.instancesByConfiguration.get('lobby')]).toEqual(['aaaaaa', 'cccccc']);
+  expect(lines.map((line) => JSON.parse(line).key)).toEqual(['instances/aaaaaa', 'instances/bbbbbb']);
+  expect(lines[0]).toContain('the changed record instances/aaaaaa cannot be read');
+  await state.stop();
+  await store.close();
+});
