@@ -217,7 +217,7 @@ export class Master implements Part {
   }
 
   /** What `/metrics` shows of instances and services. */
-  metricSources(): Pick<MetricSources, 'instances' | 'services' | 'usages'> {
+  metricSources(): Pick<MetricSources, 'instances' | 'minimums' | 'usages'> {
     const { instances, configurations } = this.state;
     const { usage } = this.#hub;
     const { minimumService } = this.#controllers;
@@ -234,7 +234,7 @@ export class Master implements Part {
         }
         yield* counts.values();
       },
-      *services() {
+      *minimums() {
         for (const [name, { value }] of configurations.entries())
           yield {
             configuration: name,

@@ -26,7 +26,6 @@ import type { LiveLogNeeds } from './live-log/live-log.js';
 import { liveLogSocket } from './live-log/live-log-socket.js';
 import { LiveLogs } from './live-log/live-logs.js';
 import { docsRoutes, openApiRoute } from './openapi/docs-routes.js';
-import { describeApi } from './openapi/document.js';
 import { type AuditNeeds, auditRoutes } from './routes/audit-routes.js';
 import { type ClusterNeeds, clusterRoutes } from './routes/cluster-routes.js';
 import { type CommandNeeds, commandRoutes } from './routes/command-routes.js';
@@ -138,7 +137,7 @@ export class ApiServer implements Part {
       ...auditRoutes(dependencies),
       ...commandRoutes(dependencies),
       ...whyRoutes(dependencies),
-      openApiRoute(() => this.description),
+      openApiRoute(() => this.describe()),
     ];
     this.#socketRoutes = [
       defineSocketRoute(consoleSocket(dependencies)),
@@ -159,8 +158,9 @@ export class ApiServer implements Part {
     return this.#socketRoutes;
   }
 
-  /** The OpenAPI document, made anew at each call. */
-  get description(): string {
+  /** The OpenAPI document, made anew at each call. What makes it loads at the first. */
+  async describe(): Promise<string> {
+    const { describeApi } = await import('./openapi/document.js');
     return describeApi({ routes: this.#routes, sockets: this.sockets });
   }
 
@@ -234,6 +234,8 @@ export class ApiServer implements Part {
       // Ids of any length reach the handler, which knows what to say; the headers bound them.
       // Plugins in use are not all sure about the slash at the end.
       routerOptions: { maxParamLength: MAX_HEADER_BYTES, ignoreTrailingSlash: true },
+      // Routes check with zod and write their own bytes: the default compilers would load 800 KB for nothing.
+      schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
       clientErrorHandler: answerSocketError,
       frameworkErrors: (error, request, reply) => {
         this.#upgrades.closeAfterAnswer(request, reply);
@@ -293,4 +295,9 @@ export class ApiServer implements Part {
   #fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     replyWithError(error, request, reply, this.#options.dependencies.logger);
   }
+}
+
+/** A route with a schema of Fastify's own would be a mistake. */
+function noSchemas(): never {
+  throw new Error('routes describe themselves in zod: Fastify gets no schema');
 }

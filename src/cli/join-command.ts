@@ -1,4 +1,5 @@
 /** `drover join`: checks that a token and a master belong together, and writes the config.json with which a node joins. */
+
 import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { parseJoinToken } from '../channel/trust/join-token.js';
@@ -10,6 +11,7 @@ import { defaultNodeId } from '../model/node.js';
 import { changeMainConfiguration, readMainConfiguration } from '../node/main-configuration.js';
 import { prepareRoot, type RootPaths } from '../node/root.js';
 import { acquireRootLock } from '../node/root-lock.js';
+import { shellWord } from './shell-word.js';
 
 export interface JoinOptions {
   /** `host:port`. */
@@ -75,9 +77,4 @@ async function refuseMaster({ adminKey, root }: RootPaths): Promise<void> {
       'DRV_NODE_CONFIG_INVALID',
       `${root} is the directory of a master, with a state of its own: give another directory with --root`,
     );
-}
-
-/** Quoted only where a shell needs it. */
-function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -2,6 +2,7 @@
 import type { StartedNode } from '../daemon/start-daemon.js';
 import type { ExtensionFaults } from '../extensions/extension-faults.js';
 import { messageOf } from '../model/errors.js';
+import { SourceStacks } from '../telemetry/source-stack.js';
 
 /** npm passes Ctrl-C on to a process that got it from the terminal already: one press is one. */
 const SAME_PRESS_MS = 500;
@@ -43,7 +44,7 @@ export function handleSignals(
     if (faults.takes(error)) return;
     const message = 'a bug in Drover: the daemon ends; instances go on running for the next start';
     starting.then(({ logger }) => logger.error({ err: error }, message), ignore);
-    process.stderr.write(`drover: ${error.stack ?? error.message}\n`);
+    process.stderr.write(`drover: ${new SourceStacks().translate(error.stack ?? error.message)}\n`);
     setImmediate(() => process.exit(70));
   });
   return {

@@ -1,8 +1,15 @@
 /** What a person reads when a node has started: what runs, where the API is, where the key lies, what to paste. */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { offeredRuntimes, runtimesNotOffered } from '../commands/runtime-text.js';
 import type { Daemon } from '../daemon/daemon.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { NO_HOST_PID } from '../model/run-identity.js';
+import { shellWord } from './shell-word.js';
+
+/** Above this file as above the chunk that it becomes. */
+const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
+const EXAMPLE = ['configurations', 'templates'];
 
 /** `hasPrompt`: a prompt follows. */
 export function describeWelcome(
@@ -14,7 +21,7 @@ export function describeWelcome(
     '',
     `Drover is running as node ${configuration.nodeId} in ${paths.root}`,
     '',
-    ...describeInstances(daemon.instances()),
+    ...describeInstances(daemon.instances(), paths.root),
     ...daemon.fileErrors().map((line) => `  broken   configurations/${line}`),
     '',
     `  API      ${apiUrl}`,
@@ -31,8 +38,12 @@ export function describeWelcome(
   ];
 }
 
-function describeInstances(instances: readonly InstanceRecord[]): string[] {
-  if (instances.length === 0) return ['  No instances yet: put a JSON file into configurations/.'];
+function describeInstances(instances: readonly InstanceRecord[], root: string): string[] {
+  if (instances.length === 0)
+    return [
+      '  No instances yet: put a JSON file into configurations/. For an example, two small web servers:',
+      `  cp -r ${EXAMPLE.map((folder) => shellWord(join(PACKAGE, folder))).join(' ')} ${shellWord(root)}`,
+    ];
   const rows = instances
     .slice(0, 20)
     .map(({ id, configurationName, status, placement }) => [
@@ -54,9 +65,4 @@ function describeInstances(instances: readonly InstanceRecord[]): string[] {
 
 function runText(pid: number): string {
   return pid === NO_HOST_PID ? 'container' : `pid ${pid}`;
-}
-
-/** Quoted only where a shell needs it. */
-function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,5 +1,6 @@
 /** What the audit trail says of a command: enough to know what was done, and no secret. */
 import type { Command } from 'commander';
+import { cutText } from '../model/words.js';
 import { toPlainText } from '../telemetry/plain-text.js';
 import { hideTokens } from '../telemetry/secret-fields.js';
 import { pathOf } from './usage.js';
@@ -24,6 +25,5 @@ export function subjectOfUnknown(words: readonly string[], groups: ReadonlySet<s
 }
 
 function clean(text: string): string {
-  const plain = hideTokens(toPlainText(text.replace(/\s+/g, ' ')));
-  return plain.length > MAX_CHARS ? `${plain.slice(0, MAX_CHARS)}...` : plain;
+  return cutText(hideTokens(toPlainText(text.replace(/\s+/g, ' '))), MAX_CHARS);
 }

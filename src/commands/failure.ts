@@ -1,6 +1,8 @@
 /** What a person reads when a command fails. */
+
 import { CommanderError } from 'commander';
 import { DroverError, messageOf } from '../model/errors.js';
+import { cutText } from '../model/words.js';
 import type { Logger } from '../telemetry/logger.js';
 
 /** Longer messages repeat what was typed. */
@@ -19,7 +21,7 @@ export function describeFailure(error: unknown, logger: Logger): string {
     // What an extension threw is for its author.
     if (error.code === 'DRV_EXTENSION_FAILED')
       logger.warn({ err: error }, `an extension's command failed: ${error.message}`);
-    return cut(error.message);
+    return cutText(error.message, MAX_CHARS);
   }
   logger.error({ err: error }, `a command failed: ${messageOf(error)}`);
   return 'the command failed inside Drover; its log has the details';
@@ -34,10 +36,7 @@ export function isHelp(error: unknown): boolean {
 function plainParserMessage(message: string): string {
   const [first = '', ...more] = message.replace(/^error: /, '').split('\n');
   const hints = more.map((hint) => hint.replace(/^\((.*)\)$/, '$1'));
-  if (hints.length === 0 && first.startsWith('unknown command')) return cut(`${first}: "help" lists all`);
-  return cut([first, ...hints].join('. '));
-}
-
-function cut(message: string): string {
-  return message.length > MAX_CHARS ? `${message.slice(0, MAX_CHARS)}...` : message;
+  if (hints.length === 0 && first.startsWith('unknown command'))
+    return cutText(`${first}: "help" lists all`, MAX_CHARS);
+  return cutText([first, ...hints].join('. '), MAX_CHARS);
 }

@@ -1,14 +1,13 @@
 /** Finds what a command names, and says what was probably meant when there is none. */
+
 import { nearestName } from '../configuration-files/nearest-name.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
+import { quoteText } from '../model/words.js';
 import { visibleInstances } from '../operations/instance-details.js';
 import type { CommandDependencies } from './context.js';
-
-/** Longer than any name or id that is valid. */
-const SHOWN_CHARS = 64;
 
 /** Throws DRV_INSTANCE_UNKNOWN. */
 export function findInstance(
@@ -20,7 +19,7 @@ export function findInstance(
   const ids = [...visibleInstances({ instances })].map((known) => known.id);
   throw new DroverError(
     'DRV_INSTANCE_UNKNOWN',
-    `there is no instance ${quote(id)}${suggest(id, ids, 'instance list')}`,
+    `there is no instance ${quoteText(id)}${suggest(id, ids, 'instance list')}`,
   );
 }
 
@@ -41,7 +40,7 @@ export function unknownConfiguration(
   const names = [...configurations.entries()].map(([known]) => known);
   return new DroverError(
     'DRV_CONFIGURATION_UNKNOWN',
-    `there is no configuration ${quote(name)}${suggest(name, names, 'config list')}`,
+    `there is no configuration ${quoteText(name)}${suggest(name, names, 'config list')}`,
   );
 }
 
@@ -52,13 +51,8 @@ export function findNode({ nodes }: Pick<CommandDependencies, 'nodes'>, id: stri
   const ids = [...nodes.entries()].map(([known]) => known);
   throw new DroverError(
     'DRV_NODE_UNKNOWN',
-    `there is no node ${quote(id)}${suggest(id, ids, 'cluster nodes')}`,
+    `there is no node ${quoteText(id)}${suggest(id, ids, 'cluster nodes')}`,
   );
-}
-
-/** What was typed, in quotes and not too long. */
-export function quote(typed: string): string {
-  return JSON.stringify(typed.length > SHOWN_CHARS ? `${typed.slice(0, SHOWN_CHARS)}...` : typed);
 }
 
 /** How a message about something unknown ends: the nearest name, or the command that lists all. */

@@ -3,6 +3,7 @@
  * writes reaches the directory first. It owns the time of each look; the controller `configurations` writes the records.
  */
 import PQueue from 'p-queue';
+import { removeUnfinishedWrites } from '../files/replace-file.js';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
 import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
@@ -18,7 +19,6 @@ import type { RecordFollower } from './record-follower.js';
 import type { DirectorySource } from './source.js';
 import { DirectoryWatch } from './watch.js';
 import { findWatchPoints } from './watch-points.js';
-import { removeUnfinishedWrites } from './write-file.js';
 
 /** Whether a file that looks broken or gone really is. */
 const SECOND_LOOK_MS = 100;
@@ -76,7 +76,7 @@ export class ConfigurationFiles implements Part {
    * A directory that cannot be read is no reason to fail: the store's configurations stay in force.
    */
   async start(): Promise<void> {
-    await removeUnfinishedWrites(this.#source.directory).catch(() => undefined);
+    await removeUnfinishedWrites(this.#source.directory);
     this.#isStarted = true;
     await this.#queue.add(() => this.#look(() => this.#source.read({ isFinal: true })));
     await this.#stored;

@@ -1,6 +1,8 @@
 /** The API's way to the files: which file a configuration is written to, and which files say its name. */
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '../files/replace-file.js';
+import { syncPath } from '../files/sync-path.js';
 import { type ConfigurationRecord, isBroughtBy } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { unknownConfiguration } from '../model/unknown.js';
@@ -8,7 +10,6 @@ import type { MirrorReader } from '../store/mirror.js';
 import { fileReason, hasFileCode } from './file-reason.js';
 import { MAX_FILE_BYTES } from './parse.js';
 import type { DirectorySource } from './source.js';
-import { syncDirectory, writeFileAtomically } from './write-file.js';
 
 /** Called one at a time. What it throws as DRV_CONFIGURATION_NOT_WRITABLE left the files as they were. */
 export class ConfigurationFileWriter {
@@ -24,7 +25,7 @@ export class ConfigurationFileWriter {
   async write(name: string, text: string): Promise<void> {
     await this.#attempt(`configuration "${name}" could not be written`, async () => {
       const file = await this.#fileFor(name);
-      await writeFileAtomically({ directory: this.#source.directory, file, text });
+      await replaceFile(join(this.#source.directory, file), text, { keepMode: true });
       await this.#source.readFile(file);
     });
   }
@@ -35,7 +36,7 @@ export class ConfigurationFileWriter {
       const files = await this.#filesOf(name);
       for (const file of files) await unlink(join(this.#source.directory, file)).catch(ignoreMissing);
       await this.#source.readFiles(files);
-      await syncDirectory(this.#source.directory);
+      await syncPath(this.#source.directory);
     });
   }
 

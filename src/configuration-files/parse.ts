@@ -28,7 +28,7 @@ export interface ParsedConfiguration {
   readonly unknownFields: readonly string[];
 }
 
-type Judged = { readonly parsed: ParsedConfiguration } | { readonly problems: readonly Problem[] };
+type Checked = { readonly parsed: ParsedConfiguration } | { readonly problems: readonly Problem[] };
 
 /** Judges the text of the file called `file`; a `name` that is missing is taken from the file's name. */
 export function parseConfigurationFile(
@@ -37,9 +37,9 @@ export function parseConfigurationFile(
 ): { readonly parsed: ParsedConfiguration } | { readonly error: ConfigurationFileError } {
   try {
     const { value, positionOf } = readJsonText(text);
-    const judged = judge(value, file.replace(/\.json$/, ''));
-    if ('parsed' in judged) return judged;
-    const placed = judged.problems
+    const checked = checkConfiguration(value, file.replace(/\.json$/, ''));
+    if ('parsed' in checked) return checked;
+    const placed = checked.problems
       .map((problem) => ({ problem, position: positionOf(problem.path, problem.at) }))
       .sort((a, b) => a.position.line - b.position.line || a.position.column - b.position.column);
     const field = fieldName(placed[0]?.problem.path ?? []);
@@ -74,9 +74,9 @@ function nameIn(value: unknown): string | undefined {
  * DRV_CONFIGURATION_INVALID naming every field that is wrong and what it must be.
  */
 export function validateConfiguration(name: string, input: unknown): ParsedConfiguration {
-  const judged = judge(underName(name, input), name);
-  if ('parsed' in judged) return judged.parsed;
-  throw new DroverError('DRV_CONFIGURATION_INVALID', problemsText(judged.problems));
+  const checked = checkConfiguration(underName(name, input), name);
+  if ('parsed' in checked) return checked.parsed;
+  throw new DroverError('DRV_CONFIGURATION_INVALID', problemsText(checked.problems));
 }
 
 function underName(name: string, input: unknown): unknown {
@@ -84,7 +84,7 @@ function underName(name: string, input: unknown): unknown {
   return isObject && Object.hasOwn(input, 'name') ? { ...input, name } : input;
 }
 
-function judge(input: unknown, defaultName: string): Judged {
+function checkConfiguration(input: unknown, defaultName: string): Checked {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     return { problems: [{ path: [], message: 'a configuration must be an object in { }', at: 'value' }] };
   }

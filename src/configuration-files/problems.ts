@@ -2,7 +2,9 @@
  * Turns what a schema refuses into sentences for an operator: the field, what it must be, what it is. The accepted
  * values come from the schema itself. Values of fields that may hold secrets are never repeated.
  */
+
 import { z } from 'zod';
+import { quoteText } from '../model/words.js';
 import { nearestName } from './nearest-name.js';
 
 /** One fault of one field. */
@@ -29,7 +31,7 @@ export function fieldName(path: readonly PropertyKey[]): string {
 function segmentText(segment: PropertyKey, isFirst: boolean): string {
   if (typeof segment === 'number') return `[${segment}]`;
   const text = String(segment);
-  if (!/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(text)) return `[${quote(text)}]`;
+  if (!/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(text)) return `[${quoteText(text)}]`;
   return isFirst ? text : `.${text}`;
 }
 
@@ -146,9 +148,5 @@ function shown(path: readonly PropertyKey[], value: unknown): string {
 }
 
 function textShown(text: string): string {
-  return text.length > MAX_SHOWN_CHARS ? `a text of ${text.length} characters` : quote(text);
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.slice(0, MAX_SHOWN_CHARS));
+  return text.length > MAX_SHOWN_CHARS ? `a text of ${text.length} characters` : quoteText(text);
 }

@@ -6,6 +6,7 @@
 import { BUILT_INS } from '../extensions/built-in/built-ins.js';
 import type { ExtensionFaults } from '../extensions/extension-faults.js';
 import { ExtensionRegistry } from '../extensions/registry.js';
+import { removeUnfinishedWrites } from '../files/replace-file.js';
 import { RunningParts } from '../loop/lifecycle.js';
 import { SystemClock } from '../loop/system-clock.js';
 import { DroverError, messageOf } from '../model/errors.js';
@@ -23,6 +24,7 @@ import { startMemberNode } from './start-member.js';
 import { connectionTo, startWrapper, untilFed } from './start-wrapper.js';
 
 const MB = 1024 * 1024;
+const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
 
 /** A master with its own wrapper, or a wrapper alone. */
 export type StartedNode = Daemon | MemberNode;
@@ -58,6 +60,7 @@ async function startParts(
   const configuration = await loadMainConfiguration(paths.configFile);
   const lock = await acquireRootLock(paths);
   running.onStop(() => lock.release());
+  for (const directory of [paths.root, paths.data, paths.cluster]) await removeUnfinishedWrites(directory);
   const level = configuration.debug ? 'debug' : configuration.logLevel;
   const log = await createLogger({ file: paths.droverLog, terminal, level });
   running.onStop(() => log.close());
@@ -65,13 +68,18 @@ async function startParts(
   running.onStop(() => logger.info('Drover has ended'));
   logger.info({ version, node: configuration.nodeId, root: paths.root }, `Drover ${version} starts`);
 
+  // Timers of the clock hold no process: a node that only waits for its master would end.
+  const alive = setInterval(() => undefined, LONGEST_INTERVAL_MS);
+  running.onStop(() => clearInterval(alive));
+
   const shared = { clock: new SystemClock(), random: Math.random, logger, metrics: new Metrics() };
   const extensions = buildExtensions(configuration, paths, shared, faults);
   const assembly = { paths, configuration, version, shared, extensions, running, stop };
   try {
     return await startAll(assembly);
   } catch (error) {
-    // In the log too: under a service manager nobody sees the terminal.
+    // The caller says it at the terminal; the log keeps it, for under a service manager nobody sees that.
+    log.closeTerminal();
     logger.error(
       error instanceof DroverError ? { code: error.code } : { err: error },
       `Drover cannot start: ${messageOf(error)}`,

@@ -13,12 +13,16 @@ import { startWrapper, untilFed } from './start-wrapper.js';
 
 const TOKEN_VARIABLE = 'DROVER_JOIN_TOKEN';
 
-/** Throws DRV_NODE_CONFIG_INVALID when it has never joined and has no token to join with. */
+/**
+ * Throws DRV_NODE_CONFIG_INVALID when it has never joined and has no token to join with, DRV_JOIN_REFUSED when the
+ * master refuses its first join: there is nothing yet that it could go on with.
+ */
 export async function startMemberNode(assembly: Assembly): Promise<MemberNode> {
   const { configuration, shared, extensions, running, stop } = assembly;
   const { logger, clock } = shared;
   const membership = buildMembership(assembly);
   await membership.open();
+  await membership.joinFirst(new AbortController().signal);
   await running.start(extensions);
   const wrapper = await startWrapper(assembly, {
     connect: (signal) => membership.connect(signal),

@@ -26,10 +26,9 @@ const MB = 1024 * 1024;
 const DEFAULT_RAM_SHARE = 0.9;
 /** How long a start waits for what the master says; only a master that is away, or a full disk, delays that. */
 const FED_WAIT_MS = 2000;
-const OWNER_PROGRAM = fileURLToPath(new URL('../runtime/process/owner-main.js', import.meta.url));
-const SESSION_OWNER_PROGRAM = fileURLToPath(
-  new URL('../runtime/session/session-owner-main.js', import.meta.url),
-);
+/** In the built program, where this file is part of a chunk (rolldown.config.ts). */
+const OWNER_PROGRAM = fileURLToPath(new URL('../owner-main.js', import.meta.url));
+const SESSION_OWNER_PROGRAM = fileURLToPath(new URL('../session-owner-main.js', import.meta.url));
 
 /** How the wrapper reaches its master, and what it answers to it beside the ordinary services. */
 export interface MasterConnection {

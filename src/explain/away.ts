@@ -1,11 +1,12 @@
-/** The stories of instances whose node is not there. */
-import type { InstanceFacts, Story } from './facts.js';
-import { durationText } from './words.js';
+/** The stories of instances whose node is away. */
 
-/** Without a beat for longer than this (beats come every 2 s) a node is worth a word. */
+import { durationText } from '../model/words.js';
+import type { InstanceFacts, Story } from './facts.js';
+
+/** A node that was silent for longer than this is mentioned (beats come every 2 s). */
 export const QUIET_MS = 3000;
 
-/** Undefined: the node is there, or the instance has none. */
+/** Undefined when the node is there, or the instance has none. */
 export function storyOfAway(facts: InstanceFacts, now: number): Story | undefined {
   const { record, node, contact } = facts;
   const nodeId = record.placement?.nodeId;
@@ -20,7 +21,7 @@ export function storyOfAway(facts: InstanceFacts, now: number): Story | undefine
   return { says: `cannot be reached: ${where}`, next: nextOf(facts), advice };
 }
 
-/** What has become of the node, as a clause; undefined: it is there. */
+/** The fate of the node, as a clause; undefined when it is there. */
 function whereabouts({ node, contact }: InstanceFacts, now: number): string | undefined {
   if (node === undefined) return undefined;
   const { nodeId, condition, conditionSince } = node;
@@ -40,13 +41,13 @@ function nextOf(facts: InstanceFacts): string {
   return `Unless the node is back within ${durationText(left)}, it counts as lost. ${ifLost(facts)}`;
 }
 
-/** Whether the enforcer has made, or makes, another one in its place. */
+/** Whether another instance has been made in its place, or will be. */
 function replacement({ record, service }: InstanceFacts): string {
   if (record.static) return 'A static instance waits for its node, which has its files.';
   if (service === undefined) return 'Nothing replaces it: its configuration was removed.';
-  if (service.creating > 0) return 'The enforcer is about to replace it.';
+  if (service.creating > 0) return 'It is about to be replaced.';
   if (service.nextCreationInMs !== null)
-    return `The enforcer replaces it in ${durationText(service.nextCreationInMs)}.`;
+    return `It is replaced in ${durationText(service.nextCreationInMs)}.`;
   return `Others of ${record.configurationName} that count: ${service.counted.size}, asked for: ${service.minimum}.`;
 }
 
@@ -55,6 +56,6 @@ function ifLost({ record, service }: InstanceFacts): string {
   if (service === undefined) return 'Then nothing replaces it: its configuration was removed.';
   const wanted = Math.min(service.minimum, service.maximum ?? service.minimum);
   return service.counted.size <= wanted
-    ? 'Then the enforcer replaces it.'
+    ? 'Then it is replaced.'
     : 'Then nothing replaces it: enough others stand.';
 }

@@ -1,12 +1,14 @@
-/** Why a configuration stands as it does: how many are asked for and are there, its file, and each of its instances. Pure. */
+/**
+ * Explains a configuration: how many instances it asks for and how many there are, its file, and each instance. Pure.
+ */
 import type { ConfigurationFileError } from '../model/configuration.js';
 import { hasFinished } from '../model/instance.js';
+import { countText, durationText } from '../model/words.js';
 import type { ServiceView } from './decisions.js';
 import { type ConfigurationExplanation, type ExplainedFile, MOST_LISTED } from './explanation.js';
 import type { ConfigurationFacts, InstanceFacts, Story } from './facts.js';
 import { describeFault, isOfOneFile } from './files.js';
 import { storyOfInstance } from './instance.js';
-import { countText, durationText } from './words.js';
 
 type Row = ConfigurationExplanation['instances'][number] & Pick<Story, 'next' | 'advice'>;
 

@@ -1,4 +1,7 @@
-/** Gathers what `why` is made from: records, what the controllers know now, and what the nodes say of their instances. */
+/**
+ * Gathers the facts for `why`: records, the controllers' present knowledge, and the nodes' descriptions of their
+ * instances.
+ */
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
@@ -26,7 +29,7 @@ import { explainNode } from './node.js';
 const ANSWER_WITHIN_MS = 2000;
 /** Lines of each past run. */
 const LINES = 10;
-/** How often a record that changes while its node is asked is looked at anew. */
+/** How often it starts over when the record changes while its node is asked. */
 const MOST_LOOKS = 3;
 
 export interface NodeQuestion {
@@ -47,12 +50,12 @@ export interface FactsExplainerOptions {
   readonly usedOf: (nodeId: string) => { readonly ramMB: number; readonly cpu: number };
   /** Undefined: the node is not being drained. */
   readonly drainOf: (nodeId: string) => DrainProgress | undefined;
-  /** What a node says of instances that it holds. Throws what an operator may read. */
+  /** Asks a node about its instances. Throws errors that an operator may read. */
   readonly askNode: (question: NodeQuestion) => Promise<ReadonlyMap<string, InstanceDescription>>;
   readonly clock: Clock;
 }
 
-/** What all instances of one configuration have in common. */
+/** The facts that all instances of one configuration share. */
 interface Shared extends Pick<InstanceFacts, 'configuration' | 'fileErrors' | 'service'> {
   /** Filled as nodes come up. */
   readonly contacts: Map<string, ContactView | undefined>;
@@ -70,7 +73,7 @@ export class FactsExplainer implements Explainer {
       const before = this.#visible(id);
       const answers = await this.#ask([before.value], LINES);
       const after = this.#visible(id);
-      // An answer about what the record no longer says would explain neither.
+      // An answer to a former record would explain neither the old nor the new one.
       if (after.revision !== before.revision && looks < MOST_LOOKS) continue;
       const shared = this.#shared(after.value.configurationName);
       const facts = this.#factsOf(after.value, answers, shared);
@@ -83,7 +86,7 @@ export class FactsExplainer implements Explainer {
     this.#refuseUnknown(name);
     const listed = this.#instancesOf(name).toSorted(byTrouble).slice(0, MOST_LISTED);
     const answers = await this.#ask(listed, 0);
-    // Everything else is read after the answers, in one go.
+    // Everything else is read after the answers, at one moment.
     this.#refuseUnknown(name);
     const shared = this.#shared(name);
     const { configuration, fileErrors, service } = shared;
@@ -191,7 +194,7 @@ export class FactsExplainer implements Explainer {
     };
   }
 
-  /** One question for each node that holds some of them, all at once. */
+  /** Asks each node that has some of the instances one question, all at the same time. */
   async #ask(records: readonly InstanceRecord[], lines: number): Promise<Map<string, NodeAnswer>> {
     const idsByNode = new Map<string, string[]>();
     for (const { id, placement } of records) {
@@ -223,7 +226,7 @@ export class FactsExplainer implements Explainer {
   }
 }
 
-/** What is not well comes first, then the oldest. */
+/** Instances in trouble first, then the oldest. */
 function byTrouble(a: InstanceRecord, b: InstanceRecord): number {
   return rank(a) - rank(b) || a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 }

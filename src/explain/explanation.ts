@@ -1,15 +1,15 @@
 /**
- * Why something is as it is, as data: what the routes `.../why` of instances, configurations and nodes
- * answer, and what `instance why`, `config why` and `cluster why` print. Written for a person in a hurry: the verdict first, then the numbers.
+ * Explanations as data: the answers of the routes `.../why` of instances, configurations and nodes, printed by
+ * `instance why`, `config why` and `cluster why`. Written for a person in a hurry: the verdict first, then the numbers.
  */
 import { z } from 'zod';
 import { nodeConditionSchema } from '../model/node.js';
 import { drainProgressSchema } from '../model/node-drain.js';
 
-/** Nodes, instances and port holders in one explanation; the totals say how many there are. */
+/** The most nodes, instances or port holders in one explanation. Totals say how many there are. */
 export const MOST_LISTED = 100;
 
-/** What one node says to one instance or configuration. */
+/** The verdict of one node on one instance or configuration. */
 export const nodeVerdictSchema = z.object({
   nodeId: z.string(),
   fits: z.boolean(),
@@ -155,11 +155,11 @@ export const nodeExplanationSchema = z.object({
 });
 export type NodeExplanation = z.output<typeof nodeExplanationSchema>;
 
-/** Gathers the facts, asks the node that holds the instance, and explains. Changes nothing; may run concurrently. */
+/** Gathers the facts, asks the nodes that have the instances, and explains. Changes nothing; may run concurrently. */
 export interface Explainer {
   /** Throws DRV_INSTANCE_UNKNOWN. */
   instance(id: string): Promise<InstanceExplanation>;
-  /** Also for a name that only a broken file has. Throws DRV_CONFIGURATION_UNKNOWN. */
+  /** Also explains a name that only a broken file has. Throws DRV_CONFIGURATION_UNKNOWN. */
   configuration(name: string): Promise<ConfigurationExplanation>;
   /** Throws DRV_NODE_UNKNOWN. */
   node(nodeId: string): Promise<NodeExplanation>;

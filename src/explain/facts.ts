@@ -1,11 +1,11 @@
-/** What an explanation is made from. All durations in it are of the moment at which the facts were gathered. */
+/** The facts behind an explanation. All durations were measured when the facts were gathered. */
 import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { InstanceDescription } from '../model/instance-description.js';
 import type { NodeRecord } from '../model/node.js';
 import type { ContactView, PlacementView, ServiceView } from './decisions.js';
 
-/** What the node that holds an instance answered. */
+/** The answer of the instance's node. */
 export type NodeAnswer =
   /** The instance has no node. */
   | { readonly kind: 'none' }
@@ -15,29 +15,29 @@ export type NodeAnswer =
 
 export interface InstanceFacts {
   readonly record: InstanceRecord;
-  /** What is in force under its configuration's name; undefined: nothing any more. */
+  /** The configuration in force under its name; undefined when there is none any more. */
   readonly configuration: ConfigurationRecord | undefined;
   /** Faults of files that concern this configuration. */
   readonly fileErrors: readonly ConfigurationFileError[];
   readonly placement: PlacementView | undefined;
   readonly service: ServiceView | undefined;
-  /** The node that holds it. */
+  /** The node where it is placed. */
   readonly node: NodeRecord | undefined;
   readonly contact: ContactView | undefined;
-  /** What the drain of its node means for it; absent: its node is not being drained. */
+  /** The effect of a drain of its node; absent when the node is not being drained. */
   readonly move?: string | undefined;
   readonly answer: NodeAnswer;
 }
 
 export interface ConfigurationFacts {
   readonly name: string;
-  /** Undefined: nothing is in force under this name. */
+  /** Undefined when no configuration is in force under this name. */
   readonly record: ConfigurationRecord | undefined;
   readonly fileErrors: readonly ConfigurationFileError[];
   readonly service: ServiceView | undefined;
-  /** For one more instance; undefined: nothing is in force. */
+  /** For one more instance; undefined when no configuration is in force. */
   readonly placement: PlacementView | undefined;
-  /** Those in trouble first; not all of them when there are many. */
+  /** Instances in trouble first. Not all of them when there are many. */
   readonly instances: readonly InstanceFacts[];
   readonly instancesTotal: number;
   /** Instances that should run, and those of them that are ONLINE. */
@@ -45,7 +45,7 @@ export interface ConfigurationFacts {
   readonly online: number;
 }
 
-/** One thing that may be the matter, and what comes of it. */
+/** One possible explanation, with its consequences. */
 export interface Story {
   /** To be read after the name: `waits 4 s for restart 3: it exited with code 1`. */
   readonly says: string;

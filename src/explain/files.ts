@@ -1,7 +1,7 @@
 /** Faults of configuration files in words, and which of them concern a configuration. */
 import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
 
-/** Faults of the file that a configuration is from, of files that claim its name, and of the directory as a whole. */
+/** Faults of the configuration's own file, of files that claim its name, and of the directory as a whole. */
 export function faultsOf(
   name: string,
   record: ConfigurationRecord | undefined,
@@ -30,12 +30,12 @@ export function describeFault(
   return `${file} is broken${place}: ${stopped(message)}${kept}`;
 }
 
-/** The directory, or the store that it is read into. */
+/** True for the directory as a whole, or the store. */
 function isOfAll({ file }: ConfigurationFileError): boolean {
   return !file.endsWith('.json') || file === '*.json';
 }
 
-/** A file whose name cannot be read is known by its file name. */
+/** The name that the file gives; else, if that cannot be read, its file name. */
 function claimedName({ file, name }: ConfigurationFileError): string {
   return name ?? file.replace(/\.json$/, '');
 }

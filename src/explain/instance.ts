@@ -1,15 +1,16 @@
-/** Why an instance is as it is: one story out of the facts, the numbers beside it, and what else is worth knowing. Pure. */
+/** Explains an instance: one story out of the facts, the numbers beside it, and notes. Pure. */
 
 import { hasFinished } from '../model/instance.js';
 import type { DescribedExit } from '../model/instance-description.js';
 import type { NodeCondition } from '../model/node.js';
 import { publicPid } from '../model/run-identity.js';
+import { cutText } from '../model/words.js';
 import { toPlainText } from '../telemetry/plain-text.js';
 import { storyOfAway } from './away.js';
 import { type InstanceExplanation, MOST_LISTED, type PastExit } from './explanation.js';
 import type { InstanceFacts, Story } from './facts.js';
 import { describeFault, isOfOneFile } from './files.js';
-import { asked, finishedStory, storyOfHeld } from './held.js';
+import { asked, finishedStory, storyOnNode } from './on-node.js';
 import { storyOfUnplaced } from './unplaced.js';
 
 /** A longer line of an instance's output is cut. */
@@ -56,7 +57,7 @@ export function explainInstance(facts: InstanceFacts, now: number): InstanceExpl
   };
 }
 
-/** The matter with an instance. */
+/** The story of an instance: the first that applies. */
 export function storyOfInstance(facts: InstanceFacts, now: number): Story {
   const { record, answer } = facts;
   const { desired, status, placement } = record;
@@ -67,14 +68,14 @@ export function storyOfInstance(facts: InstanceFacts, now: number): Story {
   if (hasFinished(record) && answer.kind !== 'answered') return finishedStory(facts, '');
   return (
     storyOfUnplaced(facts) ??
-    // A node that answers is there, whatever its beats say.
-    storyOfHeld(facts) ??
+    // A node that answers is there, even without beats.
+    storyOnNode(facts) ??
     storyOfAway(facts, now) ??
     storyOfRecord(facts)
   );
 }
 
-/** The node is there and did not answer: what the master knows. */
+/** The node is there but did not answer: told from the record. */
 function storyOfRecord({ record }: InstanceFacts): Story {
   const { state, message } = record.status;
   return {
@@ -107,7 +108,7 @@ function notAsked(why: string, nodeId: string | undefined, condition: NodeCondit
 }
 
 function toPastExit({ output, lastLines, agoMs, ...exit }: DescribedExit): PastExit {
-  const lines = lastLines.map((line) => cut(toPlainText(line)));
+  const lines = lastLines.map((line) => cutText(toPlainText(line), LONGEST_LINE));
   return { ...exit, agoMs: Math.round(agoMs), lastLines: lines, linesNote: linesNote(output, lines.length) };
 }
 
@@ -122,10 +123,6 @@ function linesNote(output: DescribedExit['output'], count: number): string | nul
     default:
       return output satisfies never;
   }
-}
-
-function cut(line: string): string {
-  return line.length <= LONGEST_LINE ? line : `${line.slice(0, LONGEST_LINE)}…`;
 }
 
 function roundOrNull(ms: number | null | undefined): number | null {

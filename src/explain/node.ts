@@ -1,12 +1,12 @@
 /** Why a node stands as it does: whether it is there, what it is given, and which of its instances are not well. Pure. */
 import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
+import { countText, durationText } from '../model/words.js';
 import { QUIET_MS } from './away.js';
 import type { ContactView } from './decisions.js';
 import type { NodeExplanation } from './explanation.js';
 import type { InstanceFacts, Story } from './facts.js';
 import { storyOfInstance } from './instance.js';
-import { countText, durationText } from './words.js';
 
 export interface NodeFacts {
   readonly node: NodeRecord;

@@ -2,6 +2,8 @@
  * Explanations as text for `instance why`, `config why` and `cluster why`: the verdict, what happens next, what to do, then the
  * numbers. No colours; no line is longer than 100 columns.
  */
+
+import { countText, cutText, durationText, endText, instantText } from '../model/words.js';
 import { toPlainText } from '../telemetry/plain-text.js';
 import type {
   ConfigurationExplanation,
@@ -11,11 +13,10 @@ import type {
   PastExit,
   PortHolder,
 } from './explanation.js';
-import { countText, durationText, endText, instantText } from './words.js';
 
 const WIDTH = 100;
 const LABEL = 13;
-/** Lines of the newest past run, and of each older one: all of them are in the data. */
+/** Lines shown of the newest past run, and of each older one. The data has all of them. */
 const LINES_OF_NEWEST = 10;
 const LINES_OF_OLDER = 2;
 /** Port holders shown: a range may have thousands. */
@@ -48,7 +49,7 @@ export function renderInstanceExplanation(explanation: InstanceExplanation): str
   ]);
 }
 
-/** What has a time of being up and no pid runs in a container. */
+/** A run without a pid is in a container. */
 function processText({ processPid, upForMs }: InstanceExplanation): string | null {
   const up = upForMs === null ? '' : `, up for ${durationText(upForMs)}`;
   if (processPid !== null) return `pid ${processPid}${up}`;
@@ -161,7 +162,7 @@ function exitLines(exits: readonly PastExit[]): string[] {
     `  ${exitText(exit)}`,
     ...exit.lastLines
       .slice(index === 0 ? -LINES_OF_NEWEST : -LINES_OF_OLDER)
-      .map((line) => cut(`    | ${line.replaceAll('\t', '  ')}`)),
+      .map((line) => cutText(`    | ${line.replaceAll('\t', '  ')}`, WIDTH)),
   ]);
   return ['Last runs, newest first', ...lines];
 }
@@ -190,14 +191,14 @@ function field(label: string, text: string | null): string[] {
   return text === null ? [] : hang(`  ${label.padEnd(LABEL - 2)}`, text);
 }
 
-/** `text` after `lead`, its further lines under its first. */
+/** `text` after `lead`; further lines are indented below its first. */
 function hang(lead: string, text: string): string[] {
   const indent = Math.min(lead.length, WIDTH / 2);
   const [first = '', ...rest] = wrap(text, WIDTH - lead.length, WIDTH - indent);
   return [lead + first, ...rest.map((line) => ' '.repeat(indent) + line)];
 }
 
-/** At spaces where there are any, else in the middle of a word. */
+/** Breaks lines at spaces, or within a word that is too long. */
 function wrap(text: string, width: number, widthOfRest = width): string[] {
   const lines: string[] = [];
   let rest = toPlainText(text.replace(/\s+/g, ' ')).trim();
@@ -208,10 +209,6 @@ function wrap(text: string, width: number, widthOfRest = width): string[] {
     rest = rest.slice(end).trimStart();
   }
   return [...lines, rest];
-}
-
-function cut(line: string): string {
-  return line.length <= WIDTH ? line : `${line.slice(0, WIDTH - 1)}…`;
 }
 
 function blocks(parts: readonly (readonly string[])[]): string {

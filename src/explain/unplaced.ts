@@ -1,17 +1,18 @@
-/** The stories of instances that wait for a node, and what would let one fit. */
+/** The stories of instances that wait for a node, with advice on what would make room. */
+
+import { countText } from '../model/words.js';
 import type { PlacementView } from './decisions.js';
 import type { InstanceFacts, Story } from './facts.js';
-import { countText } from './words.js';
 
-/** Undefined: it has a node, or should have none. */
+/** Undefined when it has a node, or needs none. */
 export function storyOfUnplaced({ record, placement }: InstanceFacts): Story | undefined {
   if (record.placement !== null) return undefined;
-  // Its revision is on its way to the master's memory, or it was placed a moment ago.
+  // Its revision is not in the master's memory yet, or it was placed a moment ago.
   if (placement === undefined) return { says: 'is about to be given a node' };
   return storyOfPlace(placement, record.configurationName) ?? { says: 'is about to be given a node' };
 }
 
-/** Why an instance of the configuration has no place; undefined: a node fits. */
+/** Why an instance of the configuration has no place; undefined when a node fits. */
 function storyOfPlace(placement: PlacementView, configurationName: string): Story | undefined {
   if (placement.templateProblems.length > 0)
     return {
@@ -42,7 +43,7 @@ function storyOfPlace(placement: PlacementView, configurationName: string): Stor
 }
 
 /**
- * From what is nearest to a fit to what is farthest: the order of the conditions backwards. A changed configuration
+ * From the condition nearest to a fit to the farthest: the order of the conditions backwards. A changed configuration
  * reaches new instances only.
  */
 const ADVICE: readonly (readonly [string, (placement: PlacementView, name: string) => string])[] = [

@@ -1,6 +1,6 @@
 /**
- * The events of one listener: handed over one at a time and outside of what caused them, so that a listener that is
- * slow, hangs or throws holds up nobody but itself.
+ * Hands events to one listener, one at a time and apart from their cause. A listener that is slow, hangs or throws
+ * delays only itself.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../loop/clock.js';
@@ -9,9 +9,9 @@ import type { NodeEvent, NodeEventListener } from './extension.js';
 
 const MAX_WAITING = 10_000;
 const BATCH = 500;
-/** A listener that has not answered by then gets the next event all the same. */
+/** A listener that has not answered by then still gets the next event. */
 const ANSWER_LIMIT_MS = 30_000;
-/** Work of one turn of the event loop. */
+/** The longest turn of the event loop. */
 const TURN_MS = 10;
 
 export interface EventQueueOptions {
@@ -19,7 +19,7 @@ export interface EventQueueOptions {
   readonly clock: Clock;
   /** The listener threw, rejected or hung. */
   readonly onFault: (error: unknown) => void;
-  /** So many events were dropped since the last time, because too many waited. */
+  /** Called with the number of events that were dropped since the last call, because too many waited. */
   readonly onDropped: (count: number) => void;
 }
 
@@ -37,7 +37,7 @@ export class EventQueue {
   add(event: NodeEvent): void {
     if (this.#stopped.signal.aborted) return;
     if (this.#waiting.length >= MAX_WAITING) {
-      // Half at once: taking one from the front for each that comes would move all of them every time.
+      // Half at once: dropping one from the front for each new event would move all of them every time.
       const kept = this.#waiting.slice(MAX_WAITING / 2);
       this.#dropped += this.#waiting.length - kept.length;
       this.#waiting = kept;
@@ -46,7 +46,7 @@ export class EventQueue {
     if (!this.#isRunning) void this.#run();
   }
 
-  /** What waits is dropped. Idempotent. */
+  /** Drops waiting events. Idempotent. */
   stop(): void {
     this.#stopped.abort();
     this.#waiting = [];

@@ -1,6 +1,6 @@
 /**
- * What lies under `extensions/`: which extensions there are, their modules and their settings. Refuses what another
- * user could have planted or could read a secret from; runs nothing of it.
+ * Reads `extensions/`: which extensions exist, their modules and their settings. It refuses files that another user
+ * could have planted, and settings that another user could read. It runs none of the code.
  */
 import type { Stats } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const MAX_JSON_BYTES = 1024 * 1024;
 const ENTRIES = ['index.js', 'index.mjs'];
 const SETTINGS = 'config.json';
 
-/** The parts of a `package.json` that matter here. */
+/** The parts of a `package.json` that Drover uses. */
 const packageSchema = z.looseObject({
   main: z.string().optional().catch(undefined),
   exports: z.unknown().optional(),
@@ -26,7 +26,7 @@ const packageSchema = z.looseObject({
 const conditionsSchema = z.object({ import: z.string() }).or(z.object({ default: z.string() }));
 
 export interface ExtensionModule {
-  /** Absolute real paths: of the extension, and of its entry in there. */
+  /** Absolute real paths of the extension and of its entry. */
   readonly directory: string;
   readonly file: string;
   readonly version: string | undefined;
@@ -34,8 +34,8 @@ export interface ExtensionModule {
 }
 
 /**
- * Names of directories, and of links to directories, in order; what begins with a dot is nobody's. Throws
- * DRV_EXTENSION_FAILED when somebody else could have put them there.
+ * Names of directories, and of links to directories, sorted, without hidden ones. Throws DRV_EXTENSION_FAILED when
+ * another user could have put them there.
  */
 export async function listExtensions(directory: string): Promise<string[]> {
   const status = await statOf(directory);
@@ -50,7 +50,7 @@ export async function listExtensions(directory: string): Promise<string[]> {
     .sort();
 }
 
-/** Throws DRV_EXTENSION_FAILED when the name is none that an extension can have. */
+/** Throws DRV_EXTENSION_FAILED for a name that no extension can have. */
 export function checkId(id: string): void {
   const parsed = nameSchema.safeParse(id);
   if (!parsed.success)
@@ -58,8 +58,8 @@ export function checkId(id: string): void {
 }
 
 /**
- * The module of the extension in `directory`; undefined: it holds none. A link is followed: the owner of `extensions/`
- * made it, and what it leads to is checked like everything else.
+ * The module of the extension in `directory`; undefined when it has none. A link is followed: the owner of
+ * `extensions/` made it, and its target is checked like everything else.
  */
 export async function findModule(directory: string): Promise<ExtensionModule | undefined> {
   const real = await realpath(directory).catch((error: unknown) => {
@@ -81,7 +81,10 @@ export async function findModule(directory: string): Promise<ExtensionModule | u
   return undefined;
 }
 
-/** The content of `config.json`; undefined: there is none. Throws DRV_EXTENSION_FAILED, never with a value in it. */
+/**
+ * The content of `config.json`; undefined when there is none. Throws DRV_EXTENSION_FAILED, with no value in the
+ * message.
+ */
 export async function readSettings(directory: string): Promise<unknown> {
   const found = await readJson(directory, SETTINGS);
   if (found === undefined) return undefined;
@@ -136,7 +139,7 @@ async function statOf(file: string): Promise<Stats | undefined> {
   });
 }
 
-/** What others could have written would run with the daemon's rights. */
+/** Refuses a file that another user could write: it would run with the daemon's rights. */
 function refuseForeign(what: string, { uid, mode }: Stats): void {
   const own = process.getuid?.();
   if (uid !== own && uid !== 0)

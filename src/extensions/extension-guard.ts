@@ -1,6 +1,6 @@
 /**
- * Stands between Drover and the code of one extension: whatever that throws comes out as an error that may be shown,
- * without the secrets of its settings, and what nobody caught is found to be its own.
+ * Stands between Drover and the code of one extension. Errors of that code come out without the secrets of its
+ * settings, so that they may be shown. Uncaught errors are traced back to the extension.
  */
 import type { MaybePromise } from '../loop/maybe-promise.js';
 import { DroverError, isErrorCode, messageOf } from '../model/errors.js';
@@ -11,12 +11,15 @@ import type { ExtensionFaults, FaultOwner } from './extension-faults.js';
 import { hideSecretsIn, type SettingSecret, secretsIn } from './setting-secrets.js';
 
 const MAX_MESSAGE_CHARS = 500;
-/** What is beyond is cut before secrets are looked for; far more than is shown, so that none is cut in two. */
+/**
+ * A longer message is cut before secrets are looked for. The limit is far above what is shown, so that no shown secret
+ * is cut in two.
+ */
 const MAX_HIDDEN_CHARS = 65_536;
 
 export interface ExtensionGuardOptions {
   readonly id: string;
-  /** Where its code lies; undefined: one of Drover's own, whose errors are ours. */
+  /** The directory of its code; undefined for a built-in extension, whose errors are Drover's. */
   readonly directory: string | undefined;
   readonly settings: unknown;
   readonly faults: ExtensionFaults;
@@ -36,12 +39,12 @@ export class ExtensionGuard {
     if (directory !== undefined) this.#owner = { directory, report: (error) => this.report(error) };
   }
 
-  /** The message that was reported last. */
+  /** The message of the error that was reported last. */
   get lastFault(): string | null {
     return this.#lastFault;
   }
 
-  /** An error of its own at any time: logged, and shown by `extension list`. */
+  /** Reports an error of the extension at any time: it is logged, and shown by `extension list`. */
   report(error: unknown): void {
     this.#lastFault = this.shown(error).message;
     this.log('error', this.#lastFault);
@@ -61,7 +64,7 @@ export class ExtensionGuard {
     }
   }
 
-  /** The same for code that writes a tree: errors of the disk stay what they are, for whoever asked for the tree. */
+  /** Like `call`, for code that writes a tree. Errors of the disk pass unchanged. */
   async callForTree<T>(work: () => MaybePromise<T>): Promise<T> {
     try {
       return await this.#run(work);
@@ -70,7 +73,7 @@ export class ExtensionGuard {
     }
   }
 
-  /** The same for code that answers at once. */
+  /** Like `call`, for code that answers at once. */
   callNow<T>(work: () => T): T {
     try {
       return this.#run(work);
@@ -79,12 +82,12 @@ export class ExtensionGuard {
     }
   }
 
-  /** Runs code of Drover's that the extension calls. */
+  /** Runs Drover's code that the extension calls. */
   outside<T>(work: () => T): T {
     return this.#owner === undefined ? work() : this.#options.faults.runOutside(work);
   }
 
-  /** As it may reach people and clients: in one line, without secrets, and without where things lie on this machine. */
+  /** The error as people and clients may see it: one line, without secrets, and without paths of this machine. */
   shown(error: unknown): Error {
     const told = this.#hide(messageOf(error).slice(0, MAX_HIDDEN_CHARS));
     const placeless = error instanceof DroverError ? told : withoutPaths(told);

@@ -1,8 +1,7 @@
 /**
- * What an extension may use: the one typed interface of `extensions/<id>/`. An extension is an ES module whose
- * default export is an `Extension`; everything it adds is registered in `activate` and goes when the node stops.
- * It is code of the operator's and runs inside the daemon: what it throws is caught, but a loop that never ends
- * cannot be.
+ * The interface that an extension may use. An extension is an ES module in `extensions/<id>/` whose default export is
+ * an `Extension`. It registers what it adds in `activate`; all of that goes when the node stops. It is the operator's
+ * code and runs inside the daemon: its errors are caught, but a loop that never ends cannot be.
  */
 import { z } from 'zod';
 import type { MaybePromise } from '../loop/maybe-promise.js';
@@ -21,8 +20,8 @@ export interface Extension {
   /** Default: that of `package.json`. */
   readonly description?: string | undefined;
   /**
-   * Called once at the start of the node, 10 s at most. When it throws or takes longer, nothing that it registered
-   * stands, and the node starts without the extension.
+   * Called once at the start of the node, 10 s at most. When it throws or takes longer, everything that it registered
+   * is dropped, and the node starts without the extension.
    */
   activate(context: ExtensionContext): MaybePromise<void>;
   /** Called when the node stops, if `activate` succeeded; 5 s at most. */
@@ -34,28 +33,29 @@ export interface ExtensionContext {
   /** The folder's name. */
   readonly id: string;
   readonly nodeId: string;
-  /** Content of `extensions/<id>/config.json`, or undefined: check it, an operator wrote it. */
+  /** Content of `extensions/<id>/config.json`, or undefined. An operator wrote it, so check it. */
   readonly settings: unknown;
-  /** Where the extension keeps what should outlive the process; 0700, its own. */
+  /** Directory for data that outlives the process; 0700, for this extension only. */
   readonly dataDirectory: string;
   /** The node's own log. Secrets of the settings are cut out. */
   readonly log: ExtensionLog;
   /** Aborts when the node stops. */
   readonly signal: AbortSignal;
-  /** `runtime.key` is what configurations name. A key that is taken already is an error, here and below. */
+  /** Adds a runtime under `runtime.key`, which configurations name. Here and below, a key that is taken is an error. */
   registerRuntime(runtime: Runtime): void;
-  /** For a runtime: where the output of its instances is kept and read. */
+  /** Opens the log of an instance, for a runtime that writes the output itself. */
   openInstanceLog(instanceId: string): InstanceLog;
   registerStorage(key: string, provider: StorageProvider): void;
   /**
    * Adds `%NAME%` to every instance of this node; `properties` of a configuration win over it. `value` is called at
-   * each install and start; when it throws, `%NAME%` stays as it is and the log says so.
+   * each install and start. When it throws, `%NAME%` stays unreplaced and the log says so.
    */
   registerVariable(name: string, value: (instance: VariableContext) => string): void;
   registerCommand(command: ExtensionCommand): void;
   /**
-   * At the start it hears of everything that is there, then of each change, in order, one event at a time: a listener
-   * that answers with a promise gets the next one afterwards. 10,000 events wait; then the oldest are dropped.
+   * Adds a listener. It hears of everything that exists at the start, then of each change, in order, one event at a
+   * time. A listener that answers with a promise gets the next event afterwards. At most 10,000 events wait; then the
+   * oldest are dropped.
    */
   on(listener: NodeEventListener): void;
 }
@@ -66,9 +66,9 @@ export interface ExtensionLog {
   error(message: string): void;
 }
 
-/** Appends to the kept log of one instance: bounded, rotated, never throwing. */
+/** Appends to the log of one instance: bounded, rotated, never throwing. */
 export interface InstanceLog {
-  /** Where the next byte goes, for `Exit.output`; undefined before the first write. */
+  /** The place of the next byte, for `Exit.output`; undefined before the first write. */
   readonly position: LogPlace | undefined;
   write(bytes: Uint8Array): void;
   close(): void;
@@ -81,12 +81,12 @@ export interface VariableContext {
 }
 
 export interface ExtensionCommand {
-  /** One word of `[a-z0-9-]`, not one of Drover's own. */
+  /** One word of `[a-z0-9-]` that is not a command of Drover's own. */
   readonly name: string;
   /** For the help: `<player> [reason]`. */
   readonly usage?: string | undefined;
   readonly description: string;
-  /** What it throws is printed as the command's error. */
+  /** Runs the command. The message of an error is printed. */
   run(
     args: readonly string[],
     io: { print(line: string): void; readonly signal: AbortSignal },
@@ -100,9 +100,9 @@ export type NodeEvent =
       readonly type: 'instance-state';
       readonly instanceId: string;
       readonly configurationName: string;
-      /** Null: it is new, or the node has just started. */
+      /** Null when the instance is new, or the node has just started. */
       readonly from: InstanceState | null;
-      /** Null: it is gone. */
+      /** Null when the instance is gone. */
       readonly to: InstanceState | null;
     }
   | { readonly type: 'node-condition'; readonly nodeId: string; readonly condition: string }

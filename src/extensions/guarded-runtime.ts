@@ -1,6 +1,6 @@
 /**
- * A runtime that an extension brought, as the wrapper sees it: a failure of its own makes it unavailable or fails one
- * step, and never the start or the end of the node.
+ * Wraps a runtime of an extension for the wrapper. An error of the runtime makes it unavailable or fails one step. It
+ * never prevents the start or the end of the node.
  */
 import { z } from 'zod';
 import type { Clock } from '../loop/clock.js';
@@ -86,7 +86,7 @@ export class GuardedRuntime implements Runtime {
     return await this.#bounded('isAlive', CALL_LIMIT_MS, () => this.#inner.isAlive(run));
   }
 
-  /** False says nothing, so a failure is no answer either. */
+  /** False means "not known", so it also stands for a failure. */
   isGroupGone(run: RunId): boolean {
     try {
       return this.#guard.callNow(() => this.#inner.isGroupGone(run)) === true;

@@ -1,4 +1,7 @@
-/** The life of one extension, from its module to its end. Built by the registry, one for each that is to be active. */
+/**
+ * The life of one extension, from its module to its end. The registry builds one for each extension that shall be
+ * active.
+ */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -16,7 +19,7 @@ import type { Registrations } from './registrations.js';
 
 const DEACTIVATE_LIMIT_MS = 5000;
 
-/** What every extension of a node gets. */
+/** The parts that every extension of a node shares. */
 export interface ExtensionHost {
   readonly nodeId: string;
   /** `data/extensions`. */
@@ -34,7 +37,7 @@ export interface ExtensionHost {
 export interface LoadedExtensionOptions {
   readonly id: string;
   readonly host: ExtensionHost;
-  /** Where its code lies; undefined: one of Drover's own. */
+  /** The directory of its code; undefined for a built-in extension. */
   readonly directory: string | undefined;
   readonly settings: unknown;
   readonly load: () => Promise<unknown>;
@@ -67,7 +70,7 @@ export class LoadedExtension {
     return this.#extension ?? {};
   }
 
-  /** Throws why it cannot be used; then nothing that it registered stands. */
+  /** Throws the reason why it cannot be used; then everything that it registered is dropped. */
   async activate(): Promise<void> {
     const { host, id, load } = this.#options;
     const { clock, activateLimitMs: limitMs } = host;
@@ -76,7 +79,7 @@ export class LoadedExtension {
     try {
       await withDeadline({ limitMs, clock, signal, expired }, async (inTime) => {
         const extension = asExtension(await this.guard.call(load));
-        // A module that is loaded too late is not activated any more.
+        // A module that has loaded too late is not activated any more.
         inTime.throwIfAborted();
         const context = await this.#context();
         inTime.throwIfAborted();
@@ -93,7 +96,7 @@ export class LoadedExtension {
     }
   }
 
-  /** Ends it, 5 s at most. Never throws; idempotent. */
+  /** Ends the extension, 5 s at most. Never throws; idempotent. */
   async deactivate(): Promise<void> {
     if (this.#stopping.signal.aborted) return;
     this.#stopping.abort();
@@ -159,7 +162,7 @@ function asExtension(loaded: unknown): Extension {
   );
 }
 
-/** The shape was checked; parsing would copy it and lose the methods of a class. */
+/** Checks the shape only: parsing would copy the object and lose the methods of a class. */
 function isExtension(loaded: unknown): loaded is Extension {
   return loaded !== null && typeof loaded === 'object' && 'activate' in loaded;
 }

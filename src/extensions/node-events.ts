@@ -11,7 +11,7 @@ export interface EventSources {
   readonly nodes: Pick<MirrorReader<NodeRecord>, 'onChange'>;
 }
 
-/** Call it before the mirrors start, so that what is there already is told too. Returns what unsubscribes. */
+/** Call it before the mirrors start, so that existing records are told too. Returns the function that unsubscribes. */
 export function followEvents(
   { instances, configurations, nodes }: EventSources,
   emit: (event: NodeEvent) => void,

@@ -1,4 +1,7 @@
-/** What one extension may register, and until when: checks the shape of each thing and puts the guard before it. */
+/**
+ * Lets one extension register its additions, until it is closed. It checks the shape of each and puts the guard around
+ * it.
+ */
 import { z } from 'zod';
 import type { Clock } from '../loop/clock.js';
 import type { Runtime } from '../runtime/runtime.js';
@@ -14,7 +17,7 @@ const RUNTIME_METHODS = [
   ...['acknowledge', 'onExit', 'onLost', 'release'],
 ];
 
-/** Only that it is a function can be told of one. */
+/** A function cannot be checked further. */
 export const functionSchema = z.custom<(...parameters: never[]) => unknown>(
   (value) => typeof value === 'function',
 );
@@ -42,7 +45,7 @@ export class Registrar {
     this.#options = options;
   }
 
-  /** Whatever is registered from now on is refused. */
+  /** Refuses every later registration. */
   close(): void {
     this.#isOpen = false;
   }

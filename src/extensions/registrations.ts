@@ -1,6 +1,6 @@
 /**
- * What extensions have added to this node, each thing under a key that is held once, and whose it is. An extension
- * that fails takes all that it added with it.
+ * All additions of extensions to this node, each under a key of its own and with its owner. An extension that fails
+ * loses all of its additions.
  */
 
 import { DroverError } from '../model/errors.js';
@@ -14,7 +14,7 @@ import type { ExtensionCommand, NodeEventListener, VariableContext } from './ext
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
 const COMMAND_NAME = /^[a-z][a-z0-9-]{0,31}$/;
 
-/** Words that Drover's own command tree holds, now or by its design. */
+/** Words that Drover's own command tree uses, now or by its design. */
 const OWN_COMMANDS: ReadonlySet<string> = new Set(
   'instance config template cluster node key extension audit help stop exit quit clear history'.split(' '),
 );
@@ -35,7 +35,7 @@ interface Registration<T> {
   readonly value: T;
 }
 
-/** What a key of each kind must be; a text says what is wrong with it. */
+/** The rule for the keys of each kind; a text says what is wrong with a key. */
 const RULES: { readonly [Kind in keyof Kinds]: (key: string) => string | undefined } = {
   runtime: (key) => {
     if (!nameSchema.safeParse(key).success) return 'is no valid name';
@@ -57,7 +57,7 @@ const RULES: { readonly [Kind in keyof Kinds]: (key: string) => string | undefin
 };
 
 export class Registrations {
-  readonly #held: { readonly [Kind in keyof Kinds]: Map<string, Registration<Kinds[Kind]>> } = {
+  readonly #registered: { readonly [Kind in keyof Kinds]: Map<string, Registration<Kinds[Kind]>> } = {
     runtime: new Map(),
     storage: new Map(),
     variable: new Map(),
@@ -65,40 +65,40 @@ export class Registrations {
     listener: new Map(),
   };
 
-  /** Throws DRV_EXTENSION_FAILED for a key that nobody may have, or that somebody has. */
+  /** Throws DRV_EXTENSION_FAILED for a key that is not allowed, or that is taken. */
   add<Kind extends keyof Kinds>(kind: Kind, key: string, value: Kinds[Kind], owner: string): void {
     const problem = RULES[kind](key) ?? this.#takenBy(kind, key);
     if (problem !== undefined)
       throw new DroverError('DRV_EXTENSION_FAILED', `${kind} ${JSON.stringify(key)} ${problem}`);
-    this.#held[kind].set(key, { owner, value });
+    this.#registered[kind].set(key, { owner, value });
   }
 
   /** Everything of one kind, by key, in the order of registration. */
   entries<Kind extends keyof Kinds>(kind: Kind): [string, Kinds[Kind]][] {
-    return [...this.#held[kind]].map(([key, { value }]) => [key, value]);
+    return [...this.#registered[kind]].map(([key, { value }]) => [key, value]);
   }
 
   get<Kind extends keyof Kinds>(kind: Kind, key: string): Kinds[Kind] | undefined {
-    return this.#held[kind].get(key)?.value;
+    return this.#registered[kind].get(key)?.value;
   }
 
-  /** For people: `storage main`, `variable %NAME%`. */
+  /** Names the additions of `owner` for people: `storage main`, `variable %NAME%`. */
   describe(owner: string): string[] {
     const described: string[] = [];
-    for (const [kind, held] of Object.entries(this.#held))
-      for (const [key, registration] of held)
+    for (const [kind, registered] of Object.entries(this.#registered))
+      for (const [key, registration] of registered)
         if (registration.owner === owner) described.push(labelOf(kind, key));
     return [...new Set(described)];
   }
 
-  /** Takes away all that `owner` added. Repeatable. */
+  /** Removes all additions of `owner`. Repeatable. */
   withdraw(owner: string): void {
-    for (const held of Object.values(this.#held))
-      for (const [key, registration] of held) if (registration.owner === owner) held.delete(key);
+    for (const registered of Object.values(this.#registered))
+      for (const [key, registration] of registered) if (registration.owner === owner) registered.delete(key);
   }
 
   #takenBy(kind: keyof Kinds, key: string): string | undefined {
-    const holder = this.#held[kind].get(key)?.owner;
+    const holder = this.#registered[kind].get(key)?.owner;
     return holder === undefined ? undefined : `is taken by extension ${holder}`;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The extensions of this node: loads them at its start, one after the other in the order of their ids, holds what they
- * added, and ends them with the node. Whatever an extension does wrong is reported here, and the node goes on.
+ * The extensions of this node. It loads them at the start, one after the other in the order of their ids, keeps what
+ * they added, and ends them with the node. It reports their errors, and the node goes on.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -38,9 +38,9 @@ export interface ExtensionRegistryOptions {
   readonly instanceLogs: string;
   readonly logLimits: SegmentLimits;
   readonly nodeId: string;
-  /** Drover's own, active when somebody wrote settings for them. */
+  /** Built-in extensions. Each is active when it has settings. */
   readonly builtIns: readonly BuiltIn[];
-  /** Who to ask about errors that nobody caught; default: nobody asks. */
+  /** Learns which code is an extension's, to find the origin of uncaught errors. Default: none. */
   readonly faults?: ExtensionFaults;
   readonly activateLimitMs?: number;
   readonly clock: Clock;
@@ -72,7 +72,7 @@ export class ExtensionRegistry implements Part {
     this.#host = { ...options, activateLimitMs, faults, registrations: this.#registrations };
   }
 
-  /** Loads and activates. Never throws because of an extension. Call it once, before what it adds is used. */
+  /** Loads and activates all extensions. Never throws because of one. Call it once, before its results are used. */
   async start(): Promise<void> {
     const { builtIns, directory, logger } = this.#options;
     const found = await listExtensions(directory).catch((error: unknown) => {
@@ -83,7 +83,7 @@ export class ExtensionRegistry implements Part {
     for (const id of found ?? []) if (!this.#isStopped) await this.#startOne(id);
   }
 
-  /** Ends all of them, together, 5 s at most. Idempotent. */
+  /** Ends all extensions at the same time, 5 s at most. Idempotent. */
   async stop(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -92,7 +92,7 @@ export class ExtensionRegistry implements Part {
     await Promise.all(this.#entries.map(({ loaded }) => loaded?.deactivate()));
   }
 
-  /** In the order of ids; an id stands twice when a folder takes that of one of Drover's own. */
+  /** Sorted by id. An id stands twice when a folder has the id of a built-in extension. */
   list(): ExtensionStatus[] {
     return this.#entries.map((entry) => this.#statusOf(entry)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
   }
@@ -116,7 +116,7 @@ export class ExtensionRegistry implements Part {
     };
   }
 
-  /** The variables that extensions add to an instance. Never throws: a value that cannot be had is left out. */
+  /** The variables that extensions add to an instance. Never throws: a variable whose value fails is left out. */
   variables(instance: VariableContext): ReadonlyMap<string, string> {
     const values = new Map<string, string>();
     for (const [name, value] of this.#registrations.entries('variable')) {
@@ -130,7 +130,7 @@ export class ExtensionRegistry implements Part {
     return values;
   }
 
-  /** Feeds the listeners. Call it before the mirrors start, so that they hear of what is there. */
+  /** Connects the listeners. Call it before the mirrors start, so that they hear of existing records. */
   follow(sources: EventSources): void {
     const listeners = this.#registrations.entries('listener');
     if (listeners.length === 0) return;
@@ -170,7 +170,7 @@ export class ExtensionRegistry implements Part {
     await this.#guard(entry, async () => {
       checkId(id);
       const module = await findModule(directory);
-      // A folder of settings only; they were read.
+      // The folder has only settings, and they were read.
       if (module === undefined && builtIn !== undefined) return;
       this.#entries.push(entry);
       if (builtIn !== undefined)

@@ -1,4 +1,4 @@
-/** Which values of an extension's settings are secrets, and how they are kept out of everything that people read. */
+/** Finds the secrets in an extension's settings, and hides them in every text that people read. */
 
 const SECRET_NAME = /secret|passw|token|credential|api[-_]?key|access[-_]?key|private[-_]?key|authorization/i;
 /** Shorter values would cut holes into ordinary words. */
@@ -6,8 +6,8 @@ const SHORTEST = 4;
 const MAX_DEPTH = 16;
 const HIDDEN = '***';
 /**
- * What a URL in a message may carry: `user:password@`, and tokens behind the question mark. A server may have written
- * the message, so neither begins anew within what it has read already: both are linear.
+ * The parts of a URL that may be secret: `user:password@`, and everything behind the question mark. A server may have
+ * written the message, so no match begins anew within text that it has read: both are linear.
  */
 const USER_IN_URL = /(:\/\/)[^\s/@'"]+@/g;
 const WEB_URL = /\bhttps?:\/\/[^\s'"]*/gi;
@@ -18,14 +18,14 @@ export interface SettingSecret {
   readonly value: string;
 }
 
-/** Fields whose name says that they are secret, and the secret parts of URLs. */
+/** Fields with a secret name, and the secret parts of URLs. */
 export function secretsIn(settings: unknown): SettingSecret[] {
   const found: SettingSecret[] = [];
   collect(settings, '', found, 0);
   return found;
 }
 
-/** `text` without any of the values, and without what URLs carry. */
+/** `text` without these values, and without the secret parts of URLs. */
 export function hideSecretsIn(text: string, secrets: readonly SettingSecret[]): string {
   let shown = text;
   for (const { value } of secrets) shown = shown.replaceAll(value, HIDDEN);

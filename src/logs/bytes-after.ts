@@ -1,11 +1,11 @@
-/** How much a log has grown since a place was noted, for a writer that takes up the work of one that was killed. */
+/** Tells how much a log has grown since a place was noted, for a writer that continues for a killed one. */
 import { readdirSync, statSync } from 'node:fs';
 import type { LogPlace } from '../model/past-exit.js';
 import { segmentsOf } from './segments.js';
 
 /**
- * Bytes that the log in `directory` holds after `place`, counted as they were written: a line that was moved to the next
- * segment meanwhile counts once. Undefined when the place's segment is gone. Throws the system's error.
+ * Bytes in the log of `directory` after `place`, as they were written: a line that was moved to the next segment
+ * meanwhile counts once. Undefined when the place's segment is gone. Throws the system's error.
  */
 export function bytesAfter(directory: string, { segment, offset }: LogPlace): number | undefined {
   const since = segmentsOf(directory, readdirSync(directory)).filter(({ firstLine }) => firstLine >= segment);

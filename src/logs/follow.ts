@@ -26,12 +26,12 @@ export class LogFollower {
   }
 
   /**
-   * The log in `directory` (which may not be there yet) from `position` on, then live; ends when `signal` aborts. A
-   * position ahead of the log waits for its line. Batches hold 1,000 lines or 64 Ki characters at most (or one line
-   * that is longer); nothing is read while the reader has not asked. Throws the system's read errors.
+   * Yields the log in `directory` (which may not exist yet) from `position` on, then live, until `signal` aborts. A
+   * position ahead of the log waits for its line. Batches have at most 1,000 lines or 64 Ki characters, or one longer
+   * line. It reads only when the reader asks. Throws the system's read errors.
    */
   async *follow(directory: string, position: LogPosition, signal: AbortSignal): AsyncGenerator<LogBatch> {
-    // Watched before the first look, so that nothing falls between.
+    // The watch starts before the first look, so that no change is missed.
     const watch = this.#watches.open(directory);
     let cursor: LogCursor | undefined;
     try {
@@ -49,7 +49,7 @@ export class LogFollower {
     }
   }
 
-  /** Number of the line to begin with; of the last lines only whole ones count. */
+  /** Number of the line to begin with. Only whole lines count as last lines. */
   async #lineAt(directory: string, position: LogPosition): Promise<number> {
     if ('since' in position) return Math.max(1, position.since);
     const segments = await listSegments(directory);

@@ -1,26 +1,26 @@
 /**
- * Turns the bytes of a log into lines of text: invalid UTF-8 replaced, very long lines cut. Bytes are split before
- * they are decoded, so a character that is cut by a block's edge comes out whole.
+ * Turns the bytes of a log into lines of text. Invalid UTF-8 is replaced, very long lines are cut. Bytes are split into
+ * lines before they are decoded, so a character at a block's edge comes out whole.
  */
 import { NEWLINE } from './segments.js';
 
-/** A longer line is shown cut: one answer of 1,000 lines must stay of a size that a client can take. */
+/** A longer line is shown cut, so that an answer of 1,000 lines keeps a size that a client can take. */
 const LONGEST_LINE_BYTES = 64 * 1024;
 
-/** `head` is the whole line, or at least so much of it as is shown. */
+/** The text of a line of `bytes` bytes. `head` is the whole line, or at least the part that is shown. */
 export function lineText(head: Buffer, bytes = head.length): string {
   if (bytes <= LONGEST_LINE_BYTES) return head.toString('utf8');
   return `${head.toString('utf8', 0, LONGEST_LINE_BYTES)} [drover] line cut here, it has ${bytes} bytes`;
 }
 
-/** Cuts a stream of blocks into whole lines. Holds no more of an unfinished line than is shown of it. */
+/** Cuts a stream of blocks into whole lines. Of an unfinished line it keeps no more than is shown. */
 export class LineSplitter {
   #head: Buffer[] = [];
   #headBytes = 0;
-  /** Of the unfinished line, whether held or not. */
+  /** Length of the unfinished line, including bytes that are not kept. */
   #bytes = 0;
 
-  /** The lines that end in `block`, which may be used again afterwards. */
+  /** The lines that end in `block`. The caller may reuse `block` afterwards. */
   push(block: Buffer): string[] {
     const end = block.lastIndexOf(NEWLINE);
     if (end < 0) {
@@ -41,7 +41,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** The unfinished line, or undefined when there is none. Starts anew. */
+  /** Answers with the unfinished line, or undefined when there is none, and starts anew. */
   end(): string | undefined {
     return this.#bytes === 0 ? undefined : this.#release();
   }

@@ -1,11 +1,11 @@
-/** What a follower of an instance's log gets, on the node and over the channel. */
+/** The lines that a follower of an instance's log gets, on the node and over the channel. */
 
-/** Where to begin: with the last `tail` lines, or with line number `since` (counted from 1 since the instance was made). */
+/** The beginning: the last `tail` lines, or line number `since` (counted from 1 since the instance was made). */
 export type LogPosition = { readonly tail: number } | { readonly since: number };
 
 /**
- * Consecutive whole lines, oldest first, as written (escape sequences included), without their newlines; or a gap:
- * lines that were rotated away before this follower read them. Numbers never go back within one stream.
+ * Whole lines in a row, oldest first, as written (escape sequences included), without newlines. Or a gap: lines that
+ * were rotated away before this follower read them. Numbers never go back within one stream.
  */
 export type LogBatch =
   | { readonly kind: 'lines'; readonly firstLine: number; readonly lines: readonly string[] }

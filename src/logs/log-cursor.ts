@@ -1,6 +1,6 @@
 /**
- * One reader's place in a log: reads on from there, over segments, and says what is no longer kept. It holds the
- * segment that it reads open, so what is rotated away under it is still read to its end. Used by LogFollower only.
+ * One reader's place in a log. It reads on from there, over segments, and reports lines that are not kept any more. It
+ * has its segment open, so a segment that is rotated away meanwhile is still read to its end. Used by LogFollower only.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { LineSplitter } from './line-text.js';
@@ -17,7 +17,7 @@ interface Place {
   readonly handle: FileHandle;
   readonly inode: number;
   offset: number;
-  /** Lines ahead that were given before. */
+  /** The number of lines ahead that were given already. */
   toSkip: number;
 }
 
@@ -26,7 +26,7 @@ export class LogCursor {
   readonly #signal: AbortSignal;
   readonly #splitter = new LineSplitter();
   #place: Place | undefined;
-  /** Open already, while the one before it is read to its end. */
+  /** The next segment, already open while the present one is read to its end. */
   #coming: OpenSegment | undefined;
   /** Number of the next line to give. */
   #next: number;
@@ -37,7 +37,10 @@ export class LogCursor {
     this.#next = next;
   }
 
-  /** All that there is now. With `isListChanged` false no other segment is looked for. Throws the system's read errors. */
+  /**
+   * Yields everything that is there now. With `isListChanged` false it looks for no other segment. Throws the system's
+   * read errors.
+   */
   async *read(isListChanged: boolean): AsyncGenerator<LogBatch> {
     if (this.#place !== undefined) yield* this.#readOn(this.#place);
     if (!isListChanged && this.#place !== undefined) return;
@@ -54,7 +57,7 @@ export class LogCursor {
   }
 
   async *#readOn(place: Place): AsyncGenerator<LogBatch> {
-    // Not kept from read to read: most followers have nothing to read most of the time.
+    // Allocated for each read: most followers have nothing to read most of the time.
     const block = Buffer.allocUnsafe(BLOCK_BYTES);
     while (!this.#signal.aborted) {
       const { bytesRead } = await place.handle.read(block, 0, BLOCK_BYTES, place.offset);
@@ -66,7 +69,10 @@ export class LogCursor {
     }
   }
 
-  /** It was cut: the start of a line that was read may be gone, so the file is read again up to where we are. */
+  /**
+   * Starts over in a file that was cut: the start of a line that was read may be gone. It reads again up to the present
+   * line.
+   */
   #rewind(place: Place): void {
     this.#splitter.end();
     place.offset = 0;
@@ -98,7 +104,7 @@ export class LogCursor {
     }
   }
 
-  /** Goes on to the segment to read next; false: the one in hand is the newest, or there is none yet. */
+  /** Goes on to the next segment. Answers false when the present one is the newest, or there is none yet. */
   async *#moveOn(): AsyncGenerator<LogBatch, boolean> {
     const segments = await listSegments(this.#directory);
     const place = this.#place;
@@ -106,14 +112,14 @@ export class LogCursor {
     if (place === undefined || later.length === 0) {
       if (place !== undefined && (segments.length === 0 || (await isSame(segments.at(-1), place))))
         return false;
-      // None in hand yet, or it was taken back (a rotation that failed), or the log was replaced.
+      // There is no segment in hand yet, or it was taken back (a rotation that failed), or the log was replaced.
       const found = await openFirst(segmentsFrom(segments, this.#next));
       if (found !== undefined) yield* this.#goTo(found);
       return found !== undefined;
     }
     const found = await openFirst(later);
     if (found === undefined) return false;
-    // Taken before anything is given: a reader that leaves in between leaves by `close`.
+    // Set before any line is given: a reader that leaves in between calls `close`.
     this.#coming = found;
     yield* this.#finish(place, later[0]?.firstLine ?? found.firstLine);
     this.#coming = undefined;
@@ -121,10 +127,11 @@ export class LogCursor {
     return true;
   }
 
-  /** Gives what was written to the segment in hand between the last read and the rotation. */
+  /** Yields what was written to the present segment between the last read and the rotation. */
   async *#finish(place: Place, nextFirstLine: number): AsyncGenerator<LogBatch> {
     yield* this.#readOn(place);
-    // An unfinished line went along to the next segment, unless it was cut for its length: then it counts as one here.
+    // An unfinished line has moved to the next segment, unless it was cut for its length: then it counts as a line
+    // here.
     const rest = this.#splitter.end();
     if (rest !== undefined && this.#next < nextFirstLine) yield* this.#give([rest]);
   }
@@ -145,7 +152,7 @@ interface Found extends OpenSegment {
   readonly firstLine: number;
 }
 
-/** The first of them that can be opened. */
+/** The first of the segments that can be opened. */
 async function openFirst(segments: readonly Segment[]): Promise<Found | undefined> {
   for (const segment of segments) {
     const opened = await openSegment(segment);
@@ -160,7 +167,7 @@ function segmentsFrom(segments: readonly Segment[], next: number): Segment[] {
   return segments.slice(Math.max(0, first));
 }
 
-/** False also when it is gone or something else by now: it is looked for again then. */
+/** False also when the segment is gone or another file by now: it is then looked for again. */
 async function isSame(newest: Segment | undefined, place: Place): Promise<boolean> {
   if (newest?.firstLine !== place.firstLine) return false;
   return (await inodeOf(newest)) === place.inode;

@@ -1,16 +1,19 @@
 /**
- * Tells the followers of a log when its directory changed: one watch for all followers of an instance. It uses the
- * system's notices; where those are used up it looks every `pollMs` instead. While the directory is not there it
- * watches the one above.
+ * Tells the followers of a log when its directory changed, with one watch for all followers of an instance. It uses the
+ * system's notices; when those run out it looks every `pollMs` instead. While the directory does not exist it watches
+ * the one above.
  */
 import { type FSWatcher, lstatSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
-/** Wakes of a busy log come no closer: a wake reads all that came meanwhile, so more of them only cost. */
+/**
+ * The shortest time between two wakes of a busy log. A wake reads everything that came meanwhile, so more of them only
+ * cost.
+ */
 const REST_MS = 20;
-/** Without notices; with the rest it keeps a line under 100 ms. */
+/** How often it looks without notices. With the rest above, a line is delayed by less than 100 ms. */
 const POLL_MS = 60;
-/** With notices: the system drops some of them when too many are waiting. */
+/** How often it looks with notices: the system drops some when too many are waiting. */
 const SAFETY_POLL_MS = 5000;
 
 export interface LogWatchOptions {
@@ -21,8 +24,8 @@ export interface LogWatchOptions {
 
 export interface LogWatch {
   /**
-   * Resolves with the first change since the call before, at once when there was one already, and when `signal`
-   * aborts. `isListChanged`: segments may have come or gone. One call at a time.
+   * Resolves with the first change since the call before: at once when there was one already, and when `signal` aborts.
+   * `isListChanged`: segments may have come or gone. One call at a time.
    */
   changed(signal: AbortSignal): Promise<{ readonly isListChanged: boolean }>;
   /** Idempotent. */
@@ -37,12 +40,12 @@ export class LogWatches {
     this.#options = { watch: watchDirectory, pollMs: POLL_MS, ...options };
   }
 
-  /** How many directories are watched. */
+  /** The number of watched directories. */
   get size(): number {
     return this.#directories.size;
   }
 
-  /** The first `changed` of the new watch resolves at once. */
+  /** Opens a watch. Its first `changed` resolves at once. */
   open(directory: string): LogWatch {
     const known = this.#directories.get(directory);
     const shared = known ?? new DirectoryWatch(directory, this.#options);
@@ -106,7 +109,7 @@ class DirectoryWatch {
   readonly #options: Required<LogWatchOptions>;
   readonly #safetyTimer: NodeJS.Timeout;
   #own: FSWatcher | undefined;
-  /** Of the directory above, while this one is not there. */
+  /** The watch on the directory above, while this one does not exist. */
   #above: FSWatcher | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
   #restTimer: NodeJS.Timeout | undefined;
@@ -138,7 +141,7 @@ class DirectoryWatch {
       this.#arm();
       this.#notify(true);
     });
-    // Again: it may have been made before the one above was watched.
+    // Again: the directory may have been made before the one above was watched.
     this.#own = this.#watchOwn();
     if (this.#own === undefined && this.#above === undefined)
       this.#pollTimer = setInterval(() => this.#notify(true), this.#options.pollMs).unref();
@@ -153,10 +156,10 @@ class DirectoryWatch {
   }
 
   #watchOwn(): FSWatcher | undefined {
-    // A link in its place is nothing to follow; the one above tells when it is gone.
+    // A link in its place is not followed. The directory above tells when it is gone.
     if (!isDirectory(this.#directory)) return undefined;
     return this.#tryWatch(this.#directory, (event, name) => {
-      // Its own name stands for the directory itself: it was removed or moved away.
+      // The directory's own name means that it was removed or moved away.
       if (name === basename(this.#directory)) this.#arm();
       this.#notify(event === 'rename');
     });
@@ -168,7 +171,7 @@ class DirectoryWatch {
       watcher.on('error', () => this.#arm());
       return watcher;
     } catch {
-      // Not there, or the system's watches are used up: the poll does it.
+      // The directory is missing, or the system's watches are used up: the poll does it.
       return undefined;
     }
   }

@@ -1,11 +1,11 @@
-/** Where in an instance's log the output of the next run begins. */
+/** Tells where in an instance's log the output of the next run begins. */
 import type { SegmentCounts } from './segment-counts.js';
 import { listSegments, openSegment } from './segment-reader.js';
 import { NEWLINE } from './segments.js';
 
 /**
- * The number of the first line that a run writes which is started now: an unfinished line of before is finished first.
- * To be asked while nothing writes. Throws the system's read errors.
+ * The number of the first line of a run that starts now: an unfinished line from before is finished first. Call it
+ * while no run writes. Throws the system's read errors.
  */
 export async function nextLine(directory: string, counts: SegmentCounts): Promise<number> {
   for (const segment of (await listSegments(directory)).toReversed()) {

@@ -1,4 +1,4 @@
-/** Bounds what is kept of instances that exist no more: their logs stay for a look back, the newest ones only. */
+/** Bounds the logs of removed instances: only the newest ones stay, for a look back. */
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isInstanceId } from '../model/names.js';
@@ -7,9 +7,8 @@ import { segmentsOf } from './segments.js';
 const KEPT_REMOVED_INSTANCES = 100;
 
 /**
- * Deletes the logs of instances that are not in `existing`, except the `keep` written to last. Called from
- * time to time. Touches nothing but directories named like an instance id. Returns the ids
- * whose logs were deleted.
+ * Deletes the logs of instances that are not in `existing`, except the `keep` that were written to last. Called from
+ * time to time. Touches only directories named like an instance id. Returns the ids whose logs were deleted.
  */
 export async function pruneLogs(
   logsDirectory: string,
@@ -27,7 +26,7 @@ export async function pruneLogs(
   return surplus;
 }
 
-/** Unix milliseconds of the last write to the newest segment; without one, of the directory itself. */
+/** Unix milliseconds of the last write to the newest segment, or, without a segment, to the directory itself. */
 async function lastWriteAt(directory: string): Promise<number> {
   const newest = segmentsOf(directory, await namesIn(directory)).at(-1);
   try {

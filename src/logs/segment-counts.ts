@@ -1,15 +1,15 @@
 /**
- * Remembers how many newlines a segment held when it was last looked at, so that only what was written since is read.
- * Forgets what does not fit the file any more: another inode, a shorter file, other bytes before the place.
+ * Remembers how many newlines a segment had at the last look, so that only newer bytes are read. It forgets a count
+ * that does not fit the file any more: another inode, a shorter file, or other bytes before the place.
  */
 import type { FileHandle } from 'node:fs/promises';
 import type { OpenSegment } from './segment-reader.js';
 import { countNewlines } from './segments.js';
 
 const BLOCK_BYTES = 256 * 1024;
-/** The last bytes before the place: a file that was cut and grew again shows others there. */
+/** The last bytes before the place: in a file that was cut and grew again they differ. */
 const SEAL_BYTES = 64;
-/** More logs than are looked at side by side; a forgotten one is only counted again. */
+/** More logs than are read side by side. A forgotten log is only counted again. */
 const MOST_SEGMENTS = 1000;
 
 interface Count {
@@ -20,7 +20,7 @@ interface Count {
 }
 
 export class SegmentCounts {
-  /** By path, the one used last at the end. */
+  /** By path, the last used one at the end. */
   readonly #counts = new Map<string, Count>();
 
   /** Newlines in the first `stat.size` bytes. May run concurrently. Throws the system's read errors. */

@@ -5,7 +5,7 @@
 import * as fs from 'node:fs';
 import { countNewlines, NEWLINE, type Segment } from './segments.js';
 
-// O_NONBLOCK: a FIFO planted under the name must not block the open. O_NOFOLLOW: nor may a link lead elsewhere.
+// O_NONBLOCK, so that a FIFO with this name does not block the open. O_NOFOLLOW, so that a link leads nowhere.
 const OPEN =
   fs.constants.O_RDWR |
   fs.constants.O_CREAT |
@@ -19,11 +19,13 @@ export class SegmentFile {
   readonly #fd: number;
   #size: number;
   #lineStart: number;
-  /** Newlines in the bytes after `#uncounted`; those before are counted only when the number is needed. */
+  /** Newlines in the bytes after `#uncounted`. Those before are counted only when the number is needed. */
   #newlines = 0;
   readonly #uncounted: number;
 
-  /** Opens or creates the segment. Throws the system's error, and EINVAL-like for what is not a regular file. */
+  /**
+   * Opens or creates the segment. Throws the system's error, or one like EINVAL for an entry that is no regular file.
+   */
   constructor(segment: Segment) {
     this.firstLine = segment.firstLine;
     this.#fd = fs.openSync(segment.path, OPEN, 0o600);
@@ -48,14 +50,14 @@ export class SegmentFile {
     return this.#lineStart;
   }
 
-  /** How many lines it holds; an unfinished last one counts. Reads what was there before it was opened. */
+  /** The number of lines, an unfinished last one included. Reads what was there before the segment was opened. */
   countLines(): number {
     let newlines = this.#newlines;
     for (const block of this.#blocks(0, this.#uncounted)) newlines += countNewlines(block);
     return newlines + (this.#lineStart < this.#size ? 1 : 0);
   }
 
-  /** Appends once, maybe only a part; returns how many bytes. */
+  /** Appends once, maybe only a part. Returns the number of bytes written. */
   append(bytes: Uint8Array): number {
     const written = fs.writeSync(this.#fd, bytes);
     const part = written === bytes.length ? bytes : bytes.subarray(0, written);
@@ -66,7 +68,7 @@ export class SegmentFile {
     return written;
   }
 
-  /** Appends all of `bytes` or nothing; false when there is no room on the disk. */
+  /** Appends all of `bytes` or nothing. Answers false when the disk is full. */
   appendWhole(bytes: Uint8Array): boolean {
     const before = { size: this.#size, lineStart: this.#lineStart, newlines: this.#newlines };
     try {
@@ -82,8 +84,8 @@ export class SegmentFile {
   }
 
   /**
-   * Moves the unfinished last line to `next`, which is empty or holds the line's beginning. It is copied before it is cut
-   * off here: a crash between the two shows it twice rather than never, until the writer opens again.
+   * Moves the unfinished last line to `next`, which is empty or has the line's beginning. The line is copied before it
+   * is cut off here: after a crash between the two it shows twice rather than never, until the writer opens again.
    */
   handOverLine(next: SegmentFile): void {
     for (const block of this.#blocks(this.#lineStart + next.size, this.#size))

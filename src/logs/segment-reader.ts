@@ -1,14 +1,14 @@
 /**
- * Finds and opens the segments of a log for every reader. The instance could tamper with its own log: links are not
- * followed, and what is no regular file is no segment.
+ * Finds and opens the segments of a log for every reader. The instance could tamper with its own log, so links are not
+ * followed, and only regular files count as segments.
  */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { type Segment, segmentsOf } from './segments.js';
 
-// O_NONBLOCK: a FIFO planted under the name must not block the open.
+// O_NONBLOCK, so that a FIFO with this name does not block the open.
 const OPEN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** ELOOP: a link stands where the segment should be; it is not ours and is not read. */
+/** ELOOP: a link stands in the segment's place. It is not ours and is not read. */
 const GONE = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
 export interface OpenSegment {
@@ -16,7 +16,9 @@ export interface OpenSegment {
   readonly stat: Stats;
 }
 
-/** Oldest first; none where there is no directory, or a link instead of one. Throws the system's other errors. */
+/**
+ * All segments, oldest first; none without a directory, or with a link in its place. Throws the system's other errors.
+ */
 export async function listSegments(directory: string): Promise<Segment[]> {
   try {
     if (!(await lstat(directory)).isDirectory()) return [];
@@ -27,7 +29,7 @@ export async function listSegments(directory: string): Promise<Segment[]> {
   }
 }
 
-/** Undefined: removed meanwhile, or something that is no log. The caller closes the handle. */
+/** Opens a segment; the caller closes the handle. Undefined when it was removed meanwhile, or is no log. */
 export async function openSegment(segment: Segment): Promise<OpenSegment | undefined> {
   let handle: FileHandle;
   try {
@@ -47,7 +49,7 @@ export async function openSegment(segment: Segment): Promise<OpenSegment | undef
   return undefined;
 }
 
-/** Of the file or whatever else stands there; undefined: nothing does. */
+/** The inode of the entry in the segment's place; undefined when there is none. */
 export async function inodeOf(segment: Segment): Promise<number | undefined> {
   try {
     return (await lstat(segment.path)).ino;

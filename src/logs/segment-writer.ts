@@ -15,7 +15,7 @@ export class SegmentWriter {
   readonly #limits: SegmentLimits;
   #file: SegmentFile | undefined;
   #lost: { bytes: number; readonly reason: string } | undefined;
-  /** Bytes of the chunk in hand that are on disk. */
+  /** Bytes of the present chunk that are on disk. */
   #done = 0;
   #isClosed = false;
 
@@ -25,8 +25,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Makes the directory and opens the newest segment, after which it goes on. Throws the system's error; the
-   * writer may be used all the same and tries again with every write.
+   * Makes the directory and opens the newest segment, to continue it. Throws the system's error. The writer may be used
+   * all the same: it tries again with every write.
    */
   open(): void {
     if (this.#file !== undefined) return;
@@ -40,8 +40,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Appends output. Never throws: what cannot be written is dropped, counted and said later. True when the log grew by
-   * exactly this chunk.
+   * Appends output. Never throws: output that cannot be written is dropped, counted and reported later. True when the
+   * log grew by exactly this chunk.
    */
   write(chunk: Uint8Array): boolean {
     if (this.#isClosed) return false;
@@ -67,12 +67,12 @@ export class SegmentWriter {
     if (file !== undefined && file.lineStart < file.size) this.write(Uint8Array.of(NEWLINE));
   }
 
-  /** Where the next byte goes; undefined while the log cannot be opened. */
+  /** The place of the next byte; undefined while the log cannot be opened. */
   get position(): LogPlace | undefined {
     return this.#file === undefined ? undefined : { segment: this.#file.firstLine, offset: this.#file.size };
   }
 
-  /** Idempotent. A loss that was not said yet is tried once more. */
+  /** Tries once more to report a loss, then closes. Idempotent. */
   close(): void {
     if (this.#isClosed) return;
     if (this.#lost !== undefined) this.#sayLoss(this.#lost);
@@ -92,7 +92,7 @@ export class SegmentWriter {
       }
       const border = lastNewlineBefore(rest, room);
       if (border > 0) this.#appendAll(file, rest.subarray(0, border));
-      // Not even one line border in the room that is left, and the line began at the segment's start: cut it.
+      // The room left has no line border, and the line began at the segment's start: cut the line.
       else if (file.lineStart === 0) this.#appendAll(file, rest.subarray(0, room));
       this.#rotate(file);
     }
@@ -106,12 +106,14 @@ export class SegmentWriter {
     }
   }
 
-  /** Closes `file` and goes on in a new segment, taking along an unfinished line unless it fills the whole. */
+  /**
+   * Closes `file` and continues in a new segment. An unfinished line moves along, unless it fills the whole segment.
+   */
   #rotate(file: SegmentFile): void {
     const hasOpenLine = file.lineStart > 0 && file.lineStart < file.size;
     const firstLine = file.firstLine + file.countLines() - (hasOpenLine ? 1 : 0);
     const segment = segmentAt(this.#directory, firstLine);
-    // Before the new one is made: on a full disk this is what makes the room.
+    // Before the new segment is made: on a full disk this makes the room.
     this.#removeOldest();
     const next = new SegmentFile(segment);
     try {
@@ -157,8 +159,8 @@ export class SegmentWriter {
 }
 
 /**
- * A line is never cut in its midst by the end of a segment (unless it fills the whole), so an unfinished one at the end
- * of `before` is one whose move was cut off by a crash: `file` holds its beginning.
+ * Completes a move that a crash cut off. The end of a segment never cuts a line, unless the line fills the whole
+ * segment. So an unfinished line at the end of `before` was being moved, and `file` has its beginning.
  */
 function finishHandOver(before: Segment, file: SegmentFile): void {
   const previous = new SegmentFile(before);

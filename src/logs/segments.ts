@@ -1,6 +1,6 @@
 /**
- * The names of an instance's log segments: `<number of the first line, 12 digits>.log` in the instance's log
- * directory. Used by the writer (inside the owner process) and by every reader; opens and reads nothing itself.
+ * The names of an instance's log segments: `<number of the first line, 12 digits>.log` in the instance's log directory.
+ * Used by the writer (in the owner process) and by every reader. Opens and reads nothing itself.
  */
 import { join } from 'node:path';
 
@@ -35,10 +35,10 @@ export function segmentsOf(directory: string, names: readonly string[]): Segment
   return found.sort((a, b) => a.firstLine - b.firstLine);
 }
 
-/** How far the next newline is looked for byte by byte before the native search is called. */
+/** How far the next newline is searched byte by byte, before the native search is called. */
 const NEAR_BYTES = 4;
 
-/** How many newlines `bytes` holds. Fast for long lines, and not slow for a flood of empty ones. */
+/** The number of newlines in `bytes`. Fast for long lines, and not slow for a flood of empty ones. */
 export function countNewlines(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(NEWLINE); at >= 0; ) {

@@ -1,18 +1,18 @@
 /**
- * The last lines of one run of an instance, cut out of its log by the place where the run began and ended. Reads a
- * bounded end of that part only. As in tail.ts the instance is not trusted with its log: links are not followed.
+ * Reads the last lines of one run from its instance's log, between the places where the run began and ended. It reads a
+ * bounded part from the end. As in tail.ts, the instance is not trusted with its log: links are not followed.
  */
 import type { OutputSpan } from '../model/past-exit.js';
 import { listSegments, openSegment } from './segment-reader.js';
 import { countNewlines, NEWLINE, type Segment } from './segments.js';
 
-/** Read of one run at most, however long its lines are. */
+/** The most that is read of one run, however long its lines are. */
 const MOST_BYTES = 64 * 1024;
 
 export interface SpanLines {
-  /** Oldest first, as written; the first of them is cut when it is very long. */
+  /** Oldest first, as written. The first one is cut when it is very long. */
   readonly lines: readonly string[];
-  /** False: the end of that output was rotated away, or removed. */
+  /** False: the end of that output was rotated away or removed. */
   readonly isKept: boolean;
 }
 
@@ -30,13 +30,13 @@ export async function readSpanLines(directory: string, span: OutputSpan, count: 
     if (part === undefined) return { lines: last(split(bytes, false), count), isKept: bytes.length > 0 };
     bytes = Buffer.concat([part.bytes, bytes]);
     isWhole = part.isWhole;
-    // One more than wanted: the one before the first of them shows where it begins.
+    // One more than wanted: the newline before the first line shows where it begins.
     if (!isWhole || bytes.length >= MOST_BYTES || countNewlines(bytes) > count) break;
   }
   return { lines: last(split(bytes, isWhole), count), isKept: true };
 }
 
-/** The end of what the span has in this segment; undefined: removed meanwhile, or something that is no log. */
+/** The end of the span's part in this segment; undefined when the segment was removed meanwhile, or is no log. */
 async function readPart(
   segment: Segment,
   { from, to }: OutputSpan,
@@ -56,7 +56,7 @@ async function readPart(
   }
 }
 
-/** Without the half of a line that a bounded read begins with, unless there is nothing else. */
+/** Drops the half line that a bounded read begins with, unless it is all there is. */
 function split(bytes: Buffer, isWhole: boolean): string[] {
   if (bytes.length === 0) return [];
   const border = isWhole ? 0 : bytes.indexOf(NEWLINE) + 1;

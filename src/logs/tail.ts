@@ -1,6 +1,6 @@
 /**
- * Reads the last lines of an instance's log from the end, block by block and over segments, without reading the
- * rest. The instance could tamper with its own log: links are not followed and only regular files are read.
+ * Reads the last lines of an instance's log from the end, block by block and over segments. The instance could tamper
+ * with its own log, so links are not followed, and only regular files are read.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { lineText } from './line-text.js';
@@ -13,13 +13,13 @@ const BLOCK_BYTES = 64 * 1024;
 export interface LastLines {
   /** Oldest first, as written (escape sequences included), invalid UTF-8 replaced; an unfinished last line counts. */
   readonly lines: string[];
-  /** Every line written since the instance was made, those of deleted segments included. */
+  /** The number of lines written since the instance was made, those of deleted segments included. */
   readonly totalLines: number;
 }
 
 /**
- * The last `count` lines kept in `directory`; no directory reads as an empty log. With the same `counts` each time,
- * only what was written since the last time is counted. Throws the system's read errors.
+ * The last `count` lines in `directory`; a missing directory is an empty log. With the same `counts` each time, only
+ * newer bytes are counted. Throws the system's read errors.
  */
 export async function readLastLines(
   directory: string,
@@ -42,11 +42,11 @@ export async function readLastLines(
 
 interface Found {
   readonly lines: string[];
-  /** All lines of the segment; 0 when not asked for. */
+  /** The number of lines in the segment; 0 when not asked for. */
   readonly lineCount: number;
 }
 
-/** Undefined: removed meanwhile, or something that is no log. */
+/** Undefined when the segment was removed meanwhile, or is no log. */
 async function readSegment(
   segment: Segment,
   wanted: number,
@@ -69,11 +69,11 @@ async function readSegment(
   }
 }
 
-/** The end of the file from a line border on, holding at least `wanted` lines if there are so many. */
+/** The end of the file, from a line border on, with at least `wanted` lines if there are so many. */
 async function readEnd(handle: FileHandle, size: number, wanted: number): Promise<Buffer> {
   const blocks: Buffer[] = [];
   let start = size;
-  // One newline more than lines wanted: the one before the first of them shows where it begins.
+  // One newline more than lines wanted: the one before the first line shows where it begins.
   for (let newlines = 0; start > 0 && newlines <= wanted; ) {
     const from = Math.max(0, start - BLOCK_BYTES);
     const block = await readAt(handle, from, start);

@@ -1,5 +1,5 @@
 /**
- * What this node should hold, as the master last said, kept on the node's own disk so that the node goes on
+ * What this node should hold, as the master last said. It is kept on the node's own disk, so that the node goes on
  * without its master. The feed writes it; the wrapper's reconcilers read it.
  */
 import { z } from 'zod';
@@ -31,7 +31,7 @@ export class DesiredCopy {
     this.#disk = disk;
   }
 
-  /** Reads what was kept. Call once, before the feed starts. */
+  /** Reads what an earlier run kept. Call once, before the feed starts. */
   async load(): Promise<void> {
     for (const { key, value } of await this.#disk.load(REVISIONS))
       this.#revisions.set(key.slice(REVISIONS.length), configurationSchema.parse(value));
@@ -42,7 +42,7 @@ export class DesiredCopy {
     for (const { value } of await this.#disk.load(MASTER)) this.#master = masterSchema.parse(value);
   }
 
-  /** One listener: what is desired for `id` changed. */
+  /** Sets the one listener, which hears that the desired state of `id` changed. */
   onChange(listener: (id: string) => void): void {
     this.#listener = listener;
   }
@@ -55,7 +55,7 @@ export class DesiredCopy {
       : { assignment, configuration };
   }
 
-  /** True when the node is told to hold this instance, even while the content of its revision is missing. */
+  /** True when the node should hold this instance, even while the content of its revision is missing. */
   has(id: string): boolean {
     return this.#assignments.has(id);
   }
@@ -65,8 +65,8 @@ export class DesiredCopy {
   }
 
   /**
-   * True once a master has said, in this run of the daemon, all that this node should hold. Before that, what is
-   * not in the copy may merely not have reached the disk and must not be ended.
+   * True once a master has said, in this run of the daemon, everything that this node should hold. Before that, an
+   * instance that is missing here may only have missed the disk, and must not be ended.
    */
   get isConfirmed(): boolean {
     return this.#isConfirmed;
@@ -81,7 +81,7 @@ export class DesiredCopy {
     this.#disk.put(MASTER, master);
   }
 
-  /** What is held with the content of its revision. */
+  /** The assignments whose revision's content is here too. */
   held(): readonly Assignment[] {
     return [...this.#assignments.values()].filter(({ revision }) => this.#revisions.has(revision));
   }
@@ -91,7 +91,7 @@ export class DesiredCopy {
     const dropped = [...this.#assignments.keys()].filter((id) => !held.has(id));
     this.#isConfirmed = true;
     this.#apply(snapshot.assignments, dropped, snapshot.revisions);
-    // Only here: within a connection the master sends a revision's content once and counts on it being kept.
+    // Only here: within a connection the master sends the content of a revision once, and relies on it.
     this.#collectRevisions();
   }
 

@@ -1,7 +1,7 @@
 /**
- * What this node knows of each instance that it holds or held: its process, its last exit, how often it failed.
- * Kept on disk, so that the next daemon takes up exactly the processes that are ours. The installer and the
- * supervisor write it (see the field table in controllers/README.md); everything else reads it.
+ * What this node knows of each instance that it holds or held: its process, its last exit, its failures. It is kept on
+ * disk, so that the next daemon takes up exactly its own processes. The installer and the supervisor write it (see the
+ * field table in controllers/README.md); all others read it.
  */
 import { z } from 'zod';
 import type { PortProtocol } from '../channel/protocol/messages.js';
@@ -30,7 +30,7 @@ const stopBegunSchema = z.object({
   begunAt: z.number(),
 });
 
-/** What the readiness check of one run has come to. */
+/** The result of the readiness check of one run. */
 const readinessSchema = z.object({
   run: z.int(),
   /** False: not in time, but it may still become ready. */
@@ -39,7 +39,7 @@ const readinessSchema = z.object({
   problem: z.string().nullable(),
 });
 
-/** The part that outlives the daemon. */
+/** The fields that outlive the daemon. */
 const keptSchema = z.object({
   id: instanceIdSchema,
   configurationName: nameSchema,
@@ -51,31 +51,33 @@ const keptSchema = z.object({
   isPrepared: z.boolean(),
   /** The live process or container of `run`, or null. */
   process: runIdentitySchema.nullable(),
-  /** How the last process ended. */
+  /** The end of the last process. */
   exit: exitSchema.nullable(),
-  /** The last ends, newest first, for `instance why`. Handles of earlier versions have none. */
+  /** The last ends, newest first, for `instance why`. Older handles omit it. */
   exits: z.array(pastRunSchema).readonly().default([]),
-  /** Restarts after exits that nobody asked for, over the instance's life. */
+  /** Restarts after unrequested exits, over the instance's life. */
   restarts: z.int(),
   /** Failures in a row (exits before 60 s, failed installs and starts); decides the delay before the next try. */
   streak: z.int(),
-  /** The restart request that was acted on. */
+  /** The restart request that the node has acted on. */
   restartToken: z.int(),
-  /** How it is stopped, also when its configuration is no longer known. Like those below absent in older handles. */
+  /**
+   * How it is stopped, even when its configuration is unknown by now. Older handles omit this field and those below.
+   */
   stop: stopSettingsSchema.default(DEFAULT_STOP),
-  /** The ladder of a stop under way. */
+  /** The stop ladder under way, or null. */
   stopping: stopBegunSchema.nullable().default(null),
-  /** Its last process ended by itself, and nobody has asked for a restart since. */
+  /** Its last process ended by itself, and no restart has been asked for since. */
   hasEnded: z.boolean().default(false),
-  /** Of runs that are not checked, or whose check goes on, there is nothing here. */
+  /** Null while the check goes on, and for runs without one. */
   readiness: readinessSchema.nullable().default(null),
-  /** Number of the first line in its log that `run` wrote; kept where readiness asks for a line. */
+  /** Number of the first line in its log that `run` wrote. Kept where readiness asks for a line. */
   logFrom: z.int().default(1),
 });
 
 const KEPT_FIELDS = keptSchema.keyof().options;
 
-/** Why the next start does not happen now. */
+/** The reason why the next start does not happen now. */
 export interface Problem {
   readonly reason: z.output<typeof reasonSchema>;
   readonly message: string;
@@ -83,7 +85,7 @@ export interface Problem {
   readonly busyProtocol?: PortProtocol;
 }
 
-/** The ladder of a stop under way. */
+/** The stop ladder under way. */
 export interface Stopping extends Readonly<z.output<typeof stopBegunSchema>> {
   /** Monotonic ms at which the last signal was sent, or the stop command written. */
   readonly signalledAt: number;
@@ -96,25 +98,25 @@ export type Handle = Readonly<Omit<z.output<typeof keptSchema>, 'stopping'>> & {
   readonly upSince: number | null;
   /** Monotonic ms before which it is not started again; null: at once. */
   readonly notBefore: number | null;
-  /** The delay that `notBefore` was made from, for the message. */
+  /** The delay behind `notBefore`, for the message. */
   readonly delayMs: number;
   readonly problem: Problem | null;
   readonly stopping: Stopping | null;
-  /** The runtime was asked to start `run` and has not answered. */
+  /** The runtime was asked to start `run` and has not answered yet. */
   readonly isStarting: boolean;
-  /** What a long start is doing, in words; null: nothing was said. */
+  /** What a long start is doing, in words; null when the runtime has said nothing. */
   readonly progress: string | null;
-  /** The start under way is no longer wanted, and its runtime was told so. */
+  /** The start under way is not wanted any more, and its runtime was told so. */
   readonly isStartCancelled: boolean;
-  /** Something of the last run (its remains) may still live and must be ended before a start. */
+  /** Remains of the last run may still live and must be ended before a start. */
   readonly hasRemains: boolean;
-  /** Monotonic ms at which remains were last looked for. */
+  /** Monotonic ms of the last look for remains. */
   readonly remainsCheckedAt: number | null;
   /** The working directory was removed on request. */
   readonly isCleared: boolean;
 };
 
-/** A handle for an instance that this node starts to hold. */
+/** A handle for an instance that is new to this node. */
 export function newHandle(
   facts: Pick<Handle, 'id' | 'configurationName' | 'static' | 'runtime' | 'restartToken'> & {
     /** Default: without a stop command, SIGTERM, 10 s. */
@@ -161,7 +163,7 @@ export class HandleBook {
     this.#disk = disk;
   }
 
-  /** Reads what was kept. Call once, before the reconcilers start. */
+  /** Reads what an earlier run kept. Call once, before the reconcilers start. */
   async load(clock: Clock): Promise<void> {
     for (const { value } of await this.#disk.load(HANDLES)) {
       const { stopping, ...kept } = keptSchema.parse(value);
@@ -169,7 +171,7 @@ export class HandleBook {
     }
   }
 
-  /** A handle changed or went. */
+  /** Adds a listener, which hears that a handle changed or went. */
   onChange(listener: (id: string) => void): void {
     this.#listeners.push(listener);
   }
@@ -183,8 +185,8 @@ export class HandleBook {
   }
 
   /**
-   * Resolves when all that this node was told and did is on its disk, or cannot be written now. For what must not be
-   * forgotten by a kill once somebody acts on it.
+   * Resolves when everything that this node was told and did is on its disk, or cannot be written now. Call it before
+   * anything happens that a kill must not make the node forget.
    */
   async keep(): Promise<void> {
     await this.#disk.tryToWrite();
@@ -198,7 +200,7 @@ export class HandleBook {
     this.#tell(handle.id);
   }
 
-  /** Changes some fields of a handle that exists; without one nothing happens. */
+  /** Changes some fields of a handle. Does nothing when there is none. */
   change(id: string, fields: Partial<Handle>): void {
     const handle = this.#handles.get(id);
     if (handle !== undefined) this.put({ ...handle, ...fields });
@@ -215,14 +217,17 @@ export class HandleBook {
   }
 }
 
-/** By the wall clock, which is all that daemons have in common; one that was set back only makes a stop longer. */
+/**
+ * Computes with the wall clock, the only one that two daemons share. A clock that was set back only makes a stop
+ * longer.
+ */
 function resumed(begun: z.output<typeof stopBegunSchema> | null, clock: Clock): Stopping | null {
   if (begun === null) return null;
   const since = clock.monotonic() - Math.max(0, clock.now() - begun.begunAt);
   return { ...begun, since, signalledAt: since };
 }
 
-/** The fields of `keptSchema`. Written out: every change of a handle comes through here. */
+/** The fields of `keptSchema`. Written out for speed: every change of a handle comes through here. */
 function keptOf(handle: Handle): z.output<typeof keptSchema> {
   const { stopping } = handle;
   return {

@@ -1,19 +1,18 @@
-/** Loads the node's `config.json`; writes it, with every default, when there is none. */
+/** Loads the node's `config.json`. Writes it, with every default, when there is none. */
 import { readFile, stat } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
 import { z } from 'zod';
 import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
 import { JsonTextError, readJsonText } from '../configuration-files/json-position.js';
 import { fieldName, type Problem, problemsOf } from '../configuration-files/problems.js';
-import { writeFileAtomically } from '../configuration-files/write-file.js';
+import { replaceFile } from '../files/replace-file.js';
 import { DroverError } from '../model/errors.js';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../model/node.js';
 
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * Called once at start, under the root's lock. Throws DRV_NODE_CONFIG_INVALID with one line per fault, each naming
- * file, place, field, what is wrong and what is accepted; never changes a file that exists.
+ * Called once at start, before the root's lock is taken. Never changes a file that exists. Throws
+ * DRV_NODE_CONFIG_INVALID with one line per fault: file, place, field, what is wrong, what is accepted.
  */
 export async function loadMainConfiguration(file: string): Promise<NodeConfiguration> {
   const text = await readText(file);
@@ -22,7 +21,7 @@ export async function loadMainConfiguration(file: string): Promise<NodeConfigura
   return configuration;
 }
 
-/** What the file says now; undefined: there is none. Throws like `loadMainConfiguration`. */
+/** The present content of the file; undefined when there is none. Throws like `loadMainConfiguration`. */
 export async function readMainConfiguration(file: string): Promise<NodeConfiguration | undefined> {
   const text = await readText(file);
   return text === undefined ? undefined : parseMainConfiguration(file, text);
@@ -47,8 +46,8 @@ export function parseMainConfiguration(file: string, text: string): NodeConfigur
 }
 
 /**
- * Writes `fields` over what the file says, or into a new one, with every default. Not while the node runs: it reads the
- * file once, at its start. Throws like `loadMainConfiguration`.
+ * Writes `fields` over the file's content, or into a new file, with every default. The node reads the file once, at its
+ * start, so do not call this while it runs. Throws like `loadMainConfiguration`.
  */
 export async function changeMainConfiguration(
   file: string,
@@ -61,7 +60,7 @@ export async function changeMainConfiguration(
   return changed;
 }
 
-/** Takes a join token that was used out of the file; whatever else it says stays. Throws like `loadMainConfiguration`. */
+/** Removes a used join token from the file; the rest stays. Throws like `loadMainConfiguration`. */
 export async function dropJoinToken(file: string): Promise<void> {
   const text = await readText(file);
   if (text === undefined) return;
@@ -96,7 +95,7 @@ async function writeDefaults(file: string): Promise<NodeConfiguration> {
 async function writeConfiguration(file: string, fields: object): Promise<void> {
   const text = `${JSON.stringify(fields, null, 2)}\n`;
   try {
-    await writeFileAtomically({ directory: dirname(file), file: basename(file), text, mode: 0o600 });
+    await replaceFile(file, text, { keepMode: true });
   } catch (error) {
     throw new DroverError('DRV_NODE_ROOT_UNUSABLE', `${file} cannot be written: ${fileReason(error)}`);
   }

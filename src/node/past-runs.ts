@@ -1,4 +1,4 @@
-/** The ends of an instance's last runs with what each wrote last, for `instance why`. */
+/** Tells how an instance's last runs ended and what each wrote last, for `instance why`. */
 import type { DescribedExit } from '../model/instance-description.js';
 import type { OutputSpan, PastRun } from '../model/past-exit.js';
 
@@ -10,7 +10,7 @@ export interface PastRunsOptions {
   ) => Promise<{ readonly lines: readonly string[]; readonly isKept: boolean }>;
 }
 
-/** Newest first, as they came. What cannot be read is said to be gone: an end is worth telling without its lines. */
+/** Newest first, as given. Lines that cannot be read count as gone: an end is worth telling without them. */
 export function describePastRuns(
   runs: readonly PastRun[],
   { now, read }: PastRunsOptions,

@@ -5,8 +5,8 @@ import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
 import { DroverError } from '../model/errors.js';
 
 /**
- * Throws DRV_NODE_ROOT_UNUSABLE, with the command that mends it, when `path`, or the link that stands there, belongs to
- * another user, or grants more than `mode`. A path that does not exist is fine.
+ * Throws DRV_NODE_ROOT_UNUSABLE, with the command that mends it, when `path` belongs to another user or grants more
+ * than `mode`. A link there must belong to this user too. A path that does not exist is fine.
  */
 export async function refuseIfOpen(path: string, mode: 0o600 | 0o700): Promise<void> {
   const { uid, username } = userInfo();

@@ -1,6 +1,6 @@
 /**
- * One node per root. The lock is a Unix socket in Linux's abstract name space: the kernel lets one process bind a
- * name and takes it back when that process ends, however it ends. The lock file only tells who holds it.
+ * Allows one node per root. The lock is a Unix socket in Linux's abstract name space: the kernel lets one process bind
+ * a name and frees it when that process ends in any way. The lock file only tells which process it is.
  */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
@@ -12,7 +12,7 @@ import type { RootPaths } from './root.js';
 const holderSchema = z.object({ pid: z.int(), startTime: z.number(), bootId: z.string() });
 type Holder = z.output<typeof holderSchema>;
 
-/** Size of `sun_path`: older and newer libuv agree on a name only when it fills all of it. */
+/** Size of `sun_path`. Versions of libuv agree on a name only when it fills all of it. */
 const NAME_BYTES = 108;
 
 export interface RootLock {
@@ -21,8 +21,9 @@ export interface RootLock {
 }
 
 /**
- * Takes the root for this process until `release` or the process's end; does not keep the process alive. Throws
- * DRV_NODE_ROOT_LOCKED, naming the holder, when another process has it, DRV_NODE_ROOT_UNUSABLE when it cannot be written.
+ * Takes the root for this process until `release` or its end. Does not keep the process alive. Throws
+ * DRV_NODE_ROOT_LOCKED, naming the other process, when the root is taken; DRV_NODE_ROOT_UNUSABLE when it cannot be
+ * written.
  */
 export async function acquireRootLock(paths: RootPaths): Promise<RootLock> {
   const server = createServer((connection) => connection.destroy());
@@ -36,7 +37,7 @@ export async function acquireRootLock(paths: RootPaths): Promise<RootLock> {
   }
   let released: Promise<void> | undefined;
   const release = async (): Promise<void> => {
-    // The file first: once the name is free, the file may be another's.
+    // The file first: once the name is free, the file may belong to another process.
     await rm(paths.lockFile, { force: true });
     await close(server);
   };
@@ -48,7 +49,7 @@ export async function acquireRootLock(paths: RootPaths): Promise<RootLock> {
   };
 }
 
-/** False: another process has the name. */
+/** Answers false when another process has the name. */
 function bind(server: Server, rootId: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
@@ -68,7 +69,7 @@ function close(server: Server): Promise<void> {
   });
 }
 
-/** The name is per network name space; a live holder in another one is found by its file. */
+/** Names are per network name space. A process that runs in another one is found by the lock file. */
 async function refuseOtherHolder({ root, lockFile }: RootPaths): Promise<void> {
   const holder = await readHolder(lockFile);
   if (holder === undefined || holder.pid === process.pid) return;
@@ -81,7 +82,7 @@ async function readHolder(lockFile: string): Promise<Holder | undefined> {
     const text = await readFile(lockFile, 'utf8');
     return text === '' ? undefined : holderSchema.safeParse(JSON.parse(text)).data;
   } catch {
-    // Missing, or written this moment: it is only needed for the message.
+    // Missing, or being written at this moment. It is only needed for the message.
     return undefined;
   }
 }
@@ -95,7 +96,10 @@ async function bootId(): Promise<string> {
   return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
 }
 
-/** Field 22 of the process's stat line, which the name in field 2, in parentheses, must not shift. */
+/**
+ * Field 22 of the process's stat line. The name in field 2 may contain spaces, so fields are counted after its
+ * parenthesis.
+ */
 async function startTimeOf(pid: number): Promise<number | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const field = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];

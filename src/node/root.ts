@@ -1,6 +1,6 @@
 /**
- * The node's directory: where everything lies under the root (DESIGN §4), made when missing and refused when it is
- * unusable or open to others. Knows paths and permissions only, nothing of what the files hold.
+ * The node's directory: all paths under the root (DESIGN §4). Missing directories are made; the root is refused when it
+ * is unusable or open to others. The content of files is not known here.
  */
 import { createHash } from 'node:crypto';
 import { access, constants, mkdir, realpath, stat } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { refuseIfOpen } from './private-path.js';
 /** Absolute real paths. */
 export interface RootPaths {
   readonly root: string;
-  /** Short stable name of this root, in every socket, session and label: `[0-9a-f]{12}`. */
+  /** A short stable name of this root, part of every socket, session and label: `[0-9a-f]{12}`. */
   readonly rootId: string;
   readonly configFile: string;
   readonly configurations: string;
@@ -23,19 +23,19 @@ export interface RootPaths {
   readonly instanceLogs: string;
   readonly droverLog: string;
   readonly auditLog: string;
-  /** 0700; everything in it belongs to the daemon alone. */
+  /** 0700; only the daemon uses it. */
   readonly data: string;
-  /** 0700; short enough for Unix sockets, so it may lie outside of the root. */
+  /** 0700. Short enough for Unix sockets, so it may lie outside of the root. */
   readonly sockets: string;
   readonly store: string;
   readonly templateCache: string;
-  /** Trees that storages gave. */
+  /** Copies of templates from storages. */
   readonly storages: string;
-  /** What is being downloaded. */
+  /** Downloads under way. */
   readonly downloads: string;
-  /** What is being uploaded. */
+  /** Uploads under way. */
   readonly uploads: string;
-  /** What extensions keep between starts. */
+  /** Data that extensions keep between starts. */
   readonly extensionData: string;
   /** Keys and certificates of the cluster; made when the first is written. */
   readonly cluster: string;
@@ -51,8 +51,8 @@ const SOCKET_NAME_BYTES = 40;
 const SHORT_DIRECTORY = '/tmp';
 
 /**
- * Makes what is missing under `root` and answers where everything is. Repeatable; never loosens or tightens what is
- * there. Throws DRV_NODE_ROOT_UNUSABLE with one line: the path, what is wrong, what to do.
+ * Makes missing directories under `root` and answers with all paths. Repeatable; changes no mode of a directory that
+ * exists. Throws DRV_NODE_ROOT_UNUSABLE with one line: the path, what is wrong, what to do.
  */
 export async function prepareRoot(root: string): Promise<RootPaths> {
   const path = await usableRoot(resolve(root));
@@ -126,7 +126,7 @@ async function provide(path: string, mode?: 0o700): Promise<void> {
   if (mode !== undefined) await refuseIfOpen(path, mode);
 }
 
-/** Not `recursive`: Node's never ends where the system answers ENOENT for a parent that exists, as in /proc. */
+/** Not `recursive`: that never ends in Node where the system answers ENOENT for a parent that exists, as in /proc. */
 async function makeDirectory(path: string, mode?: number): Promise<void> {
   await mkdir(path, mode).catch((error: unknown) => {
     if (!hasFileCode(error, 'EEXIST')) throw error;
@@ -146,7 +146,7 @@ function unusable(path: string, problem: string, cause?: unknown): DroverError {
   return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path}: ${problem}`, { cause });
 }
 
-/** Another directory at the same path is another root: what the former one started is not taken for its own. */
+/** A new directory at the same path is another root: processes of the former one do not belong to it. */
 async function rootIdOf(data: string): Promise<string> {
   const { dev, ino } = await stat(data, { bigint: true });
   return createHash('sha256').update(`${data}\0${dev}\0${ino}`).digest('hex').slice(0, 12);

@@ -1,12 +1,12 @@
-/** Secrets in a directory of their own under `data/`, each a small file: whole or not there, 0600 in 0700. */
+/** Keeps secrets in a directory of their own under `data/`, one small file each: whole or missing, 0600 in 0700. */
 import { mkdir, open, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
-import { writeFileAtomically } from '../configuration-files/write-file.js';
+import { replaceFile } from '../files/replace-file.js';
 import { DroverError } from '../model/errors.js';
 import { refuseIfOpen } from './private-path.js';
 
-/** More than any of them. */
+/** More than any secret has. */
 const MAX_BYTES = 64 * 1024;
 
 export class SecretDirectory {
@@ -34,7 +34,7 @@ export class SecretTextFile {
     this.name = join('data', basename(directory), file);
   }
 
-  /** Undefined: it does not exist. Throws DRV_NODE_ROOT_UNUSABLE, also when others can read it. */
+  /** Answers undefined when the file does not exist. Throws DRV_NODE_ROOT_UNUSABLE, also when others can read it. */
   async read(): Promise<string | undefined> {
     const path = join(this.#directory, this.#file);
     await refuseIfOpen(this.#directory, 0o700);
@@ -52,13 +52,13 @@ export class SecretTextFile {
     }
   }
 
-  /** Resolves when it is on disk. Throws DRV_NODE_ROOT_UNUSABLE; then what was there stands. */
+  /** Resolves when the text is on disk. Throws DRV_NODE_ROOT_UNUSABLE; then the former content stays. */
   async write(text: string): Promise<void> {
     try {
       await mkdir(this.#directory, { mode: 0o700 }).catch((error: unknown) => {
         if (!hasFileCode(error, 'EEXIST')) throw error;
       });
-      await writeFileAtomically({ directory: this.#directory, file: this.#file, text, mode: 0o600 });
+      await replaceFile(join(this.#directory, this.#file), text);
     } catch (error) {
       throw this.#unusable('written', error);
     }

@@ -1,6 +1,6 @@
 /**
- * The latest report of each instance until the master has it on disk: newer reports replace older ones, a new
- * connection says everything again. In memory only: after a restart the supervisor reports anew.
+ * Keeps the latest report of each instance until the master has it on disk. A newer report replaces an older one, and a
+ * new connection sends everything again. In memory only: after a restart the supervisor reports anew.
  */
 import type { Report } from '../channel/protocol/messages.js';
 
@@ -10,13 +10,13 @@ const BATCH = 500;
 export class StatusOutbox {
   readonly #latest = new Map<string, Report>();
   readonly #unsent = new Set<string>();
-  /** What was sent under a sequence number and is not acknowledged. */
+  /** The reports under each sequence number that is not acknowledged yet. */
   readonly #sent = new Map<number, readonly Report[]>();
   readonly #waiters: (() => void)[] = [];
   #isScheduled = false;
   #listener: (() => void) | undefined;
 
-  /** Says what is true of an instance now; the same again is no news. */
+  /** Sets the report of an instance. The same again is no news. */
   set(report: Report): void {
     const before = this.#latest.get(report.id);
     if (before !== undefined && isSameReport(before, report)) return;
@@ -29,13 +29,13 @@ export class StatusOutbox {
     return this.#latest.get(id);
   }
 
-  /** The instance is no longer held here: nothing more to say. */
+  /** Drops the report of an instance that this node does not hold any more. */
   forget(id: string): void {
     this.#latest.delete(id);
     this.#unsent.delete(id);
   }
 
-  /** One listener, called in a later microtask when there is something to send. */
+  /** Sets the one listener, called in a later microtask when there are reports to send. */
   onReady(listener: () => void): void {
     this.#listener = listener;
   }
@@ -61,13 +61,13 @@ export class StatusOutbox {
     for (const resolve of this.#waiters.splice(0)) resolve();
   }
 
-  /** Resolves when the master has everything that was said until then. */
+  /** Resolves when the master has everything that was reported before the call. */
   async whenEmpty(): Promise<void> {
     if (this.isEmpty) return;
     await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
-  /** True when the master has everything. */
+  /** True when the master has every report. */
   get isEmpty(): boolean {
     return this.#unsent.size === 0 && this.#sent.size === 0;
   }

@@ -1,6 +1,6 @@
 /**
- * Fetches template trees that the master expects to be needed, one after the other, beside everything that is really
- * needed. What fails is fetched when an instance needs it.
+ * Fetches template trees that the master expects to be needed, one after the other, beside what instances need now.
+ * A tree that could not be fetched is fetched again when an instance needs it.
  */
 import { publicMessage } from '../model/public-message.js';
 import type { FetchCost, TreeResult } from '../model/template.js';
@@ -15,7 +15,7 @@ export interface TemplatePrefetchOptions {
 export class TemplatePrefetch {
   readonly #options: TemplatePrefetchOptions;
   readonly #stopped = new AbortController();
-  /** In order of asking; one that is being fetched is the first. */
+  /** The trees that are still to be fetched, in the order of asking; the first one is under way. */
   readonly #wanted = new Map<string, Promise<TreeResult>>();
   #last: Promise<unknown> = Promise.resolve();
 
@@ -23,29 +23,20 @@ export class TemplatePrefetch {
     this.#options = options;
   }
 
-  /** Returns at once: how many of the trees are not here yet. Repeatable. */
-  take(digests: readonly string[]): number {
-    const missing = digests.filter((digest) => !this.#options.isCached(digest));
-    for (const digest of missing) void this.#want(digest);
-    return missing.length;
-  }
-
-  /** Takes them all, and says of each in turn how that went. Whoever stops listening stops nothing. */
-  async *follow(digests: readonly string[]): AsyncGenerator<TreeResult> {
+  /**
+   * Fetches those that are not cached, and yields the result of each digest in turn. Calls may overlap: a tree that two
+   * of them want is fetched once. A caller that stops reading stops no fetch.
+   */
+  async *fetch(digests: readonly string[]): AsyncGenerator<TreeResult> {
     const results = digests.map((digest) =>
       this.#options.isCached(digest) ? had(digest) : this.#want(digest),
     );
     for (const result of results) yield await result;
   }
 
-  /** Breaks off. Idempotent. */
+  /** Breaks off the fetch under way and begins no other. Idempotent. */
   async stop(): Promise<void> {
     this.#stopped.abort();
-    await this.#last;
-  }
-
-  /** Resolves when nothing is left to fetch. */
-  async whenIdle(): Promise<void> {
     await this.#last;
   }
 

@@ -1,6 +1,6 @@
 /**
- * Keeps a wrapper's memory on its own disk: the newest value of each key, written in batches behind the work, so
- * that no start waits for an fsync. What a kill loses of it is found again from the runtimes and the feed.
+ * Writes a wrapper's state to its own disk: the newest value of each key, in batches behind the work, so that no start
+ * waits for an fsync. After a kill, runtimes and feed tell again what was lost.
  */
 
 import type { Clock, TimerHandle } from '../loop/clock.js';
@@ -10,8 +10,8 @@ import { inSteps } from '../store/transaction.js';
 import type { Logger } from '../telemetry/logger.js';
 
 /**
- * Changes are gathered for so long: a start makes five in a few milliseconds, and their fsync would delay that of the
- * master's own record on the same disk.
+ * How long changes are gathered. A start makes five in a few milliseconds, and their fsyncs would delay the master's
+ * own on the same disk.
  */
 const GATHER_MS = 50;
 const RETRY_MS = 1000;
@@ -29,7 +29,7 @@ export class WriteBehind {
   #isFailing = false;
   #isStopping = false;
   #goOn: (() => void) | undefined;
-  /** Who waits for the end of the next try. */
+  /** Callers that wait for the end of the next try. */
   readonly #awaitingTry: (() => void)[] = [];
 
   constructor(options: WriteBehindOptions) {
@@ -40,24 +40,27 @@ export class WriteBehind {
     return (await this.#options.store.list(prefix)).entries;
   }
 
-  /** `value` undefined removes the key. Never throws; the write follows. */
+  /** Sets a value; `undefined` removes the key. Never throws; the write follows. */
   put(key: string, value: unknown): void {
     this.#waiting.set(key, value);
     this.#writing ??= this.#writeLater();
   }
 
-  /** Resolves when everything put so far is on disk. Waits its turn; `flush` does not. */
+  /** Resolves when everything put so far is on disk. Waits for the next batch; `flush` does not. */
   async written(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
   }
 
-  /** Writes what waits now, and resolves when it is on disk. */
+  /** Writes all waiting changes now, and resolves when they are on disk. */
   async flush(): Promise<void> {
     this.#goOn?.();
     await this.written();
   }
 
-  /** Writes what waits now; resolves when it is on disk, or when this try has failed and the next one is put off. */
+  /**
+   * Writes all waiting changes now. Resolves when they are on disk, or when this try has failed and the next one is put
+   * off.
+   */
   async tryToWrite(): Promise<void> {
     if (this.#writing === undefined) return;
     const tried = new Promise<void>((resolve) => this.#awaitingTry.push(resolve));
@@ -65,7 +68,10 @@ export class WriteBehind {
     await tried;
   }
 
-  /** Writes what waits; what cannot be written now is given up, and found again by the next daemon. Idempotent. */
+  /**
+   * Writes all waiting changes. Changes that cannot be written are given up; the next daemon finds them out again.
+   * Idempotent.
+   */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.flush();
@@ -80,7 +86,7 @@ export class WriteBehind {
       const isWritten = await this.#write(batch);
       for (const resolve of awaitingTry) resolve();
       if (isWritten || this.#isStopping) continue;
-      // Newer values win over those that could not be written.
+      // Newer values win over those of the failed batch.
       this.#waiting = new Map([...batch, ...this.#waiting]);
       await this.#pause(RETRY_MS);
     }
@@ -88,7 +94,7 @@ export class WriteBehind {
     for (const resolve of this.#awaitingTry.splice(0)) resolve();
   }
 
-  /** Cut short by `flush`. */
+  /** Waits; `flush` cuts it short. */
   async #pause(ms: number): Promise<void> {
     if (this.#isStopping) return;
     let timer: TimerHandle | undefined;

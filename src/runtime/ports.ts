@@ -24,10 +24,10 @@ type Bind = (port: number, family: 4 | 6) => Promise<void>;
 
 async function isFree(bind: Bind, port: number): Promise<boolean> {
   const code = await codeOf(bind(port, 6));
-  return judge(NO_IPV6.has(code) ? await codeOf(bind(port, 4)) : code);
+  return meansFree(NO_IPV6.has(code) ? await codeOf(bind(port, 4)) : code);
 }
 
-function judge(code: string): boolean {
+function meansFree(code: string): boolean {
   if (code === 'EADDRINUSE') return false;
   if (code === '' || code === 'EACCES') return true;
   throw new Error(`the port could not be checked: the system answered ${code}`);

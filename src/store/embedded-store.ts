@@ -1,5 +1,5 @@
 /**
- * What every embedded store has in common: transactions are judged in memory, committed in groups by `write`, and only
+ * What every embedded store has in common: transactions are checked in memory, committed in groups by `write`, and only
  * then shown to readers and watchers. A backend says how a group reaches the disk.
  */
 import { DroverError } from '../model/errors.js';
@@ -130,7 +130,7 @@ export abstract class EmbeddedStore implements Store {
     for (const { succeed } of group) succeed();
   }
 
-  /** Those called since were judged on top of what failed, so they fail with it. */
+  /** Those called since were checked on top of what failed, so they fail with it. */
   #fail(group: readonly Waiting[], error: unknown): void {
     const later = this.#waiting;
     this.#waiting = [];

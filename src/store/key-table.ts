@@ -1,12 +1,12 @@
 /**
  * The keys of a store in memory, in two layers: what is durable, and above it what was accepted but is still on its way
- * to the disk. Conflicts are judged here, at call time, against both layers; readers see the durable one only.
+ * to the disk. Conflicts are found here, at call time, against both layers; readers see the durable one only.
  */
 import { DroverError, messageOf } from '../model/errors.js';
 import type { Change, Entry, Operation } from './store.js';
 import { checkTransaction } from './transaction.js';
 
-/** A transaction that was judged good. Without changes it has the revision of the one before it. */
+/** An accepted transaction. Without changes it has the revision of the one before it. */
 export interface Accepted {
   readonly revision: number;
   readonly changes: readonly Change[];

@@ -58,7 +58,7 @@ export interface Store {
 
   /**
    * Applies all operations, 1 to MAX_OPERATIONS, or none. Resolves with the new revision once they are on disk
-   * (fsync); concurrent calls are committed together. Conflicts are judged against all transactions called before.
+   * (fsync); concurrent calls are committed together. Conflicts are checked against all transactions called before.
    * Throws DRV_STORE_CONFLICT (the message names the key), DRV_STORE_WRITE_FAILED (disk full and the like:
    * nothing was applied), DRV_STORE_CLOSED, DRV_INTERNAL for a malformed transaction.
    */

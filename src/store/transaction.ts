@@ -1,5 +1,5 @@
 /**
- * The form that every store asks of a transaction, checked before its conflicts are judged; and how larger work is cut
+ * The form that every store asks of a transaction, checked before its conflicts are checked; and how larger work is cut
  * into steps that fit into one.
  */
 import { DroverError } from '../model/errors.js';

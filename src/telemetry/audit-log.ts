@@ -1,10 +1,12 @@
 /**
- * The audit trail on disk: one JSON line for everything that was done or refused, in `logs/audit.log`, bounded by
- * rotation and readable by the owner alone. The last entries are kept in memory too, those of earlier runs included.
+ * The audit trail on disk: one JSON line for every action that was done or refused, in `logs/audit.log`. Rotation
+ * bounds it, and only the owner can read it. The last entries, those of earlier runs included, are kept in memory too.
  */
+
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { type AuditEntry, type AuditTrail, auditEntrySchema } from '../model/audit.js';
 import { DroverError, messageOf } from '../model/errors.js';
+import { cutText } from '../model/words.js';
 import type { Logger } from './logger.js';
 import { toPlainText } from './plain-text.js';
 import { RotatingFile } from './rotating-file.js';
@@ -12,11 +14,11 @@ import { hideTokens } from './secret-fields.js';
 
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const FILES = 4;
-/** Entries that `last` can give back. */
+/** The most entries that `last` can answer. */
 const AUDIT_ENTRIES_KEPT = 1000;
-/** What is read of each file at the start: enough for all entries kept, unless each is a kilobyte and more. */
+/** Bytes read of each file at the start: enough for all entries kept, unless each has a kilobyte or more. */
 const TAIL_BYTES = 2 * 1024 * 1024;
-/** A subject or an action may come from a client, who must not be able to fill the trail with one request. */
+/** A client, who may choose subject or action, must not be able to fill the trail with one request. */
 const MAX_FIELD_CHARS = 500;
 
 export interface AuditLogOptions {
@@ -30,7 +32,7 @@ export interface AuditLogOptions {
 export class AuditLog implements AuditTrail {
   readonly #options: AuditLogOptions;
   readonly #file: RotatingFile;
-  /** Oldest first; up to twice as many as are kept, so that it is cut rarely. */
+  /** Oldest first. Up to twice as many as are kept, so that the list is cut rarely. */
   #entries: AuditEntry[];
 
   /** Throws DRV_NODE_ROOT_UNUSABLE when the file cannot be opened at all. */
@@ -45,7 +47,10 @@ export class AuditLog implements AuditTrail {
     }
   }
 
-  /** On its way to the disk when this returns. A full disk loses entries, counted, and says so once. */
+  /**
+   * Records an entry, which is on its way to the disk when this returns. A full disk loses entries; one line later says
+   * how many.
+   */
   record(entry: Omit<AuditEntry, 'at'>): void {
     const whole = shorten({ at: this.#options.now(), ...entry });
     this.#entries.push(whole);
@@ -60,7 +65,7 @@ export class AuditLog implements AuditTrail {
     return count < 1 ? [] : this.#entries.slice(-Math.min(count, AUDIT_ENTRIES_KEPT));
   }
 
-  /** Idempotent; what is recorded later is kept in memory only. */
+  /** Idempotent. Later entries are kept in memory only. */
   close(): void {
     this.#file.close();
   }
@@ -82,13 +87,12 @@ function lineOf(entry: AuditEntry): string {
 
 function shorten(entry: AuditEntry): AuditEntry {
   const { action, subject } = entry;
-  return { ...entry, action: cut(action), subject: subject === null ? null : cut(subject) };
+  return { ...entry, action: clean(action), subject: subject === null ? null : clean(subject) };
 }
 
-function cut(text: string): string {
-  // Operators read it with tools that print what they find.
-  const safe = hideTokens(toPlainText(text.replace(/\s+/g, ' ')));
-  return safe.length <= MAX_FIELD_CHARS ? safe : `${safe.slice(0, MAX_FIELD_CHARS)}...`;
+function clean(text: string): string {
+  // Operators read the trail with tools that print control characters as they are.
+  return cutText(hideTokens(toPlainText(text.replace(/\s+/g, ' '))), MAX_FIELD_CHARS);
 }
 
 function lostEntry(lines: number, at: number): AuditEntry {
@@ -96,7 +100,9 @@ function lostEntry(lines: number, at: number): AuditEntry {
   return { at, key: null, action: 'audit', subject, address: null, result: 'failed' };
 }
 
-/** The newest entries of all files, oldest first. What is no entry, a line cut off by a crash, is left out. */
+/**
+ * The newest entries of all files, oldest first. Lines that are no entry, such as one cut off by a crash, are left out.
+ */
 function readEnd(path: string): AuditEntry[] {
   let entries: AuditEntry[] = [];
   for (let index = 0; index < FILES && entries.length < AUDIT_ENTRIES_KEPT; index++) {

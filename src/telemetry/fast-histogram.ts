@@ -1,7 +1,7 @@
 /**
- * A histogram for what happens a hundred thousand times a second: an observation is two additions, and the Prometheus
- * form is made when somebody scrapes. (prom-client's own looks its label set up by a composed string each time,
- * which was measured as 6 % of the control plane's time.)
+ * A histogram for events that come a hundred thousand times a second: an observation is two additions, and a scrape
+ * makes the Prometheus form. (prom-client's own composes a string to find its label set each time, which took 6 % of
+ * the control plane's time.)
  */
 import { Histogram, type MetricValueWithName, type Registry } from 'prom-client';
 
@@ -15,7 +15,7 @@ export interface FastHistogramOptions {
   readonly registers: Registry[];
 }
 
-/** A line of the exposition; prom-client keeps labels that lines share apart, and none are here. */
+/** A line of the exposition. prom-client keeps shared labels apart, and there are none here. */
 interface Shown extends MetricValueWithName<string> {
   readonly sharedLabels: object;
 }
@@ -26,7 +26,7 @@ interface Series {
   sum: number;
 }
 
-/** prom-client's histogram in all but where the observations are kept. */
+/** Like prom-client's histogram, except for where the observations are kept. */
 export class FastHistogram extends Histogram {
   readonly #options: FastHistogramOptions;
   readonly #series = new Map<string, Series>();
@@ -57,7 +57,7 @@ export class FastHistogram extends Histogram {
     series.sum += value;
   }
 
-  /** What prom-client's registry and its own `get` ask a histogram for, on every scrape. */
+  /** The values that prom-client's registry and its own `get` read on every scrape. */
   async getForPromString(): Promise<object> {
     const { name, help } = this.#options;
     const values: Shown[] = [];
@@ -67,7 +67,7 @@ export class FastHistogram extends Histogram {
 
   override reset(): void {
     super.reset();
-    // prom-client resets in its constructor, before there is anything of ours.
+    // prom-client resets in its constructor, before our fields exist.
     if (#series in this) this.#series.clear();
   }
 

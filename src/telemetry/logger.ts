@@ -1,20 +1,21 @@
 /**
- * The daemon's own log: JSON lines in logs/drover.log, readable lines on a terminal. In-process and synchronous:
- * a line is on its way to the disk before the decision it tells of is acted on, and no worker thread costs memory.
+ * The daemon's own log: JSON lines in logs/drover.log, readable lines on a terminal. It writes in this process and
+ * synchronously: a line is on its way to the disk before the decision is acted on, and no worker thread costs memory.
  */
 import { type Logger as PinoLogger, pino } from 'pino';
 import { RotatingFile } from './rotating-file.js';
 import { HIDDEN, hideSecrets, hideTokens, SECRET_FIELDS } from './secret-fields.js';
+import { SourceStacks } from './source-stack.js';
 
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const FILES = 4;
 
-/** What parts log to. `child({ ... })` adds fields. Never pass tokens or environment values. */
+/** The interface that parts log to. `child({ ... })` adds fields. Never pass tokens or environment values. */
 export type Logger = Pick<PinoLogger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'child'>;
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
-/** Where readable lines go; coloured when it is a TTY. */
+/** The stream for readable lines, coloured when it is a TTY. */
 export interface LogTerminal {
   readonly isTTY?: boolean;
   write(text: string): unknown;
@@ -32,7 +33,9 @@ export interface LoggerOptions {
 
 export interface OpenLogger {
   readonly logger: Logger;
-  /** Idempotent. Nothing should be logged afterwards: it would reach the terminal at best. */
+  /** From here on lines go to the file only. Idempotent. */
+  closeTerminal(): void;
+  /** Idempotent. Lines logged afterwards reach the terminal at best. */
   close(): void;
 }
 
@@ -40,7 +43,7 @@ export interface OpenLogger {
 export async function createLogger(options: LoggerOptions): Promise<OpenLogger> {
   const { file: path, level, redact = [] } = options;
   const file = new RotatingFile({ path, maxBytes: MAX_FILE_BYTES, files: FILES, lostLine });
-  const terminal = await openTerminal(options.terminal);
+  let terminal = await openTerminal(options.terminal);
   const write = (line: string): void => {
     const safe = hideTokens(line);
     file.write(safe);
@@ -53,15 +56,31 @@ export async function createLogger(options: LoggerOptions): Promise<OpenLogger> 
       base: { pid: process.pid },
       formatters: { log: (fields) => hideSecrets(fields, hidden) },
       // Formatters do not see the fields of `child`; serializers do.
-      serializers: Object.fromEntries([...hidden].map((name) => [name, () => HIDDEN])),
+      serializers: {
+        ...Object.fromEntries([...hidden].map((name) => [name, () => HIDDEN])),
+        err: errorSerializer(),
+      },
     },
     { write },
   );
+  const closeTerminal = (): void => {
+    terminal?.close();
+    terminal = undefined;
+  };
   const close = (): void => {
     file.close();
-    terminal?.close();
+    closeTerminal();
   };
-  return { logger, close };
+  return { logger, closeTerminal, close };
+}
+
+/** As pino's own, with our files in the stack. */
+function errorSerializer(): (error: Error) => unknown {
+  const stacks = new SourceStacks();
+  return (error) => {
+    const fields = pino.stdSerializers.err(error);
+    return typeof fields.stack === 'string' ? { ...fields, stack: stacks.translate(fields.stack) } : fields;
+  };
 }
 
 function lostLine(lines: number): string {
@@ -78,7 +97,7 @@ interface OpenTerminal {
   close(): void;
 }
 
-/** Loads pino-pretty only when somebody looks: a daemon under a service manager saves its memory. */
+/** Loads pino-pretty only for a terminal: a daemon under a service manager saves its memory. */
 async function openTerminal(target: boolean | LogTerminal): Promise<OpenTerminal | undefined> {
   if (target === false) return undefined;
   const terminal = target === true ? process.stdout : target;
@@ -88,7 +107,7 @@ async function openTerminal(target: boolean | LogTerminal): Promise<OpenTerminal
     ignore: 'pid,hostname',
     translateTime: 'SYS:HH:MM:ss.l',
   };
-  // The message says it all for a person; the fields are in the file. Errors of ours show where they come from.
+  // For a person the message is enough, and the fields are in the file. Errors of ours show where they come from.
   const plain = prettyFactory({ ...shared, hideObject: true });
   const detailed = prettyFactory(shared);
   const show = (line: string): void => {
@@ -102,19 +121,19 @@ async function openTerminal(target: boolean | LogTerminal): Promise<OpenTerminal
 }
 
 /**
- * Every escape of a JSON text, and C1 as it is. A backslash is read together with what it escapes, or the end of an
- * escaped one would be taken for the start of another.
+ * Every escape of a JSON text, and C1 characters as they are. A backslash is matched together with the character it
+ * escapes: the end of one escape must not look like the start of another.
  */
 const ESCAPES = /\\(?:u[0-9a-f]{4}|.)|[\x7f-\x9f]/g;
 const CONTROLS = /^(?:\\u00[01][0-9a-f]|\\[bfr]|[\x7f-\x9f])$/;
-/** How pino begins the message, which stands last; within a text the quotes would be escaped. */
+/** The text before pino's message, which stands last. Within a text the quotes would be escaped. */
 const MESSAGE = ',"msg":"';
 
-/** A JSON line without what steers a terminal: clients and instances choose names and texts that are logged. */
+/** Removes from a JSON line what steers a terminal: clients and instances choose names and texts that are logged. */
 function harmless(line: string): string {
   const from = line.lastIndexOf(MESSAGE);
   if (from === -1) return withoutControls(line);
-  // A second line of a message could pass for a line of ours; stack traces have theirs.
+  // A second line of a message could look like a log line of ours. Stack traces keep their lines.
   const message = withoutControls(line.slice(from)).replace(ESCAPES, (found) =>
     found === '\\n' ? ' ' : found,
   );

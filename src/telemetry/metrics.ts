@@ -1,6 +1,6 @@
 /**
- * All metrics, by name, in one place; nothing else in Drover knows a metric's name. A `Metrics` belongs to one
- * daemon and has its own registry, so that several can live in one test process.
+ * All metrics, by name, in one place; no other file knows a metric's name. A `Metrics` belongs to one daemon and has
+ * its own registry, so that several can live in one test process.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Outcome } from '../loop/reconciler.js';
@@ -13,7 +13,7 @@ const EVENT_LOOP_SAMPLE_MS = 100;
 const SHORT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 const START_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** One line each for every instance that was measured, gone with it. */
+/** One line for every measured instance. The line goes with the instance. */
 export const USAGE_METRICS: readonly UsageMetric[] = [
   {
     name: 'drover_instance_cpu_seconds_total',
@@ -35,14 +35,14 @@ export const USAGE_METRICS: readonly UsageMetric[] = [
   },
 ];
 
-/** Numbers that are read when somebody scrapes, not pushed. */
+/** Numbers that each scrape reads. */
 export interface MetricSources {
   /** Instances by configuration and state. */
   instances(): Iterable<{ configuration: string; state: string; count: number }>;
   /** Declared minimum and what counts towards it now. */
-  services(): Iterable<{ configuration: string; minimum: number; actual: number }>;
+  minimums(): Iterable<{ configuration: string; minimum: number; actual: number }>;
   configurationFileErrors(): number;
-  /** What instances use, by what their nodes measured last. */
+  /** What instances use, as their nodes measured it last. */
   usages(): Iterable<ShownUsage>;
 }
 
@@ -115,7 +115,7 @@ export class Metrics {
     this.#registerQueues();
   }
 
-  /** Trace sink for controllers. */
+  /** Receives the controllers' trace events. */
   readonly trace = (event: TraceEvent): void => {
     if (event.kind !== 'round') return;
     this.#countRound(event.controller, event.outcome, event.durationMs);
@@ -178,7 +178,7 @@ export class Metrics {
       registers,
       collect() {
         this.reset();
-        for (const { configuration, minimum } of sources.services()) this.set({ configuration }, minimum);
+        for (const { configuration, minimum } of sources.minimums()) this.set({ configuration }, minimum);
       },
     });
     new Gauge({
@@ -188,7 +188,7 @@ export class Metrics {
       registers,
       collect() {
         this.reset();
-        for (const { configuration, actual } of sources.services()) this.set({ configuration }, actual);
+        for (const { configuration, actual } of sources.minimums()) this.set({ configuration }, actual);
       },
     });
     new Gauge({
@@ -206,7 +206,7 @@ export class Metrics {
     addNodeGauges(this.registry, read);
   }
 
-  /** Shows how many WebSockets the API holds. Called once. */
+  /** Shows how many WebSockets the API has open. Called once. */
   addApiSockets(read: () => number): void {
     new Gauge({
       name: 'drover_api_sockets',

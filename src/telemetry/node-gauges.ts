@@ -5,7 +5,7 @@ import type { NodeRecord } from '../model/node.js';
 /** What a master knows of one node. */
 export interface NodeFigures {
   readonly record: NodeRecord;
-  /** What placement has given out there. */
+  /** The resources that placement has given out there. */
   readonly use: { readonly ramMB: number; readonly cpu: number; readonly instances: number };
   /** Undefined: no beat since the master started. */
   readonly beatAgeMs: number | undefined;
@@ -14,7 +14,7 @@ export interface NodeFigures {
 interface NodeFigure {
   readonly name: string;
   readonly help: string;
-  /** Undefined: the node has none now. */
+  /** Undefined when the node has no such value now. */
   read(node: NodeFigures): number | undefined;
 }
 

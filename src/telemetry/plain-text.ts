@@ -1,8 +1,8 @@
 /** Turns a line that a program wrote for a terminal into plain text. */
 
 /**
- * OSC, DCS, SOS, PM and APC strings, ended by BEL or ST, or cut off by the end of the line. None may hold the start
- * of another: that keeps it linear, for an instance may write what it likes.
+ * OSC, DCS, SOS, PM and APC strings, ended by BEL, ST or the end of the line. None may contain the start of another:
+ * that keeps the match linear for hostile input.
  */
 const CONTROL_STRING =
   /(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x90\x98\x9c-\x9f]*(?:\x07|\x1b\\|\x9c|$)/g;
@@ -11,7 +11,7 @@ const CONTROL_STRING =
  * takes quadratic time for sequences that have no end.
  */
 const SEQUENCE = /[\x1b\x9b][[\]()#;?]*(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-ntqry=><~]/g;
-/** What is left of C0 and C1; a tab is text. */
+/** The remaining control characters (C0 and C1); a tab is text. */
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f-\x9f]/g;
 
 /** `line` without escape sequences and control characters. Linear in its length. */

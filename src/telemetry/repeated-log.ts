@@ -1,6 +1,6 @@
 /**
- * Says the same thing again only after a growing pause: for what is tried over and over, by us or by strangers, and
- * would fill the log. A cause that has not been heard of for as long as its pause counts as new.
+ * Logs the same cause again only after a growing pause, for failures that repeat and would fill the log. A cause that
+ * did not occur for as long as its pause counts as new.
  */
 import type { Logger } from './logger.js';
 
@@ -39,7 +39,7 @@ export class RepeatedLog {
     this.#remember(cause, { count: 0, pauseMs: Math.min(2 * known.pauseMs, MAX_PAUSE_MS), saidAt: now });
   }
 
-  /** It has gone well: the next failure is news. */
+  /** Forgets a cause, because it has gone well: the next failure is news. */
   clear(cause?: string): void {
     if (cause === undefined) this.#causes.clear();
     else this.#causes.delete(cause);

@@ -1,6 +1,6 @@
 /**
- * A log file that never grows past a bound: written synchronously line by line, rotated by renaming
- * (`drover.log`, `.1`, `.2`, ...). A full disk loses lines, counted, and never the daemon.
+ * A log file with a bound: written synchronously line by line, rotated by renaming (`drover.log`, `.1`, `.2`, ...). A
+ * full disk loses lines, which are counted, and never ends the daemon.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -14,9 +14,9 @@ export interface RotatingFileOptions {
   readonly maxBytes: number;
   /** Files kept, the current one included; at least 1. */
   readonly files: number;
-  /** Of a file that is made. Default 0640. */
+  /** Mode of a new file. Default 0640. */
   readonly mode?: number;
-  /** The line that is written when lines could be written again, to say how many were lost. */
+  /** The line that says how many lines were lost, once lines can be written again. */
   readonly lostLine: (lines: number) => string;
 }
 
@@ -26,17 +26,17 @@ export class RotatingFile {
   #size = 0;
   #isClosed = false;
   #lost = 0;
-  /** A failed write, or a crash of an earlier run, may have left half a line behind. */
+  /** A failed write, or a crash of an earlier run, may have left half a line. */
   #isLineOpen = false;
 
-  /** Throws when the file cannot be opened at all: at the start that is the operator's business. */
+  /** Throws when the file cannot be opened at all: at the start an operator can mend that. */
   constructor(options: RotatingFileOptions) {
     this.#options = options;
     mkdirSync(dirname(options.path), { recursive: true });
     this.#open();
   }
 
-  /** Lines that could not be written since the last one that could. */
+  /** Number of lines lost since the last one that was written. */
   get lost(): number {
     return this.#lost;
   }

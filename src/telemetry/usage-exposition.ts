@@ -1,6 +1,6 @@
 /**
- * The Prometheus text of what instances use, written out by hand: three lines for each of ten thousand instances take
- * 20 ms this way, and with prom-client's own formatting ten times that on each scrape.
+ * Writes the Prometheus text of what instances use. Three lines for each of ten thousand instances take 20 ms this way,
+ * and ten times that with prom-client's own formatting.
  */
 
 export interface ShownUsage {
@@ -22,7 +22,7 @@ export interface UsageMetric {
 /** More instances than that are left out. */
 const MOST_SHOWN = 10_000;
 
-/** Empty when there is nothing to show. Labels are ids and names, which need no escapes. */
+/** Empty without instances. Labels are ids and names, which need no escapes. */
 export function usageExposition(metrics: readonly UsageMetric[], usages: Iterable<ShownUsage>): string {
   const texts = metrics.map(({ name, help, type }) => `\n# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);
   let count = 0;

@@ -1,4 +1,4 @@
-/** All that a master has of templates, put together: local ones, those of storages, and how they get around. */
+/** Builds everything that a master has of templates: the local ones, those of storages, and their way to the nodes. */
 import type { Clock } from '../loop/clock.js';
 import { type Part, RunningParts } from '../loop/lifecycle.js';
 import type { ClusterSyncReport } from '../model/template.js';
@@ -22,7 +22,7 @@ export interface MasterTemplatesOptions {
   };
   readonly providers: StorageProviders;
   readonly maxUploadMB: number;
-  /** Asked at each sync: the master is built after its templates. */
+  /** Read at each sync, because the master is built after its templates. */
   readonly nodes: ClusterSyncOptions['nodes'];
   readonly clock: Clock;
   readonly random: () => number;
@@ -61,9 +61,9 @@ export class MasterTemplates implements Part {
   }
 
   async start(): Promise<void> {
-    // Stopped last: it waits for digests, which end when the libraries do.
+    // Stopped last: it waits for digests, which end when the libraries stop.
     await this.#running.start(this.#clusterSync);
-    // First what a killed process left half-way, then those who look at the directory.
+    // First restores what a killed process left half-done, then starts the parts that read the directory.
     await this.#running.start(this.local);
     await this.#running.start(this.#library);
     await this.#downloads.start();

@@ -1,4 +1,4 @@
-/** All templates that a master gives out, local ones and those of storages, as one source for feed and channel. */
+/** Gives out all templates of a master, local ones and those of storages, as one source for feed and channel. */
 import { DroverError } from '../model/errors.js';
 import { LOCAL_STORAGE } from '../model/template.js';
 import type { TemplateLibrary, TemplateListener } from './library/library.js';
@@ -17,7 +17,7 @@ export interface TemplateSourcesOptions {
 export class TemplateSources {
   readonly #options: TemplateSourcesOptions;
   readonly #stopped = new AbortController();
-  /** Whole trees under way, by digest. */
+  /** Whole trees that are being read, by digest. */
   readonly #bundles = new Map<string, SharedStream>();
   /** Single files of trees. */
   readonly parts: TreeManifests;
@@ -49,8 +49,8 @@ export class TemplateSources {
   }
 
   /**
-   * The tar stream of the tree that has this digest now, packed once for all who ask at the same time. Throws
-   * DRV_TEMPLATE_UNKNOWN when none has.
+   * The tar stream of the tree that has this digest now, packed once for all callers at the same time. Throws
+   * DRV_TEMPLATE_UNKNOWN when no tree has it.
    */
   openBundle(digest: string): AsyncIterable<Buffer> {
     const known = this.#bundles.get(digest);
@@ -72,14 +72,14 @@ export class TemplateSources {
         yield* local.openBundle(digest);
         return;
       } catch (error) {
-        // Thrown before the first byte. A copy that nobody has looked at since the start may have it.
+        // Thrown before the first byte. A storage's copy that was not read since the start may have the digest.
         if (!DroverError.is(error, 'DRV_TEMPLATE_UNKNOWN')) throw error;
       }
     }
     yield* stored.openBundle(digest);
   }
 
-  /** Ends what is being read for wrappers. Idempotent. */
+  /** Ends the streams to wrappers. Idempotent. */
   stop(): void {
     this.#stopped.abort();
   }
@@ -90,7 +90,10 @@ export class TemplateSources {
     return (isStored ? undefined : await local.locate(digest)) ?? (await stored.locate(digest));
   }
 
-  /** Calls `listener` when a template changed, or one that was missing may be there. Returns what unsubscribes. */
+  /**
+   * Calls `listener` when a template changed, or when a missing one may be there. Returns the function that
+   * unsubscribes.
+   */
   onChange(listener: TemplateListener): () => void {
     const unsubscribe = [this.#options.local.onChange(listener), this.#options.stored.onChange(listener)];
     return () => {

@@ -5,12 +5,14 @@ import { benchControlPlane } from './control-plane.js';
 import { benchIdle } from './idle.js';
 import { benchLiveLog } from './live-log/live-log.js';
 import { benchSessions } from './sessions.js';
+import { benchStart } from './start.js';
 import { benchStartAndRestart } from './start-and-restart.js';
 import { printTable, type Row } from './table.js';
 import { benchTemplateFanOut } from './template-fan-out.js';
 import { benchTemplateUpload } from './template-upload.js';
 
 const BENCHES: Readonly<Record<string, () => Promise<Row[]>>> = {
+  start: benchStart,
   'control-plane': benchControlPlane,
   cluster: benchCluster,
   'start-and-restart': benchStartAndRestart,

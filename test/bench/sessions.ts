@@ -141,7 +141,7 @@ async function adoptionRow(daemon: BenchDaemon, tool: Tool): Promise<Row> {
     logsDirectory: instanceLogs,
     segmentBytes: 8 * 1024 * 1024,
     segments: 4,
-    sessionOwnerProgram: join(REPOSITORY, 'dist/src/runtime/session/session-owner-main.js'),
+    sessionOwnerProgram: join(REPOSITORY, 'dist/session-owner-main.js'),
     path: process.env.PATH ?? '',
     logger: pino({ enabled: false }),
     clock: new SystemClock(),

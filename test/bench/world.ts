@@ -9,7 +9,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
-const MAIN = join(REPOSITORY, 'dist/src/main.js');
+const MAIN = join(REPOSITORY, 'dist/main.js');
+const START_LIMIT_MS = 60_000;
+const START_POLL_MS = 3;
 
 export interface InstanceInfo {
   readonly id: string;
@@ -22,6 +24,8 @@ export class BenchDaemon {
   readonly root: string;
   readonly url: string;
   readonly token: string;
+  /** From the spawn to the first answer 200 of `/api/instances`, the last time that it was started. */
+  startedInMs = Number.NaN;
   #child: ChildProcess;
   readonly #agent = new Agent({ keepAlive: true });
 
@@ -53,14 +57,16 @@ export class BenchDaemon {
     const probe = withLoopDelay
       ? ['--import', fileURLToPath(new URL('./loop-delay.js', import.meta.url))]
       : [];
+    const startedAt = performance.now();
     const child = spawnDaemon(root, probe);
     const url = `http://127.0.0.1:${apiPort}/api`;
-    const tokenOf = (): Promise<string> => readFile(join(root, 'data', 'admin.key'), 'utf8');
-    await until(
-      async () =>
-        (await fetch(`${url}/node`, { headers: { authorization: `Bearer ${(await tokenOf()).trim()}` } })).ok,
-    );
-    return new BenchDaemon(root, url, (await tokenOf()).trim(), child);
+    const tokenOf = async (): Promise<string> =>
+      (await readFile(join(root, 'data', 'admin.key'), 'utf8')).trim();
+    await until(async () => isServing(url, await tokenOf()), START_LIMIT_MS, START_POLL_MS);
+    const startedInMs = performance.now() - startedAt;
+    const daemon = new BenchDaemon(root, url, await tokenOf(), child);
+    daemon.startedInMs = startedInMs;
+    return daemon;
   }
 
   get pid(): number {
@@ -103,16 +109,18 @@ export class BenchDaemon {
     return (await this.request('GET', '/instances')) as InstanceInfo[];
   }
 
-  /** `kill -9`. Until `startAgain` nothing may be asked of it. */
-  async kill(): Promise<void> {
+  /** `kill -9` unless told otherwise. Until `startAgain` nothing may be asked of it. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const ended = new Promise((resolve) => this.#child.once('exit', resolve));
-    this.#child.kill('SIGKILL');
+    this.#child.kill(signal);
     await ended;
   }
 
   async startAgain(): Promise<void> {
+    const startedAt = performance.now();
     this.#child = spawnDaemon(this.root, []);
-    await until(async () => (await this.instances()).length >= 0);
+    await until(() => isServing(this.url, this.token), START_LIMIT_MS, START_POLL_MS);
+    this.startedInMs = performance.now() - startedAt;
   }
 
   async stop(): Promise<void> {
@@ -131,11 +139,17 @@ function spawnDaemon(root: string, probe: readonly string[]): ChildProcess {
   });
 }
 
-export async function until(isDone: () => Promise<boolean>, timeoutMs = 60_000): Promise<void> {
+async function isServing(url: string, token: string): Promise<boolean> {
+  const response = await fetch(`${url}/instances`, { headers: { authorization: `Bearer ${token}` } });
+  await response.body?.cancel();
+  return response.ok;
+}
+
+export async function until(isDone: () => Promise<boolean>, timeoutMs = 60_000, everyMs = 20): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await isDone().catch(() => false))) {
     if (performance.now() > deadline) throw new Error('a benchmark waited in vain');
-    await delay(20);
+    await delay(everyMs);
   }
 }
 

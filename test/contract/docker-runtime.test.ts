@@ -17,7 +17,7 @@ import { FakeRegistry } from '../support/runtime/fake-registry.js';
 import { until } from '../support/until.js';
 import { testRuntime } from './runtime-contract.js';
 
-const DAEMON = fileURLToPath(new URL('../../dist/test/support/runtime/docker-daemon.js', import.meta.url));
+const DAEMON = fileURLToPath(new URL('../../build/test/support/runtime/docker-daemon.js', import.meta.url));
 /** Started before anything is decided: whether one can be had is only known then. */
 const started = await startEngine();
 const reason = typeof started === 'string' ? started : undefined;

@@ -14,11 +14,13 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { parseJoinToken } from '../../src/channel/trust/join-token.js';
+import { drover, Member } from '../support/cluster/member.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { DaemonProcess } from '../support/daemon/daemon-process.js';
 import { until } from '../support/until.js';
 
-const PROGRAM = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const NOBODY = 65_534;
 
 let world: DaemonWorld;
@@ -27,21 +29,28 @@ beforeEach(async () => {
 });
 afterEach(({ task }) => world.finish(failedOf(task)));
 
-/** Starts a daemon that must refuse; answers its one line. */
-async function refusalOf(root = world.root, uid?: number): Promise<string> {
-  const daemon = new DaemonProcess({ root, ...(uid !== undefined && { uid }) });
+/** Waits for the end of a daemon that cannot start. */
+async function endOf(daemon: DaemonProcess): Promise<DaemonProcess> {
   try {
     // The other thing that can happen: it starts.
-    await Promise.race([daemon.ended, until(() => expect(daemon.stdout).toContain('curl '))]);
-    expect(daemon.stdout).not.toContain('curl ');
+    await Promise.race([daemon.ended, until(() => expect(daemon.stdout).toMatch(/^Drover is running/m))]);
+    expect(daemon.stdout).not.toMatch(/^Drover is running/m);
   } finally {
     if (daemon.isRunning) await daemon.end('SIGKILL');
   }
+  return daemon;
+}
+
+/** Starts a daemon that must refuse; answers its one line. */
+async function refusalOf(root = world.root, uid?: number): Promise<string> {
+  const daemon = await endOf(new DaemonProcess({ root, ...(uid !== undefined && { uid }) }));
   expect({ ...(await daemon.ended), stderr: daemon.stderr }).toEqual({
     code: 1,
     signal: null,
     stderr: expect.stringMatching(/^drover: .+\n$/),
   });
+  // Said once, not again as a line of the log.
+  expect(daemon.stdout).not.toContain(daemon.stderr.replace(/^drover: |\n$/g, ''));
   return daemon.stderr;
 }
 
@@ -124,9 +133,11 @@ it('refuses a truncated store and changes nothing of it', async () => {
   );
 });
 
-it('makes what is missing in an empty directory', async () => {
+it('makes what is missing in a new directory, and removes what a kill in mid-write left there', async () => {
   const root = join(world.root, 'new');
   mkdirSync(root);
+  const unfinished = '.drover-0123456789abcdef.tmp';
+  writeFileSync(join(root, unfinished), 'half');
   const daemon = new DaemonProcess({ root });
   // It serves, or ends because another program has port 7000, which a new config.json says.
   await Promise.race([daemon.ended, until(() => expect(daemon.stdout).toContain('curl '))]);
@@ -136,6 +147,7 @@ it('makes what is missing in an empty directory', async () => {
   expect(readdirSync(root)).toEqual(
     expect.arrayContaining(['configurations', 'data', 'extensions', 'logs', 'running', 'templates']),
   );
+  expect(readdirSync(root)).not.toContain(unfinished);
   expect(statSync(join(root, 'data')).mode & 0o777).toBe(0o700);
 });
 
@@ -153,6 +165,64 @@ it('refuses a cluster port that is bound, and tells HTTP clients there where the
     400,
     expect.stringContaining(`http://127.0.0.1:${world.apiPort}/api`),
   ]);
+});
+
+async function newToken(): Promise<string> {
+  const [token = ''] = (await drover('token', '--root', world.root)).split('\n');
+  return token;
+}
+
+it('refuses to start as a node whose first join the master refuses', async () => {
+  await world.start();
+  const member = await Member.create();
+  try {
+    const token = await newToken();
+    await member.join(token, `127.0.0.1:${world.apiPort + 1}`, 'second');
+    const command = `cluster token revoke ${parseJoinToken(token).id}`;
+    expect(await world.api.send('POST', '/commands/execute', { command })).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('is revoked'),
+    });
+    expect(await refusalOf(member.paths.root)).toMatch(/does not know the join token: it was revoked/);
+  } finally {
+    await member.finish();
+  }
+});
+
+it('waits for a master that is away, as a node that has nothing else to do', async () => {
+  await world.start();
+  const member = await Member.create();
+  try {
+    await member.join(await newToken(), `127.0.0.1:${world.apiPort + 1}`, 'second');
+    await world.kill('SIGTERM');
+    member.start();
+    await until(() => expect(member.output).toContain('NOT connected'));
+    await world.start();
+    await until(() => expect(member.output).toContain('joined the master'));
+    expect(await member.daemon.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  } finally {
+    await member.finish();
+  }
+});
+
+it('shows the stack of a bug with the places in the source files, at the terminal and in the log', async () => {
+  const broken = join(world.root, 'broken.mjs');
+  writeFileSync(
+    broken,
+    `import os from 'node:os';
+     import { syncBuiltinESMExports } from 'node:module';
+     os.totalmem = () => { throw new TypeError('broken on purpose'); };
+     syncBuiltinESMExports();`,
+  );
+  // With a default, the size of the machine is asked for.
+  const config = join(world.root, 'config.json');
+  writeFileSync(config, JSON.stringify({ ...JSON.parse(readFileSync(config, 'utf8')), maxRamMB: undefined }));
+  const daemon = await endOf(new DaemonProcess({ root: world.root, preload: broken }));
+  expect(await daemon.ended).toEqual({ code: 1, signal: null });
+  const place = /at startWrapper \(.*\/src\/daemon\/start-wrapper\.ts:\d+:\d+\)/;
+  expect(daemon.stderr).toMatch(/^drover: TypeError: broken on purpose\n/);
+  expect(daemon.stderr).toMatch(place);
+  expect(readFileSync(world.paths.droverLog, 'utf8')).toMatch(place);
 });
 
 it('has a help and a version', () => {

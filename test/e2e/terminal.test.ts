@@ -8,7 +8,7 @@ import { TerminalScreen } from '../support/daemon/terminal-screen.js';
 import { hasTool } from '../support/runtime/process-world.js';
 import { until } from '../support/until.js';
 
-const PROGRAM = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const COLUMNS = 100;
 
 /** The executable on a terminal of its own, as a person sees it. */

@@ -23,7 +23,7 @@ const SERVER_PATHS = [process.cwd(), homedir(), tmpdir(), 'node_modules', '/proc
   (path) => path.length > 1,
 );
 
-const document = apiDocumentSchema.parse(JSON.parse(new ApiWorld().server.description));
+const document = apiDocumentSchema.parse(JSON.parse(await new ApiWorld().server.describe()));
 const check = new OpenApiCheck(document);
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({

@@ -73,7 +73,7 @@ function hasEndedForGood(fleet: Fleet, { id, placement, revision, desired }: Ins
 }
 
 function* servicesOf(fleet: Fleet): Generator<string> {
-  const sources = fleet.master?.master?.metricSources().services() ?? [];
+  const sources = fleet.master?.master?.metricSources().minimums() ?? [];
   for (const { configuration: name, minimum, actual } of sources) {
     const maximum = fleet.files.get(name)?.maximumServiceCount ?? Number.POSITIVE_INFINITY;
     if (actual < Math.min(minimum, maximum)) yield `${actual} of ${minimum} ${name} stand`;

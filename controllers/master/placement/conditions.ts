@@ -3,8 +3,8 @@
  * them and `why` explains by them, so that what is said is what was decided.
  */
 import type { NodeVerdict } from '../../../src/explain/explanation.js';
-import { durationText } from '../../../src/explain/words.js';
 import type { NodeCondition } from '../../../src/model/node.js';
+import { durationText } from '../../../src/model/words.js';
 
 /** What decides about one node for one instance. */
 export interface Candidate {

@@ -1,5 +1,5 @@
 /** What moves wait for, in words and numbers, from the verdicts that decide them. */
-import { countText, durationText } from '../../../src/explain/words.js';
+import { countText, durationText } from '../../../src/model/words.js';
 import { atOnce } from './moves.js';
 import { type Judged, movingOf, type Verdict } from './verdict.js';
 

@@ -3,6 +3,7 @@ import type { Report } from '../../../src/channel/protocol/messages.js';
 import type { InstanceState, Reason } from '../../../src/model/instance.js';
 import { pidOf } from '../../../src/model/run-identity.js';
 import type { RestartPolicy } from '../../../src/model/stopping.js';
+import { durationText } from '../../../src/model/words.js';
 import type { Handle } from '../../../src/node/handle-book.js';
 import type { Exit } from '../../../src/runtime/runtime.js';
 import { goalOf, isFinished, type SupervisorFacts, type SupervisorGoal } from './goal.js';
@@ -99,7 +100,7 @@ function sayDown(facts: SupervisorFacts, handle: Handle): Said | undefined {
   if (facts.runtimeProblem !== null)
     return { state, reason: 'runtime-unavailable', message: facts.runtimeProblem };
   if (handle.problem !== null) {
-    const again = handle.notBefore === null ? '' : `; next try in ${seconds(handle.delayMs)}`;
+    const again = handle.notBefore === null ? '' : `; next try in ${durationText(handle.delayMs)}`;
     return { state, reason: handle.problem.reason, message: handle.problem.message + again };
   }
   if (state === 'OFFLINE' && handle.exit !== null) {
@@ -128,10 +129,6 @@ export function describeEnd(before: Handle, exit: Exit, { desired, handle: after
 
 /** Which restart comes, and when. */
 function nextRestart(handle: Handle): string {
-  const when = handle.notBefore === null ? 'at once' : `in ${seconds(handle.delayMs)}`;
+  const when = handle.notBefore === null ? 'at once' : `in ${durationText(handle.delayMs)}`;
   return `restart ${handle.restarts + 1} ${when}`;
-}
-
-function seconds(ms: number): string {
-  return ms < 950 ? `${Math.max(1, Math.round(ms / 100)) / 10} s` : `${Math.round(ms / 1000)} s`;
 }

@@ -1,6 +1,8 @@
 /** The file `data/admin.key`: one token for the operator. Whether that token is valid is not decided here. */
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { replaceFile } from '../../files/replace-file.js';
+import { syncPath } from '../../files/sync-path.js';
 import { DroverError } from '../../model/errors.js';
 import { hashToken, isWellFormedToken, KEY_TOKEN_LENGTH } from './tokens.js';
 
@@ -34,18 +36,8 @@ export async function readAdminKey(path: string): Promise<AdminKeyContent> {
 
 /** Whole or not at all. Throws DRV_NODE_ROOT_UNUSABLE. */
 export async function writeAdminKey(path: string, token: string): Promise<void> {
-  const draft = `${path}.new`;
   try {
-    await rm(draft, { force: true });
-    const file = await open(draft, 'wx', 0o600);
-    try {
-      await file.writeFile(`${token}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(draft, path);
-    await syncDirectory(dirname(path));
+    await replaceFile(path, `${token}\n`);
   } catch (cause) {
     throw new DroverError(
       'DRV_NODE_ROOT_UNUSABLE',
@@ -60,7 +52,7 @@ export async function removeAdminKey(path: string, hash: string): Promise<boolea
   const content = await readAdminKey(path);
   if (content.kind !== 'token' || hashToken(content.token) !== hash) return false;
   await rm(path, { force: true });
-  await syncDirectory(dirname(path));
+  await syncPath(dirname(path));
   return true;
 }
 
@@ -68,15 +60,6 @@ function contentOf(text: string): AdminKeyContent {
   if (text === '') return { kind: 'empty' };
   const isToken = text.length === KEY_TOKEN_LENGTH && isWellFormedToken(text);
   return isToken ? { kind: 'token', token: text } : { kind: 'damaged' };
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): undefined {

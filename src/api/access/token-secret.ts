@@ -1,6 +1,7 @@
 /** The secret behind the instances' own tokens: made once per master, kept in `data/` (0600), never shown. */
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
+import { replaceFile } from '../../files/replace-file.js';
 import { DroverError } from '../../model/errors.js';
 
 const SECRET_BYTES = 32;
@@ -19,14 +20,6 @@ export async function ensureTokenSecret(path: string): Promise<Buffer> {
     );
   }
   const secret = randomBytes(SECRET_BYTES);
-  const partial = `${path}.new`;
-  const file = await open(partial, 'w', 0o600);
-  try {
-    await file.writeFile(secret);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(partial, path);
+  await replaceFile(path, secret);
   return secret;
 }

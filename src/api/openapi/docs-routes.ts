@@ -66,8 +66,8 @@ const PACKAGE_FILES: Readonly<Record<string, string>> = {
 };
 
 /** Under `/api`. The bytes are made at the first call and kept. */
-export function openApiRoute(describe: () => string): Route {
-  let bytes: Buffer | undefined;
+export function openApiRoute(describe: () => Promise<string>): Route {
+  let bytes: Promise<Buffer> | undefined;
   return defineRoute({
     method: 'GET',
     path: '/openapi.json',
@@ -79,9 +79,9 @@ export function openApiRoute(describe: () => string): Route {
     answers: {
       200: { description: 'an OpenAPI 3.1 document', schema: z.looseObject({ openapi: z.string() }) },
     },
-    handle: (_call, reply) => {
-      bytes ??= Buffer.from(describe());
-      sendBytes(reply, bytes);
+    handle: async (_call, reply) => {
+      bytes ??= describe().then((text) => Buffer.from(text));
+      sendBytes(reply, await bytes);
     },
   });
 }

@@ -2,8 +2,10 @@
  * One open WebSocket as its endpoint sees it: bounded in both directions, silent once closed. The library does the
  * frames; this holds the limits.
  */
+
 import type { Socket } from 'node:net';
 import { type RawData, WebSocket } from 'ws';
+import { cutToBytes } from '../../model/words.js';
 import type { Actor } from '../access/auth.js';
 import type { ApiSocket } from './socket.js';
 
@@ -91,7 +93,7 @@ export class OpenSocket implements ApiSocket {
 
   close(code: number, reason: string): void {
     if (this.#closed.signal.aborted) return;
-    this.#websocket.close(code, cutReason(reason));
+    this.#websocket.close(code, cutToBytes(reason, MAX_REASON_BYTES));
     this.#end();
   }
 
@@ -160,12 +162,4 @@ export class OpenSocket implements ApiSocket {
     this.#early.length = 0;
     this.#releaseDrained();
   }
-}
-
-/** `reason` in 123 bytes of UTF-8 at most, whole characters only. */
-function cutReason(reason: string): string {
-  const bytes = Buffer.from(reason);
-  if (bytes.length <= MAX_REASON_BYTES) return reason;
-  // A half character at the end would be an invalid frame.
-  return new TextDecoder().decode(bytes.subarray(0, MAX_REASON_BYTES), { stream: true });
 }

@@ -1,16 +1,16 @@
 /**
- * When each node was last heard of, in memory only, measured in the master's own waking time: a clock that
- * stands still while this process is stopped or starved, so that a master that slept declares nobody lost.
+ * Remembers when each node was last heard of, in memory only. Time is measured in the master's own waking time: a clock
+ * that stands still while this process is stopped or starved. So a master that slept declares no node lost.
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { BEAT_EVERY_MS } from '../protocol/messages.js';
 
 const TICK_MS = 500;
-/** A tick that comes later than this counts as this much: the rest was our own stall. */
+/** A later tick counts as this much: the rest was this process's own stall. */
 const MAX_TICK_MS = 1000;
 /** A beat after a longer silence than this is news: the node may have been called lost meanwhile. */
 export const SILENT_MS = 1.5 * BEAT_EVERY_MS;
-/** A master that starts waits so long for its nodes to find it again: they dial, and pause between two tries. */
+/** How long a master that starts waits for its nodes to find it again. They dial, and pause between two tries. */
 const RETURN_MS = 10_000;
 
 interface Heard {
@@ -19,7 +19,7 @@ interface Heard {
   /** Wall clock of the last beat, for display. */
   wallAt: number;
   isConnected: boolean;
-  /** Waking time at which the node said that it will be back; undefined: it did not. */
+  /** Waking time at which the node said that it will be back; undefined if it did not. */
   byeAt: number | undefined;
 }
 
@@ -54,7 +54,7 @@ export class BeatBook {
     this.#timer = undefined;
   }
 
-  /** One listener: a node connected, disconnected or said something that changes its contact (not each beat). */
+  /** Sets the one listener. It hears that a node connected, disconnected or changed its contact, not of each beat. */
   onContactChange(listener: (nodeId: string) => void): void {
     this.#listener = listener;
   }
@@ -68,7 +68,7 @@ export class BeatBook {
     return this.#nodes.get(nodeId)?.wallAt;
   }
 
-  /** What is known of a node. One never heard of counts as silent since it had time to find this master. */
+  /** Says what is known of a node. One that was never heard of is silent since it had time to find this master. */
   contact(nodeId: string): NodeContact {
     const heard = this.#nodes.get(nodeId);
     const awake = this.#awake();

@@ -1,15 +1,15 @@
 /**
- * The cluster port, as far as strangers see it: looks at the first byte of a connection, hands TLS on to the cluster
- * server, tells an HTTP client that came to the wrong door where the right one is, and closes on everything else. Who
- * has not been let in after a few seconds is put out.
+ * The cluster port, as far as strangers see it. It looks at the first byte of a connection and hands TLS on to the
+ * cluster server. An HTTP client hears where the API is; everything else is closed. A peer that is not let in within
+ * ten seconds is disconnected.
  */
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import type { Part } from '../../loop/lifecycle.js';
 import { describeListenError } from '../../model/listen-error.js';
 
-/** Every node and some: what comes beyond is closed at once. */
+/** Every node and some more; further connections are closed at once. */
 const MAX_CONNECTIONS = 4096;
-/** Not let in yet: a cluster that comes back all at once, and some. */
+/** Connections that are not let in yet: room for a cluster that comes back all at once. */
 const MAX_STRANGERS = 1024;
 /** One address may stand for many nodes behind it, but leaves room for others. */
 const MAX_STRANGERS_OF_ONE = 512;
@@ -24,7 +24,7 @@ const HTTP_BEGINNING = /^[A-Z]{1,7} ?$/;
 export interface ClusterPortOptions {
   /** Address of the interface, or all of them. */
   readonly host: string;
-  /** 0: one of the system's choice. */
+  /** 0: the system chooses one. */
   readonly port: number;
   /** Where the API is, for the hint. */
   readonly api: { readonly address: string; readonly port: number };
@@ -72,7 +72,7 @@ export class ClusterPort implements Part {
     await closed;
   }
 
-  /** The connection is a node's and may stay. `socket` is the one handed on, or the TLS socket around it. */
+  /** Keeps the connection: it is a node's. `socket` is the one handed on, or the TLS socket around it. */
   letIn(socket: Socket): void {
     this.#forget(keyOf(socket), socket.remoteAddress ?? '');
   }
@@ -128,7 +128,7 @@ export class ClusterPort implements Part {
         socket.destroy();
         return;
       }
-      // What else it sends is read and thrown away: closing over unread bytes could lose the answer.
+      // The rest of its request is read and thrown away: closing over unread bytes could lose the answer.
       socket.resume();
       socket.end(this.#answer());
     };
@@ -148,13 +148,13 @@ export class ClusterPort implements Part {
   }
 }
 
-/** What an HTTP client is told here. */
+/** The text that an HTTP client gets here. */
 export function wrongDoor({ address, port }: ClusterPortOptions['api']): string {
   const url = `http://${isIPv6(address) ? `[${address}]` : address}:${port}/api`;
   return `This is the cluster port of Drover: only nodes talk here. The API is at ${url}\n`;
 }
 
-/** The same for a socket and the TLS socket around it, and for no other that is open. */
+/** Names a connection: the same for a socket and the TLS socket around it, different for any other that is open. */
 function keyOf({ localAddress, remoteAddress, remotePort }: Socket): string {
   return `${localAddress} ${remoteAddress} ${remotePort}`;
 }

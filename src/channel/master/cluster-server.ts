@@ -1,6 +1,6 @@
 /**
- * The master's door for nodes: TLS with the cluster's own authority on the cluster port. Without a certificate of the
- * authority a peer can only ask to join (POST /join); with one it can open the channel, as the node that it is.
+ * The master's door for nodes: TLS with the cluster's own authority on the cluster port. A peer without a certificate
+ * of the authority can only ask to join (POST /join). A node with one opens the channel under its own name.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
@@ -32,7 +32,7 @@ export interface ClusterServerOptions extends Omit<ClusterPortOptions, 'onTls'> 
   readonly members: Members;
   /** Takes the connection of a node. */
   readonly accept: (transport: Transport, peer: Peer) => void;
-  /** Without a byte from a node for so long, its connection is given up. */
+  /** A connection on which nothing came for so long is given up. */
   readonly silenceMs: number;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
@@ -67,12 +67,14 @@ export class ClusterServer implements Part {
     await this.#port.start();
   }
 
-  /** The master's state is there: nodes are let in from now on; until then they are hung up on and come again. */
+  /**
+   * Lets nodes in from now on, because the master's state is there. Until then they are disconnected and come again.
+   */
   open(): void {
     this.#isOpen = true;
   }
 
-  /** Lets nobody else in; who is in stays. */
+  /** Lets no further node in; connected ones stay. */
   shut(): void {
     this.#isOpen = false;
   }
@@ -83,7 +85,7 @@ export class ClusterServer implements Part {
     (await this.#server)?.close();
   }
 
-  /** Takes up a renewed certificate; connections stay. */
+  /** Takes up a renewed certificate. Connections stay. */
   async renewServer(): Promise<void> {
     const credential = await this.#options.authority.serverCredential();
     (await this.#server)?.setSecureContext({ key: credential.key, cert: credential.certificate });
@@ -111,7 +113,7 @@ export class ClusterServer implements Part {
         cert: certificate,
         minVersion: 'TLSv1.3',
         requestCert: true,
-        // Judged by members.ts, which knows more than signatures and asks no clock but its own.
+        // members.ts decides instead: it knows more than signatures, and uses the master's clock.
         rejectUnauthorized: false,
         handshakeTimeout: HANDSHAKE_MS,
         headersTimeout: HEADERS_MS,
@@ -122,7 +124,7 @@ export class ClusterServer implements Part {
     );
     server.on('upgrade', (request, socket, head) => void this.#onUpgrade(request, socket, head));
     server.on('tlsClientError', (error, socket) => {
-      // Who hangs up in mid-handshake, as `drover join` does when it has seen enough, was not refused.
+      // A peer that hangs up in mid-handshake was not refused: `drover join` does so when it has seen enough.
       if ('code' in error && error.code === 'ECONNRESET') return;
       this.#refuse(`handshake ${error.message}`, socket.remoteAddress, 'the TLS handshake failed');
     });
@@ -171,7 +173,7 @@ export class ClusterServer implements Part {
       const certificate = socket.getPeerX509Certificate();
       if (certificate === undefined)
         throw new DroverError('DRV_JOIN_REFUSED', 'a node without a certificate must join first');
-      const peer = await members.judge(certificate);
+      const peer = await members.authenticate(certificate);
       this.#webSockets.handleUpgrade(request, socket, head, (webSocket) =>
         this.#open(webSocket, socket, peer),
       );
@@ -198,7 +200,7 @@ export class ClusterServer implements Part {
       clock,
     });
     accept(transport, peer);
-    // It may have been forgotten since it was judged, when there was no connection to end.
+    // The node may have been forgotten since it was authenticated, when there was no connection to end yet.
     members.get(peer.nodeId).then(
       (member) => {
         if (member === undefined) transport.close('the node was forgotten');
@@ -207,7 +209,7 @@ export class ClusterServer implements Part {
     );
   }
 
-  /** One line per cause, not per try; an address that tries many things is one cause each. */
+  /** Logs one line per cause, not per try. */
   #refuse(cause: string, address: string | undefined, reason: string): void {
     this.#refusals.warn(
       cause,
@@ -219,7 +221,7 @@ export class ClusterServer implements Part {
   }
 }
 
-/** What else comes of a body that is too long is thrown away, so that the answer can still be read. */
+/** Throws away the rest of a body that is too long, so that the peer can still read the answer. */
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,6 +1,6 @@
 /**
- * The master's end of the channel: one session per connected node, with its feed, its reports and its calls.
- * It records what a node says of itself; whether a node is lost is the heartbeat controller's business.
+ * The master's end of the channel: one session per connected node, with its feed, its reports and its calls. The hub
+ * records what a node says of itself. Whether a node is lost is decided by the heartbeat controller.
  */
 
 import type { Clock } from '../../loop/clock.js';
@@ -25,7 +25,7 @@ import { type FeedSources, NodeFeed } from './node-feed.js';
 import type { StatusIntake } from './status-intake.js';
 import { UsageBook } from './usage-book.js';
 
-/** Who connects says hello at once. */
+/** A connection must say hello within this time. */
 const HELLO_MS = 10_000;
 /** Time between two tries to record reports when the store cannot write. */
 const RECORD_RETRY_MS = 1000;
@@ -37,7 +37,7 @@ export interface HubOptions {
   readonly sources: FeedSources;
   readonly intake: StatusIntake;
   readonly beats: BeatBook;
-  /** What wrappers may ask of the master, e.g. template bundles. */
+  /** The calls that wrappers may make to the master, such as for template bundles. */
   readonly services: ReadonlyMap<string, Service>;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -55,12 +55,12 @@ interface Session {
 }
 
 export class Hub {
-  /** What instances use, by the nodes that are connected. */
+  /** The usage of instances, as connected nodes measured it. */
   readonly usage = new UsageBook();
   readonly #options: HubOptions;
   readonly #sessions = new Map<string, Session>();
   readonly #transports = new Set<Transport>();
-  /** Writes of what nodes said, under way. */
+  /** Writes of what nodes said that are under way. */
   readonly #recording = new Set<Promise<void>>();
   readonly #refusals: RepeatedLog;
   #unsubscribe: (() => void)[] = [];
@@ -84,21 +84,21 @@ export class Hub {
     ];
   }
 
-  /** Resolves when nothing that a node said is still being recorded. */
+  /** Resolves when everything that nodes said is recorded. */
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     for (const transport of this.#transports) transport.close('the master stops');
     await Promise.all(this.#recording);
   }
 
-  /** Something that the assignment of `id` is made of changed. */
+  /** Feeds `id` again: something that its assignment is made of has changed. */
   touch(id: string): void {
     for (const session of this.#sessions.values()) session.feed.touch(id);
   }
 
   /**
-   * Takes a new connection; its first message must be `hello`. `peer` is who it was let in as, and must be who it says
-   * it is; absent for the wrapper in this process.
+   * Takes a new connection, whose first message must be `hello`. `peer` is the node that the cluster server let in, and
+   * `hello` must name the same one. It is absent for the wrapper in this process.
    */
   accept(transport: Transport, peer?: Peer): void {
     this.#transports.add(transport);
@@ -165,7 +165,7 @@ export class Hub {
       reportSequence: 0,
     };
     this.#sessions.set(nodeId, session);
-    // Before its reports come: what it says of its instances would be marked as lost once more.
+    // Before its reports: they would be marked as lost once more.
     beats.connected(nodeId);
     transport.send({ type: 'welcome', protocol: PROTOCOL_VERSION, master });
     this.#track(
@@ -194,7 +194,7 @@ export class Hub {
     if (hello.clusterName !== clusterName)
       return `this master's cluster is ${clusterName}, the node ${hello.nodeId} asks for ${hello.clusterName}: check clusterName in config.json`;
     const isStale = this.#sessions.get(hello.nodeId)?.isStale;
-    // A stale or silent one may be half open: nobody is at its other end any more.
+    // A stale or silent connection may be half open, with no node at its other end.
     if (isStale === false && this.#options.beats.contact(hello.nodeId).silentMs < SILENT_MS)
       return `a node with nodeId ${hello.nodeId} is connected already: give each node its own nodeId in config.json`;
     return undefined;
@@ -206,7 +206,7 @@ export class Hub {
     transport.close(reason);
   }
 
-  /** Writes what the node says of itself; condition and cordon have other writers and stay. */
+  /** Writes what the node says of itself. Condition and cordon stay: others write them. */
   async #record(hello: MessageOf<'hello'>): Promise<void> {
     const { nodes, clock } = this.#options;
     const said = {
@@ -265,7 +265,7 @@ export class Hub {
     }
   }
 
-  /** A node that was lost and is heard again says everything anew: that is what a new connection begins with. */
+  /** Ends the connection of a node that counted as lost: a new one begins with everything said anew. */
   #takeBeat({ nodeId, transport, isStale }: Session): void {
     const { beats } = this.#options;
     beats.beat(nodeId);
@@ -273,7 +273,7 @@ export class Hub {
       transport.close('the node was silent for too long: it starts over');
   }
 
-  /** Out of its turn, an old report would be taken for the newest. */
+  /** Refuses reports out of their turn: an old one would be taken for the newest. */
   #takeStatus(session: Session, { sequence, reports }: MessageOf<'status'>): void {
     if (sequence <= session.reportSequence) return;
     if (sequence > session.reportSequence + 1) {
@@ -284,7 +284,10 @@ export class Hub {
     this.#takeReports(session, sequence, reports);
   }
 
-  /** Acknowledges once recorded; when the store cannot write, tries again while the session lasts. */
+  /**
+   * Acknowledges reports once they are recorded. While the store cannot write, tries again as long as the session
+   * lasts.
+   */
   #takeReports(session: Session, sequence: number, reports: readonly Report[]): void {
     const { intake, logger, clock } = this.#options;
     this.#track(
@@ -302,7 +305,7 @@ export class Hub {
     );
   }
 
-  /** Keeps a write in sight until it is over. */
+  /** Counts a write as under way until it has ended. */
   #track(writing: Promise<void>): void {
     const tracked = writing.finally(() => this.#recording.delete(tracked));
     this.#recording.add(tracked);

@@ -1,6 +1,6 @@
 /**
- * What one node should hold, pushed to it: a snapshot first, then numbered deltas. Composed from the master's
- * mirrors at the moment of sending, so several changes of one instance travel as one.
+ * Pushes to one node what it should hold: a snapshot first, then numbered deltas. An assignment is composed from the
+ * master's mirrors when it is sent, so several changes of one instance travel as one.
  */
 import type { Configuration } from '../../model/configuration.js';
 import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
@@ -15,14 +15,14 @@ import type { Transport } from '../protocol/transport.js';
 
 /** Instances in one message; a frame stays well under a megabyte. */
 const BATCH = 500;
-/** The storage library says these once per attempt, whatever waits for them. */
+/** The storage library logs these once per attempt, however many instances wait for them. */
 const SAID_ELSEWHERE: readonly ErrorCode[] = ['DRV_TEMPLATE_PENDING', 'DRV_STORAGE_FAILED'];
 
 export interface FeedSources {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly instancesByNode: LookupReader<string>;
   readonly revisions: MirrorReader<Configuration>;
-  /** Digest of a template now, or null when there is none; throws why there cannot be one (yet). */
+  /** The digest of a template now, or null when there is no such template. Throws why there cannot be one (yet). */
   templateDigest(group: string, name: string, storage: string): Promise<string | null>;
   /** Token with which the instance may PUT its own state. */
   issueInstanceToken(instanceId: string, createdAt: number): string;
@@ -32,7 +32,7 @@ export interface NodeFeedOptions {
   readonly nodeId: string;
   readonly transport: Transport;
   readonly sources: FeedSources;
-  /** What the node said that it holds from before: hash by id. */
+  /** What the node said that it still has: hash by id. */
   readonly held?: Readonly<Record<string, string>> | undefined;
   readonly logger: Logger;
 }
@@ -46,9 +46,9 @@ interface Batch {
 
 export class NodeFeed {
   readonly #options: NodeFeedOptions;
-  /** Ids to be said again: what they are then is looked up then. */
+  /** Ids to be sent again. Their assignments are composed at that moment. */
   readonly #dirty = new Set<string>();
-  /** Ids that the node was told to hold. */
+  /** Ids that the node was told of. */
   readonly #told = new Set<string>();
   /** The id whose assignment was or is being composed, and is not yet told. */
   #composing: string | undefined;
@@ -76,9 +76,9 @@ export class NodeFeed {
     this.#schedule();
   }
 
-  /** An instance changed, or something that its assignment is made of. Cheap; call it for any id. */
+  /** Call it when an instance, or something that its assignment is made of, has changed. Cheap; takes any id. */
   touch(id: string): void {
-    // Before the start it would make a snapshot of a part, and what is not in a snapshot is ended.
+    // Before the start it would make a snapshot of only a part, and the node ends what a snapshot leaves out.
     if (!this.#isStarted || this.#isClosed) return;
     if (!this.#told.has(id) && this.#composing !== id && this.#record(id) === undefined) return;
     this.#dirty.add(id);
@@ -97,7 +97,7 @@ export class NodeFeed {
     for (const id of ids ?? []) this.touch(id);
   }
 
-  /** The record, if this node should hold it. */
+  /** The record, if the instance is placed on this node. */
   #record(id: string): InstanceRecord | undefined {
     const record = this.#options.sources.instances.get(id)?.value;
     return record?.placement?.nodeId === this.#options.nodeId ? record : undefined;
@@ -110,7 +110,7 @@ export class NodeFeed {
       this.#flush().then(
         () => this.#flushed(),
         (error: unknown) => {
-          // What the node holds is no longer known here: a new connection starts from a snapshot.
+          // It is no longer known what the node has. A new connection starts from a snapshot.
           this.#options.logger.error({ err: error, node: this.#options.nodeId }, 'the feed of a node broke');
           this.#options.transport.close('the feed broke');
         },
@@ -137,12 +137,12 @@ export class NodeFeed {
         const assignment = await this.#compose(id);
         if (assignment === undefined) {
           if (this.#told.delete(id)) drop.push(id);
-        } else if (!this.#hasSnapshot && this.#isHeld(assignment)) {
+        } else if (!this.#hasSnapshot && this.#isKnown(assignment)) {
           this.#told.add(id);
           this.#sentRevisions.add(assignment.revision);
           unchanged.push(id);
         } else if (this.#include(assignment, revisions) || !this.#hasSnapshot) {
-          // A snapshot names it in any case: what is not in one is ended.
+          // A snapshot names it in any case: the node ends what a snapshot leaves out.
           this.#told.add(id);
           put.push(assignment);
         }
@@ -151,8 +151,8 @@ export class NodeFeed {
     }
   }
 
-  /** The node has it as it should be, with the content of its revision. */
-  #isHeld(assignment: Assignment): boolean {
+  /** True when the node has this very assignment, and the content of its revision. */
+  #isKnown(assignment: Assignment): boolean {
     const { held = {} } = this.#options;
     return Object.hasOwn(held, assignment.id) && held[assignment.id] === hashAssignment(assignment);
   }
@@ -175,7 +175,7 @@ export class NodeFeed {
 
   async #compose(id: string): Promise<Assignment | undefined> {
     const templates = await this.#templates(id);
-    // Read again: the record may have changed while digests were computed.
+    // Reads again: the record may have changed while digests were computed.
     const record = this.#record(id);
     const placement = record?.placement;
     if (record === undefined || placement === null || placement === undefined) return undefined;
@@ -201,7 +201,7 @@ export class NodeFeed {
     return resolved;
   }
 
-  /** A template that cannot be had is told as missing, with the reason; the log says it too. */
+  /** Reports a template that cannot be used as missing, with the reason. The log says it too. */
   async #digest(
     group: string,
     name: string,
@@ -220,7 +220,9 @@ export class NodeFeed {
     }
   }
 
-  /** False: the content is not in the mirror yet; the instance is told when it comes. */
+  /**
+   * Adds the content that the node lacks. False: it is not in the mirror yet, and the instance is sent when it comes.
+   */
   #include(assignment: Assignment, revisions: Record<string, Configuration>): boolean {
     const hash = assignment.revision;
     if (this.#sentRevisions.has(hash)) return true;
@@ -236,7 +238,7 @@ export class NodeFeed {
   }
 }
 
-/** Our own errors name the template themselves. */
+/** Errors of Drover's own name the template themselves. */
 function problemOf(template: string, error: unknown): string {
   return error instanceof DroverError
     ? error.message

@@ -1,6 +1,7 @@
 /**
- * Takes a wrapper's reports into the records of the instances that it holds: the writer of every status field
- * (see controllers/README.md). A report about an instance of another node is ignored. Repeating a report changes nothing.
+ * Applies the reports of nodes to the records of their instances. It writes the status fields that a node knows; others
+ * write them too, by the table in controllers/README.md. It ignores a report on an instance of another node. Repeating
+ * a report changes nothing.
  */
 import type { InstanceRecord, InstanceStatus } from '../../model/instance.js';
 import { modify, type RecordSet } from '../../store/modify.js';
@@ -14,13 +15,13 @@ export interface StatusIntakeOptions {
   readonly logger: Logger;
   /** Wall clock, Unix milliseconds. */
   readonly now: () => number;
-  /** A port turned out to be held by something that is not ours. */
+  /** A port is held by a process that is not ours. */
   readonly onBusyPort: (nodeId: string, port: number, protocol: PortProtocol | null) => void;
 }
 
 export class StatusIntake {
   readonly #options: StatusIntakeOptions;
-  /** The newest report of each node and instance whose writing is not over. */
+  /** The newest report of each node and instance that is not written yet. */
   readonly #latest = new Map<string, Report>();
   /** Writes under way, by node and instance. */
   readonly #writing = new Map<string, Promise<void>>();
@@ -30,19 +31,19 @@ export class StatusIntake {
   }
 
   /**
-   * Resolves when every report is durable or known to be void; only then may the wrapper be acknowledged. A report
-   * that comes later replaces one that waits to be written, and is written after one that is on its way.
+   * Resolves when every report is durable or known to be void; only then may the wrapper be acknowledged. A later
+   * report replaces one that waits. It is written after one whose write has begun.
    */
   async take(nodeId: string, reports: readonly Report[]): Promise<void> {
     await Promise.all(reports.map((report) => this.#takeInTurn(nodeId, report)));
   }
 
-  /** Of reports whose `take` failed: those that no later one replaced. */
+  /** Of reports whose `take` failed: those that no later one has replaced. */
   stillNews(nodeId: string, reports: readonly Report[]): Report[] {
     return reports.filter((report) => this.#latest.get(keyOf(nodeId, report)) === report);
   }
 
-  /** In turn, because until the write before it is durable the record does not show what there is to change. */
+  /** Writes in turn: until the write before is durable, the record does not show what there is to change. */
   async #takeInTurn(nodeId: string, report: Report): Promise<void> {
     const key = keyOf(nodeId, report);
     this.#latest.set(key, report);
@@ -62,7 +63,7 @@ export class StatusIntake {
   async #takeOne(nodeId: string, report: Report): Promise<void> {
     const { records, now, onBusyPort } = this.#options;
     let before: InstanceRecord | undefined;
-    // Known before the record says so: placement acts on the record.
+    // Told before the record is written: placement acts on the record.
     if (report.busyPort !== null && records.mirror.get(report.id)?.value.placement?.nodeId === nodeId)
       onBusyPort(nodeId, report.busyPort, report.busyProtocol ?? null);
     const after = await modify(records, report.id, (record) => {
@@ -84,7 +85,7 @@ export class StatusIntake {
     if (after.reason === 'not-ready' && before.status.reason !== 'not-ready')
       metrics.countNotReady(before.configurationName);
     if (after.state === before.status.state && after.reason === before.status.reason) return;
-    // The node itself has logged what it did and why.
+    // At debug level, because the node itself has logged what it did and why.
     logger.debug(
       {
         instance: before.id,
@@ -103,11 +104,14 @@ function keyOf(nodeId: string, report: Report): string {
   return `${nodeId}/${report.id}`;
 }
 
-/** The status after a report, or undefined when nothing changes. What apps PUT (players, tps) stays. */
+/**
+ * The status after a report, or undefined when nothing changes. Players and tps, which apps PUT, stay while a process
+ * runs.
+ */
 export function nextStatus(record: InstanceRecord, report: Report, now: number): InstanceStatus | undefined {
   if (isOutdated(record, report)) return undefined;
   const before = record.status;
-  // An app that said STOPPED of itself stays so while its node ends the process.
+  // An app that reported itself STOPPED stays so while its node ends the process.
   const isEnding =
     record.desired.goal === 'stop' && before.state === 'STOPPED' && report.reason === 'stopping';
   const isSelfReported = saysItIsReady(before, report);
@@ -133,16 +137,16 @@ export function nextStatus(record: InstanceRecord, report: Report, now: number):
   return isSame ? undefined : { ...after, lastHeartbeat: now };
 }
 
-/** The app has said itself that it is ONLINE: what its node still waits for does not take that back. */
+/** True when the app has reported itself ONLINE: a node that still waits for readiness does not take that back. */
 function saysItIsReady(before: InstanceStatus, report: Report): boolean {
   const isWaiting = report.pid !== null && (report.reason === 'starting' || report.reason === 'not-ready');
   const isSameRun = (before.pid === null || before.pid === report.pid) && before.restarts === report.restarts;
   return isWaiting && before.state === 'ONLINE' && before.reason === 'reported' && isSameRun;
 }
 
-/** It speaks of what the record no longer asks for; the node will say more when it has heard of that. */
+/** True for a report on a former request or port. The node reports again when it has heard of the present one. */
 function isOutdated({ desired, placement }: InstanceRecord, report: Report): boolean {
-  // Whoever believes in a stop from before a start may place the instance elsewhere while it is being started here.
+  // Taken as true, a stop from before a start would let placement move an instance that is being started here.
   if (report.state === 'STOPPED' && desired.goal !== 'remove' && report.restartToken < desired.restartToken)
     return true;
   return report.reason === 'port-busy' && report.busyPort !== placement?.port;

@@ -1,17 +1,17 @@
 /**
- * What instances use, by what their nodes said last. In memory only, beside the beats: dropped with the node's
- * connection, and replaced as a whole with each of its messages.
+ * Keeps what instances use, as their nodes said last. In memory only, beside the beats: each message of a node replaces
+ * all of its samples, and the end of its connection drops them.
  */
 import type { InstanceUsage, UsageSample } from '../../model/instance-usage.js';
 
 export class UsageBook {
   readonly #nodes = new Map<string, ReadonlyMap<string, InstanceUsage>>();
 
-  /** Everything that a node measured. `isHeld`: whether an instance is placed on that node. */
-  take(nodeId: string, samples: readonly UsageSample[], isHeld: (id: string) => boolean): void {
+  /** Takes everything that a node measured. `isPlaced` tells whether an instance is placed on that node. */
+  take(nodeId: string, samples: readonly UsageSample[], isPlaced: (id: string) => boolean): void {
     const usages = new Map<string, InstanceUsage>();
     for (const [id, cpuSeconds, cpuPercent, memoryBytes, processes] of samples)
-      if (isHeld(id)) usages.set(id, { cpuSeconds, cpuPercent, memoryBytes, processes });
+      if (isPlaced(id)) usages.set(id, { cpuSeconds, cpuPercent, memoryBytes, processes });
     this.#nodes.set(nodeId, usages);
   }
 

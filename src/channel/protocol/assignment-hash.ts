@@ -1,6 +1,6 @@
 /**
- * The fingerprint of an assignment, computed alike by master and wrapper: with it a node says what it still holds when
- * it connects, so that the master sends it only the rest.
+ * The hash of an assignment, computed alike by master and wrapper. With it a connecting node says what it still has, so
+ * that the master sends only the rest.
  */
 import { createHash } from 'node:crypto';
 import type { Assignment } from './messages.js';

@@ -1,7 +1,7 @@
 /**
- * Calls over one connection, in both directions: a question with one answer, or with a stream of bytes under
- * flow control (a reader that does not read stops its own stream, never the connection). Calls change no state;
- * they die with the connection.
+ * Calls over one connection, in both directions: a question with one answer, or with a stream of bytes under flow
+ * control. A reader that does not read stops its own stream, never the connection. Calls change no state and end with
+ * the connection.
  */
 import { DroverError, isErrorCode } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
@@ -10,7 +10,7 @@ import type { Transport } from './transport.js';
 
 /** Bytes that may be under way in one stream before the reader has taken them. */
 const WINDOW_BYTES = 512 * 1024;
-/** A node may hold hundreds of instances, each with a followed log: one call each. */
+/** A node may hold hundreds of instances; each followed log takes one call. */
 const MAX_OPEN_CALLS = 1024;
 
 export interface CallContext {
@@ -19,7 +19,7 @@ export interface CallContext {
   readonly signal: AbortSignal;
 }
 
-/** Answers with a JSON value, or with a stream of bytes. Parameters come from the other side: parse them. */
+/** Answers a call with a JSON value, or with a stream of bytes. Parameters come from the other side: parse them. */
 export type Service = (parameters: unknown, context: CallContext) => Promise<unknown> | AsyncIterable<Buffer>;
 
 interface Pending {
@@ -47,7 +47,10 @@ export class CallPeer {
     this.#services = services;
   }
 
-  /** Asks for one value. Rejects with the other side's error, DRV_CHANNEL_CLOSED, or DRV_CHANNEL_CALL_FAILED when cancelled. */
+  /**
+   * Asks for one value. Rejects with the other side's error, DRV_CHANNEL_CLOSED, or DRV_CHANNEL_CALL_FAILED when
+   * cancelled.
+   */
   async call(
     service: string,
     parameters: unknown,
@@ -116,7 +119,7 @@ export class CallPeer {
     }
   }
 
-  /** Takes a frame that belongs to calls; false: it does not. */
+  /** Takes a frame that belongs to a call. Answers false for any other frame. */
   handle(frame: Frame): boolean {
     const { message } = frame;
     switch (message.type) {
@@ -148,7 +151,7 @@ export class CallPeer {
     }
   }
 
-  /** The connection ended: everything under way fails. */
+  /** Fails every call under way: the connection has ended. */
   close(reason: string): void {
     const error = new DroverError('DRV_CHANNEL_CLOSED', `the connection to the other node ended: ${reason}`);
     for (const id of [...this.#pending.keys()]) this.#take(id)?.onFailure(error);

@@ -1,13 +1,13 @@
 /**
- * One frame of the channel as one WebSocket message: text is a message without a body; binary is the length of the
- * message's JSON in four bytes, that JSON, and the body.
+ * Encodes one frame of the channel as one WebSocket message. A text message is a frame without a body. A binary one
+ * holds the length of the JSON in four bytes, the JSON, and the body.
  */
 import { messageOf } from '../../model/errors.js';
 import { type Frame, type Message, messageSchema } from './messages.js';
 
 const HEADER_BYTES = 4;
 
-/** A string is sent as text, bytes as binary. */
+/** Answers a string for a text message, bytes for a binary one. */
 export function encodeFrame(message: Message, body?: Buffer): string | Buffer {
   const text = JSON.stringify(message);
   if (body === undefined) return text;
@@ -16,7 +16,7 @@ export function encodeFrame(message: Message, body?: Buffer): string | Buffer {
   return Buffer.concat([header, Buffer.from(text), body]);
 }
 
-/** The frame, or why it is none. */
+/** The frame, or the reason why it is not one. */
 export function decodeFrame(data: Buffer, isBinary: boolean): Frame | string {
   if (!isBinary) return read(data.toString('utf8'), undefined);
   const end = data.length < HEADER_BYTES ? Number.NaN : HEADER_BYTES + data.readUInt32BE();

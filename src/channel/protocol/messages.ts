@@ -1,7 +1,7 @@
 /**
- * Everything that master and wrapper say to each other. State flows as desired assignments down and reports up;
- * beside them run calls (byte services). Every message is plain JSON and may be lost, late or repeated with its
- * connection; what must arrive is numbered and resent. Bytes travel as a frame's body.
+ * Everything that master and wrapper say to each other. State flows as assignments down and reports up; calls run
+ * beside them. A message is plain JSON and may be lost, late or repeated with its connection, so state is numbered and
+ * sent again. Bytes travel as a frame's body.
  */
 import { z } from 'zod';
 import { configurationSchema } from '../../model/configuration.js';
@@ -22,11 +22,11 @@ const resolvedTemplateSchema = z.object({
   priority: z.int(),
   /** The tree to install, or null while the master has no such template. */
   digest: z.string().nullable(),
-  /** Why there is no digest, for a person; absent when there is just no such directory. */
+  /** Why there is no digest, for a person. Absent when there is no such directory. */
   problem: z.string().optional(),
 });
 
-/** What one node should hold for one instance. The configuration content is sent once per revision, beside it. */
+/** What one node should hold for one instance. The content of its revision is sent once per connection, beside it. */
 export const assignmentSchema = z.object({
   id: instanceIdSchema,
   configurationName: nameSchema,
@@ -44,10 +44,10 @@ export type Assignment = z.output<typeof assignmentSchema>;
 const portProtocolSchema = z.enum(['tcp', 'udp']);
 export type PortProtocol = z.output<typeof portProtocolSchema>;
 
-/** What a wrapper knows of one instance; always the whole of it, so that only the latest matters. */
+/** What a wrapper knows of one instance. Always complete, so that only the latest matters. */
 export const reportSchema = z.object({
   id: instanceIdSchema,
-  /** The request to (re)start that the node has acted on: it may not have heard of later ones. */
+  /** The request to (re)start that the node has acted on. Later ones may not have reached it. */
   restartToken: z.int(),
   state: instanceStateSchema,
   reason: reasonSchema.nullable(),
@@ -59,7 +59,7 @@ export const reportSchema = z.object({
   exitSignal: z.string().nullable(),
   /** With reason `port-busy`: the port that something else on the node holds. */
   busyPort: z.int().nullable(),
-  /** With `busyPort`, from nodes that say it. */
+  /** Given with `busyPort`; absent where the node cannot tell. */
   busyProtocol: portProtocolSchema.optional(),
   /** With goal `remove`: process and working directory are gone. */
   gone: z.boolean(),
@@ -79,19 +79,19 @@ export const messageSchema = z.discriminatedUnion('type', [
     version: z.string(),
     capacity: nodeCapacitySchema,
     runtimes: z.array(runtimeOfferSchema),
-    /** Why limits of RAM and CPU do not hold there; null: they hold. Absent: not said. */
+    /** Why limits of RAM and CPU do not hold there; null: they hold. Absent: the node does not say. */
     advisoryLimits: z.string().nullable().optional(),
-    /** What the node holds from before, completely: hash by instance id. Absent: nothing, or too much to name. */
+    /** Everything that the node still has from before: hash by instance id. Absent: nothing, or too much to name. */
     held: z.record(instanceIdSchema, z.string()).optional(),
   }),
   z.object({ type: z.literal('beat') }),
-  /** Sent until acknowledged; `sequence` grows with every message of a connection. */
+  /** Sent until acknowledged. `sequence` grows by one with every such message of a connection. */
   z.object({ type: z.literal('status'), sequence: z.int(), reports: z.array(reportSchema) }),
   /** The offers changed. */
   z.object({ type: z.literal('offer'), runtimes: z.array(runtimeOfferSchema) }),
-  /** What the instances use, all that the node measured; sent every few seconds and never again. */
+  /** All usage that the node measured. Sent every few seconds, never again. */
   z.object({ type: z.literal('usage'), samples: z.array(usageSampleSchema) }),
-  /** Stopping in order and coming back: instances keep their state for a while. */
+  /** The node stops in order and will be back: its instances keep their state for a while. */
   z.object({ type: z.literal('bye') }),
   /** The feed up to `sequence` is on the wrapper's disk. */
   z.object({ type: z.literal('fed'), sequence: z.int() }),
@@ -102,16 +102,18 @@ export const messageSchema = z.discriminatedUnion('type', [
     master: z.object({ nodeId: nameSchema, address: z.string(), port: z.int(), apiPort: z.int() }),
   }),
   z.object({ type: z.literal('refused'), reason: z.string() }),
-  /** Everything the node should hold; what is neither in it nor unchanged is to be removed. Starts the numbering. */
+  /**
+   * Everything the node should hold. It removes what is neither in here nor in `unchanged`. The numbering starts here.
+   */
   z.object({
     type: z.literal('snapshot'),
     sequence: z.int(),
     assignments: z.array(assignmentSchema),
-    /** Of what hello named as held: what is still so. Absent when hello named nothing. */
+    /** What hello named as `held` and is still right. Absent when hello named nothing. */
     unchanged: z.array(instanceIdSchema).optional(),
     revisions: revisionsSchema,
   }),
-  /** Changes since the message before; a gap in `sequence` means: ask for a snapshot by reconnecting. */
+  /** Changes since the message before. After a gap in `sequence` the wrapper reconnects, which brings a snapshot. */
   z.object({
     type: z.literal('delta'),
     sequence: z.int(),
@@ -128,7 +130,7 @@ export const messageSchema = z.discriminatedUnion('type', [
   /** One piece of a byte stream, in the frame's body. */
   z.object({ type: z.literal('chunk'), id: z.int() }),
   z.object({ type: z.literal('end'), id: z.int() }),
-  /** The reader took so many bytes: the sender may send as many more. */
+  /** The reader took so many bytes, so the sender may send as many more. */
   z.object({ type: z.literal('credit'), id: z.int(), bytes: z.int() }),
 ]);
 export type Message = z.output<typeof messageSchema>;

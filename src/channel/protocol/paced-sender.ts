@@ -1,8 +1,8 @@
 /**
- * Decides what of a connection's outgoing messages is handed to the socket, and when. What the socket has taken can no
- * longer be overtaken, and a slow link drains it for seconds; so only as much is handed over as the link has lately
- * carried in a fraction of a second, and the rest waits here in three lanes. Marks (pings that come back as pongs) tell
- * how far the link has got.
+ * Decides which outgoing message is handed to the socket, and when. A message that the socket has taken cannot be
+ * overtaken, and a slow link drains it for seconds. So the sender hands over only as much as the link has lately
+ * carried in half a second. The rest waits here in three lanes. Marks (pings that come back as pongs) tell how far the
+ * link has got.
  */
 import type { Clock } from '../../loop/clock.js';
 import type { Message } from './messages.js';
@@ -10,19 +10,19 @@ import type { Message } from './messages.js';
 const MIN_WINDOW_BYTES = 32 * 1024;
 const FIRST_WINDOW_BYTES = 64 * 1024;
 const MAX_WINDOW_BYTES = 16 * 1024 * 1024;
-/** Marks in one window. */
+/** The number of marks in one window. */
 const MARKS = 4;
-/** A mark that takes so much longer than the fastest one says that too much is under way, */
+/** A mark that takes so much longer than the fastest one says that too much is under way. */
 const SLOW_MS = 500;
-/** and one that takes less than this longer, that more may be. */
+/** A mark that takes less than this longer than the fastest says that more may be under way. */
 const FAST_MS = 150;
-/** A peer that reads nothing: state is never dropped, so the connection is. */
+/** The most that may wait for a peer that does not read. State is never dropped, so the connection is. */
 const MAX_WAITING_BYTES = 128 * 1024 * 1024;
 
-/** `sign`: a beat, which overtakes all. `state`: what is small or must not wait for bulk. `bulk`: answers and streams. */
+/** `sign`: a beat, which overtakes all. `state`: small, or must not wait for bulk. `bulk`: answers and streams. */
 export type Lane = 'sign' | 'state' | 'bulk';
 
-/** Messages of one call that must stay in order (its chunks, its end) are in one lane. */
+/** The lane of a message. Messages of one call that must stay in order (its chunks, its end) share a lane. */
 export function laneOf({ type }: Message): Lane {
   switch (type) {
     case 'beat':
@@ -42,7 +42,7 @@ export interface PacedSenderOptions {
   readonly write: (data: string | Buffer) => void;
   /** Sends a mark that the other side sends back; see `marked`. */
   readonly mark: (mark: number) => void;
-  /** More waits than may. */
+  /** Called when more waits than may. */
   readonly onOverflow: () => void;
 }
 
@@ -62,7 +62,7 @@ export class PacedSender {
   #markedBytes = 0;
   #arrivedBytes = 0;
   #windowBytes = FIRST_WINDOW_BYTES;
-  /** The window last changed when so much had been sent: what was under way then says nothing of the new one. */
+  /** How much had been sent when the window last changed. Marks from before say nothing about the new window. */
   #changedAtBytes = 0;
   #wasFull = false;
   /** The link's own delay. */
@@ -83,7 +83,7 @@ export class PacedSender {
       return;
     }
     const queue = lane === 'state' ? this.#state : this.#bulk;
-    // One message may be larger than what may wait.
+    // A single message may be larger than the limit.
     if (this.waitingBytes > MAX_WAITING_BYTES) {
       this.#options.onOverflow();
       return;
@@ -103,12 +103,12 @@ export class PacedSender {
     this.#pump();
   }
 
-  /** Before an orderly end: all state that waits, at once. */
+  /** Hands over all waiting state at once, before an orderly end. */
   flush(): void {
     for (let data = this.#state.shift(); data !== undefined; data = this.#state.shift()) this.#write(data);
   }
 
-  /** Drops what waits: the connection is gone. */
+  /** Drops what waits, because the connection is gone. */
   clear(): void {
     this.#state.clear();
     this.#bulk.clear();
@@ -118,7 +118,7 @@ export class PacedSender {
     while (this.waitingBytes > 0) {
       if (this.#sentBytes - this.#arrivedBytes >= this.#windowBytes) {
         this.#wasFull = true;
-        // Without a mark under way nobody would tell when to go on.
+        // Without a mark under way there would be no sign to go on.
         if (this.#marks.length === 0) this.#mark();
         return;
       }
@@ -161,7 +161,7 @@ export class PacedSender {
   }
 }
 
-/** First in, first out, without moving the rest. */
+/** First in, first out, without moving the other items. */
 class Queue {
   #items: (string | Buffer)[] = [];
   #first = 0;

@@ -1,17 +1,17 @@
 /**
- * An ordered, reliable-while-open pipe of frames between a master and one wrapper. The in-process pair is what
- * the master's own wrapper uses; it encodes and checks every frame like the network does, so that nothing can
- * come to depend on sharing memory.
+ * A pipe of frames between a master and one wrapper, ordered, and reliable while it is open. The in-process pair serves
+ * the master's own wrapper. It encodes and checks every frame as the network does, so that nothing comes to depend on
+ * shared memory.
  */
 import { type Frame, type Message, messageSchema } from './messages.js';
 
 export interface Transport {
   readonly isOpen: boolean;
-  /** Queues the frame; after `close` it is dropped (the sender learns of the loss by `onClose`). */
+  /** Queues the frame. After `close` it is dropped; `onClose` tells the sender. */
   send(message: Message, body?: Buffer): void;
-  /** One listener; frames that came before it was set are delivered to it first. */
+  /** Sets the one listener. Frames that came before are delivered to it first. */
   onFrame(listener: (frame: Frame) => void): void;
-  /** Called once, whichever side closed. */
+  /** Sets the one listener. It is called once, whichever side closed. */
   onClose(listener: (reason: string) => void): void;
   close(reason: string): void;
 }
@@ -106,7 +106,7 @@ class InProcessEnd implements Transport {
   }
 }
 
-/** The frame, or why it is none. */
+/** The frame, or the reason why it is not one. */
 function decodeFrame(packet: Packet): Frame | string {
   const parsed = messageSchema.safeParse(JSON.parse(packet.text));
   if (!parsed.success) return `malformed message: ${parsed.error.issues[0]?.message ?? 'unknown'}`;

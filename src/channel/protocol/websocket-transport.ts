@@ -1,32 +1,34 @@
 /**
- * The channel's transport over one WebSocket: encodes, paces and bounds what is sent, checks what comes, and notices a
- * connection whose other end is gone without a word.
+ * The channel's transport over one WebSocket. It encodes, paces and bounds what is sent, checks what comes, and notices
+ * when the other end has gone without a word.
  */
+
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
+import { cutToBytes } from '../../model/words.js';
 import { decodeFrame, encodeFrame } from './frame-codec.js';
 import type { Frame, Message } from './messages.js';
 import { laneOf, PacedSender } from './paced-sender.js';
 import type { Transport } from './transport.js';
 
 const TICK_MS = 1000;
-/** So often something is sent even when there is nothing to say, so that the other side hears of us. */
+/** A ping is sent this often, so that the other side hears from us even when there is nothing to say. */
 const PING_EVERY_TICKS = 2;
 /** The reason of a WebSocket's close is 123 bytes at most. */
 const MAX_REASON_BYTES = 123;
 const NORMAL = 1000;
 const POLICY_VIOLATION = 1008;
-/** What a peer that closes in order is given to take the last messages. */
+/** How long a connection that closes in order may take to deliver the last messages. */
 const CLOSE_GRACE_MS = 2000;
 
 export interface WebSocketTransportOptions {
   readonly webSocket: WebSocket;
-  /** Below the WebSocket: what has arrived is counted there, half a message too. */
+  /** Below the WebSocket, because half a message counts as a sign of life too. */
   readonly socket: Pick<Socket, 'bytesRead'>;
-  /** Without a byte from the other side for so long, the connection is given up. */
+  /** A connection on which nothing came for so long is given up. */
   readonly silenceMs: number;
-  /** Who is at the other end, in reasons: `the master`. */
+  /** Names the other end in reasons: `the master`. */
   readonly peer: string;
   readonly clock: Clock;
 }
@@ -40,7 +42,7 @@ export class WebSocketTransport implements Transport {
   #closeReason: string | undefined;
   #tick: TimerHandle | undefined;
   #ticks = 0;
-  /** Ticks of our own in a row in which nothing came: a process that slept has not listened, and counts no time. */
+  /** Our own ticks in a row in which nothing came. A process that slept has no ticks, so its sleep does not count. */
   #silentTicks = 0;
   #bytesRead: number;
 
@@ -87,7 +89,7 @@ export class WebSocketTransport implements Transport {
     if (!this.isOpen) return;
     const { webSocket, clock } = this.#options;
     this.#sender.flush();
-    webSocket.close(NORMAL, cut(reason));
+    webSocket.close(NORMAL, cutToBytes(reason, MAX_REASON_BYTES));
     const timer = clock.setTimer(CLOSE_GRACE_MS, () => webSocket.terminate());
     webSocket.once('close', () => timer.cancel());
     this.#end(reason);
@@ -101,10 +103,10 @@ export class WebSocketTransport implements Transport {
     else this.#frameListener(frame);
   }
 
-  /** At once, and whatever still waits is lost. */
+  /** Closes at once; messages that still wait are lost. */
   #fail(reason: string): void {
     const { webSocket } = this.#options;
-    webSocket.close(POLICY_VIOLATION, cut(reason));
+    webSocket.close(POLICY_VIOLATION, cutToBytes(reason, MAX_REASON_BYTES));
     this.#end(reason);
     webSocket.terminate();
   }
@@ -138,11 +140,5 @@ export class WebSocketTransport implements Transport {
   }
 }
 
-function cut(reason: string): string {
-  let text = reason;
-  while (Buffer.byteLength(text) > MAX_REASON_BYTES) text = text.slice(0, -1);
-  return text;
-}
-
-/** What could not be sent is known by the end of the connection. */
+/** Ignores failed sends: the end of the connection tells of them. */
 function ignore(): void {}

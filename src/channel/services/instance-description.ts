@@ -1,6 +1,6 @@
 /**
- * Asking a node what it knows of instances that it holds, for `why`, over the channel. The wrapper's half answers, the
- * master's half asks. Changes no state.
+ * Asks a node what it knows of its instances, for `why`. The wrapper's half answers, the master's half asks. Changes no
+ * state.
  */
 import { z } from 'zod';
 import { type InstanceDescription, instanceDescriptionSchema } from '../../model/instance-description.js';
@@ -19,7 +19,7 @@ const questionSchema = z.object({
 });
 const answerSchema = z.array(z.object({ id: instanceIdSchema, description: instanceDescriptionSchema }));
 
-/** The wrapper's half. `describe` answers undefined for what the node knows nothing of. */
+/** The wrapper's half. `describe` answers undefined for an instance that the node does not know. */
 export function descriptionServices(
   describe: (id: string, lines: number) => Promise<InstanceDescription | undefined>,
 ): ReadonlyMap<string, Service> {
@@ -29,7 +29,7 @@ export function descriptionServices(
       async (parameters) => {
         const { ids, lines } = questionSchema.parse(parameters);
         const answers: z.output<typeof answerSchema> = [];
-        // One after the other: nobody waits for a hundred answers, and the node has other work.
+        // One after the other: the node has other work, and few callers ask for a hundred.
         for (const id of ids) {
           const description = await describe(id, lines);
           if (description !== undefined) answers.push({ id, description });
@@ -42,13 +42,13 @@ export function descriptionServices(
 
 export interface DescriptionQuestion {
   readonly nodeId: string;
-  /** MOST_DESCRIBED at most. */
+  /** At most MOST_DESCRIBED. */
   readonly ids: readonly string[];
   readonly lines: number;
   readonly signal: AbortSignal;
 }
 
-/** The master's half. Instances that the node knows nothing of are missing in the answer. Throws DRV_NODE_DISCONNECTED. */
+/** The master's half. The answer leaves out instances that the node does not know. Throws DRV_NODE_DISCONNECTED. */
 export async function askForDescriptions(
   callsOf: (nodeId: string) => CallPeer,
   { nodeId, ids, lines, signal }: DescriptionQuestion,

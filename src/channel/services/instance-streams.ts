@@ -1,6 +1,6 @@
 /**
- * The byte services of an instance, over the channel: read and follow its log, write to its standard input. The wrapper's half
- * answers, the master's half asks the node that holds the instance. They change no state.
+ * Logs and standard input of an instance, over the channel. The wrapper's half answers, the master's half asks the node
+ * that has the instance. Neither changes state.
  */
 import { z } from 'zod';
 import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
@@ -27,7 +27,7 @@ const writeStdinSchema = z.object({ id: instanceIdSchema });
 
 export type LogLines = z.output<typeof linesSchema>;
 
-/** The wrapper's half: what it does for the master. */
+/** The wrapper's half: answers the calls of `InstanceStreams`. */
 export function instanceServices(node: {
   readLogs(id: string, lines: number): Promise<LogLines>;
   followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
@@ -59,7 +59,7 @@ export function instanceServices(node: {
   ]);
 }
 
-/** The master's half. Throws DRV_NODE_DISCONNECTED, and what the node answers. */
+/** The master's half. Throws DRV_NODE_DISCONNECTED, and the errors that the node answers with. */
 export class InstanceStreams {
   readonly #callsOf: (nodeId: string) => CallPeer;
 
@@ -67,7 +67,7 @@ export class InstanceStreams {
     this.#callsOf = callsOf;
   }
 
-  /** An instance that has no node yet has no lines yet. */
+  /** Reads the last lines. An instance without a node has none. */
   async readLogs(record: InstanceRecord, lines: number): Promise<LogLines> {
     const nodeId = logNodeOf(record);
     if (nodeId === undefined) return { lines: [], totalLines: 0 };
@@ -75,9 +75,9 @@ export class InstanceStreams {
   }
 
   /**
-   * The log from `position` on (`tail` 0 to 1000, `since` from 1), then live; half a MiB at most is under way to a
-   * reader that does not read. Ends when `signal` aborts. Throws DRV_NODE_DISCONNECTED at the start, in the middle,
-   * and for an instance that has no node yet.
+   * Yields the log from `position` on (`tail` 0 to 1000, `since` from 1), then live, until `signal` aborts. At most
+   * half a MiB is under way to a reader that does not read. Throws DRV_NODE_DISCONNECTED at the start and in the
+   * middle, and for an instance that has no node yet.
    */
   async *followLogs(
     record: InstanceRecord,
@@ -116,7 +116,7 @@ export class InstanceStreams {
   }
 }
 
-/** The node that holds an instance's log; it stays there when the instance has ended. */
+/** The node that has an instance's log. The log stays there when the instance has ended. */
 export function logNodeOf({ placement, home }: InstanceRecord): string | undefined {
   return placement?.nodeId ?? home?.nodeId;
 }

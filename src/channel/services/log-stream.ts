@@ -1,6 +1,6 @@
 /**
- * A batch of a followed log as bytes: one chunk of the stream each, a line of JSON that says what it is, then the
- * lines as text. Used by instance-streams.ts only.
+ * Encodes a batch of a followed log as one chunk of a stream: a line of JSON that says what it is, then the lines as
+ * text. Used by instance-streams.ts only.
  */
 import { z } from 'zod';
 import type { LogBatch } from '../../logs/log-batch.js';

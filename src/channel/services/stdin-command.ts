@@ -1,14 +1,17 @@
-/** A command on its way to the standard input of an instance, whoever sent it: who can read one, and how long it may be. */
+/**
+ * Checks a command for the standard input of an instance, from any sender: whether a process can read it, and its
+ * length.
+ */
 import { DroverError } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 
 const NEWLINE = 0x0a;
-/** A terminal in line mode silently cuts what is longer than 4,095 bytes. */
+/** A terminal in line mode silently cuts longer lines at 4,095 bytes. */
 const MAX_STDIN_LINE_BYTES = 4000;
 
 /**
- * An app may have reported any state, so that only the missing pid says that nothing can read the command.
- * Throws DRV_INSTANCE_NOT_RUNNING.
+ * Throws DRV_INSTANCE_NOT_RUNNING when no process can read a command. Only the missing pid shows that: an app may have
+ * reported any state.
  */
 export function requireProcess({ id, placement, status }: InstanceRecord): void {
   if (placement !== null && (status.state === 'ONLINE' || status.pid !== null)) return;

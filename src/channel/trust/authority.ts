@@ -15,20 +15,20 @@ const AUTHORITY_MS = 36_500 * DAY_MS;
 const SERVER_MS = 730 * DAY_MS;
 const CLIENT_MS = 365 * DAY_MS;
 
-/** A file of `data/cluster/`: whole or not there, readable by this user alone. */
+/** A file of `data/cluster/`: written whole or not at all, readable by this user only. */
 export interface SecretFile {
   /** For messages: relative to the node's root. */
   readonly name: string;
-  /** Undefined: it does not exist. Throws DRV_NODE_ROOT_UNUSABLE when others can read it. */
+  /** Answers undefined when it does not exist. Throws DRV_NODE_ROOT_UNUSABLE when others can read it. */
   read(): Promise<string | undefined>;
   write(text: string): Promise<void>;
-  /** One that does not exist is fine. */
+  /** Does nothing when the file does not exist. */
   remove(): Promise<void>;
 }
 
 export interface AuthorityOptions {
   readonly clusterName: string;
-  /** What the master's certificate is for: its node id, its address, the names of this machine. */
+  /** The names in the master's certificate: its node id, its address, the names of this machine. */
   readonly nodeId: string;
   readonly names: readonly string[];
   /** PEM: key and certificate. */
@@ -79,15 +79,15 @@ export class Authority {
     this.#server = readServer(await serverFile.read(), this.#known.certificate);
   }
 
-  /** Makes it if there is none; may be called at any time and by several at once. */
+  /** Makes the authority if there is none. Calls may repeat and overlap. */
   async ensure(): Promise<{ readonly certificate: X509Certificate; readonly fingerprint: string }> {
     const { certificate } = await this.#ready();
     return { certificate, fingerprint: fingerprintOf(certificate) };
   }
 
   /**
-   * The master's own key and its certificate with the authority's behind it, PEM. Made anew when its names have
-   * changed or less than a third of its life is left.
+   * The master's own key, and its certificate followed by the authority's, PEM. Both are made anew when the names have
+   * changed, or less than a third of the certificate's life is left.
    */
   async serverCredential(): Promise<KeyPair> {
     const known = await this.#ready();
@@ -96,7 +96,7 @@ export class Authority {
     return { key, certificate: certificate + known.pair.certificate };
   }
 
-  /** A certificate for a node's public key. */
+  /** Makes a certificate for a node's public key. */
   async issueClient(nodeId: string, publicKey: KeyObject): Promise<IssuedCertificate> {
     const { pair } = await this.#ready();
     const issuedAt = this.#options.clock.now();
@@ -176,7 +176,7 @@ function readAuthority(name: string, text: string): Known {
   }
 }
 
-/** Of no use: it is made anew. */
+/** Answers undefined when the credential is of no use and must be made anew. */
 function readServer(text: string | undefined, authority: X509Certificate): ServerCredential | undefined {
   try {
     const server = serverSchema.parse(JSON.parse(text ?? ''));

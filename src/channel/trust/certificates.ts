@@ -1,6 +1,6 @@
 /**
- * Makes certificates, and nothing else does: the library for it takes a third of a second to load, so it is loaded
- * when the first one is made. Reading and checking them is node:crypto's (peer-certificate.ts).
+ * Makes certificates; no other file does. The library for it takes a third of a second to load, so it is loaded for the
+ * first certificate. Reading and checking certificates needs node:crypto only (peer-certificate.ts).
  */
 import {
   createPrivateKey,
@@ -36,7 +36,7 @@ export interface IssueOptions {
   readonly names?: readonly string[];
 }
 
-/** Valid since long before every clock that runs late: when one was made stands in the master's records. */
+/** Valid since long before any clock that is slow. The master's records say when a certificate was made. */
 const BEGINS = new Date(Date.UTC(2000, 0, 1));
 const CURVE = 'P-256';
 const ALGORITHM = { name: 'ECDSA', namedCurve: CURVE, hash: 'SHA-256' };
@@ -53,7 +53,7 @@ export function isSupportedKey({ asymmetricKeyType, asymmetricKeyDetails }: KeyO
   return asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1';
 }
 
-/** A new authority that signs for one cluster. */
+/** Makes a new authority that signs for one cluster. */
 export async function makeAuthority(clusterName: string, endsAt: number): Promise<KeyPair> {
   const x509 = await loadLibrary();
   const key = generatePrivateKey();
@@ -74,7 +74,7 @@ export async function makeAuthority(clusterName: string, endsAt: number): Promis
   return { key, certificate: pemOf(certificate.rawData) };
 }
 
-/** A certificate for somebody else's public key, PEM. */
+/** Makes a certificate for another's public key, PEM. */
 export async function issueCertificate(authority: KeyPair, options: IssueOptions): Promise<string> {
   const x509 = await loadLibrary();
   const { subject, usage, publicKey, endsAt, names } = options;
@@ -99,7 +99,7 @@ export async function issueCertificate(authority: KeyPair, options: IssueOptions
   return pemOf(certificate.rawData);
 }
 
-/** Ended by a newline, so that texts can be joined. */
+/** Ends with a newline, so that texts can be joined. */
 function pemOf(raw: ArrayBuffer): string {
   return new X509Certificate(Buffer.from(raw)).toString();
 }
@@ -109,7 +109,7 @@ async function loadLibrary(): Promise<typeof import('@peculiar/x509')> {
   return import('@peculiar/x509');
 }
 
-/** As a structure, not as text: nothing in a name can become another attribute. */
+/** Builds a structure, not a text, so that no part of a name can become another attribute. */
 function nameOf({ commonName, clusterName }: Subject): Record<string, string[]>[] {
   return [{ O: [clusterName] }, { CN: [commonName] }];
 }
@@ -118,7 +118,7 @@ function generalName(value: string): { type: 'ip' | 'dns'; value: string } {
   return { type: isIP(value) === 0 ? 'dns' : 'ip', value };
 }
 
-/** Positive and of full length, whatever the first bits are. */
+/** A serial number that is positive and of full length. */
 function newSerial(): string {
   const bytes = randomBytes(SERIAL_BYTES);
   bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40;

@@ -1,4 +1,4 @@
-/** What is said before a node is a member, and how a refusal reads on the wire: JSON over HTTP inside TLS. */
+/** The messages before a node is a member, and the form of a refusal: JSON over HTTP inside TLS. */
 import { z } from 'zod';
 import { joinTokenIdSchema } from '../../model/cluster.js';
 import { nameSchema } from '../../model/names.js';
@@ -24,7 +24,7 @@ export type JoinRequest = z.output<typeof joinRequestSchema>;
 export const joinAnswerSchema = z.object({ certificate: z.string() });
 export const refusalSchema = z.object({ error: z.string() });
 
-/** What a joining node signs to show that the key in its request is its own. */
+/** The text that a joining node signs, to show that the key in its request is its own. */
 export function joinStatement({
   nodeId,
   clusterName,

@@ -1,6 +1,6 @@
 /**
- * The form of a join token: `drvjoin_` and, in base64url, the fingerprint of the authority that the master must show,
- * the token's id, its secret, and a checksum that catches what a copy left out. Says nothing about who knows it.
+ * The form of a join token: `drvjoin_`, then in base64url the fingerprint of the master's authority, the token's id,
+ * its secret, and a checksum. The checksum catches an incomplete copy. Which tokens are valid is not decided here.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -23,7 +23,7 @@ export interface JoinToken {
   readonly secret: string;
 }
 
-/** A new token for nodes that are to trust the authority with this fingerprint. */
+/** Makes a token for nodes that shall trust the authority with this fingerprint. */
 export function generateJoinToken(fingerprint: string): JoinToken {
   return {
     fingerprint,

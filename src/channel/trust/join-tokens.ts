@@ -1,4 +1,4 @@
-/** The join tokens of the cluster, as an operator makes, lists and revokes them. What one lets in is members.ts's. */
+/** Creates, lists and revokes the cluster's join tokens for an operator. members.ts decides what a token lets in. */
 import type { Clock } from '../../loop/clock.js';
 import { type JoinTokenRecord, joinTokenIdSchema, joinTokenRecordSchema } from '../../model/cluster.js';
 import { DroverError } from '../../model/errors.js';
@@ -9,9 +9,9 @@ import { inSteps } from '../../store/transaction.js';
 import type { Authority } from './authority.js';
 import { formatJoinToken, generateJoinToken, hashSecret } from './join-token.js';
 
-/** More at once are a mistake of a script. */
+/** More tokens at once are the mistake of a script. */
 const MAX_TOKENS = 1000;
-/** So long an expired token is kept, so that who comes with it is told that it expired. */
+/** How long an expired token is kept, so that a node that uses it is told that it expired. */
 const KEPT_MS = 30 * 86_400_000;
 
 export interface NewJoinToken {
@@ -40,7 +40,7 @@ export class JoinTokens {
     this.#options = options;
   }
 
-  /** The text of the token is known here only. Throws DRV_REQUEST_INVALID. */
+  /** Makes a token. Its text is known to this caller only. Throws DRV_REQUEST_INVALID. */
   async create({
     label,
     expiresInMs,
@@ -65,7 +65,7 @@ export class JoinTokens {
     return { token: formatJoinToken(token), record };
   }
 
-  /** The oldest first. */
+  /** All tokens, the oldest first. */
   async list(): Promise<readonly JoinTokenRecord[]> {
     const { entries } = await this.#options.store.list(PREFIX.joinTokens);
     return entries
@@ -73,7 +73,7 @@ export class JoinTokens {
       .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
   }
 
-  /** Nodes that have joined with it stay. Throws DRV_JOIN_TOKEN_UNKNOWN. */
+  /** Ends a token. Nodes that have joined with it stay. Throws DRV_JOIN_TOKEN_UNKNOWN. */
   async revoke(id: string): Promise<void> {
     if ((await this.find(id)) === undefined)
       throw new DroverError(
@@ -91,7 +91,7 @@ export class JoinTokens {
       : { record: joinTokenRecordSchema.parse(entry.value), revision: entry.revision };
   }
 
-  /** Drops what expired long ago. Throws DRV_REQUEST_INVALID when there are too many all the same. */
+  /** Removes tokens that expired long ago. Throws DRV_REQUEST_INVALID when there are still too many. */
   async #clean(now: number): Promise<void> {
     const tokens = await this.list();
     const old = tokens.filter(({ expiresAt }) => expiresAt !== null && expiresAt + KEPT_MS < now);

@@ -1,6 +1,7 @@
 /**
- * Who belongs to the cluster: join tokens, and for each joined node the key that it is known by. Asked by the cluster
- * port for every connection, and by the commands. A certificate alone is not enough: the node's record must know it.
+ * Decides which nodes belong to the cluster, by join tokens and by the recorded key of each joined node. The cluster
+ * port asks it for every connection, and commands do. A certificate alone is not enough: its key must be the recorded
+ * one.
  */
 import { createPublicKey, type KeyObject, timingSafeEqual, verify, type X509Certificate } from 'node:crypto';
 import type { Clock } from '../../loop/clock.js';
@@ -18,7 +19,7 @@ import { hashSecret } from './join-token.js';
 import type { JoinTokens, KnownToken } from './join-tokens.js';
 import { isIssuedBy, keyHashOf, nodeIdOf } from './peer-certificate.js';
 
-/** Each try loses only to a join or a revocation that was written. */
+/** A try fails only when another join or revocation was written meanwhile. */
 const MAX_TRIES = 100;
 
 export interface MembersOptions {
@@ -46,8 +47,8 @@ export class Members {
   }
 
   /**
-   * Lets a node join: checks token and request, and answers with its certificate, PEM. The same request may be
-   * repeated, for its answer may have been lost. Throws DRV_JOIN_REFUSED; `address` is for the audit trail.
+   * Lets a node join: checks token and request, and answers with the node's certificate, PEM. The same request may be
+   * repeated, because its answer may have been lost. `address` is for the audit trail. Throws DRV_JOIN_REFUSED.
    */
   async admit(request: JoinRequest, address: string | null): Promise<string> {
     const { audit, logger } = this.#options;
@@ -64,10 +65,11 @@ export class Members {
   }
 
   /**
-   * The node that this certificate is of, when it may connect now. Throws DRV_JOIN_REFUSED: of another authority,
-   * ended by the master's clock, forgotten, or replaced by a newer one.
+   * Answers which node this certificate belongs to, if that node may connect now. Throws DRV_JOIN_REFUSED for a
+   * certificate of another authority, and for one that is expired by the master's clock, forgotten, or replaced by a
+   * newer one.
    */
-  async judge(certificate: X509Certificate): Promise<Peer> {
+  async authenticate(certificate: X509Certificate): Promise<Peer> {
     const { authority, clock } = this.#options;
     const known = await authority.ensure();
     const nodeId = isIssuedBy(certificate, known.certificate, 'client') ? nodeIdOf(certificate) : undefined;
@@ -88,12 +90,12 @@ export class Members {
     return { nodeId };
   }
 
-  /** What is known of a joined node. */
+  /** The record of a joined node, if there is one. */
   async get(nodeId: string): Promise<MemberRecord | undefined> {
     return (await this.#member(nodeId))?.record;
   }
 
-  /** A new certificate for a new key of a node that is connected. The old one is good until it shows this. */
+  /** Makes a certificate for a new key of a connected node. The old one stays good until the node shows the new one. */
   async renew(nodeId: string, publicKeyPem: string): Promise<IssuedCertificate> {
     const publicKey = readKey(publicKeyPem);
     const issued = await this.#options.authority.issueClient(nodeId, publicKey);
@@ -101,12 +103,12 @@ export class Members {
     return issued;
   }
 
-  /** The node has the renewed certificate on its disk. Until then it counts as due. */
+  /** Notes that the renewed certificate is on the node's disk. Until then a renewal counts as due. */
   async renewed(nodeId: string, { issuedAt, endsAt }: IssuedCertificate): Promise<void> {
     await this.#change(nodeId, { issuedAt, endsAt });
   }
 
-  /** The node's credential is worth nothing from now on. False: it had none. Its connections are the caller's. */
+  /** Ends the node's credential. Answers false when it had none. The caller ends its connections. */
   async revoke(nodeId: string): Promise<boolean> {
     if ((await this.#member(nodeId)) === undefined) return false;
     await this.#options.store.transact([{ do: 'remove', key: memberKey(nodeId) }]);
@@ -119,7 +121,7 @@ export class Members {
       throw refused(
         `this master speaks protocol ${PROTOCOL_VERSION}, node ${request.nodeId} speaks ${request.protocol}: run the same Drover version on both`,
       );
-    // Before anything is said of the cluster: who has no token learns nothing.
+    // First of all: a caller without a token learns nothing of the cluster.
     await this.#checkToken(request);
     if (request.clusterName !== clusterName)
       throw refused(
@@ -158,12 +160,12 @@ export class Members {
     });
   }
 
-  /** Counts the use and makes the member, in one write. */
+  /** Counts the use of the token and adds the member, in one write. */
   async #enter(request: JoinRequest, key: string, { issuedAt, endsAt }: IssuedCertificate): Promise<void> {
     const { nodeId, tokenId } = request;
     const token = await this.#checkToken(request);
     const present = await this.#member(nodeId);
-    // Without a record of the node it never came as far as the channel: nobody could forget it, and nothing is its own.
+    // A member without a node record never opened the channel: it could not be forgotten, and owns nothing.
     const isKnown = (await this.#options.store.get(nodeKey(nodeId))) !== undefined;
     if (present !== undefined && present.record.key !== key && isKnown)
       throw refused(
@@ -194,7 +196,7 @@ export class Members {
     ]);
   }
 
-  /** A node that shows its renewed certificate has it safe: the one before ends now. */
+  /** Ends the former certificate: a node that shows its renewed one has it on its disk. */
   async #acknowledge(nodeId: string, key: string, entry: Known): Promise<void> {
     const { record } = entry;
     if (record.key === key) return;
@@ -206,7 +208,7 @@ export class Members {
     await this.#options.store
       .transact([update(entry, { ...record, key, nextKey: null })])
       .catch((error: unknown) => {
-        // Somebody else did it, or the disk is full: both are good until the next connection.
+        // Another connection did it, or the disk is full: both certificates are good until the next connection.
         this.#options.logger.warn(
           { err: error, node: nodeId },
           `the new key of ${nodeId} was not recorded yet`,
@@ -225,7 +227,7 @@ export class Members {
         return await change();
       } catch (error) {
         if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MAX_TRIES) throw error;
-        // Whoever won may still be on its way to the disk, and is not read before.
+        // The winner's write may still be on its way to the disk, and is not read before.
         await this.#options.store.barrier();
       }
     }
@@ -245,7 +247,7 @@ function readKey(pem: string): KeyObject {
     const key = createPublicKey(pem);
     if (isSupportedKey(key) && !pem.includes('PRIVATE')) return key;
   } catch {
-    // Said below.
+    // The error below says it.
   }
   throw refused('the key in the request is not a public P-256 key');
 }

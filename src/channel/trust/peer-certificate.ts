@@ -1,7 +1,7 @@
 /**
- * What master and wrapper look at in each other's certificates. Trust rests on the signature of the cluster's own
- * authority, never on a date: a node whose clock is wrong by years must still find its master. Whether a node's
- * certificate has ended is for the master's members to say, by the master's clock.
+ * Reads and checks the certificates of the other side, for master and wrapper. Trust rests on the signature of the
+ * cluster's own authority, never on a date: a node whose clock is wrong by years must still find its master. Whether a
+ * node's certificate has ended is decided by members.ts, by the master's clock.
  */
 import { createHash, type KeyObject, type X509Certificate } from 'node:crypto';
 import { nameSchema } from '../../model/names.js';
@@ -22,22 +22,22 @@ export function isIssuedBy(certificate: X509Certificate, authority: X509Certific
   );
 }
 
-/** Its common name, when that is a node's id; undefined for anything else. */
+/** The common name, when it is the id of a node; else undefined. */
 export function nodeIdOf(certificate: X509Certificate): string | undefined {
   return attributeOf(certificate, 'CN');
 }
 
-/** The cluster that the authority's or a node's certificate is of. */
+/** The cluster that the certificate, an authority's or a node's, belongs to. */
 export function clusterNameOf(certificate: X509Certificate): string | undefined {
   return attributeOf(certificate, 'O');
 }
 
-/** SHA-256 of the whole certificate, hex: what a join token pins. */
+/** SHA-256 of the whole certificate, hex. A join token pins it. */
 export function fingerprintOf(certificate: X509Certificate): string {
   return createHash('sha256').update(certificate.raw).digest('hex');
 }
 
-/** SHA-256 of the public key, hex: what a member is known by. */
+/** SHA-256 of the public key, hex. A member's record names it. */
 export function keyHashOf(publicKey: KeyObject): string {
   return createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))

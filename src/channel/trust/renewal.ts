@@ -1,7 +1,7 @@
 /**
  * Renews the certificates of a cluster long before they end: the master's own, and over the channel those of the nodes.
- * The master leads, by its clock; a node makes the new key and never gives it away. Breaking off anywhere is harmless:
- * the old certificate is good until the new one is shown.
+ * The master's clock decides when. A node makes its new key itself and never gives it away. An interruption does no
+ * harm: the old certificate is good until the new one is shown.
  */
 import { z } from 'zod';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
@@ -15,7 +15,7 @@ import type { Members } from './members.js';
 
 const NEW_KEY = 'new-key';
 const NEW_CERTIFICATE = 'new-certificate';
-/** The first look makes what a new master lacks; a node that has just started has other things to do. */
+/** The first look makes what a new master lacks. A node that has just started has other things to do before. */
 const FIRST_LOOK_MS = 10_000;
 const LOOK_EVERY_MS = 3_600_000;
 const CALL_MS = 30_000;
@@ -25,10 +25,10 @@ const certificateParameters = z.object({ certificate: z.string().max(10_000) });
 
 export interface RenewalOptions {
   readonly members: Members;
-  /** Connected nodes; those that are no members, such as the master's own, are left alone. */
+  /** The connected nodes. Those that are not members, such as the master's own, are left alone. */
   readonly connected: () => readonly string[];
   readonly callsOf: (nodeId: string) => CallPeer;
-  /** Renews the master's own certificate if it is time. */
+  /** Renews the master's own certificate when it is due. */
   readonly renewServer: () => Promise<void>;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
@@ -104,7 +104,10 @@ export class Renewal implements Part {
   }
 }
 
-/** The node's half: `takeCertificate` keeps it, with the key that `makeKey` made last, for the next connection. */
+/**
+ * The node's half. `takeCertificate` keeps the certificate, with the key that `makeKey` made last, for the next
+ * connection.
+ */
 export function renewalServices(node: {
   makeKey(): string;
   takeCertificate(certificate: string): Promise<void>;

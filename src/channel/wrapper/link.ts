@@ -1,6 +1,6 @@
 /**
- * The wrapper's end of the channel: connects, says hello, beats, takes the feed into the desired copy, sends
- * reports until they are acknowledged, and connects again with a growing delay when the connection ends.
+ * The wrapper's end of the channel. It connects, says hello, beats, passes the feed to the desired copy, and sends
+ * reports until they are acknowledged. When the connection ends, it connects again after a growing delay.
  */
 import { Backoff } from '../../loop/backoff.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
@@ -23,31 +23,34 @@ import type { Transport } from '../protocol/transport.js';
 
 const RECONNECT_KEY = 'master';
 const FIRST_RETRY_MS = 100;
-/** Shorter than the shortest nodeTimeoutMs: a master that comes back must hear of all its nodes before it calls them lost. */
+/**
+ * Shorter than the shortest nodeTimeoutMs: a master that comes back must hear of all its nodes before it calls them
+ * lost.
+ */
 const MAX_RECONNECT_MS = 3000;
 /**
- * A refusal mostly stands until somebody changes something. At first it may be that the master has not noticed yet that
+ * A refusal mostly stands until an operator changes something. At first the master may only not have noticed yet that
  * this node's former connection is gone.
  */
 const MAX_REFUSED_MS = 30_000;
-/** Instances that hello names; with more, the whole snapshot comes. */
+/** The most instances that hello names. With more, the master sends the whole snapshot. */
 const MAX_NAMED = 20_000;
 
-/** Where the feed goes: the desired copy. `commit` resolves when all that was applied is on disk. */
+/** Takes the feed: the desired copy. `commit` resolves when everything applied is on disk. */
 export interface FeedSink {
   applySnapshot(snapshot: MessageOf<'snapshot'>): void;
   applyDelta(delta: MessageOf<'delta'>): void;
   commit(): Promise<void>;
-  /** What is held from before, completely. */
+  /** All assignments that this node still has. */
   held(): readonly Assignment[];
 }
 
-/** Where reports come from: the status outbox. */
+/** Gives the reports to send: the status outbox. */
 export interface ReportSource {
-  /** Reports not sent on this connection yet; called when `onReady` fired. */
+  /** The reports that were not sent on this connection yet. Called when `onReady` has fired. */
   take(sequence: number): readonly Report[];
   acknowledge(sequence: number): void;
-  /** A new connection: everything is to be said again. */
+  /** A new connection has begun: every report is due again. */
   restart(): void;
   onReady(listener: () => void): void;
 }
@@ -59,9 +62,9 @@ export interface LinkOptions {
   readonly version: string;
   readonly capacity: NodeCapacity;
   readonly offers: () => readonly RuntimeOffer[];
-  /** Why limits of RAM and CPU do not hold on this node; null: they hold. */
+  /** Why limits of RAM and CPU do not hold on this node, or null when they hold. */
   readonly advisoryLimits?: string | null | undefined;
-  /** Throws DRV_JOIN_REFUSED when the master does not want this node. */
+  /** Throws DRV_JOIN_REFUSED when the master refuses this node. */
   readonly connect: (signal: AbortSignal) => Promise<Transport>;
   readonly feed: FeedSink;
   readonly reports: ReportSource;
@@ -104,7 +107,7 @@ export class Link {
     this.#connect();
   }
 
-  /** `willReturn`: tells the master that this node's instances stay and that it will be back. */
+  /** Ends the connection. With `willReturn` the master hears that the instances stay and the node will be back. */
   stop(willReturn: boolean): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -116,18 +119,18 @@ export class Link {
     connection.transport.close(willReturn ? 'the node stops and will be back' : 'the node stops');
   }
 
-  /** Asks the master for bytes. Throws DRV_CHANNEL_CLOSED when there is no connection. */
+  /** The calls to the master; undefined while there is no connection. */
   get calls(): CallPeer | undefined {
     return this.#connection?.isWelcome === true ? this.#connection.calls : undefined;
   }
 
-  /** Tells the master that what this node can run has changed. */
+  /** Tells the master that the runtimes of this node have changed. */
   sendOffer(): void {
     if (this.#connection?.isWelcome !== true) return;
     this.#connection.transport.send({ type: 'offer', runtimes: [...this.#options.offers()] });
   }
 
-  /** What instances use now, all that was measured. Lost with the connection: it is measured again. */
+  /** Sends all usage that was measured. A lost message is not sent again: the next one replaces it. */
   sendUsage(usages: ReadonlyMap<string, InstanceUsage>): void {
     if (this.#connection?.isWelcome !== true) return;
     const samples = [...usages].map(([id, usage]) => toUsageSample(id, usage));
@@ -196,7 +199,7 @@ export class Link {
         connection.transport.close(message.reason);
         return;
       case 'snapshot':
-        // Not before: a master whose disk is full welcomes and then hangs up.
+        // Only now: a master whose disk is full welcomes and then hangs up.
         this.#backoff.clear(RECONNECT_KEY);
         this.#refusedBackoff.clear(RECONNECT_KEY);
         this.#trouble.clear();

@@ -1,6 +1,6 @@
 /**
- * A node's way to its master over the network: TLS to the cluster port, the master's certificate checked before
- * anything is said, then a request to join or the channel's WebSocket. What it trusts and shows is membership.ts's.
+ * Connects a node to its master: TLS to the cluster port, then a request to join or the channel's WebSocket. The
+ * master's certificate is checked before anything is said. Keys and trust belong to membership.ts.
  */
 import type { X509Certificate } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
@@ -24,18 +24,18 @@ import {
 } from '../trust/join-messages.js';
 import { fingerprintOf, isIssuedBy } from '../trust/peer-certificate.js';
 
-/** TCP, TLS and the first answer. Long enough that a master which hangs for a moment is met when it goes on. */
+/** For TCP, TLS and the first answer: long enough to outlast a master that hangs for a moment. */
 const DIAL_MS = 10_000;
-/** The largest message of a master: a snapshot of everything that this node holds. */
+/** The largest message of a master: a snapshot of everything that this node should hold. */
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 
-/** Decides by the certificates that the other side shows; throws DRV_JOIN_REFUSED when it is not the master. */
+/** Checks the certificates that the other side shows. Throws DRV_JOIN_REFUSED when it is not the master. */
 export type TrustCheck = (leaf: X509Certificate, issuer: X509Certificate | undefined) => void;
 
 export interface MasterDialerOptions {
   readonly host: string;
   readonly port: number;
-  /** Without a byte from the master for so long, the connection is given up. */
+  /** A connection on which nothing came for so long is given up. */
   readonly silenceMs: number;
   readonly clock: Clock;
 }
@@ -54,7 +54,7 @@ export class MasterDialer {
   }
 
   /**
-   * The authority behind the master, if its fingerprint is this one, and the address from which it was reached. Throws
+   * Answers with the authority behind the master, if it has this fingerprint, and the address that reached it. Throws
    * DRV_CHANNEL_CLOSED when there is no master, DRV_JOIN_REFUSED when it is another.
    */
   async probe(
@@ -69,7 +69,7 @@ export class MasterDialer {
     });
   }
 
-  /** Asks to join; the request is made when the other side has shown the authority with this fingerprint. */
+  /** Asks to join. The request is made only after the other side has shown the authority with this fingerprint. */
   async join(
     fingerprint: string,
     joinRequest: JoinRequest,
@@ -135,7 +135,7 @@ export class MasterDialer {
         host,
         port,
         minVersion: 'TLSv1.3',
-        // Checked below, against the cluster's own authority alone, and whatever the clock of this machine says.
+        // The check below uses the cluster's own authority alone, and ignores the clock of this machine.
         rejectUnauthorized: false,
         ...(credential !== undefined && { key: credential.key, cert: credential.certificate }),
       });
@@ -237,7 +237,9 @@ async function readBody(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** What the master said against us; anything but a 403 is its own trouble, and may pass. */
+/**
+ * Makes an error of the master's answer: a 403 is a refusal; anything else is the master's own trouble, and may pass.
+ */
 function refusalOf(status: number, body: string, address: string): DroverError {
   const said = parseJsonSafely(body);
   if (said === undefined)
@@ -260,7 +262,10 @@ function parseJson<T>(schema: z.ZodType<T>, body: string): T {
   return schema.parse(JSON.parse(body));
 }
 
-/** A host name with several addresses fails with an error for each, and a message of its own that says nothing. */
+/**
+ * The reason of a failed connection. A host name with several addresses fails with an error for each, under an empty
+ * message.
+ */
 function reasonOf(error: unknown): string {
   const first = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
   if (first instanceof Error && 'code' in first && first.code === 'ERR_SSL_WRONG_VERSION_NUMBER')

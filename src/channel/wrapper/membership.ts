@@ -1,7 +1,7 @@
 /**
- * A node's own half of its membership: the key that it made, its certificate, and the authority that it trusts, kept
- * in `data/cluster/`. Joins with a token when it has no credential, or when the one it has is refused and it was given
- * another token; renews the credential when the master asks.
+ * A node's own half of its membership: its key, its certificate, and the authority that it trusts, kept in
+ * `data/cluster/`. It joins with a token when it has no credential, or when its credential is refused and it was given
+ * another token. It renews the credential when the master asks.
  */
 import { createPublicKey, sign, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
@@ -21,7 +21,7 @@ import { MasterDialer } from './master-dialer.js';
 
 const credentialSchema = z.object({
   nodeId: nameSchema,
-  /** The token that it joined with: given again, it is not used a second time. */
+  /** The token that the node joined with. It is not used a second time. */
   tokenId: joinTokenIdSchema,
   /** PEM. */
   key: z.string(),
@@ -30,7 +30,7 @@ const credentialSchema = z.object({
 });
 type Credential = z.output<typeof credentialSchema>;
 
-/** A join that was begun: asked again with the same key, the master answers the same. */
+/** A join that was begun. Asked again with the same key, the master gives the same answer. */
 const joiningSchema = z.object({ tokenId: joinTokenIdSchema, key: z.string() });
 
 export interface MembershipOptions {
@@ -42,7 +42,7 @@ export interface MembershipOptions {
   readonly token: JoinToken | undefined;
   readonly memberFile: SecretFile;
   readonly joiningFile: SecretFile;
-  /** The token has been used and is not needed any more. */
+  /** Called when the token has been used and is not needed any more. */
   readonly onJoined: () => Promise<void>;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
@@ -52,7 +52,7 @@ export class Membership {
   readonly #options: MembershipOptions;
   readonly #dialer: MasterDialer;
   #credential: Credential | undefined;
-  /** Made for a renewal, until its certificate comes. */
+  /** The key of a renewal that waits for its certificate. */
   #newKey: string | undefined;
 
   constructor(options: MembershipOptions) {
@@ -68,7 +68,7 @@ export class Membership {
 
   /**
    * Reads what is kept. Throws DRV_NODE_CONFIG_INVALID when there is neither a credential nor a token, or when the
-   * credential is another node's.
+   * credential belongs to another node.
    */
   async open(): Promise<void> {
     const { memberFile, token, nodeId } = this.#options;
@@ -88,6 +88,19 @@ export class Membership {
       );
   }
 
+  /**
+   * Joins when this node never has. Throws DRV_JOIN_REFUSED; a master that does not answer is no error, as `connect`
+   * tries again.
+   */
+  async joinFirst(signal: AbortSignal): Promise<void> {
+    if (this.#credential !== undefined) return;
+    try {
+      await this.#join(signal);
+    } catch (error) {
+      if (!DroverError.is(error, 'DRV_CHANNEL_CLOSED')) throw error;
+    }
+  }
+
   /** Connects, joining first if need be. Throws DRV_JOIN_REFUSED, DRV_CHANNEL_CLOSED, DRV_NODE_ROOT_UNUSABLE. */
   async connect(signal: AbortSignal): Promise<Transport> {
     const credential = this.#credential;
@@ -102,7 +115,7 @@ export class Membership {
     }
   }
 
-  /** The public half of a new key, PEM; the private one is kept until its certificate comes. */
+  /** Makes a key and answers with its public half, PEM. The private half is kept until its certificate comes. */
   makeKey(): string {
     this.#newKey = generatePrivateKey();
     return publicHalf(this.#newKey);
@@ -118,7 +131,7 @@ export class Membership {
     this.#newKey = undefined;
   }
 
-  /** The token is of another cluster than the credential, or the node was given another name. */
+  /** True when the token belongs to another cluster than the credential, or the node was given another name. */
   #isForAnother({ authority, nodeId }: Credential): boolean {
     const { token, nodeId: wanted } = this.#options;
     if (token === undefined) return false;
@@ -163,7 +176,7 @@ export class Membership {
     };
   }
 
-  /** On disk before it is shown: when the answer is lost, the master knows this key and no other. */
+  /** Keeps the key on disk before it is shown: if the answer is lost, the master knows this key and no other. */
   async #joiningKey(tokenId: string): Promise<string> {
     const { joiningFile } = this.#options;
     const begun = parseJoining(await joiningFile.read());

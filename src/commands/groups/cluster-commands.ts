@@ -1,6 +1,7 @@
 /** `cluster status|nodes|why`: the nodes, and whether everything that should run does. */
 import type { Command } from 'commander';
 import { renderNodeExplanation } from '../../explain/render.js';
+import { durationText } from '../../model/words.js';
 import {
   type ClusterStatus,
   clusterStatus,
@@ -9,7 +10,6 @@ import {
   listNodes,
 } from '../../operations/cluster-status.js';
 import { addCommand, type CommandContext, fieldsOf, type SharedOptions, show, tableOf } from '../context.js';
-import { describeAge } from '../duration.js';
 import { describeFileErrors } from '../file-errors.js';
 import { findNode } from '../find.js';
 import { offeredRuntimes } from '../runtime-text.js';
@@ -63,7 +63,7 @@ async function nodes(context: CommandContext, options: SharedOptions): Promise<v
           `${node.usedRamMB}/${node.maxRamMB} MB`,
           `${node.usedCpu}/${node.maxCpu}`,
           offeredRuntimes(node.offers),
-          node.beatAgeMs === null ? '' : `${describeAge(node.beatAgeMs)} ago`,
+          node.beatAgeMs === null ? '' : `${durationText(node.beatAgeMs)} ago`,
           node.version,
         ]),
         'no node has joined yet',

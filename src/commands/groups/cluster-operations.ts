@@ -1,7 +1,7 @@
 /** `cluster cordon|uncordon|drain|forget`: taking a node out of service and back. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { countText, durationText } from '../../explain/words.js';
 import type { DrainProgress } from '../../model/node-drain.js';
+import { countText, durationText } from '../../model/words.js';
 import {
   cordonNode,
   DRAIN_DEADLINE_SECONDS,

@@ -1,3 +1,4 @@
+import { countText } from '../../model/words.js';
 /** `config diff` in words. */
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import { describeDifference } from '../../operations/field-differences.js';
@@ -30,23 +31,19 @@ function describeFile({ file, fileState, fileError, fileDifferences }: Configura
 }
 
 function describeInstances({ olderInstances: older, currentInstances }: ConfigurationDiff): string[] {
-  const current = `${countOf(currentInstances)} made from what is in force`;
+  const current = `${countText(currentInstances, 'instance')} made from what is in force`;
   if (older.length === 0)
     return [currentInstances === 0 ? 'there are no instances' : `${current}, none from older content`];
   return [
     current,
     ...older.flatMap(({ revision, instanceIds, differences }) => [
-      `${countOf(instanceIds.length)} made from older content (revision ${revision.slice(0, 8)}): ${namesOf(instanceIds)}`,
+      `${countText(instanceIds.length, 'instance')} made from older content (revision ${revision.slice(0, 8)}): ${namesOf(instanceIds)}`,
       ...(differences === null
         ? ['  that content is not kept any more']
         : differences.map((difference) => `  ${describeDifference(difference)}`)),
     ]),
     'an instance keeps its content: delete it, and the one that takes its place gets what is in force',
   ];
-}
-
-function countOf(count: number): string {
-  return count === 1 ? '1 instance' : `${count} instances`;
 }
 
 function namesOf(ids: readonly string[]): string {

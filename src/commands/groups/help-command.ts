@@ -1,8 +1,10 @@
 /** `help`: every registered command, or one in full. */
+
 import type { Command } from 'commander';
 import { DroverError } from '../../model/errors.js';
+import { quoteText } from '../../model/words.js';
 import { addCommand, type CommandContext, type SharedOptions, show } from '../context.js';
-import { quote, suggest } from '../find.js';
+import { suggest } from '../find.js';
 import { renderTable } from '../table.js';
 import { usageOf } from '../usage.js';
 
@@ -46,7 +48,7 @@ function find(program: Command, words: readonly string[]): Command {
       const names = command.commands.map((known) => known.name());
       throw new DroverError(
         'DRV_COMMAND_INVALID',
-        `unknown command ${quote(word)}${suggest(word, names, 'help')}`,
+        `unknown command ${quoteText(word)}${suggest(word, names, 'help')}`,
       );
     }
     command = next;

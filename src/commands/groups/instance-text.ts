@@ -2,9 +2,9 @@
 import type { InstanceRecord } from '../../model/instance.js';
 import type { InstanceUsage } from '../../model/instance-usage.js';
 import { publicPid } from '../../model/run-identity.js';
+import { durationText } from '../../model/words.js';
 import { detailsOf } from '../../operations/instance-details.js';
 import { type CommandDependencies, fieldsOf } from '../context.js';
-import { describeAge } from '../duration.js';
 import type { Cell } from '../table.js';
 
 export const INSTANCE_HEAD = [
@@ -30,7 +30,7 @@ export function instanceRow(record: InstanceRecord, now: number): readonly Cell[
     placement?.nodeId,
     addressOf(record),
     publicPid(status.pid),
-    describeAge(now - record.createdAt),
+    durationText(now - record.createdAt),
     status.restarts,
     status.message,
   ];
@@ -67,7 +67,7 @@ export function describeInstance(record: InstanceRecord, dependencies: Known): P
     CPU: `${record.cpu} (100 = one core)`,
     uses: usageText(usage),
     static: record.static ? 'yes' : undefined,
-    age: describeAge(dependencies.clock.now() - record.createdAt),
+    age: durationText(dependencies.clock.now() - record.createdAt),
     restarts: status.restarts,
     'last exit': lastExitOf(record),
     templates: templates.map(({ group, name }) => `${group}/${name}`).join(', '),
@@ -85,7 +85,7 @@ function usageText(usage: InstanceUsage | null): string | undefined {
   const { cpuSeconds, cpuPercent, memoryBytes, processes } = usage;
   const share = cpuPercent === null ? '' : `${roundedPercent(cpuPercent)} % of a core, `;
   return [
-    `${Math.round(memoryBytes / BYTES_PER_MB)} MB of RAM, ${share}${describeAge(cpuSeconds * 1000)} of CPU time since its start`,
+    `${Math.round(memoryBytes / BYTES_PER_MB)} MB of RAM, ${share}${durationText(cpuSeconds * 1000)} of CPU time since its start`,
     `${processes} ${processes === 1 ? 'process' : 'processes'}`,
   ].join(', ');
 }

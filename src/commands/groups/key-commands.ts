@@ -2,10 +2,10 @@
 import { Argument, type Command } from 'commander';
 import { type KeyScope, keyScopeSchema } from '../../model/api-key.js';
 import { DroverError } from '../../model/errors.js';
+import { durationText, quoteText } from '../../model/words.js';
 import { createKey, deleteKey, listKeys } from '../../operations/api-keys.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
-import { describeAge } from '../duration.js';
-import { quote, suggest } from '../find.js';
+import { suggest } from '../find.js';
 
 export function addKeyCommands(program: Command, context: CommandContext): void {
   const { dependencies } = context;
@@ -52,7 +52,12 @@ async function list(context: CommandContext, options: SharedOptions): Promise<vo
       tableOf(
         context,
         ['LABEL', 'SCOPE', 'TOKEN', 'AGE'],
-        listed.map(({ label, scope, mask, createdAt }) => [label, scope, mask, describeAge(now - createdAt)]),
+        listed.map(({ label, scope, mask, createdAt }) => [
+          label,
+          scope,
+          mask,
+          durationText(now - createdAt),
+        ]),
         'there are no keys',
       ),
   );
@@ -63,6 +68,6 @@ function requireKey({ dependencies }: CommandContext, label: string): void {
   const labels = [...dependencies.keys.entries()].map(([known]) => known);
   throw new DroverError(
     'DRV_KEY_UNKNOWN',
-    `there is no key ${quote(label)}${suggest(label, labels, 'key list')}`,
+    `there is no key ${quoteText(label)}${suggest(label, labels, 'key list')}`,
   );
 }

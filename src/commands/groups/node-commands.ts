@@ -1,9 +1,9 @@
 /** `node info`, and `stop`: the node that the command runs on. */
 import type { Command } from 'commander';
+import { durationText } from '../../model/words.js';
 import { STOPPING } from '../../operations/node-operations.js';
 import { readNodeStats } from '../../operations/node-stats.js';
 import { addCommand, type CommandContext, fieldsOf, type SharedOptions, show } from '../context.js';
-import { describeAge } from '../duration.js';
 import { offeredRuntimes, runtimesNotOffered } from '../runtime-text.js';
 
 export function addNodeCommands(program: Command, context: CommandContext): void {
@@ -60,7 +60,7 @@ function describeInfo(info: NodeInfo): Promise<string> {
     'API port': info.apiPort,
     'cluster port': info.port,
     pid: info.pid,
-    uptime: describeAge(info.uptimeSeconds * 1000),
+    uptime: durationText(info.uptimeSeconds * 1000),
     load: `${info.loadAverage.map((load) => load.toFixed(2)).join(', ')} on ${info.cpus} cores`,
     memory: `${info.memoryFreeMB} of ${info.memoryTotalMB} MB free; Drover uses ${info.processRssMB} MB`,
     runtimes: [offeredRuntimes(info.runtimes), ...runtimesNotOffered(info.runtimes)].join('; '),

@@ -1,12 +1,14 @@
 /** `template ...`: which templates there are, and bringing them to where they are needed. */
+
 import type { Command } from 'commander';
 import { DroverError } from '../../model/errors.js';
 import type { ClusterSyncReport } from '../../model/template.js';
+import { quoteText } from '../../model/words.js';
 import { templateUsers } from '../../operations/template-users.js';
 import { describeNodeSync } from '../../templates/sync/cluster-sync.js';
 import { matcherOf, type TemplateName } from '../../templates/sync/pattern.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
-import { quote, suggest } from '../find.js';
+import { suggest } from '../find.js';
 
 /** Under the time that a command may take. */
 const MAX_WAIT_MS = 30_000;
@@ -157,7 +159,7 @@ function templatesToDownload(context: CommandContext, pattern: string): readonly
 function noMatch(context: CommandContext, pattern: string): DroverError {
   const known = [...templatesOf(context)].flatMap(({ group, name }) => [`${group}/${name}`, `${group}/*`]);
   const suggestion = suggest(pattern, [...new Set(known)], 'template list');
-  return new DroverError('DRV_TEMPLATE_UNKNOWN', `no template matches ${quote(pattern)}${suggestion}`);
+  return new DroverError('DRV_TEMPLATE_UNKNOWN', `no template matches ${quoteText(pattern)}${suggestion}`);
 }
 
 function* templatesOf({ dependencies }: CommandContext): Generator<TemplateName> {

@@ -1,5 +1,6 @@
 /** `cluster token ...`: the tokens with which nodes join. A token is printed once, when it is made, and nowhere else. */
 import { type Command, InvalidArgumentError } from 'commander';
+import { durationText } from '../../model/words.js';
 import {
   createJoinToken,
   JOIN_TOKEN_SECONDS,
@@ -9,7 +10,7 @@ import {
   revokeJoinToken,
 } from '../../operations/join-tokens.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
-import { describeAge, parseDuration } from '../duration.js';
+import { parseDuration } from '../duration.js';
 
 interface CreateOptions extends SharedOptions {
   readonly label?: string;
@@ -88,7 +89,7 @@ async function list(context: CommandContext, options: SharedOptions): Promise<vo
           token.label ?? '',
           describeExpiry(token, now),
           token.maxUses === null ? token.uses : `${token.uses} of ${token.maxUses}`,
-          describeAge(now - token.createdAt),
+          durationText(now - token.createdAt),
         ]),
         'there are no join tokens',
       ),
@@ -97,7 +98,7 @@ async function list(context: CommandContext, options: SharedOptions): Promise<vo
 
 function describeExpiry({ expiresAt }: Pick<JoinToken, 'expiresAt'>, now: number): string {
   if (expiresAt === null) return 'never';
-  return expiresAt <= now ? 'expired' : `in ${describeAge(expiresAt - now)}`;
+  return expiresAt <= now ? 'expired' : `in ${durationText(expiresAt - now)}`;
 }
 
 /** In seconds; null: never. */

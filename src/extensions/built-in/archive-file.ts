@@ -1,4 +1,4 @@
-/** Unpacks an archive on disk, whatever its name: zip, tar, or tar packed with gzip, known by the first bytes. */
+/** Unpacks an archive from the disk: zip, tar, or gzipped tar, told by the first bytes and not by the name. */
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
@@ -8,7 +8,7 @@ import { unpackZip } from '../../templates/library/archive.js';
 import { unpackTree } from '../../templates/transfer/bundle.js';
 import { MAX_TREE_ENTRIES } from '../../templates/tree/tree.js';
 
-/** What any archive may hold unpacked. */
+/** The most that any archive may contain, unpacked. */
 const MAX_UNPACKED_BYTES = 16 * 1024 ** 3;
 const LIMITS = {
   maxEntries: MAX_TREE_ENTRIES,
@@ -16,12 +16,15 @@ const LIMITS = {
   maxRatio: 100,
   isForeign: true,
 };
-/** Where a tar says `ustar`, the last of the signatures. */
+/** Offset of `ustar` in a tar, the last of the signatures. */
 const TAR_SIGNATURE_AT = 257;
 
 type Format = 'zip' | 'tar' | 'gzip';
 
-/** Into an empty directory. Throws why it cannot be used; what was unpacked so far is left to the caller. */
+/**
+ * Unpacks into an empty directory. Throws the reason why the archive cannot be used; the caller removes what was
+ * unpacked.
+ */
 export async function unpackArchive(file: string, directory: string, signal: AbortSignal): Promise<void> {
   const format = await formatOf(file);
   switch (format) {

@@ -1,4 +1,7 @@
-/** The extensions that come with Drover: the same interface as any other, active once somebody wrote settings for them. */
+/**
+ * The extensions that come with Drover. They use the same interface as any other, and are active when they have
+ * settings.
+ */
 import type { Extension } from '../extension.js';
 
 export interface BuiltIn {
@@ -6,7 +9,7 @@ export interface BuiltIn {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** Called only when there are settings, so that what it needs costs nothing otherwise. */
+  /** Called only when there are settings, so that an unused extension costs nothing. */
   readonly load: () => Promise<Extension>;
 }
 

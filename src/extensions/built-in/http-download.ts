@@ -1,13 +1,13 @@
 /**
- * Fetches one file by URL to disk: http and https only, a bounded number of redirects and bytes, never silent for
- * long, and only the content whose SHA-256 is known beforehand.
+ * Downloads one file by URL: http and https only, with bounded redirects, bytes and silence. Accepts only the content
+ * whose SHA-256 was given.
  */
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { messageOf } from '../../model/errors.js';
 
 const MAX_REDIRECTS = 5;
-/** Until the first byte of an answer, and between two bytes. */
+/** The longest wait for the first byte of an answer, and between two bytes. */
 const SILENCE_LIMIT_MS = 30_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
@@ -16,14 +16,16 @@ export interface CheckedDownload {
   /** 64 hex digits. */
   readonly sha256: string;
   readonly maxBytes: number;
-  /** Made; must not exist. */
+  /** The file to make; it must not exist. */
   readonly file: string;
   readonly signal: AbortSignal;
   /** For tests. */
   readonly silenceLimitMs?: number;
 }
 
-/** Throws why the file cannot be had; what was written of it is left to the caller. No message holds a query. */
+/**
+ * Throws the reason why the file cannot be downloaded; the caller removes a partial file. No message contains a query.
+ */
 export async function downloadChecked(download: CheckedDownload): Promise<void> {
   const silence = new Silence(download.silenceLimitMs ?? SILENCE_LIMIT_MS);
   const signal = AbortSignal.any([download.signal, silence.signal]);
@@ -39,7 +41,7 @@ export async function downloadChecked(download: CheckedDownload): Promise<void> 
   }
 }
 
-/** Aborts when nothing was heard for the limit. */
+/** Aborts when no byte came for the limit. */
 class Silence {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -84,7 +86,7 @@ async function request(url: URL, signal: AbortSignal): Promise<Response> {
       headers: { 'accept-encoding': 'identity', 'user-agent': 'drover' },
     });
   } catch (error) {
-    // Node says "fetch failed" and keeps the reason inside.
+    // Node says only "fetch failed"; the reason is inside.
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     throw new Error(`${url.host} cannot be reached: ${messageOf(cause) || code}`);

@@ -1,4 +1,4 @@
-/** The `http` extension: templates from archives by URL, known by their checksums. */
+/** The `http` extension: templates from archives by URL, checked by their checksums. */
 import { randomBytes } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const archivesSchema = z.strictObject({
         .transform((text) => text.toLowerCase()),
     }),
   ),
-  /** Of one archive, packed. */
+  /** The limit for one packed archive. */
   maxMB: z.int().min(1).max(1_048_576).default(DEFAULT_MAX_MB),
 });
 

@@ -1,6 +1,6 @@
 /**
  * A storage in a bucket: the objects under `<prefix>/<group>/<name>/` are the files of a template. Objects have no
- * modes, so a file that begins with `#!` is made executable.
+ * modes, so a file that begins with `#!` becomes executable.
  */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -16,7 +16,7 @@ import type { StorageProvider } from '../extension.js';
 import type { BucketSettings } from './s3-extension.js';
 
 const CONNECT_LIMIT_MS = 5000;
-/** Without an answer, or without a byte of one that has begun. */
+/** The longest wait for an answer, and between two bytes of one. */
 const SILENCE_LIMIT_MS = 30_000;
 /** Tries of one request, made by the SDK with growing delays. */
 const ATTEMPTS = 3;
@@ -31,7 +31,7 @@ interface StoredObject {
   readonly size: number;
 }
 
-/** What operators read for the errors that their settings cause. */
+/** Sentences for the errors that an operator's settings cause. */
 const EXPLAINED: Readonly<Record<string, string>> = {
   NoSuchBucket: 'the bucket does not exist',
   InvalidAccessKeyId: 'the accessKeyId is not known there',
@@ -41,7 +41,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
 };
 
 export interface S3StorageOptions {
-  /** Objects asked for in one page of a listing. Default: 1000, the most that S3 gives. */
+  /** Objects in one page of a listing. Default: 1000, the most that S3 gives. */
   readonly pageKeys?: number;
 }
 
@@ -74,7 +74,7 @@ export class S3Storage implements StorageProvider {
     );
   }
 
-  /** Ends the connections. Idempotent. */
+  /** Closes the connections. Idempotent. */
   close(): void {
     this.#isClosed = true;
     this.#client?.then(({ client }) => client.destroy()).catch(() => undefined);
@@ -89,21 +89,18 @@ export class S3Storage implements StorageProvider {
   async #list(group: string, name: string, signal: AbortSignal): Promise<StoredObject[]> {
     const { sdk, client } = await this.#connect();
     const objects: StoredObject[] = [];
-    let ContinuationToken: string | undefined;
-    do {
-      const command = new sdk.ListObjectsV2Command({
-        Bucket: this.#settings.bucket,
-        Prefix: this.#prefixOf(group, name),
-        MaxKeys: this.#pageKeys,
-        ...(ContinuationToken !== undefined && { ContinuationToken }),
-      });
-      const page = await client.send(command, { abortSignal: signal }).catch(explain);
-      for (const { Key: key, ETag: etag = '', Size: size = 0 } of page.Contents ?? [])
-        if (key !== undefined && !key.endsWith('/')) objects.push({ key, etag, size });
-      if (objects.length > MAX_TREE_ENTRIES)
-        throw new Error(`it holds more than ${MAX_TREE_ENTRIES} objects, which no template can have`);
-      ContinuationToken = page.IsTruncated === true ? page.NextContinuationToken : undefined;
-    } while (ContinuationToken !== undefined);
+    const wanted = { Bucket: this.#settings.bucket, Prefix: this.#prefixOf(group, name) };
+    const paging = { client, pageSize: this.#pageKeys };
+    try {
+      for await (const page of sdk.paginateListObjectsV2(paging, wanted, { abortSignal: signal })) {
+        for (const { Key: key, ETag: etag = '', Size: size = 0 } of page.Contents ?? [])
+          if (key !== undefined && !key.endsWith('/')) objects.push({ key, etag, size });
+        if (objects.length > MAX_TREE_ENTRIES)
+          throw new Error(`it holds more than ${MAX_TREE_ENTRIES} objects, which no template can have`);
+      }
+    } catch (error) {
+      explain(error);
+    }
     return objects.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
@@ -123,7 +120,7 @@ export class S3Storage implements StorageProvider {
 
   async #fetchOnce(object: StoredObject, file: string, signal: AbortSignal): Promise<void> {
     const { sdk, client } = await this.#connect();
-    // Another content than the one that was listed would belong to another version.
+    // Another content than the listed one would belong to another version.
     const { bucket: Bucket } = this.#settings;
     const command = new sdk.GetObjectCommand({ Bucket, Key: object.key, IfMatch: object.etag });
     const { Body } = await client.send(command, { abortSignal: signal }).catch(explain);
@@ -147,14 +144,14 @@ interface Sdk {
 
 /** The SDK takes 0.4 s to load, so it is loaded when the storage is used for the first time. */
 async function connect(settings: BucketSettings): Promise<Sdk> {
-  // Which version of Node a later SDK will want is nothing that an operator can act on.
+  // An operator cannot act on the Node versions that a later SDK will need.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   const sdk = await import('@aws-sdk/client-s3');
   const { endpoint, region, forcePathStyle, accessKeyId, secretAccessKey } = settings;
   const client = new sdk.S3Client({
     region,
     maxAttempts: ATTEMPTS,
-    // Services other than Amazon's do not all know the checksums that the SDK asks for by default.
+    // Other services than Amazon's may not know the checksums that the SDK asks for by default.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
@@ -173,10 +170,10 @@ async function connect(settings: BucketSettings): Promise<Sdk> {
   return { sdk, client };
 }
 
-/** The connection ended, or the content is not the one that was listed; another try helps. */
+/** The connection ended, or the content is not the listed one. Another try helps. */
 class BrokenBody extends Error {}
 
-/** True when the file is a script. Errors of the disk pass as they are. */
+/** Writes an object to a file. True when the file is a script. Errors of the disk pass unchanged. */
 async function writeBody(
   body: Readable,
   file: string,
@@ -216,7 +213,7 @@ function refuseUnsafe(path: string, { key }: StoredObject): void {
     throw new Error(`object ${JSON.stringify(key)} is refused: its path ${objection}`);
 }
 
-/** One key is a file, and another one needs a directory of that name. */
+/** Names the cause when one key is a file, and another key needs a directory with that name. */
 function nameClash(error: unknown, { key }: StoredObject): never {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EEXIST' || code === 'ENOTDIR' || code === 'EISDIR')

@@ -1,19 +1,19 @@
-/** Judges the settings of a built-in extension. Messages name the field and never hold a value. */
+/** Checks the settings of a built-in extension. Messages name the field and never contain a value. */
 import { z } from 'zod';
 import { nameSchema } from '../../model/names.js';
 
-/** The settings of all storages that an extension has, by their keys. */
+/** The settings of all storages of an extension, by their keys. */
 export function storagesSchema<T extends z.ZodType>(storage: T) {
   return z.strictObject({ storages: z.record(nameSchema, storage) });
 }
 
-/** Throws one sentence that names every field that is wrong. */
+/** Throws one sentence that names every wrong field. */
 export function parseSettings<T>(schema: z.ZodType<T>, settings: unknown): T {
   const parsed = schema.safeParse(settings);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => {
     const field = issue.path.map(String).join('.');
-    // What is wrong with a key lies one level deeper.
+    // The fault of a key lies one level deeper.
     const message = (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message;
     return field === '' ? message : `${field}: ${message}`;
   });

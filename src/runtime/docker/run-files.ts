@@ -2,9 +2,10 @@
  * What must outlive the daemon about each container run, in a small file each: its container, how much of its log
  * was copied, and its exit until that is acknowledged. Synchronous, like the log.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { replaceFileSync } from '../../files/replace-file-sync.js';
 import { messageOf } from '../../model/errors.js';
 import { instanceIdSchema } from '../../model/names.js';
 import { logPlaceSchema, outputSpanSchema } from '../../model/past-exit.js';
@@ -69,8 +70,7 @@ export class RunFiles {
     const path = this.#pathOf(state);
     try {
       mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
-      writeFileSync(`${path}.new`, JSON.stringify(state), { mode: 0o600 });
-      renameSync(`${path}.new`, path);
+      replaceFileSync(path, JSON.stringify(state));
     } catch (error) {
       this.#logger.warn(
         { err: error, instance: state.instanceId },

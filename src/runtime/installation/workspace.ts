@@ -26,7 +26,7 @@ const REMOVED = '.removed-';
 export interface WorkspacesOptions {
   /** `running/` of the node; made when missing. */
   readonly runningDirectory: string;
-  readonly cache: Pick<TemplateCache, 'hold' | 'tree' | 'discard'>;
+  readonly cache: Pick<TemplateCache, 'pin' | 'tree' | 'discard'>;
   readonly logger: Logger;
 }
 
@@ -102,7 +102,7 @@ export class Workspaces {
       if (this.#makeEmpty(request.instanceId, directory)) return { directory, warnings: [] };
     }
     const digests = request.templates.map(digestOf);
-    const releases = digests.map((digest) => this.#cache.hold(digest));
+    const releases = digests.map((digest) => this.#cache.pin(digest));
     try {
       await mkdir(this.#running, { recursive: true });
       const items = mergeLayers(await this.#layersOf(request));

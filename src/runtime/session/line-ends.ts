@@ -7,7 +7,7 @@ const RETURN = 0x0d;
 const LINE_END = '\r\n';
 
 /** How many of `bytes` are certain: a return at their end may belong to a newline that is still to come. */
-export function judgeable(bytes: Buffer): number {
+export function certainBytes(bytes: Buffer): number {
   return bytes.at(-1) === RETURN ? bytes.length - 1 : bytes.length;
 }
 
@@ -33,6 +33,6 @@ export function spentFor(bytes: Buffer, count: number): { readonly spent: number
     kept += at - from;
     from = at + 1;
   }
-  const more = Math.min(count - kept, judgeable(bytes) - from);
+  const more = Math.min(count - kept, certainBytes(bytes) - from);
   return { spent: from + more, kept: kept + more };
 }

@@ -7,7 +7,7 @@
 import { bytesAfter } from '../../logs/bytes-after.js';
 import type { SegmentWriter } from '../../logs/segment-writer.js';
 import type { OutputSpan } from '../../model/past-exit.js';
-import { judgeable, spentFor, withoutReturns } from './line-ends.js';
+import { certainBytes, spentFor, withoutReturns } from './line-ends.js';
 import type { OutputPlace, RunDirectory } from './run-directory.js';
 import type { SpoolEnd } from './session-tool.js';
 import { Spool } from './spool.js';
@@ -83,7 +83,7 @@ export class OutputPump {
       }
       const { outputBytes, exit } = findEnd(bytes, bytes.length < this.#options.buffer.length);
       const output = bytes.subarray(0, outputBytes);
-      const ready = exit === undefined ? judgeable(output) : outputBytes;
+      const ready = exit === undefined ? certainBytes(output) : outputBytes;
       this.#move(output.subarray(0, ready));
       moved += ready;
       if (exit !== undefined || ready === 0) return { exit, isDone: true };

@@ -2,18 +2,11 @@
  * The directory of one run. It holds all that a new owner needs to go on in the place of one that was killed. Files
  * are written whole (beside, then renamed): a reader finds the old or the new one.
  */
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { replaceFileSync } from '../../files/replace-file-sync.js';
 import type { LogPlace } from '../../model/past-exit.js';
 import type { OwnerExit, StartRequest } from '../owner/protocol.js';
 import { parseStatus } from './session-end.js';
@@ -169,9 +162,7 @@ export class RunDirectory implements SessionRun {
   }
 
   #write(name: string, value: RunRecord | OutputPlace | OwnerExit): void {
-    const path = join(this.directory, name);
-    writeFileSync(`${path}.new`, JSON.stringify(value), { mode: 0o600 });
-    renameSync(`${path}.new`, path);
+    replaceFileSync(join(this.directory, name), JSON.stringify(value));
   }
 }
 

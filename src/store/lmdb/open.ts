@@ -1,19 +1,10 @@
 /**
  * Opens the embedded store of a directory, or refuses: a file that lost anything must never look like an empty or
- * older state, because the enforcer would act on it.
+ * older state, because minimum-service would act on it.
  */
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { replaceFile } from '../../files/replace-file.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { WriteObserver } from '../embedded-store.js';
@@ -103,12 +94,7 @@ function prepareFiles(file: string): void {
 async function makeNew(database: EntryDatabase, directory: string): Promise<void> {
   if (database.get(SUMMARY_KEY) === undefined && database.getKeysCount() === 0)
     await database.put(SUMMARY_KEY, encodeSummary({ format: 1, revision: 0, entries: 0 }));
-  const marker = join(directory, MARKER_FILE);
-  writeFileSync(`${marker}.new`, `${new Date().toISOString()}\n`, { mode: 0o600, flush: true });
-  renameSync(`${marker}.new`, marker);
-  const handle = openSync(directory, 'r');
-  fsyncSync(handle);
-  closeSync(handle);
+  await replaceFile(join(directory, MARKER_FILE), `${new Date().toISOString()}\n`);
 }
 
 function readAll(database: EntryDatabase): { entries: Map<string, Entry>; summary: Summary } {

@@ -1,9 +1,11 @@
 /**
- * Decides whether a zip from elsewhere may be unpacked, entry by entry, from what its directory says: names, kinds,
- * sizes, numbers. Pure; that the contents are what the directory says is checked while they are unpacked.
+ * Decides, entry by entry, whether a zip from elsewhere may be unpacked. It checks what the zip's directory says:
+ * names, kinds, sizes, numbers. Pure: whether the contents match that is checked while they are unpacked.
  */
+
 import { type Entry, getFileNameLowLevel } from 'yauzl';
 import { DroverError } from '../../model/errors.js';
+import { quoteText } from '../../model/words.js';
 import { objectionTo } from '../tree/file-path.js';
 
 const KIND_MASK = 0o170_000;
@@ -13,10 +15,10 @@ const EXECUTABLE = 0o100;
 const STORED = 0;
 const DEFLATED = 8;
 const MIB = 1024 * 1024;
-/** Smaller archives may be packed as tightly as they like: they can do no harm. */
+/** Archives that unpack to less may have any ratio: they can do no harm. */
 const FREE_OF_RATIO_BYTES = 16 * MIB;
 
-/** Of all paths together, directories included: 200,000 of 300 characters. */
+/** The limit for all paths together, directories included: 200,000 of 300 characters. */
 const MAX_NAME_CHARS = 60_000_000;
 
 /** What one archive may hold at most. */
@@ -24,7 +26,7 @@ export interface ArchiveLimits {
   readonly maxEntries: number;
   /** All files together, unpacked. */
   readonly maxBytes: number;
-  /** Unpacked bytes for each byte of the archive; worlds and logs reach 20, only bombs a thousand. */
+  /** Unpacked bytes for each byte of the archive. Worlds and logs reach 20; only bombs reach a thousand. */
   readonly maxRatio: number;
 }
 
@@ -38,7 +40,7 @@ export interface CheckedEntry {
 export class ArchiveCheck {
   readonly #limits: ArchiveLimits;
   readonly #archiveBytes: number;
-  /** By the path without regard to case: how it is written, and what it is. */
+  /** Spelling and kind of each path, by the path without regard to case. */
   readonly #known = new Map<
     string,
     { readonly path: string; readonly kind: 'file' | 'directory' | 'parent' }
@@ -54,12 +56,12 @@ export class ArchiveCheck {
     this.#archiveBytes = archiveBytes;
   }
 
-  /** Of the entries so far. */
+  /** Counts the entries that were added so far. */
   get total(): { readonly files: number; readonly bytes: number } {
     return { files: this.#files, bytes: this.#bytes };
   }
 
-  /** Throws DRV_ARCHIVE_INVALID, DRV_ARCHIVE_TOO_LARGE. Each entry once, in any order. */
+  /** Checks one entry; call it once for each, in any order. Throws DRV_ARCHIVE_INVALID, DRV_ARCHIVE_TOO_LARGE. */
   add(entry: Entry): CheckedEntry {
     this.#takeSizes(entry);
     const checked = checkEntry(entry);
@@ -87,7 +89,7 @@ export class ArchiveCheck {
       throw tooLarge(`it unpacks to more than ${maxRatio} times its size`);
   }
 
-  /** Upwards, until one is known: then those above it are too. */
+  /** Adds the parents, upwards until one is known: then those above it are known too. */
   #claimParents(path: string): void {
     for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
       const known = this.#known.get(fold(parent));
@@ -104,16 +106,16 @@ export class ArchiveCheck {
       return;
     }
     if (known.path !== path)
-      throw invalid(`${quote(known.path)} and ${quote(path)} differ in case or accents only`);
+      throw invalid(`${quoteText(known.path)} and ${quoteText(path)} differ in case or accents only`);
     if (kind === 'file' || known.kind === 'file' || kind === known.kind) {
       if (kind === 'parent' && known.kind === 'parent') return;
-      throw invalid(`${quote(path)} is in it twice`);
+      throw invalid(`${quoteText(path)} is in it twice`);
     }
-    // Its own entry may come after those that lie in it.
+    // The directory's own entry may come after its contents.
     if (kind === 'directory') this.#known.set(folded, { path, kind });
   }
 
-  /** Directories that only stand in the names of others are made too, and each path is held in memory. */
+  /** Counts a path. Directories that stand only in the names of others count too: each path is kept in memory. */
   #remember(folded: string, path: string, kind: 'file' | 'directory' | 'parent'): void {
     this.#known.set(folded, { path, kind });
     this.checkCount(this.#known.size);
@@ -122,12 +124,12 @@ export class ArchiveCheck {
   }
 }
 
-/** What two names have in common that some file systems take for one. */
+/** The form of a name under which some file systems take two names for one. */
 function fold(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }
 
-/** Empty at the top. */
+/** The path of the parent; empty for a top-level path. */
 function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
@@ -143,16 +145,17 @@ function checkEntry(entry: Entry): CheckedEntry {
   const isDirectory = fileName.endsWith('/');
   const path = isDirectory ? fileName.slice(0, -1) : fileName;
   const objection = /^[a-zA-Z]:/.test(path) ? 'names a drive' : objectionTo(path);
-  if (objection !== undefined) throw invalid(`the name ${quote(fileName)} ${objection}`);
-  // Zip tools for Unix put the mode there, others leave it empty.
+  if (objection !== undefined) throw invalid(`the name ${quoteText(fileName)} ${objection}`);
+  // Zip tools for Unix put the mode there; others leave it empty.
   const mode = externalFileAttributes >>> 16;
   const kind = mode & KIND_MASK;
   if (kind !== 0 && kind !== (isDirectory ? DIRECTORY : REGULAR))
-    throw invalid(`${quote(path)} is a link, device or something else that is no file or directory`);
-  if (entry.isEncrypted()) throw invalid(`${quote(path)} is encrypted`);
+    throw invalid(`${quoteText(path)} is a link, device or something else that is no file or directory`);
+  if (entry.isEncrypted()) throw invalid(`${quoteText(path)} is encrypted`);
   if (compressionMethod !== STORED && compressionMethod !== DEFLATED)
-    throw invalid(`${quote(path)} is packed by method ${compressionMethod}; only deflate is understood`);
-  if (isDirectory && entry.uncompressedSize > 0) throw invalid(`${quote(path)} is a directory with content`);
+    throw invalid(`${quoteText(path)} is packed by method ${compressionMethod}; only deflate is understood`);
+  if (isDirectory && entry.uncompressedSize > 0)
+    throw invalid(`${quoteText(path)} is a directory with content`);
   return { path, isDirectory, executable: !isDirectory && (mode & EXECUTABLE) !== 0 };
 }
 
@@ -165,9 +168,4 @@ export function invalid(what: string, cause?: unknown): DroverError {
 
 function tooLarge(what: string): DroverError {
   return new DroverError('DRV_ARCHIVE_TOO_LARGE', `the zip was refused and nothing was changed: ${what}`);
-}
-
-/** Short and on one line, whatever the name holds. */
-function quote(name: string): string {
-  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name);
 }

@@ -1,6 +1,6 @@
 /**
- * Zips: unpacked into a directory once every entry has been checked, and made of a tree. What a template is made of
- * them is the business of `archives.ts`.
+ * Unpacks a zip into a directory after checking every entry, and packs a tree as a zip. How zips become templates is
+ * the business of `archives.ts`.
  */
 import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -18,13 +18,13 @@ import { ArchiveCheck, type ArchiveLimits, type CheckedEntry, invalid } from './
 const DIRECTORY_MODE = 0o40_755;
 const FILE_MODE = 0o100_644;
 const PROGRAM_MODE = 0o100_755;
-/** The first day that a zip can name. The same for all, so that equal trees make equal zips. */
+/** The first day that a zip can name. A fixed time makes equal zips of equal trees. */
 const TIMES = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true };
 
 /**
- * Unpacks the file `zip`, which nobody else writes, into the empty directory `directory`, likewise. Every entry is
- * checked before the first is written. Throws DRV_ARCHIVE_INVALID and DRV_ARCHIVE_TOO_LARGE; errors of the disk pass
- * as they are. What was unpacked so far is left to the caller.
+ * Unpacks the file `zip` into the empty directory `directory`; no other process may write either of them. Every entry
+ * is checked before the first is written. Throws DRV_ARCHIVE_INVALID and DRV_ARCHIVE_TOO_LARGE; errors of the disk pass
+ * unchanged. After a failure the caller removes what was unpacked.
  */
 export async function unpackZip(
   zip: string,
@@ -39,7 +39,7 @@ export async function unpackZip(
       check.checkCount(file.entryCount);
       check.add(entry);
     });
-    // Read once more and not remembered: names of thousands of entries may be large.
+    // The directory is read a second time instead of being remembered: thousands of names may be large.
     const writer = new EntryWriter(directory);
     const again = new ArchiveCheck(limits, size);
     await eachEntry(zip, signal, (file, entry) => writer.write(file, entry, again.add(entry)));
@@ -56,9 +56,9 @@ async function eachEntry(
   signal: AbortSignal,
   work: (file: ZipFile, entry: Entry) => Promise<void>,
 ): Promise<void> {
-  // Names are decoded and checked by us: one set of rules, one wording.
+  // Drover decodes and checks the names itself: one set of rules, one wording.
   const file = await openPromise(zip, { lazyEntries: true, autoClose: false, decodeStrings: false });
-  // What fails while nobody iterates is heard by whoever reads next.
+  // An error between two reads is thrown by the next read.
   file.on('error', () => {});
   try {
     for await (const entry of file.eachEntry()) {
@@ -104,8 +104,8 @@ class EntryWriter {
 
 async function* contentOf(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   const content = await zip.openReadStreamPromise(entry);
-  // It inflates ahead of its reader: what fails before or after the loop must not be nobody's error. No await may
-  // come between here and the loop, for an error from before it would never be seen.
+  // It inflates ahead of its reader: an error before or after the loop must not end the process. No await may come
+  // between here and the loop, or an error from before it would be lost.
   content.on('error', () => {});
   try {
     yield* bytesOf(content);
@@ -115,8 +115,8 @@ async function* contentOf(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
 }
 
 /**
- * The zip of a walked tree, made as it is read: in the order of the walk, modes kept, times fixed. Ends with an error
- * when a file is not what the walk saw. Throws DRV_TEMPLATE_UNSAFE for a name that no zip can hold.
+ * The zip of a walked tree, made while it is read: in the order of the walk, modes kept, times fixed. Ends with an
+ * error when a file is not what the walk saw. Throws DRV_TEMPLATE_UNSAFE for a name that no zip can hold.
  */
 export function packZip(place: TreePlace, entries: readonly TreeEntry[]): Readable {
   return new ZipPacking(place, entries).output;
@@ -127,7 +127,7 @@ class ZipPacking {
   readonly #zip = new ZipWriter();
   readonly #place: TreePlace;
   readonly #stopped = new AbortController();
-  /** The file that is being read; held up while nobody reads the zip. */
+  /** The file that is being read. It pauses while the zip is not read. */
   #source: Readable | undefined;
 
   constructor(place: TreePlace, entries: readonly TreeEntry[]) {

@@ -1,7 +1,7 @@
 /**
- * Whole templates as zips: exported as they are read, imported wholly or not at all. An import lies in `data/` until
- * it is complete, is unpacked beside the templates, and becomes the template in one step together with the files
- * that were there before.
+ * Exports and imports whole templates as zips. An export is made while it is read. An import lies in `data/` until it
+ * is complete, is unpacked beside the templates, and then goes over the template's present files in one step, or not at
+ * all.
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, rename, unlink } from 'node:fs/promises';
@@ -24,9 +24,9 @@ const IMPORT = 'import~';
 
 export interface TemplateArchivesOptions {
   readonly directory: TemplateDirectory;
-  /** A private directory for uploads; emptied at the start. */
+  /** A private directory for uploads. It is emptied at the start. */
   readonly uploads: string;
-  /** Of the zip itself. */
+  /** The limit for the zip itself. */
   readonly maxUploadBytes: number;
   readonly limits: ArchiveLimits;
 }
@@ -49,12 +49,12 @@ export class TemplateArchives {
     await mkdir(this.#options.uploads, { mode: 0o700 });
   }
 
-  /** Imports that are being unpacked end with an error. */
+  /** Ends imports that are being unpacked, with an error. */
   stop(): void {
     this.#stopped.abort();
   }
 
-  /** Everything in the template, in order. Throws DRV_TEMPLATE_UNKNOWN, DRV_TEMPLATE_UNSAFE, DRV_PATH_UNSAFE. */
+  /** All entries of the template, in order. Throws DRV_TEMPLATE_UNKNOWN, DRV_TEMPLATE_UNSAFE, DRV_PATH_UNSAFE. */
   async list(group: string, name: string): Promise<readonly TreeEntry[]> {
     checkTemplateName(group, name);
     const parent = await this.#options.directory.open([group], { make: false });
@@ -119,7 +119,7 @@ export class TemplateArchives {
         return;
       }
       await linkTree(current, next);
-      // Nobody else writes there: what has been checked now can be relied on.
+      // No other process writes there, so this check stays true.
       const over = planOver(await walkTree({ root: next, label }, signal), entries);
       for (const item of over) await moveOver(item, unpacked, next);
     });
@@ -130,11 +130,11 @@ export class TemplateArchives {
 interface Overlay {
   readonly path: string;
   readonly isDirectory: boolean;
-  /** A file that may be executed may also be executed afterwards. */
+  /** A file that was executable stays executable. */
   readonly makeExecutable: boolean;
 }
 
-/** What of `entries` is to be moved over `present`, parents first. Throws DRV_ARCHIVE_INVALID for what does not fit. */
+/** Which of `entries` are moved over `present`, parents first. Throws DRV_ARCHIVE_INVALID when one does not fit. */
 function planOver(present: readonly TreeEntry[], entries: readonly TreeEntry[]): Overlay[] {
   const before = new Map(present.map((entry) => [entry.path, entry]));
   return entries.flatMap(({ path, kind, executable }) => {
@@ -161,7 +161,7 @@ async function moveOver(
   await rename(`${from}/${path}`, `${to}/${path}`);
 }
 
-/** The zip's own directory stands at its end, so that nothing can be known before all of it is here. */
+/** Stores the whole zip first: its own directory stands at its end, so nothing is known before that. */
 async function spool(path: string, content: Readable, maxBytes: number): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   try {

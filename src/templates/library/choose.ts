@@ -1,22 +1,22 @@
 /**
- * Decides which templates an instance gets, once and for all, from its configuration, the groups that the master
- * holds, and the storages that it knows. Pure; called by placement, which records the answer.
+ * Decides which templates an instance gets, from its configuration, the groups that the master has, and the storages
+ * that it knows. Pure. Placement calls it once for each instance and records the answer.
  */
 import { createHash } from 'node:crypto';
 import type { PlacedTemplate } from '../../model/instance.js';
 import { LOCAL_STORAGE, type TemplateInstallation, type TemplateReference } from '../../model/template.js';
 
-/** Of templates that come from a whole group, for which nobody wrote a priority. */
+/** The priority of templates that come from a whole group and have none of their own. */
 const GROUP_PRIORITY = 0;
 
 export interface TemplateChoice {
   /** In order of installation: priority ascending, then group and name. */
   readonly templates: PlacedTemplate[];
-  /** What could not be chosen, each for a person. Empty when all is well. */
+  /** The templates that could not be chosen, each in a sentence for a person. Empty when all is well. */
   readonly problems: string[];
 }
 
-/** What there is to choose from. */
+/** The groups and storages to choose from. */
 export interface TemplateOffer {
   /** Local groups and the names of their templates. */
   readonly groups: ReadonlyMap<string, readonly string[]>;
@@ -25,8 +25,8 @@ export interface TemplateOffer {
 }
 
 /**
- * `oneOf` and `oneInGroups` are drawn by a hash of the instance id: even over many instances, the same at every
- * call. A template named twice is installed once: a written priority beats that of its group, the highest wins.
+ * Draws `oneOf` and `oneInGroups` by a hash of the instance id: evenly over many instances, and the same at every call.
+ * A template that is named twice is installed once. A written priority beats that of its group; the highest wins.
  */
 export function chooseTemplates(
   installation: TemplateInstallation,

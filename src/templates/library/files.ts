@@ -1,7 +1,7 @@
 /**
- * The files of templates, one at a time: read, created, replaced and removed, each wholly or not at all, and never
- * through a link (see `directory-path.ts`). An upload is written beside the templates first, so that nobody who
- * reads a template ever sees half of one.
+ * Reads, creates, replaces and removes single files of templates: each change whole or not at all, and never through a
+ * link (see `directory-path.ts`). An upload is first written beside the templates, so that no reader of a template sees
+ * half of one.
  */
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
@@ -17,10 +17,10 @@ import type { TemplateDirectory } from './template-directory.js';
 
 /** O_NONBLOCK so that a pipe put in a file's place cannot make us wait. */
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** A file system without hard links. */
+/** The codes of a file system without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 const UPLOAD = 'upload~';
-/** Group and template: what a removed file leaves empty below them is removed too. */
+/** Group and template. Directories below them that a removed file leaves empty are removed too. */
 const TEMPLATE_LEVELS = 2;
 
 export interface TemplateFilesOptions {
@@ -28,7 +28,7 @@ export interface TemplateFilesOptions {
   readonly maxFileBytes: number;
 }
 
-/** An upload that is complete and on disk, under a name that nobody else has. */
+/** An upload that is complete and on disk, under a name of its own. */
 interface Upload {
   readonly path: string;
   readonly file: FileHandle;
@@ -42,7 +42,7 @@ export class TemplateFiles {
     this.#options = options;
   }
 
-  /** See `TemplateAdmin.openFile`. Whoever gets the content reads or destroys it. */
+  /** See `TemplateAdmin.openFile`. The caller reads or destroys the content. */
   async open(
     group: string,
     name: string,
@@ -63,7 +63,7 @@ export class TemplateFiles {
     }
   }
 
-  /** See `TemplateAdmin.createFile`. Directories are made as needed, the template's own included. */
+  /** See `TemplateAdmin.createFile`. Makes missing directories, the template's own included. */
   async create(
     group: string,
     name: string,
@@ -106,7 +106,7 @@ export class TemplateFiles {
     );
   }
 
-  /** See `TemplateAdmin.removeFile`. Directories that are empty then go too, the template's own stays. */
+  /** See `TemplateAdmin.removeFile`. Also removes directories that it leaves empty, except the template's own. */
   async remove(group: string, name: string, path: string): Promise<void> {
     const place = filePlace(group, name, path);
     try {
@@ -153,7 +153,7 @@ export class TemplateFiles {
     throw make ? fileAsDirectory(place) : unknownFile(place);
   }
 
-  /** `commit` moves the finished upload to its place, as the only writer of the template. */
+  /** Receives an upload. `commit` then moves it to its place, as the only writer of the template. */
   async #upload(
     { group, name, label }: FilePlace,
     content: Readable,
@@ -180,7 +180,7 @@ export class TemplateFiles {
   }
 }
 
-/** A link cannot replace what somebody else has put there meanwhile, as a rename would. */
+/** Moves by a link, which cannot replace a file that came meanwhile, as a rename would. */
 async function moveIntoFree(upload: string, parent: OpenDirectory, place: FilePlace): Promise<void> {
   const target = parent.entry(place.base);
   try {
@@ -196,7 +196,7 @@ async function moveIntoFree(upload: string, parent: OpenDirectory, place: FilePl
   }
 }
 
-/** Throws DRV_TEMPLATE_FILE_UNKNOWN for what is no regular file, DRV_PATH_UNSAFE for a link. */
+/** Throws DRV_TEMPLATE_FILE_UNKNOWN for an entry that is no regular file, DRV_PATH_UNSAFE for a link. */
 async function statFile(parent: OpenDirectory, place: FilePlace): Promise<Stats> {
   const stat = await lstat(parent.entry(place.base)).catch(describeReadError(place));
   const kind = kindOf(stat);
@@ -205,7 +205,7 @@ async function statFile(parent: OpenDirectory, place: FilePlace): Promise<Stats>
   return stat;
 }
 
-/** What may have happened between two looks counts like what was there at the first. */
+/** Turns a failed read into an error for a client: a file that vanished meanwhile is unknown, a new link is refused. */
 function describeReadError(place: FilePlace): (error: unknown) => never {
   return (error) => {
     switch (systemCodeOf(error)) {

@@ -1,4 +1,4 @@
-/** Reads which groups and templates lie under `templates/`: names only, never into a template. */
+/** Reads the names of groups and templates under `templates/`. Never reads into a template. */
 import { readdir } from 'node:fs/promises';
 import { nameSchema } from '../../model/names.js';
 import { kindOf } from '../tree/open-directory.js';
@@ -7,11 +7,11 @@ import { systemCodeOf } from '../tree/system-error.js';
 export interface GroupScan {
   /** Group to its templates, both in order. A group without templates is listed. */
   readonly groups: ReadonlyMap<string, readonly string[]>;
-  /** What looks like a group or template and is none, each with the reason. */
+  /** Entries that look like a group or template and are none, each with the reason. */
   readonly ignored: readonly string[];
 }
 
-/** A missing directory holds no groups. Throws what the system says when it cannot be read. */
+/** A missing directory has no groups. Throws the system's error when it cannot be read. */
 export async function scanGroups(directory: string): Promise<GroupScan> {
   const ignored: string[] = [];
   const groups = new Map<string, readonly string[]>();
@@ -25,7 +25,7 @@ async function namesIn(directory: string, prefix: string, ignored: string[]): Pr
   const names: string[] = [];
   for (const entry of await entriesOf(directory)) {
     const kind = kindOf(entry);
-    // Files beside the templates (a README) and what tools keep there (.git) are nobody's mistake.
+    // Files beside the templates (a README) and hidden directories of tools (.git) are no mistake.
     if (kind === 'file' || kind === 'other' || entry.name.startsWith('.')) continue;
     const path = prefix + entry.name;
     if (kind === 'link') ignored.push(`${path} is a symbolic link`);

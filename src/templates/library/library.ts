@@ -1,7 +1,7 @@
 /**
- * The master's templates, `templates/<group>/<name>/`: which there are, their digests, and their bytes for wrappers.
- * It never writes there: that is `template-directory.ts`, which tells when it did. The directory watch tells of groups
- * and names only; contents are looked at when somebody asks for a digest.
+ * The master's templates, `templates/<group>/<name>/`: their names, their digests, and their bytes for wrappers. It
+ * never writes there; `template-directory.ts` does, and tells it. The watch on the directory tells of groups and names
+ * only. Contents are read when a caller asks for a digest.
  */
 import { mkdir } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -16,9 +16,12 @@ import { type TreePlace, walkTree } from '../tree/tree.js';
 import { TreeDigest } from '../tree/tree-digest.js';
 import { scanGroups } from './group-scan.js';
 
-/** The net under the watch: a look at the names even when no event came (a replaced directory, no inotify left). */
+/**
+ * How often the names are read even without an event, for what the watch misses (a replaced directory, no inotify
+ * left).
+ */
 const RESCAN_MS = 10_000;
-/** Files that are written one after the other are told of together. */
+/** Changes within this time are told as one: files are often written one after the other. */
 const TELL_AFTER_MS = 500;
 
 export interface TemplateLibraryOptions {
@@ -39,7 +42,7 @@ export class TemplateLibrary implements Part {
   readonly #digests = new Map<string, TreeDigest>();
   #groups: ReadonlyMap<string, readonly string[]> = new Map();
   #warned: ReadonlySet<string> = new Set();
-  /** Templates that were written to, with the timer that tells of it. */
+  /** Templates that were written to, each with the timer that tells the listeners. */
   readonly #written = new Map<string, TimerHandle>();
   #watcher: FSWatcher | null = null;
   #timer: TimerHandle | null = null;
@@ -77,8 +80,8 @@ export class TemplateLibrary implements Part {
   }
 
   /**
-   * The digest of a template as it is now or was at most a second ago; null: there is no such template. Unchanged
-   * trees are not read again; concurrent calls share one walk. Throws DRV_TEMPLATE_UNSAFE naming the path.
+   * The digest of a template now, or at most a second ago; null when there is no such template. Unchanged trees are not
+   * read again; concurrent calls share one walk. Throws DRV_TEMPLATE_UNSAFE naming the path.
    */
   async digest(group: string, name: string): Promise<string | null> {
     const tree = this.#treeOf(group, name);
@@ -88,8 +91,8 @@ export class TemplateLibrary implements Part {
   }
 
   /**
-   * Calls `listener` when a template appears, disappears or is found to have another digest than before. Returns
-   * the function that unsubscribes.
+   * Calls `listener` when a template appears, disappears, or turns out to have another digest. Returns the function
+   * that unsubscribes.
    */
   onChange(listener: TemplateListener): () => void {
     this.#listeners.add(listener);
@@ -97,8 +100,8 @@ export class TemplateLibrary implements Part {
   }
 
   /**
-   * Something of ours has written to the template: resolves when `groups` shows it and `digest` looks anew. Listeners
-   * hear of a template that is new at once, else shortly after.
+   * Call it after Drover has written to the template. Resolves when `groups` shows it and `digest` looks again.
+   * Listeners hear of a new template at once, of a changed one shortly after.
    */
   async noteWrite(group: string, name: string): Promise<void> {
     const key = `${group}/${name}`;
@@ -117,8 +120,8 @@ export class TemplateLibrary implements Part {
   }
 
   /**
-   * The tar stream of the tree that has this digest now. Throws DRV_TEMPLATE_UNKNOWN when none has. A file that
-   * changes meanwhile ends it with an error, or is found by the receiver, who computes the digest.
+   * The tar stream of the tree that has this digest now. Throws DRV_TEMPLATE_UNKNOWN when no tree has it. A file that
+   * changes meanwhile ends the stream with an error, or the receiver finds it by the digest.
    */
   async *openBundle(digest: string): AsyncGenerator<Buffer> {
     const found = await this.#find(digest);
@@ -133,7 +136,7 @@ export class TemplateLibrary implements Part {
     yield* packTree(place, await walkTree(place, signal), signal);
   }
 
-  /** Where the tree lies that has this digest now; undefined: there is none. */
+  /** The place of the tree that has this digest now; undefined when there is none. */
   async locate(digest: string): Promise<TreePlace | undefined> {
     const found = await this.#find(digest);
     return found === undefined ? undefined : this.#placeOf(found.group, found.name);
@@ -143,7 +146,7 @@ export class TemplateLibrary implements Part {
     const all = [...this.#groups].flatMap(([group, names]) => names.map((name) => ({ group, name })));
     const last = ({ group, name }: { group: string; name: string }) =>
       this.#digests.get(`${group}/${name}`)?.last;
-    // The one that had it last is asked first; after a restart of the master nobody was asked yet.
+    // The tree that had it last comes first. After a restart of the master no tree was read yet.
     const likely = all.filter((template) => last(template) === digest);
     const unread = all.filter((template) => last(template) === undefined);
     for (const template of [...likely, ...unread]) {
@@ -203,7 +206,7 @@ export class TemplateLibrary implements Part {
     });
   }
 
-  /** Any number of requests during a scan make one more scan. */
+  /** Requests during a scan share one further scan. */
   #requestScan(): void {
     if (this.#stopped.signal.aborted) return;
     this.#scanAgain = true;

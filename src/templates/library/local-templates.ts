@@ -1,4 +1,4 @@
-/** All that the API and the commands can do to the master's templates: files and archives over one directory. */
+/** Everything that API and commands can do to the master's templates: files and archives over one directory. */
 import type { Readable } from 'node:stream';
 import type { Part } from '../../loop/lifecycle.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -19,7 +19,7 @@ const UNPACKED_UPLOADS = 4;
 export interface LocalTemplatesOptions {
   /** `templates/` of the master. */
   readonly directory: string;
-  /** A private directory for uploads; emptied at the start. */
+  /** A private directory for uploads. It is emptied at the start. */
   readonly uploads: string;
   /** Reads the same directory. */
   readonly library: TemplateLibrary;
@@ -31,7 +31,7 @@ export interface LocalTemplatesOptions {
 
 /** Its methods are those of `TemplateAdmin` of the API. */
 export class LocalTemplates implements Part {
-  /** For whoever replaces whole trees. */
+  /** For callers that replace whole trees. */
   readonly directory: TemplateDirectory;
   readonly #library: TemplateLibrary;
   readonly #files: TemplateFiles;
@@ -59,7 +59,7 @@ export class LocalTemplates implements Part {
     });
   }
 
-  /** Before the library starts: what a killed process was exchanging is brought back. */
+  /** Restores what a killed process was exchanging. Call it before the library starts. */
   async start(): Promise<void> {
     await this.directory.start();
     await this.#archives.start();

@@ -1,16 +1,17 @@
 /**
- * `templates/` as it is written: by turns for each template, with room beside the templates for what is not complete
- * yet, and whole trees exchanged at once. What the files are is the business of `files.ts` and `archives.ts`.
+ * Writes `templates/`: one writer at a time for each template, with a staging directory for unfinished work, and whole
+ * trees exchanged at once. The content of the files is the business of `files.ts` and `archives.ts`.
  *
  * ```
  *   .drover/swap~<group>~<name>~<random>/new     complete and on disk
  *   1. templates/<group>/<name>  ->  .../old     a crash here: start() moves it back
- *   2. .../new  ->  templates/<group>/<name>     a crash here: start() removes what is left over
+ *   2. .../new  ->  templates/<group>/<name>     a crash here: start() removes the old tree
  * ```
  */
 import { randomBytes } from 'node:crypto';
 import { renameSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
+import { syncPath } from '../../files/sync-path.js';
 import { KeyedTurns } from '../../loop/keyed-turns.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { DroverError } from '../../model/errors.js';
@@ -21,11 +22,14 @@ import { DirectoryPath, kindAt, linkInTheWay, type Obstacle } from '../tree/dire
 import { checkTemplateName } from '../tree/file-path.js';
 import { OpenDirectory } from '../tree/open-directory.js';
 import { removeTree } from '../tree/remove-tree.js';
-import { syncPath, syncTree } from '../tree/sync-tree.js';
+import { syncTree } from '../tree/sync-tree.js';
 import { systemCodeOf, toWriteError } from '../tree/system-error.js';
 import { walkTree } from '../tree/tree.js';
 
-/** No group can have this name, so that the library does not see it. On the file system of the templates, mounted or not. */
+/**
+ * No group can have this name, so the library does not see it. It lies on the file system of the templates, mounted or
+ * not.
+ */
 const STAGING = '.drover';
 const SWAP = /^swap~([^~]+)~([^~]+)~/;
 
@@ -33,13 +37,13 @@ export interface TemplateDirectoryOptions {
   /** `templates/` of the master. */
   readonly directory: string;
   readonly logger: Logger;
-  /** A template may be another one now; awaited before its writer is answered. */
+  /** Called when a template may have changed. The writer is answered after it. */
   readonly onWritten: (group: string, name: string) => Promise<void>;
 }
 
 /**
- * Makes the directory `next`, whose files it writes through to the disk. `current` is the template as it is,
- * undefined when there is none.
+ * Fills the directory `next` and writes its files through to the disk. `current` is the present template, undefined
+ * when there is none.
  */
 export type TreeBuilder = (next: string, current: string | undefined) => Promise<void>;
 
@@ -52,7 +56,10 @@ export class TemplateDirectory implements Part {
     this.#options = options;
   }
 
-  /** Brings back what a killed process was exchanging, and removes what it left unfinished. Before the library starts. */
+  /**
+   * Restores what a killed process was exchanging, and removes what it left unfinished. Call it before the library
+   * starts.
+   */
   async start(): Promise<void> {
     const staging = await OpenDirectory.open(this.#stagingPath).catch(ignoreAbsent);
     if (staging === undefined) return;
@@ -69,7 +76,7 @@ export class TemplateDirectory implements Part {
     await this.#turns.whenIdle();
   }
 
-  /** Where the template lies, or would lie. Only for what checks by itself that no link was put in the way. */
+  /** The path of the template, existing or not. Only for callers that check for links themselves. */
   pathOf(group: string, name: string): string {
     return `${this.#options.directory}/${group}/${name}`;
   }
@@ -84,12 +91,12 @@ export class TemplateDirectory implements Part {
     try {
       return await this.#turns.run(`${group}/${name}`, work);
     } finally {
-      // After a failure too: it may have come when the change was made already.
+      // After a failure too: the change may have been made before it.
       await this.#options.onWritten(group, name);
     }
   }
 
-  /** A directory for what is not complete yet; `work` removes what it makes there. */
+  /** Gives `work` a directory for what is not complete yet. `work` removes what it makes there. */
   async withStaging<T>(work: (staging: OpenDirectory) => Promise<T>): Promise<T> {
     await mkdir(this.#stagingPath, { mode: 0o700 }).catch((error: unknown) => {
       if (systemCodeOf(error) !== 'EEXIST') throw error;
@@ -103,8 +110,8 @@ export class TemplateDirectory implements Part {
   }
 
   /**
-   * Makes the template what `build` makes of it, wholly or not at all. Throws DRV_PATH_UNSAFE for a link in its place,
-   * DRV_TEMPLATE_UNSAFE for a tree that no template can have, DRV_DISK_WRITE_FAILED, and what `build` throws.
+   * Makes the template what `build` makes of it, whole or not at all. Throws DRV_PATH_UNSAFE for a link in its place,
+   * DRV_TEMPLATE_UNSAFE for a tree that no template can have, DRV_DISK_WRITE_FAILED, and the errors of `build`.
    */
   async replace(group: string, name: string, build: TreeBuilder): Promise<void> {
     checkTemplateName(group, name);
@@ -118,7 +125,7 @@ export class TemplateDirectory implements Part {
     }
   }
 
-  /** Like `replace`, by a tree that lies elsewhere on disk, which nobody else writes; it is moved or copied. */
+  /** Like `replace`, with a tree that lies elsewhere on disk; it is moved or copied. No other process may write it. */
   replaceBy(group: string, name: string, tree: string): Promise<void> {
     return this.replace(group, name, async (next) => {
       try {
@@ -153,7 +160,7 @@ export class TemplateDirectory implements Part {
         { root: `${place}/new`, label: `template ${group}/${name}` },
         this.#stopped.signal,
       );
-      // The contents are on disk: whoever built the tree saw to that, or they were there before.
+      // Contents are on disk: `build` has seen to that, or they were there before.
       const directories = entries.filter(({ kind }) => kind === 'directory');
       await syncTree(`${place}/new`, directories, this.#stopped.signal);
       await syncPath(place);
@@ -173,7 +180,7 @@ export class TemplateDirectory implements Part {
     const [, group, name] = SWAP.exec(entry) ?? [];
     const isOurs = [group, name].every((part) => nameSchema.safeParse(part).success);
     if (isOurs && group !== undefined && name !== undefined) {
-      // Opened, so that a link of such a name leads nowhere.
+      // Opened, so that a link with such a name leads nowhere.
       const swap = await staging.child(entry).catch(() => undefined);
       if (swap !== undefined) await this.#moveBack(swap, group, name).finally(() => swap.close());
     }
@@ -192,7 +199,10 @@ export class TemplateDirectory implements Part {
     }
   }
 
-  /** An exchange that could be neither finished nor undone keeps the only copy of the tree as it was. */
+  /**
+   * Removes the rest of an exchange. One that could be neither finished nor undone stays: it has the only copy of the
+   * tree.
+   */
   async #discard(staging: OpenDirectory, entry: string): Promise<void> {
     const kinds = await kindsIn(staging, entry);
     if (kinds.has('old') && kinds.has('new')) {
@@ -206,7 +216,7 @@ export class TemplateDirectory implements Part {
   }
 }
 
-/** In one turn of the event loop: nobody in this process sees the moment without a template. */
+/** Within one turn of the event loop, so that no reader in this process sees the moment without a template. */
 function moveInto(target: string, place: string, isThere: boolean): void {
   if (isThere) renameSync(target, `${place}/old`);
   try {

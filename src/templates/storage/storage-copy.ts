@@ -1,33 +1,33 @@
 /**
- * The master's copy of one template of one storage. It answers at once, from what is on disk, and looks at the
- * provider beside that: when the copy is missing, was not compared for a minute, or is not trusted any more.
+ * The master's copy of one template of one storage. It answers at once from the disk. Beside that it asks the
+ * provider when the copy is missing, was not compared for a minute, or is not trusted any more.
  *
  * ```
- *   (needed) ---> asking ---same version---> held --(needed, a minute later)--> asking
- *                   |  \---another version--> downloading ---> held
+ *   (needed) ---> asking ---same version---> copied --(needed, a minute later)--> asking
+ *                   |  \---another version--> downloading ---> copied
  *                   v failed                     v failed
- *                 waiting (1 s, doubled, 60 s at most), then as needed; a tree that is held is used meanwhile
+ *                 waiting (1 s, doubled, 60 s at most), then as needed; a copy on disk is used meanwhile
  * ```
  */
 import { mkdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
+import { syncPath } from '../../files/sync-path.js';
 import type { Backoff } from '../../loop/backoff.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { packTree } from '../transfer/bundle.js';
 import { removeTree } from '../tree/remove-tree.js';
-import { syncPath } from '../tree/sync-tree.js';
 import { toWriteError } from '../tree/system-error.js';
 import { type TreePlace, walkTree } from '../tree/tree.js';
 import { TreeDigest } from '../tree/tree-digest.js';
 import type { StorageDownloads } from './storage-download.js';
 import { type StoredTemplate, storedFields, storedLabel } from './storage-provider.js';
 
-/** A version that was compared so shortly before counts as the latest. */
+/** A version that was compared this recently counts as the latest. */
 const TRUST_MS = 60_000;
-/** The feed of a node waits so long for the one call that starts a look. */
+/** How long the feed of a node waits for the look that it has started. */
 const PATIENCE_MS = 200;
 
 const versionFileSchema = z.object({ version: z.string() });
@@ -41,7 +41,7 @@ export interface StorageCopyOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  /** The answer of `digest` may be another one now. */
+  /** Called when `digest` may have another answer. */
   readonly onChange: () => void;
 }
 
@@ -49,7 +49,7 @@ export class StorageCopy {
   readonly #options: StorageCopyOptions;
   readonly #place: TreePlace;
   readonly #tree: TreeDigest;
-  /** On the monotonic clock: no look at the provider before. */
+  /** No look at the provider before this time, on the monotonic clock. */
   #nextLookAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #isDownloading = false;
@@ -67,14 +67,14 @@ export class StorageCopy {
     return this.#place;
   }
 
-  /** The digest that was found last, without a look. */
+  /** The digest that was found last, without a look at the disk. */
   get last(): string | null {
     return this.#tree.last;
   }
 
   /**
-   * The digest to install. Hardly ever waits for the provider: throws DRV_TEMPLATE_PENDING while it is asked, and
-   * calls `onChange` afterwards; or throws the provider's failure when there is no copy to go on with.
+   * The digest to install. It hardly waits for the provider: it throws DRV_TEMPLATE_PENDING while the provider is
+   * asked, and calls `onChange` afterwards. Throws the provider's failure when there is no copy to use.
    */
   async digest(): Promise<string> {
     if (this.#looking === undefined && this.#options.clock.monotonic() >= this.#nextLookAt)
@@ -83,13 +83,13 @@ export class StorageCopy {
     if (DroverError.is(this.#failure, 'DRV_TEMPLATE_UNKNOWN')) throw this.#failure;
     const digest = await this.#tree.read(this.#options.signal);
     if (digest !== null) return digest;
-    // Somebody removed the tree behind our back: the next call downloads it.
+    // The tree was removed by another program: the next call downloads it.
     if (this.#failure === undefined) this.distrust();
     throw this.#failure ?? this.#pending();
   }
 
-  /** The digest of what is on disk, whatever the provider says; null: nothing is. */
-  heldDigest(): Promise<string | null> {
+  /** The digest of the tree on disk, whatever the provider says; null when there is none. */
+  digestOnDisk(): Promise<string | null> {
     return this.#tree.read(this.#options.signal);
   }
 
@@ -110,7 +110,7 @@ export class StorageCopy {
     await this.#looking;
   }
 
-  /** A provider that answers at once makes nobody wait, and no status change to and fro. */
+  /** Waits a moment for the look: a provider that answers at once causes no delay and no passing status. */
   async #settledSoon(looking: Promise<void>): Promise<void> {
     let timer: TimerHandle | undefined;
     const isLate = new Promise<void>((resolve) => {
@@ -144,7 +144,7 @@ export class StorageCopy {
     const { downloads, template, signal } = this.#options;
     await this.#touch();
     const version = await downloads.version(template, signal);
-    if (version === (await this.#heldVersion())) return;
+    if (version === (await this.#versionOnDisk())) return;
     this.#isDownloading = true;
     this.#options.onChange();
     const startedAt = this.#options.clock.monotonic();
@@ -157,7 +157,7 @@ export class StorageCopy {
     );
   }
 
-  /** The version is written last: a kill between leaves the new tree without it, which is then downloaded again. */
+  /** Writes the version last: after a kill in between, the new tree has none and is downloaded again. */
   async #replace(downloaded: string, version: string): Promise<void> {
     const { directory } = this.#options;
     const parent = dirname(directory);
@@ -167,7 +167,7 @@ export class StorageCopy {
       await rename(directory, away).catch(ignoreAbsent);
       await rename(downloaded, directory);
       await syncPath(parent);
-      // A torn note counts as none.
+      // A torn note counts as missing.
       await writeFile(versionFileOf(directory), JSON.stringify({ version }), { mode: 0o600 });
     } finally {
       this.#tree.distrust();
@@ -176,8 +176,8 @@ export class StorageCopy {
     }
   }
 
-  /** Null when the tree or the note of its version is not there. */
-  async #heldVersion(): Promise<string | null> {
+  /** The version of the tree on disk; null when the tree or the note of its version is missing. */
+  async #versionOnDisk(): Promise<string | null> {
     const { directory, signal } = this.#options;
     this.#tree.distrust();
     if ((await this.#tree.read(signal).catch(() => null)) === null) return null;
@@ -189,7 +189,7 @@ export class StorageCopy {
     }
   }
 
-  /** The time of the last need is that of the note, so that it outlives the process. */
+  /** Keeps the time of the last need in the note's own time, so that it outlives the process. */
   async #touch(): Promise<void> {
     const now = this.#options.clock.now() / 1000;
     await utimes(versionFileOf(this.#options.directory), now, now).catch(() => undefined);
@@ -214,7 +214,7 @@ export class StorageCopy {
       { ...storedFields(template), code: failure.code, err: failure.cause },
       `${failure.message}; tried again in ${(delayMs / 1000).toFixed(1)} s if it is needed then`,
     );
-    // Whoever still waits then asks again, and that is the next try.
+    // Callers that still wait ask again then, and that is the next try.
     this.#retry = clock.setTimer(delayMs, onChange);
   }
 
@@ -224,12 +224,12 @@ export class StorageCopy {
   }
 }
 
-/** Beside the tree, under a name that no template can have. */
+/** The note's path: beside the tree, under a name that no template can have. */
 export function versionFileOf(directory: string): string {
   return join(dirname(directory), `.${basename(directory)}.version`);
 }
 
-/** No message of the system's goes on from here: it may hold a path. */
+/** Drops the system's own message: it may contain a path. */
 function asDroverError(error: unknown, label: string): DroverError {
   const known = toWriteError(error, label);
   return known instanceof DroverError

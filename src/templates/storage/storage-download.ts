@@ -1,6 +1,7 @@
 /**
- * Asks storage providers, which others wrote: bounded in time, every failure one error for an operator, and a
- * downloaded tree only when all of it is there, checked and on disk. Where trees end up is the caller's business.
+ * Calls storage providers, which are foreign code. Every call is bounded in time, and every failure becomes one error
+ * for an operator. A downloaded tree is given out only when it is complete, checked and on disk. The caller moves it to
+ * its place.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir } from 'node:fs/promises';
@@ -23,10 +24,10 @@ import {
   storedLabel,
 } from './storage-provider.js';
 
-/** An instance may be waiting for the answer. */
+/** Short, because an instance may be waiting for the answer. */
 const VERSION_LIMIT_MS = 15_000;
 const DOWNLOAD_LIMIT_MS = 3_600_000;
-/** Downloads under way together; each may use several connections. */
+/** Downloads at the same time; each may use several connections. */
 const DOWNLOADS_AT_ONCE = 4;
 const MAX_VERSION_CHARS = 1024;
 const MAX_MESSAGE_CHARS = 500;
@@ -34,14 +35,14 @@ const UNFINISHED = 'download-';
 
 export interface StorageDownloadsOptions {
   readonly providers: StorageProviders;
-  /** A directory of its own, on the file system of what is made from it; emptied at the start. */
+  /** A directory of its own, on the file system of the copies. It is emptied at the start. */
   readonly directory: string;
   readonly clock: Clock;
   readonly limits?: BundleLimits;
   readonly downloadLimitMs?: number;
 }
 
-/** A whole tree on disk, to be moved into place or removed. */
+/** A whole tree on disk. The caller moves it into place or removes it. */
 export interface DownloadedTree {
   readonly directory: string;
   readonly files: number;
@@ -58,7 +59,7 @@ export class StorageDownloads {
     this.#limits = options.limits ?? DEFAULT_BUNDLE_LIMITS;
   }
 
-  /** Makes the directory, and removes what a killed process left in it. Called once, before anything else. */
+  /** Makes the directory and removes what a killed process left there. Call it once, first. */
   async start(): Promise<void> {
     const { directory } = this.#options;
     await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -66,7 +67,7 @@ export class StorageDownloads {
       if (name.startsWith(UNFINISHED)) await removeTree(join(directory, name));
   }
 
-  /** Throws DRV_REQUEST_INVALID, DRV_STORAGE_UNKNOWN. */
+  /** Checks the names. Throws DRV_REQUEST_INVALID, DRV_STORAGE_UNKNOWN. */
   check(template: StoredTemplate): void {
     this.#providerOf(template);
   }
@@ -89,8 +90,8 @@ export class StorageDownloads {
   }
 
   /**
-   * The tree as the provider has it now. Throws like `version`, and DRV_TEMPLATE_UNSAFE for a tree that no template
-   * can have, DRV_DISK_WRITE_FAILED. Whoever gets it moves or removes it.
+   * Downloads the tree that the provider has now. Throws like `version`, and DRV_TEMPLATE_UNSAFE for a tree that no
+   * template can have, DRV_DISK_WRITE_FAILED. The caller moves or removes the tree.
    */
   fetch(template: StoredTemplate, signal: AbortSignal): Promise<DownloadedTree> {
     const provider = this.#providerOf(template);

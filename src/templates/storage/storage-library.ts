@@ -1,7 +1,7 @@
 /**
- * The master's copies of templates that configurations take from storages, `data/storages/<key>/<group>/<name>/`:
- * downloaded when an instance needs one, compared with the provider at most once a minute, served to wrappers by
- * digest like local ones. What nobody needed for 30 days goes at a start.
+ * The master's copies of templates from storages, `data/storages/<key>/<group>/<name>/`. A copy is downloaded when an
+ * instance needs it, compared with the provider at most once a minute, and served to wrappers by digest like a local
+ * template. A start removes copies that were not needed for 30 days.
  */
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ export class StorageLibrary implements Part {
     this.#backoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS });
   }
 
-  /** Takes up the trees on disk; asks no provider. Throws when the directory cannot be made or read. */
+  /** Reads the copies on disk; calls no provider. Throws when the directory cannot be made or read. */
   async start(): Promise<void> {
     const { directory, logger } = this.#options;
     await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -64,16 +64,16 @@ export class StorageLibrary implements Part {
   }
 
   /**
-   * The digest of the latest version. Throws DRV_STORAGE_UNKNOWN; DRV_TEMPLATE_PENDING while the provider is asked
-   * and the tree downloaded, and then tells the listeners; DRV_TEMPLATE_UNKNOWN when the provider has none;
-   * DRV_STORAGE_FAILED and what checking and writing the tree throws, unless there is a copy to go on with.
+   * The digest of the latest version. Throws DRV_STORAGE_UNKNOWN; DRV_TEMPLATE_PENDING while the provider is asked and
+   * the tree downloaded, which then wakes the listeners; DRV_TEMPLATE_UNKNOWN when the provider has no such template.
+   * Without a copy to use, throws DRV_STORAGE_FAILED and the errors of checking and writing the tree.
    */
   async digest(template: StoredTemplate): Promise<string> {
     this.#options.downloads.check(template);
     return await this.#copyOf(template).digest();
   }
 
-  /** Makes the next need of the matching templates ask the provider, and those that wait ask now. */
+  /** Makes the matching templates ask the provider at the next need, and at once those that wait. */
   refresh(isMeant: (template: StoredTemplate) => boolean): void {
     for (const key of this.#copies.keys()) {
       const template = templateOf(key);
@@ -84,7 +84,7 @@ export class StorageLibrary implements Part {
   }
 
   /** The templates that this master keeps copies of. */
-  held(): readonly StoredTemplate[] {
+  copied(): readonly StoredTemplate[] {
     return [...this.#copies.keys()].sort().map(templateOf);
   }
 
@@ -93,7 +93,7 @@ export class StorageLibrary implements Part {
     return [...this.#copies.values()].some(({ last }) => last === digest);
   }
 
-  /** The tar stream of the tree that has this digest now. Throws DRV_TEMPLATE_UNKNOWN when none has. */
+  /** The tar stream of the tree that has this digest now. Throws DRV_TEMPLATE_UNKNOWN when no copy has it. */
   async *openBundle(digest: string): AsyncGenerator<Buffer> {
     const copy = await this.#find(digest);
     if (copy === undefined)
@@ -104,7 +104,7 @@ export class StorageLibrary implements Part {
     yield* copy.pack();
   }
 
-  /** Where the copy lies that has this digest now; undefined: there is none. */
+  /** The place of the copy that has this digest now; undefined when there is none. */
   async locate(digest: string): Promise<TreePlace | undefined> {
     return (await this.#find(digest))?.place;
   }
@@ -117,10 +117,10 @@ export class StorageLibrary implements Part {
 
   async #find(digest: string): Promise<StorageCopy | undefined> {
     const copies = [...this.#copies.values()];
-    // After a restart of the master nobody has looked at them yet.
+    // After a restart of the master the copies were not read yet.
     const candidates = copies.filter(({ last }) => last === digest || last === null);
     for (const copy of candidates.toSorted((a, b) => Number(b.last === digest) - Number(a.last === digest)))
-      if ((await copy.heldDigest().catch(() => null)) === digest) return copy;
+      if ((await copy.digestOnDisk().catch(() => null)) === digest) return copy;
     return undefined;
   }
 
@@ -174,7 +174,7 @@ export class StorageLibrary implements Part {
   }
 }
 
-/** Directories whose names a storage, group or template can have. */
+/** The directories whose names a storage, group or template can have. */
 async function namesIn(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   return entries
@@ -187,7 +187,7 @@ function keyOf({ storage, group, name }: StoredTemplate): string {
   return `${storage}/${group}/${name}`;
 }
 
-/** Names hold no slash. */
+/** Splits a key. Names contain no slash. */
 function templateOf(key: string): StoredTemplate {
   const [storage = '', group = '', name = ''] = key.split('/');
   return { storage, group, name };

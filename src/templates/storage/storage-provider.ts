@@ -1,19 +1,22 @@
-/** Where templates come from beside the master's own `templates/`: what an extension implements, and how it is found. */
+/** The interface of storages, which give templates beside the master's own `templates/`. Extensions implement it. */
 
-/** Called by the master only. What it throws reaches operators and clients: no secret may be in it. */
+/** Called by the master only. Its errors reach operators and clients, so they must not contain a secret. */
 export interface StorageProvider {
-  /** A text (1 to 1,024 characters) that changes when the template does; null: there is no such template. Cheap. */
+  /**
+   * Answers a text (1 to 1,024 characters) that changes when the template does; null when there is no such template.
+   * Called often, so it should be cheap.
+   */
   version(group: string, name: string, signal: AbortSignal): Promise<string | null>;
   /**
-   * Writes the whole template into an empty directory: regular files and directories. What it throws ends the
-   * download, and nothing of it is kept then; it may be called again at any time.
+   * Writes the whole template, regular files and directories, into an empty directory. An error ends the download and
+   * nothing of it is kept. May be called again at any time.
    */
   download(group: string, name: string, directory: string, signal: AbortSignal): Promise<void>;
 }
 
 /** The storages that are registered, by key. */
 export interface StorageProviders {
-  /** In order. */
+  /** Sorted. */
   keys(): readonly string[];
   get(key: string): StorageProvider | undefined;
 }
@@ -30,7 +33,7 @@ export function storedLabel({ storage, group, name }: StoredTemplate): string {
   return `template ${group}/${name} of storage ${storage}`;
 }
 
-/** The same for a log line; a field `name` would be taken for the logger's. */
+/** The same as fields of a log line. A field `name` would be taken for the logger's. */
 export function storedFields({ storage, group, name }: StoredTemplate): Record<string, string> {
   return { storage, group, template: name };
 }

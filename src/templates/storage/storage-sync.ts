@@ -1,4 +1,7 @@
-/** `template sync` from a storage: replaces a local template, `templates/<group>/<name>/`, by the provider's latest version. */
+/**
+ * `template sync` from a storage: replaces a local template, `templates/<group>/<name>/`, by the provider's latest
+ * version.
+ */
 import type { Part } from '../../loop/lifecycle.js';
 import { DroverError } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -41,9 +44,9 @@ export class StorageSync implements Part {
   }
 
   /**
-   * Wholly or not at all; what was there before is gone afterwards. Instances that take the template from the storage
-   * itself get the latest version at their next start. Throws DRV_STORAGE_UNKNOWN, DRV_TEMPLATE_UNKNOWN,
-   * DRV_STORAGE_FAILED, and what checking and writing a template throws.
+   * Replaces the whole template or nothing of it; its former files are gone afterwards. Instances that take the
+   * template from the storage itself get the latest version at their next start. Throws DRV_STORAGE_UNKNOWN,
+   * DRV_TEMPLATE_UNKNOWN, DRV_STORAGE_FAILED, and the errors of checking and writing a template.
    */
   fromStorage(group: string, name: string, storage: string): Promise<SyncedTemplate> {
     const syncing = this.#sync(group, name, storage).finally(() => this.#running.delete(syncing));
@@ -62,7 +65,7 @@ export class StorageSync implements Part {
     } finally {
       await removeTree(directory);
     }
-    stored.refresh((held) => held.storage === storage && held.group === group && held.name === name);
+    stored.refresh((copy) => copy.storage === storage && copy.group === group && copy.name === name);
     const digest = await this.#options.digest(group, name);
     if (digest === null)
       throw new DroverError('DRV_TEMPLATE_UNKNOWN', `template ${group}/${name} was removed at the same time`);

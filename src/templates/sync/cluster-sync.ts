@@ -1,7 +1,8 @@
 /**
- * `template sync`: has every connected node fetch trees ahead of need, and keeps the result of each. Nothing that is
- * desired changes: whoever misses it fetches a tree when an instance needs it.
+ * `template sync` to the cluster: has every connected node fetch trees ahead of need, and keeps the result of each. It
+ * changes nothing that is desired: a node without a tree fetches it when an instance needs it.
  */
+
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { DroverError, messageOf } from '../../model/errors.js';
@@ -12,6 +13,7 @@ import {
   type NodeSync,
   type TreeResult,
 } from '../../model/template.js';
+import { countText } from '../../model/words.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { StoredTemplate } from '../storage/storage-provider.js';
 import { matcherOf } from './pattern.js';
@@ -20,16 +22,16 @@ import { SyncRun } from './sync-run.js';
 export interface ClusterSyncOptions {
   readonly templates: {
     groups(): ReadonlyMap<string, readonly string[]>;
-    /** Throws what stands in the way. */
+    /** Throws the reason why there is no digest. */
     digest(group: string, name: string, storage: string): Promise<string | null>;
   };
-  /** Copies of what configurations take from storages. */
+  /** The master's copies of templates from storages. */
   readonly stored: {
-    held(): readonly StoredTemplate[];
+    copied(): readonly StoredTemplate[];
     refresh(isMeant: (template: StoredTemplate) => boolean): void;
   };
   readonly nodes: {
-    /** Ids, in order. */
+    /** Ids, sorted. */
     connected(): readonly string[];
     /** Has the node fetch what it lacks, and yields the result of each tree. Throws DRV_NODE_DISCONNECTED. */
     fetch(nodeId: string, digests: readonly string[], signal: AbortSignal): AsyncIterable<TreeResult>;
@@ -50,13 +52,13 @@ export class ClusterSync implements Part {
 
   start(): void {}
 
-  /** Waits for digests that are being computed: whoever computes them is stopped before. */
+  /** Waits for digests that are being computed: stop the libraries that compute them first. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.whenIdle();
   }
 
-  /** Resolves when every node was told, or could not be. */
+  /** Resolves when every node has fetched its trees, or has failed. */
   async whenIdle(): Promise<void> {
     await Promise.all(this.#running);
   }
@@ -71,7 +73,7 @@ export class ClusterSync implements Part {
     const { stored, nodes, clock, logger } = this.#options;
     const isMeant = matcherOf(pattern);
     stored.refresh(isMeant);
-    const found = [...this.#local(), ...stored.held()].filter(isMeant);
+    const found = [...this.#local(), ...stored.copied()].filter(isMeant);
     const templates = [...new Set(found.map(({ group, name }) => `${group}/${name}`))].sort();
     const run = new SyncRun({ pattern, templates, nodes: nodes.connected() }, clock);
     this.#latest = run;
@@ -104,7 +106,7 @@ export class ClusterSync implements Part {
       if (this.#stopped.signal.aborted) return null;
       const reason = messageOf(error);
       run.leaveOut(`${group}/${name}`, publicMessage(error));
-      // It is on its way to this master, and nodes fetch it from here when they need it.
+      // The template is on its way to this master, and nodes fetch it from here when they need it.
       if (DroverError.is(error, 'DRV_TEMPLATE_PENDING')) logger.info(`template sync: ${reason}`);
       else logger.warn({ group, template: name, storage, reason }, `template sync leaves one out: ${reason}`);
       return null;
@@ -137,18 +139,14 @@ export function describeNodeSync(sync: NodeSync): string {
     fetched === 0
       ? []
       : [
-          `${fetched} fetched (${countOf(files, 'file')}, ${sizeOf(bytes)}) in ${(durationMs / 1000).toFixed(1)} s`,
+          `${fetched} fetched (${countText(files, 'file')}, ${sizeOf(bytes)}) in ${(durationMs / 1000).toFixed(1)} s`,
         ];
   const missing = trees - had - fetched;
   const isOver = state === 'done' || state === 'failed';
   const lacking = missing === 0 ? [] : [isOver ? `${missing} missing` : `${missing} to come`];
   const why = problems.length === 0 ? '' : `: ${problems.join('; ')}`;
   const parts = [...there, ...came, ...lacking];
-  return `${nodeId}: ${countOf(trees, 'tree')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}${why}`;
-}
-
-function countOf(count: number, one: string): string {
-  return `${count} ${one}${count === 1 ? '' : 's'}`;
+  return `${nodeId}: ${countText(trees, 'tree')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}${why}`;
 }
 
 function sizeOf(bytes: number): string {

@@ -1,4 +1,4 @@
-/** Which templates a pattern of `template sync` means: `group/name`, `group/*` or `*`. Pure. */
+/** Tells which templates a pattern of `template sync` means: `group/name`, `group/*` or `*`. Pure. */
 import { DroverError } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 
@@ -7,7 +7,7 @@ export interface TemplateName {
   readonly name: string;
 }
 
-/** The test that a pattern stands for. Throws DRV_REQUEST_INVALID for what is no pattern. */
+/** The test for a pattern. Throws DRV_REQUEST_INVALID for a text that is no pattern. */
 export function matcherOf(pattern: string): (template: TemplateName) => boolean {
   if (pattern === '*') return () => true;
   const [group = '', name = '', ...more] = pattern.split('/');

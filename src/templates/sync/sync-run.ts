@@ -1,4 +1,4 @@
-/** One sync to the cluster: how it stands on each node, kept while it runs and until the next one. */
+/** One sync to the cluster: its progress on each node, kept until the next sync. */
 import type { Clock } from '../../loop/clock.js';
 import type { ClusterSyncReport, NodeSync, TreeResult } from '../../model/template.js';
 
@@ -45,13 +45,13 @@ export class SyncRun {
     this.#progress = new Map(what.nodes.map((nodeId) => [nodeId, notBegun(startedAt)]));
   }
 
-  /** Calls `listener` when a node is through. Returns what unsubscribes. */
+  /** Calls `listener` when a node has ended. Returns the function that unsubscribes. */
   readonly onProgress = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
 
-  /** How it stands now. */
+  /** The progress so far. */
   readonly report = (): ClusterSyncReport => ({
     pattern: this.#pattern,
     at: this.#at,
@@ -61,7 +61,7 @@ export class SyncRun {
     nodes: [...this.#progress].map(([nodeId, progress]) => this.#nodeSync(nodeId, progress)),
   });
 
-  /** A template cannot be sent. */
+  /** Notes a template that cannot be sent. */
   leaveOut(template: string, why: string): void {
     this.#leftOut.push(`${template}: ${why}`);
   }
@@ -82,7 +82,7 @@ export class SyncRun {
     if (problem !== null) addProblem(progress, problem);
   }
 
-  /** The node is through; `problem`: why not with everything. */
+  /** Ends a node's part. `problem` says why it lacks trees. */
   end(nodeId: string, problem?: string): NodeSync | undefined {
     const progress = this.#progress.get(nodeId);
     if (progress === undefined || progress.endedAt !== undefined) return undefined;

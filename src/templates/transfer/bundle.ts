@@ -1,7 +1,8 @@
 /**
- * A tree as a tar stream: what goes over the channel from the master's library to a wrapper's cache. Only
- * paths, executable bits and contents travel.
+ * Packs a tree as a tar stream, and unpacks it: the way from the master's library to a wrapper's cache. Only paths,
+ * executable bits and contents travel.
  */
+
 import { once } from 'node:events';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -9,6 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { extract, type Header, type Pack, pack } from 'tar-stream';
 import { DroverError, messageOf } from '../../model/errors.js';
+import { quoteText } from '../../model/words.js';
 import { readAhead } from '../tree/read-ahead.js';
 import { isSystemError } from '../tree/system-error.js';
 import { MAX_TREE_DEPTH, MAX_TREE_ENTRIES, type TreeEntry, type TreePlace } from '../tree/tree.js';
@@ -17,11 +19,11 @@ import { MAX_TREE_DEPTH, MAX_TREE_ENTRIES, type TreeEntry, type TreePlace } from
 const PIECE_BYTES = 64 * 1024;
 const EPOCH = new Date(0);
 
-/** One file or directory of a tar stream, and its content as it comes. */
+/** One file or directory of a tar stream, with its content as a stream. */
 export type ArchiveEntry = ReturnType<typeof extract> extends AsyncIterable<infer Item> ? Item : never;
 type FileHeader = Pick<Header, 'name' | 'type' | 'size' | 'mode' | 'mtime'>;
 
-/** What an archive from elsewhere may hold at most. */
+/** The most that an archive from elsewhere may contain. */
 export interface BundleLimits {
   readonly maxEntries: number;
   readonly maxBytes: number;
@@ -32,8 +34,8 @@ export interface BundleLimits {
 export const DEFAULT_BUNDLE_LIMITS: BundleLimits = { maxEntries: MAX_TREE_ENTRIES, maxBytes: 64 * 1024 ** 3 };
 
 /**
- * The tar stream of a walked tree, in pieces of about 64 KiB. Ends with TreeChanged when a file is not what the
- * walk saw. Reads only as fast as it is read.
+ * The tar stream of a walked tree, in pieces of about 64 KiB. Ends with TreeChanged when a file is not what the walk
+ * saw. Reads the disk only as fast as the stream is read.
  */
 export async function* packTree(
   place: TreePlace,
@@ -41,7 +43,7 @@ export async function* packTree(
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const archive = pack();
-  // Its errors reach us through the iteration; one that comes after its end concerns nobody.
+  // Its errors reach us through the iteration; one after its end does not matter.
   archive.on('error', () => {});
   const writing = writeEntries(archive, place, entries, signal).catch((error: unknown) => {
     archive.destroy(error instanceof Error ? error : new Error(String(error)));
@@ -94,17 +96,17 @@ function settleable(): { promise: Promise<void>; settle: (error?: Error | null) 
 }
 
 async function* inPieces(source: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
-  let held: Buffer[] = [];
-  let heldBytes = 0;
+  let kept: Buffer[] = [];
+  let keptBytes = 0;
   for await (const chunk of bytesOf(source)) {
-    held.push(chunk);
-    heldBytes += chunk.length;
-    if (heldBytes < PIECE_BYTES) continue;
-    yield Buffer.concat(held);
-    held = [];
-    heldBytes = 0;
+    kept.push(chunk);
+    keptBytes += chunk.length;
+    if (keptBytes < PIECE_BYTES) continue;
+    yield Buffer.concat(kept);
+    kept = [];
+    keptBytes = 0;
   }
-  if (heldBytes > 0) yield Buffer.concat(held);
+  if (keptBytes > 0) yield Buffer.concat(kept);
 }
 
 /** For streams that type their chunks as unknown. */
@@ -116,9 +118,10 @@ export async function* bytesOf(source: AsyncIterable<unknown>): AsyncGenerator<B
 }
 
 /**
- * Unpacks a tar stream into the empty directory `directory`, which nobody else writes. Throws DRV_TEMPLATE_CORRUPT
- * for anything but plain files and directories under relative names, for too much of it and for broken archives.
- * Errors of the source and of the disk pass as they are. What was unpacked so far is left to the caller.
+ * Unpacks a tar stream into the empty directory `directory`; no other process may write there. Throws
+ * DRV_TEMPLATE_CORRUPT for a broken archive, for too much content, and for entries other than plain files and
+ * directories under relative names. Errors of the source and of the disk pass unchanged. After a failure the caller
+ * removes what was unpacked.
  */
 export async function unpackTree(
   source: AsyncIterable<Buffer>,
@@ -135,8 +138,8 @@ export async function unpackTree(
 }
 
 /**
- * Calls `take` for each entry of a tar stream in turn; it must read or drop the content. Throws DRV_TEMPLATE_CORRUPT
- * for a broken archive; errors of the source, of the disk and of `take` pass as they are.
+ * Calls `take` for each entry of a tar stream in turn. `take` must read or drop the content. Throws
+ * DRV_TEMPLATE_CORRUPT for a broken archive; errors of the source, of the disk and of `take` pass unchanged.
  */
 export async function eachEntry(
   source: AsyncIterable<Buffer>,
@@ -154,7 +157,7 @@ export async function eachEntry(
     for await (const entry of archive) await take(entry);
     await feeding;
   } catch (error) {
-    // An entry that ends too early only says that it was destroyed; the archive says why, a moment later.
+    // An entry that ends too early says only that it was destroyed. The archive gives the reason a moment later.
     await nextTurn();
     signal.throwIfAborted();
     if (origin.failure !== undefined) throw origin.failure;
@@ -165,7 +168,7 @@ export async function eachEntry(
   }
 }
 
-/** Passes the source on and remembers its error, which tells it from an error of the archive. */
+/** Passes the source on and remembers its error, to tell it from an error of the archive. */
 class Origin {
   failure: unknown;
   readonly #source: AsyncIterable<Buffer>;
@@ -184,7 +187,7 @@ class Origin {
   }
 }
 
-/** What an archive may still bring. */
+/** Counts what an archive may still bring. */
 export class Budget {
   #entries: number;
   #bytes: number;
@@ -201,7 +204,7 @@ export class Budget {
     if (this.#bytes < 0) throw corrupt('it holds too many bytes');
   }
 
-  /** Directories that only stand in the names of others are made too. Returns how many were not known yet. */
+  /** Counts a directory and the parents in its path, which are made too. Returns how many were new. */
   takeDirectory(path: string): number {
     const before = this.#parents.size;
     for (let parent = path; parent !== '.' && !this.#parents.has(parent); parent = dirname(parent)) {
@@ -243,7 +246,7 @@ async function unpackEntry(
     const file = await open(path, 'wx', modeOf((mode & 0o100) !== 0)).catch(namingEntry(name));
     await writeAll(file, entry);
   } else {
-    throw corrupt(`entry ${quote(name)} is a ${type}, not a file or directory`);
+    throw corrupt(`entry ${quoteText(name)} is a ${type}, not a file or directory`);
   }
 }
 
@@ -263,31 +266,31 @@ export function safePath(name: string): string {
   const path = name.replace(/\/$/, '');
   const parts = path.split('/');
   const isSafe = !path.includes('\0') && parts.every((part) => part !== '' && part !== '.' && part !== '..');
-  if (!isSafe) throw corrupt(`entry ${quote(name)} would leave the directory`);
+  if (!isSafe) throw corrupt(`entry ${quoteText(name)} would leave the directory`);
   if (parts.length > MAX_TREE_DEPTH)
-    throw corrupt(`entry ${quote(name)} lies deeper than ${MAX_TREE_DEPTH} levels`);
+    throw corrupt(`entry ${quoteText(name)} lies deeper than ${MAX_TREE_DEPTH} levels`);
   return path;
 }
 
-/** Throws: a second entry of one name, a file as a parent and a missing parent are faults of the archive. */
+/**
+ * Throws for a failed entry. A second entry of one name, a file as a parent, and a missing parent are faults of the
+ * archive.
+ */
 export function namingEntry(name: string): (error: NodeJS.ErrnoException) => never {
   return (error) => {
     const isFaultOfArchive = ['EEXIST', 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(error.code ?? '');
-    throw isFaultOfArchive ? corrupt(`entry ${quote(name)} does not fit the others (${error.code})`) : error;
+    throw isFaultOfArchive
+      ? corrupt(`entry ${quoteText(name)} does not fit the others (${error.code})`)
+      : error;
   };
 }
 
-/** Short and on one line, whatever the name holds. */
-export function quote(name: string): string {
-  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name);
-}
-
-/** The mode of a file, but for the umask. */
+/** The mode of a file, before the umask. */
 export function modeOf(executable: boolean): number {
   return executable ? 0o755 : 0o644;
 }
 
-/** DRV_TEMPLATE_CORRUPT: what came is not what it should be. */
+/** DRV_TEMPLATE_CORRUPT with one reason. */
 export function corrupt(what: string): DroverError {
   return new DroverError('DRV_TEMPLATE_CORRUPT', `the template archive was refused: ${what}`);
 }

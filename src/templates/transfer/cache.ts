@@ -1,6 +1,6 @@
 /**
- * The wrapper's templates, `data/template-cache/<digest>/`: whole, verified, never changed trees, from which working
- * directories are copied. What a killed process left half-done is removed at start.
+ * The wrapper's template trees, `data/template-cache/<digest>/`: complete, verified and never changed. Working
+ * directories are copied from them. A start removes what a killed process left unfinished.
  */
 import { lstat, mkdir, readdir, rename, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,9 +20,9 @@ import type { TreeOffer } from './tree-fetch.js';
 import { labelOf, TreeIntake, UNFINISHED } from './tree-intake.js';
 
 const MANIFESTS = '.manifests';
-/** Entries of the trees in which files are looked for that a new one shares. */
+/** The most entries of cached trees that are searched for files to share with a new tree. */
 const MAX_BASE_ENTRIES = 200_000;
-/** Listings of trees are kept in memory up to this many entries together. */
+/** Listings of trees are kept in memory up to this many entries in all. */
 const MAX_KEPT_ENTRIES = 100_000;
 
 export interface TemplateCacheOptions {
@@ -30,7 +30,7 @@ export interface TemplateCacheOptions {
   readonly directory: string;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** What one template may hold at most. */
+  /** The most that one template may contain. */
   readonly limits?: BundleLimits;
 }
 
@@ -42,11 +42,11 @@ export interface CachedTree {
 }
 
 export interface EvictionRule {
-  /** All trees together; the longest unused go first. */
+  /** The limit for all trees together. Those unused for longest go first. */
   readonly maxBytes: number;
-  /** A tree unused for so long goes in any case. */
+  /** A tree that was unused for so long goes in any case. */
   readonly maxAgeMs: number;
-  /** Digests that instances of this node still name. */
+  /** Digests that instances of this node name. */
   readonly inUse: ReadonlySet<string>;
 }
 
@@ -65,7 +65,7 @@ export class TemplateCache implements Part {
   readonly #clock: Clock;
   readonly #manifests: CachedManifests;
   readonly #intake: TreeIntake;
-  readonly #held = new Set<string>();
+  readonly #cached = new Set<string>();
   readonly #adding = new Map<string, Promise<unknown>>();
   readonly #readers = new Map<string, number>();
   readonly #listings = new Map<string, readonly TreeItem[]>();
@@ -78,48 +78,50 @@ export class TemplateCache implements Part {
     this.#intake = new TreeIntake({ directory, manifests: this.#manifests, limits, logger });
   }
 
-  /** Takes up the trees on disk and removes leftovers of a killed process. */
+  /** Reads which trees are on disk and removes what a killed process left unfinished. */
   async start(): Promise<void> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     for (const name of await readdir(this.#directory)) {
-      if (isDigest(name)) this.#held.add(name);
+      if (isDigest(name)) this.#cached.add(name);
       else if (name.startsWith(UNFINISHED)) await removeTree(join(this.#directory, name));
     }
-    await this.#manifests.start((digest) => this.#held.has(digest));
+    await this.#manifests.start((digest) => this.#cached.has(digest));
   }
 
-  /** Waits for additions that are under way; abort their signals first. */
+  /** Waits for additions under way; abort their signals first. */
   async stop(): Promise<void> {
     await Promise.allSettled(this.#adding.values());
   }
 
   has(digest: string): boolean {
-    return this.#held.has(digest);
+    return this.#cached.has(digest);
   }
 
-  /** Where the tree of this digest lies, or would lie. Throws DRV_REQUEST_INVALID for what is no digest. */
+  /**
+   * The directory of the tree with this digest, existing or not. Throws DRV_REQUEST_INVALID for a text that is no
+   * digest.
+   */
   directoryOf(digest: string): string {
     if (!isDigest(digest)) throw new DroverError('DRV_REQUEST_INVALID', `${digest} is no template digest`);
     return join(this.#directory, digest);
   }
 
   /**
-   * Takes in the tree of a tar stream, wholly or not at all; repeatable, and no work when it is held already. Of
-   * concurrent calls for one digest the first reads its source, the others wait and read theirs only when it
-   * fails. Throws DRV_TEMPLATE_CORRUPT when it is not the tree that was asked for, DRV_DISK_WRITE_FAILED, and the
-   * source's own errors.
+   * Adds the tree of a tar stream, whole or not at all. Does nothing when the tree is cached already. Of concurrent
+   * calls for one digest, the first reads its source; the others read theirs only if it fails. Throws
+   * DRV_TEMPLATE_CORRUPT when the stream is another tree, DRV_DISK_WRITE_FAILED, and the source's own errors.
    */
   async add(digest: string, source: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
     await this.#takeOnce(digest, { whole: () => source }, NO_BASES, signal);
   }
 
-  /** As `add`, from one who gives single files too: only those come that no tree of the cache has. */
+  /** Like `add`, from a source that also gives single files: only those come that no cached tree has. */
   fetch(digest: string, offer: TreeOffer, signal: AbortSignal): Promise<FetchCost> {
     const { whole } = offer;
-    return this.#takeOnce(digest, this.#held.size > 0 ? offer : { whole }, this.#bases(signal), signal);
+    return this.#takeOnce(digest, this.#cached.size > 0 ? offer : { whole }, this.#bases(signal), signal);
   }
 
-  /** The listing of a held tree. Throws DRV_TEMPLATE_CORRUPT when it is not there (any more): add it again. */
+  /** The listing of a cached tree. Throws DRV_TEMPLATE_CORRUPT when the tree is missing (by now): add it again. */
   async tree(digest: string, signal: AbortSignal): Promise<CachedTree> {
     const directory = this.directoryOf(digest);
     if (!this.has(digest)) throw gone(digest);
@@ -138,21 +140,21 @@ export class TemplateCache implements Part {
   }
 
   /** Keeps the tree from eviction until the returned function is called. */
-  hold(digest: string): () => void {
+  pin(digest: string): () => void {
     this.#readers.set(digest, (this.#readers.get(digest) ?? 0) + 1);
-    let isHeld = true;
+    let isPinned = true;
     return () => {
-      if (!isHeld) return;
-      isHeld = false;
+      if (!isPinned) return;
+      isPinned = false;
       const left = (this.#readers.get(digest) ?? 1) - 1;
       if (left === 0) this.#readers.delete(digest);
       else this.#readers.set(digest, left);
     };
   }
 
-  /** Drops a tree that proved incomplete, so that it is fetched again. Repeatable. */
+  /** Removes a tree that proved damaged, so that it is fetched again. Repeatable. */
   async discard(digest: string): Promise<void> {
-    this.#held.delete(digest);
+    this.#cached.delete(digest);
     this.#listings.delete(digest);
     await this.#manifests.remove(digest);
     const away = this.#intake.besideOf(digest);
@@ -165,10 +167,10 @@ export class TemplateCache implements Part {
     await removeTree(away);
   }
 
-  /** Removes trees that nobody names or reads, by age and until the rest fits. Resolves with the digests removed. */
+  /** Removes unused trees by age, and then until the rest fits. Resolves with the digests removed. */
   async evict({ maxBytes, maxAgeMs, inUse }: EvictionRule, signal: AbortSignal): Promise<string[]> {
     const trees: MeasuredTree[] = [];
-    for (const digest of [...this.#held]) trees.push(await this.#measure(digest, signal));
+    for (const digest of [...this.#cached]) trees.push(await this.#measure(digest, signal));
     let total = trees.reduce((sum, { bytes }) => sum + bytes, 0);
     const removed: string[] = [];
     for (const { digest, bytes, usedAt } of trees.sort((a, b) => a.usedAt - b.usedAt)) {
@@ -213,7 +215,7 @@ export class TemplateCache implements Part {
     signal: AbortSignal,
   ): Promise<FetchCost> {
     const { items, damaged, ...cost } = await this.#intake.take(digest, offer, bases, signal);
-    this.#held.add(digest);
+    this.#cached.add(digest);
     this.#keepListing(digest, listingOf(items));
     for (const base of damaged) {
       this.#logger.warn({ digest: base }, `${labelOf(base)} was damaged on this disk and is removed`);
@@ -222,11 +224,11 @@ export class TemplateCache implements Part {
     return cost;
   }
 
-  /** The trees that are held, with their manifests, the last used first. */
+  /** The cached trees with their manifests, the last used first. */
   async *#bases(signal: AbortSignal): AsyncGenerator<Base> {
-    const held = [...this.#held].map(async (digest) => ({ digest, usedAt: await this.#usedAt(digest) }));
+    const found = [...this.#cached].map(async (digest) => ({ digest, usedAt: await this.#usedAt(digest) }));
     let entries = 0;
-    for (const { digest } of (await Promise.all(held)).sort((a, b) => b.usedAt - a.usedAt)) {
+    for (const { digest } of (await Promise.all(found)).sort((a, b) => b.usedAt - a.usedAt)) {
       signal.throwIfAborted();
       if (entries > MAX_BASE_ENTRIES) return;
       const items = await this.#manifests.read(digest);
@@ -247,7 +249,7 @@ export class TemplateCache implements Part {
     }
   }
 
-  /** The time of the last use is the tree's own modification time, so that it outlives the process. */
+  /** Keeps the time of the last use in the tree's own modification time, so that it outlives the process. */
   async #touch(digest: string): Promise<void> {
     const now = this.#clock.now() / 1000;
     await utimes(this.directoryOf(digest), now, now).catch(() => {});
@@ -261,12 +263,12 @@ export class TemplateCache implements Part {
       return { digest, usedAt, bytes: items.reduce((sum, { size }) => sum + size, 0) };
     } catch {
       signal.throwIfAborted();
-      // What cannot be read is of no use: the first to go.
+      // A tree that cannot be read is of no use: it goes first.
       return { digest, usedAt: 0, bytes: 0 };
     }
   }
 
-  /** What cannot be read counts as unused for ever. */
+  /** A tree that cannot be read counts as unused for ever. */
   async #usedAt(digest: string): Promise<number> {
     return lstat(this.directoryOf(digest)).then(
       ({ mtimeMs }) => mtimeMs,
@@ -275,7 +277,7 @@ export class TemplateCache implements Part {
   }
 }
 
-/** Nothing to share files with. */
+/** No tree to share files with. */
 const NO_BASES: AsyncIterable<Base> = {
   [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
 };
@@ -291,7 +293,7 @@ async function settledOrAborted(other: Promise<unknown>, signal: AbortSignal): P
   signal.removeEventListener('abort', stopWaiting);
 }
 
-/** Without stat facts and hashes, which nobody asks for any more. */
+/** Drops stat facts and hashes, which are not needed any more. */
 function listingOf(entries: readonly TreeItem[]): TreeItem[] {
   return entries.map(({ path, kind, executable, size }) => ({ path, kind, executable, size }));
 }

@@ -1,16 +1,15 @@
 /**
- * The manifests of the trees in a wrapper's cache, one file each beside them: they tell which contents the cache has.
- * A tree without one is whole all the same; it only shares nothing.
+ * Keeps the manifests of the cached trees, one file each: they tell which contents the cache has. A tree without a
+ * manifest is complete too, but shares no files.
  */
 import { createReadStream } from 'node:fs';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '../../files/replace-file.js';
 import type { HashedItem } from '../tree/digest.js';
 import { systemCodeOf } from '../tree/system-error.js';
 import { bytesOf } from './bundle.js';
 import { decodeManifest, encodeManifest } from './manifest.js';
-
-const PARTIAL = '.partial';
 
 export class CachedManifests {
   readonly #directory: string;
@@ -20,20 +19,18 @@ export class CachedManifests {
     this.#directory = directory;
   }
 
-  /** Removes those of trees that are not there any more. */
-  async start(isHeld: (digest: string) => boolean): Promise<void> {
+  /** Removes manifests whose tree is gone. */
+  async start(isCached: (digest: string) => boolean): Promise<void> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     for (const name of await readdir(this.#directory))
-      if (!isHeld(name)) await rm(join(this.#directory, name), { force: true });
+      if (!isCached(name)) await rm(join(this.#directory, name), { force: true });
   }
 
   async write(digest: string, items: readonly HashedItem[]): Promise<void> {
-    const path = this.#pathOf(digest);
-    await writeFile(`${path}${PARTIAL}`, encodeManifest(items), { mode: 0o600 });
-    await rename(`${path}${PARTIAL}`, path);
+    await replaceFile(this.#pathOf(digest), encodeManifest(items));
   }
 
-  /** Undefined: there is none, or it is damaged (and then removed). */
+  /** Undefined when there is none, or it was damaged and is now removed. */
   async read(digest: string): Promise<HashedItem[] | undefined> {
     try {
       return await decodeManifest(bytesOf(createReadStream(this.#pathOf(digest))), digest);

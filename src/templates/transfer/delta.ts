@@ -1,14 +1,14 @@
 /**
- * Makes a tree of the cache out of files that other trees of it have, and asks for those only that none has. Files are
- * shared by hard links inside the cache, where nobody writes to them; every one is read and hashed all the same.
+ * Builds a tree of the cache from files of other cached trees, and tells which files are still missing. Files are
+ * shared by hard links inside the cache, where no process changes them. Each one is read and hashed all the same.
  */
 
 import { createHash } from 'node:crypto';
 import { chmod, constants, copyFile, link, lstat, mkdir, open, unlink } from 'node:fs/promises';
+import { syncPath } from '../../files/sync-path.js';
 import type { FileRange } from '../../model/template.js';
 import type { HashedItem } from '../tree/digest.js';
 import { eachBounded, FILE_PARALLELISM } from '../tree/each-bounded.js';
-import { syncPath } from '../tree/sync-tree.js';
 import { systemCodeOf } from '../tree/system-error.js';
 import { corrupt, namingEntry } from './bundle.js';
 
@@ -22,17 +22,17 @@ export interface Base {
   readonly items: readonly HashedItem[];
 }
 
-/** Where the content of a wanted file is, in a tree of the cache. */
+/** The place of a wanted file's content in a cached tree. */
 export interface Source {
   readonly digest: string;
   readonly path: string;
-  /** It has the executable bit that is wanted: then the file itself can be shared. */
+  /** Its executable bit is the wanted one, so the file itself can be shared. */
   readonly isAlike: boolean;
 }
 
 /**
- * For each wanted item, by its place, where its content is already; what is missing has no entry. `bases` is read only
- * as far as it is needed.
+ * Finds the content of wanted items in `bases`, by the index of the item. A missing content has no entry. `bases` is
+ * read only as far as needed.
  */
 export async function chooseSources(
   wanted: readonly HashedItem[],
@@ -61,7 +61,10 @@ export async function chooseSources(
   return sources;
 }
 
-/** Makes the directories of `wanted` and the files that have a source. Resolves with the places of those that proved damaged. */
+/**
+ * Makes the directories of `wanted` and the files that have a source. Resolves with the indexes whose source proved
+ * damaged.
+ */
 export async function placeShared(
   wanted: readonly HashedItem[],
   sources: ReadonlyMap<number, Source>,
@@ -82,7 +85,7 @@ export async function placeShared(
   return damaged;
 }
 
-/** The files that are neither shared nor directories, as neighbours in the manifest. */
+/** The missing files, as ranges of neighbours in the manifest. */
 export function missingRanges(
   wanted: readonly HashedItem[],
   isShared: (index: number) => boolean,
@@ -121,7 +124,7 @@ export function checkReceived(
   }
 }
 
-/** False: the source is not there, or is not what it should be. */
+/** Answers false when the source is missing, or is not what it should be. */
 async function isPlaced(source: Source, item: HashedItem, target: string): Promise<boolean> {
   try {
     await share(source, item, target);
@@ -144,11 +147,11 @@ async function share({ path, isAlike }: Source, { executable }: HashedItem, targ
   await syncPath(target);
   if (isAlike) return;
   const { mode } = await lstat(path);
-  // Whoever may read it may execute it: the umask was heeded when the source was made.
+  // Execution is allowed where reading is: the umask was applied when the source was made.
   await chmod(target, executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111);
 }
 
-/** Undefined: it is not of this size. */
+/** Undefined when the file has another size. */
 async function hashFile(path: string, size: number): Promise<Buffer | undefined> {
   const hash = createHash('sha256');
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);

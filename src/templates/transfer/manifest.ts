@@ -1,6 +1,6 @@
 /**
- * What a tree consists of, item by item with the hashes of the contents: a few percent of its size. The digest of the
- * tree is computed from just that, so a manifest that has the digest asked for is the true one, whoever sent it.
+ * The list of a tree's items with the hashes of their contents: a few percent of its size. The digest of the tree is
+ * computed from this list alone. So a manifest with the right digest is the true one, from any sender.
  */
 import { z } from 'zod';
 import { digestOf, type HashedItem } from '../tree/digest.js';
@@ -30,7 +30,10 @@ export function* encodeManifest(items: readonly HashedItem[]): Generator<Buffer>
   if (text !== '') yield Buffer.from(text);
 }
 
-/** Throws DRV_TEMPLATE_CORRUPT for what is not the manifest of the tree with this digest; the source's own errors pass. */
+/**
+ * Reads the manifest of the tree with this digest. Throws DRV_TEMPLATE_CORRUPT for any other content; the source's own
+ * errors pass.
+ */
 export async function decodeManifest(
   source: AsyncIterable<Buffer> | Iterable<Buffer>,
   digest: string,
@@ -58,21 +61,21 @@ function decodeLine(line: string): HashedItem {
   return { path, kind, executable, size, hash: Buffer.from(hash, 'hex') };
 }
 
-/** A path may hold any character, but JSON writes no newline. */
+/** Splits at newlines. A path may contain one, but JSON never writes it as such. */
 async function* linesOf(source: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<string> {
-  let held: Buffer[] = [];
+  let kept: Buffer[] = [];
   let bytes = 0;
   for await (const piece of source) {
     bytes += piece.length;
     if (bytes > MAX_BYTES) throw corrupt('its list is too long');
     const end = piece.lastIndexOf(NEWLINE);
     if (end < 0) {
-      held.push(piece);
+      kept.push(piece);
       continue;
     }
-    const text = Buffer.concat([...held, piece.subarray(0, end)]).toString();
-    held = [piece.subarray(end + 1)];
+    const text = Buffer.concat([...kept, piece.subarray(0, end)]).toString();
+    kept = [piece.subarray(end + 1)];
     yield* text.split('\n');
   }
-  if (held.some(({ length }) => length > 0)) throw corrupt('its list is cut off');
+  if (kept.some(({ length }) => length > 0)) throw corrupt('its list is cut off');
 }

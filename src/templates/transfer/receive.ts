@@ -1,10 +1,12 @@
 /**
- * Writes a tar stream of the master's to a directory of the cache and hashes it on the way, so that nothing is read
- * twice. Small files are written beside the reading, a few at a time. What was written is on the disk afterwards, but
- * for the names in directories.
+ * Writes a tar stream of the master's into a directory of the cache and hashes it on the way, so that no file is read
+ * twice. A few small files are written while the next are read. Everything is on the disk afterwards, except the names
+ * in directories.
  */
+
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, mkdir, open, writeFile } from 'node:fs/promises';
+import { quoteText } from '../../model/words.js';
 import type { HashedItem } from '../tree/digest.js';
 import { FILE_PARALLELISM } from '../tree/each-bounded.js';
 import {
@@ -16,15 +18,14 @@ import {
   eachEntry,
   modeOf,
   namingEntry,
-  quote,
   safePath,
 } from './bundle.js';
 
 /** Files up to this size are held in memory until they are written. */
 const SMALL_BYTES = 256 * 1024;
 /**
- * Unpacks a tree into the directory `directory`, which nobody else writes. Resolves with what came, in order, when all
- * of it is written. Throws as `unpackTree` does; nothing is written any more afterwards.
+ * Unpacks a tree into the directory `directory`; no other process may write there. Resolves with the items in order,
+ * when all are written. Throws as `unpackTree` does, and writes nothing afterwards.
  */
 export async function receiveTree(
   source: AsyncIterable<Buffer>,
@@ -56,7 +57,7 @@ async function receive(entry: ArchiveEntry, directory: string, writes: BoundedWr
     entry.resume();
     return { path, kind: 'directory', executable: false, size: 0, hash: undefined };
   }
-  if (type !== 'file') throw corrupt(`entry ${quote(name)} is a ${type}, not a file or directory`);
+  if (type !== 'file') throw corrupt(`entry ${quoteText(name)} is a ${type}, not a file or directory`);
   const executable = (mode & 0o100) !== 0;
   const hash = createHash('sha256');
   if (size <= SMALL_BYTES) {
@@ -93,7 +94,7 @@ async function writeLarge(file: FileHandle, entry: ArchiveEntry, hash: Hash): Pr
   }
 }
 
-/** A few writes at a time; the first failure is kept, and nothing is begun after it. */
+/** Runs a few writes at a time. It keeps the first failure and begins no write after it. */
 class BoundedWrites {
   readonly #running = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | undefined;

@@ -1,15 +1,15 @@
 /**
- * One stream that is made once and read by several at their own pace: what many wrappers ask for at the same time.
- * Whoever falls far behind goes on with a stream of its own, so that nobody holds up the others and memory is bounded.
+ * Reads one stream for several readers, each at its own pace: many wrappers often want the same tree at the same time.
+ * A reader that falls far behind continues with a stream of its own. So it holds up no other, and memory is bounded.
  */
 
-/** Pieces that are kept behind the fastest reader. */
+/** Bytes that are kept behind the fastest reader. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
 
 export interface SharedStreamOptions {
   /** Gives the same bytes each time. */
   readonly open: () => AsyncIterable<Buffer>;
-  /** Nobody reads any more; called once. */
+  /** Called once, when no reader is left. */
   readonly onUnused: () => void;
   readonly windowBytes?: number;
 }
@@ -17,7 +17,7 @@ export interface SharedStreamOptions {
 export class SharedStream {
   readonly #options: SharedStreamOptions;
   readonly #source: AsyncIterator<Buffer>;
-  /** Those that are kept, and the number of those that are not any more. */
+  /** The pieces that are kept, and the number of dropped ones before them. */
   #pieces: Buffer[] = [];
   #dropped = 0;
   #keptBytes = 0;
@@ -31,12 +31,12 @@ export class SharedStream {
     this.#source = options.open()[Symbol.asyncIterator]();
   }
 
-  /** False: its beginning is gone, so that a new reader needs another one. */
+  /** False: the first bytes are dropped, so a new reader needs another stream. */
   get isJoinable(): boolean {
     return this.#dropped === 0 && this.#failure === undefined;
   }
 
-  /** From the beginning, while it is joinable. Errors of the source reach every reader. */
+  /** Reads from the beginning, while the stream is joinable. Errors of the source reach every reader. */
   async *read(): AsyncGenerator<Buffer> {
     this.#readers++;
     let next = 0;
@@ -76,7 +76,7 @@ export class SharedStream {
   }
 
   async #next(): Promise<Buffer | undefined> {
-    // A source that failed would only end when it is asked again.
+    // A failed source would end only when it is asked again.
     if (this.#failure !== undefined) throw this.#failure.error;
     try {
       const { done, value } = await this.#source.next();
@@ -96,7 +96,7 @@ export class SharedStream {
   }
 }
 
-/** Without its first bytes. */
+/** Skips the first bytes of a stream. */
 async function* without(bytes: number, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let left = bytes;
   for await (const piece of source) {

@@ -1,6 +1,6 @@
 /**
- * Brings one tree into a directory of the cache, from whoever offers it: only the files that no other tree of the cache
- * has, or all of it as one stream where nothing is shared. What comes is proved by its digest either way.
+ * Brings one tree into a directory of the cache: only the files that no other cached tree has, or all of it as one
+ * stream where nothing is shared. The digest proves the result either way.
  */
 import { type FetchCost, type FileRange, MAX_FILE_RANGES } from '../../model/template.js';
 import { digestOf, type HashedItem } from '../tree/digest.js';
@@ -9,11 +9,11 @@ import { type Base, checkReceived, chooseSources, missingRanges, placeShared, ty
 import { decodeManifest } from './manifest.js';
 import { receiveTree } from './receive.js';
 
-/** Who has the tree. Each stream is asked for at most once, and read to its end or let go. */
+/** The streams of a source that has the tree. Each is opened at most once, and read to its end or let go. */
 export interface TreeOffer {
   /** A tar stream of everything. */
   whole(): AsyncIterable<Buffer>;
-  /** Absent: there is only the whole. */
+  /** Absent where nothing could be shared, such as in an empty cache. */
   readonly parts?: {
     /** See manifest.ts. */
     manifest(): AsyncIterable<Buffer>;
@@ -25,7 +25,7 @@ export interface TreeOffer {
 export interface TreeRequest {
   readonly digest: string;
   readonly offer: TreeOffer;
-  /** Empty, and nobody else writes there. */
+  /** Empty; no other process may write there. */
   readonly directory: string;
   readonly limits: BundleLimits;
   readonly signal: AbortSignal;
@@ -36,7 +36,7 @@ export interface FetchedTree extends FetchCost {
   readonly items: readonly HashedItem[];
 }
 
-/** Everything in one stream. Throws DRV_TEMPLATE_CORRUPT when it is not the tree that was asked for. */
+/** Fetches the whole tree in one stream. Throws DRV_TEMPLATE_CORRUPT when it is another tree. */
 export async function fetchWhole(request: TreeRequest): Promise<FetchedTree> {
   const { digest, offer, directory, limits, signal } = request;
   const traffic = new Traffic();
@@ -48,8 +48,9 @@ export async function fetchWhole(request: TreeRequest): Promise<FetchedTree> {
 }
 
 /**
- * Only what no tree of `bases` has; undefined: they share nothing with it, or too little. `onDamaged` hears
- * of trees of which a file was not what it should be. Throws DRV_TEMPLATE_CORRUPT for anything that is not as its hash says.
+ * Fetches only what no tree of `bases` has. Answers undefined when they share nothing with it, or too little.
+ * `onDamaged` gets the digests of trees in which a file was damaged. Throws DRV_TEMPLATE_CORRUPT when anything differs
+ * from its hash.
  */
 export async function fetchMissing(
   request: TreeRequest,

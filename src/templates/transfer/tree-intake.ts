@@ -1,21 +1,22 @@
 /**
- * How a tree gets into the cache's directory: fetched beside its place, proved, written through to the disk, then
- * renamed in; whole or not at all.
+ * Puts a tree into the cache's directory: fetched beside its place, proved, written through to the disk, then renamed
+ * into place; whole or not at all.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncPath } from '../../files/sync-path.js';
 import { DroverError } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { removeTree } from '../tree/remove-tree.js';
-import { syncPath, syncTree } from '../tree/sync-tree.js';
+import { syncTree } from '../tree/sync-tree.js';
 import { toWriteError } from '../tree/system-error.js';
 import type { BundleLimits } from './bundle.js';
 import type { CachedManifests } from './cached-manifests.js';
 import type { Base } from './delta.js';
 import { type FetchedTree, fetchMissing, fetchWhole, type TreeOffer } from './tree-fetch.js';
 
-/** How names of trees begin that are not finished. */
+/** The beginning of the names of unfinished trees. */
 export const UNFINISHED = '.unfinished-';
 
 export interface TreeIntakeOptions {
@@ -25,7 +26,7 @@ export interface TreeIntakeOptions {
   readonly logger: Logger;
 }
 
-/** A tree that is in its place, and trees of the cache that proved damaged meanwhile. */
+/** A tree in its place, and the cached trees that proved damaged meanwhile. */
 export interface TakenTree extends FetchedTree {
   readonly damaged: ReadonlySet<string>;
 }
@@ -38,8 +39,8 @@ export class TreeIntake {
   }
 
   /**
-   * Takes in what no tree of `bases` has; where nothing is shared, or what came cannot be used, everything in one
-   * stream. Throws DRV_TEMPLATE_CORRUPT, DRV_DISK_WRITE_FAILED and the errors of the offer.
+   * Fetches the files that no tree of `bases` has. Where nothing is shared, or the files cannot be used, it fetches the
+   * whole tree. Throws DRV_TEMPLATE_CORRUPT, DRV_DISK_WRITE_FAILED and the errors of the offer.
    */
   async take(
     digest: string,
@@ -60,7 +61,7 @@ export class TreeIntake {
     return { ...taken, damaged };
   }
 
-  /** Where something of this digest may lie that is not, or no longer, in its place; never the same twice. */
+  /** A new path for a tree of this digest that is not in its place; never the same twice. */
   besideOf(digest: string): string {
     const { directory } = this.#options;
     return join(directory, `${UNFINISHED}${digest.slice(0, 12)}-${randomBytes(6).toString('hex')}`);
@@ -75,8 +76,6 @@ export class TreeIntake {
       return await this.#place(digest, signal, fetch);
     } catch (error) {
       signal.throwIfAborted();
-      // A master of an older version gives no single files.
-      if (DroverError.is(error, 'DRV_CHANNEL_CALL_FAILED')) return undefined;
       if (!DroverError.is(error, 'DRV_TEMPLATE_CORRUPT')) throw error;
       this.#options.logger.warn(
         { digest, reason: error.message },
@@ -86,7 +85,7 @@ export class TreeIntake {
     }
   }
 
-  /** What `fetch` puts into an empty directory becomes the tree; undefined from it: there is none. */
+  /** Makes a tree of what `fetch` puts into an empty directory. Undefined from `fetch` means that there is none. */
   async #place<Got extends FetchedTree | undefined>(
     digest: string,
     signal: AbortSignal,
@@ -99,7 +98,7 @@ export class TreeIntake {
       const fetched = await fetch(beside);
       if (fetched === undefined) await removeTree(beside);
       else {
-        // Contents are written through already, or shared with trees that were.
+        // Contents are already on disk, or shared with trees whose contents are.
         const directories = fetched.items.filter(({ kind }) => kind === 'directory');
         await syncTree(beside, directories, signal);
         await manifests.write(digest, fetched.items);

@@ -1,6 +1,6 @@
 /**
- * The master's side of fetching only what a wrapper lacks of a tree: the manifest of a digest, and any of its files.
- * A tree is read once for all wrappers that ask; a few are remembered.
+ * The master's side of partial fetches: gives the manifest of a digest, and any of its files. A tree is read once for
+ * all wrappers that ask; a few are remembered.
  */
 import { DroverError } from '../../model/errors.js';
 import type { FileRange } from '../../model/template.js';
@@ -9,13 +9,13 @@ import { TreeChanged, type TreeEntry, type TreePlace, walkTree } from '../tree/t
 import { packTree } from './bundle.js';
 import { encodeManifest } from './manifest.js';
 
-/** Entries of all remembered trees together. */
+/** The limit for all remembered trees together. */
 const MAX_KEPT_ENTRIES = 200_000;
 
 export interface TreeManifestsOptions {
-  /** Where the tree with this digest lies; undefined: there is none (any more). */
+  /** The place of the tree with this digest; undefined when there is none (any more). */
   readonly locate: (digest: string) => Promise<TreePlace | undefined>;
-  /** Ends reading. */
+  /** Aborting it ends reading. */
   readonly signal: AbortSignal;
 }
 
@@ -40,8 +40,8 @@ export class TreeManifests {
   }
 
   /**
-   * A tar stream of the files at these places of the manifest. Throws DRV_REQUEST_INVALID for places that are not in
-   * order or not in it, DRV_TEMPLATE_UNKNOWN; ends with an error when a file changes meanwhile.
+   * A tar stream of the files at these places of the manifest. Throws DRV_REQUEST_INVALID for places out of order or
+   * out of range, and DRV_TEMPLATE_UNKNOWN. Ends with an error when a file changes meanwhile.
    */
   async *files(digest: string, ranges: readonly FileRange[]): AsyncGenerator<Buffer> {
     const { place, entries } = await this.#tree(digest);
@@ -76,7 +76,7 @@ export class TreeManifests {
     return { place, entries, items };
   }
 
-  /** Never the newest, however large it is. */
+  /** Keeps the newest, however large it is. */
   async #forgetOldest(newest: string): Promise<void> {
     const sizes = await Promise.all(
       [...this.#trees].map(async ([digest, tree]) => ({

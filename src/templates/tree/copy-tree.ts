@@ -1,24 +1,24 @@
 /**
- * Makes a second tree of one that others may write meanwhile: by hard links where the disk allows it, so that no
- * content is read, else by copies. Links of the symbolic kind are never followed; what is none of files and
- * directories is left to the check of the finished tree.
+ * Makes a copy of a tree that others may write meanwhile. It uses hard links where the disk allows them, so that no
+ * content is read, else copies. It never follows symbolic links. Entries that are neither files nor directories are
+ * left to the check of the finished tree.
  */
 import { constants } from 'node:fs';
 import { chmod, chown, copyFile, link, lstat, mkdir, open } from 'node:fs/promises';
+import { syncPath } from '../../files/sync-path.js';
 import { DroverError } from '../../model/errors.js';
 import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
 import { OpenDirectory } from './open-directory.js';
-import { syncPath } from './sync-tree.js';
 import { systemCodeOf } from './system-error.js';
 import { MAX_TREE_DEPTH } from './tree.js';
 
-/** Where links are not possible: another file system, a file of somebody else, too many links, no such thing here. */
+/** Links fail here: another file system, another user's file, too many links, or a file system without links. */
 const COPY_INSTEAD = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 /**
- * Makes the directory `to`, which must not be there, like `from`. Throws DRV_TEMPLATE_UNSAFE for a tree that is too
- * deep. Modes are kept, owners where that is allowed. What
- * is copied is on disk afterwards; the names of directories are the caller's to write through.
+ * Makes the directory `to`, which must not exist, like `from`. Modes are kept, owners where that is allowed. Copied
+ * files are on disk afterwards; the caller writes the names in directories through. Throws DRV_TEMPLATE_UNSAFE for a
+ * tree that is too deep.
  */
 export async function linkTree(from: string | Buffer, to: string | Buffer, depth = 1): Promise<void> {
   if (depth > MAX_TREE_DEPTH)
@@ -44,14 +44,14 @@ async function linkEntries(source: OpenDirectory, target: OpenDirectory, depth: 
   await eachBounded(others, FILE_PARALLELISM, never(), ({ name }) =>
     linkOrCopy(source.entryOf(name), target.entryOf(name)),
   );
-  // One after the other: each level holds two directories open.
+  // One after the other, because each level holds two directories open.
   for (const { name, kind } of entries)
     if (kind === 'directory') await linkTree(source.entryOf(name), target.entryOf(name), depth + 1);
 }
 
 async function linkOrCopy(from: Buffer, to: Buffer): Promise<void> {
   try {
-    // Of a symbolic link this makes the link itself once more.
+    // A hard link to a symbolic link is the same symbolic link once more.
     await link(from, to);
   } catch (error) {
     if (!COPY_INSTEAD.has(systemCodeOf(error) ?? '')) throw error;
@@ -63,7 +63,7 @@ async function copy(from: Buffer, to: Buffer): Promise<void> {
   const file = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const { COPYFILE_FICLONE, COPYFILE_EXCL } = constants;
-    // By the open file: a link put in its place meanwhile leads nobody elsewhere.
+    // Copies from the open file, so that a link put in its place meanwhile leads nowhere else.
     await copyFile(`/proc/self/fd/${file.fd}`, to, COPYFILE_FICLONE | COPYFILE_EXCL);
   } finally {
     await file.close();

@@ -1,6 +1,6 @@
 /**
- * The name of a tree by its content: SHA-256 over the sorted paths, the executable bits, sizes and contents.
- * Master and wrapper compute it alike, so that a transfer is proved by computing it again.
+ * Computes the name of a tree from its content: SHA-256 over the sorted paths, the executable bits, sizes and contents.
+ * Master and wrapper compute it alike, so that computing it again proves a transfer.
  */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -43,7 +43,7 @@ export async function digestTree(
   return digestOf(await hashTree(place, entries, signal));
 }
 
-/** The digest of a tree of which all contents are known by their hashes, in the order of a walk. */
+/** The digest of a tree whose contents are all known by their hashes, in the order of a walk. */
 export async function digestOf(items: readonly HashedItem[]): Promise<string> {
   const hash = createHash('sha256').update('drover tree 1\n');
   for (const [index, { path, kind, executable, size, hash: content }] of items.entries()) {
@@ -109,7 +109,7 @@ async function openWalked(place: TreePlace, entry: TreeEntry): Promise<FileHandl
     throw error;
   });
   try {
-    // The same inode: then no parent was swapped for a link since the walk.
+    // The same inode proves that no parent was swapped for a link since the walk.
     if (!isSame(factsOf(await file.stat({ bigint: true })), entry.stat)) throw changed(place, entry);
     return file;
   } catch (error) {

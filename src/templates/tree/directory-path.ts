@@ -1,18 +1,18 @@
 /**
- * A chain of directories, each opened inside the one before and held open, so that no symbolic link is followed and
- * none that is put in the way later leads anybody elsewhere. What the files of templates are reached through.
+ * A chain of directories, each opened inside the one before and held open. No symbolic link is followed, and one that
+ * is put in the way later leads nowhere else. The files of templates are reached through it.
  */
 import { lstat, mkdir, rmdir } from 'node:fs/promises';
 import { DroverError } from '../../model/errors.js';
 import { type EntryKind, kindOf, OpenDirectory } from './open-directory.js';
 import { systemCodeOf } from './system-error.js';
 
-/** What stands where a directory should. */
+/** The kind of entry that stands in the place of a directory. */
 export type Obstacle = 'absent' | 'file';
 
 export class DirectoryPath {
   readonly #chain: { readonly name: string; readonly directory: OpenDirectory }[] = [];
-  /** Index in the chain from which on the directories were made by this path. */
+  /** Index in the chain of the first directory that this path has made. */
   #madeFrom = Number.POSITIVE_INFINITY;
 
   private constructor(root: OpenDirectory) {
@@ -20,8 +20,9 @@ export class DirectoryPath {
   }
 
   /**
-   * Opens `names` below the directory `root`, which itself may be a link. Answers what is in the way when one is
-   * missing (with `make` it is made) or no directory. Throws DRV_PATH_UNSAFE for a link. Whoever gets a path closes it.
+   * Opens `names` below the directory `root`, which itself may be a link. With `make`, missing directories are made.
+   * Answers with the obstacle when an entry is missing or no directory. Throws DRV_PATH_UNSAFE for a link. The caller
+   * closes the path.
    */
   static async open(
     root: string,
@@ -50,7 +51,7 @@ export class DirectoryPath {
     return this.#at(this.#chain.length - 1).directory;
   }
 
-  /** Writes the names of the last directory, and of the parents of those that were made, through to the disk. */
+  /** Writes the names in the last directory, and in the parents of those that were made, through to the disk. */
   async sync(): Promise<void> {
     const from = Math.min(this.#madeFrom - 1, this.#chain.length - 1);
     for (const { directory } of this.#chain.slice(from)) await directory.sync();
@@ -61,7 +62,7 @@ export class DirectoryPath {
     await this.#removeEmpty(this.#madeFrom);
   }
 
-  /** Removes the last directory and its parents while they are empty, those after the first `keep` names. */
+  /** Removes the last directory and its parents while they are empty, but none of the first `keep` names. */
   async prune(keep: number): Promise<void> {
     await this.#removeEmpty(keep + 1);
   }
@@ -115,7 +116,7 @@ export class DirectoryPath {
   }
 }
 
-/** What `name` in `parent` is, without following it; undefined: nothing is there. */
+/** The kind of `name` in `parent`, without following it; undefined when there is no such entry. */
 export async function kindAt(parent: OpenDirectory, name: string): Promise<EntryKind | undefined> {
   try {
     return kindOf(await lstat(parent.entry(name)));

@@ -7,9 +7,9 @@
 export const FILE_PARALLELISM = 8;
 
 /**
- * Runs `work` for every item, at most `limit` at a time, in order of start. After the first failure or an abort
- * no further item is started, and it rejects only once those under way have ended: nobody writes afterwards.
- * (p-queue would build one closure and promise per item up front, which blocks for large trees.)
+ * Runs `work` for every item, at most `limit` at a time, started in order. After the first failure or an abort it
+ * starts no further item, and rejects once the running ones have ended: nothing is written afterwards. (p-queue would
+ * build a closure and a promise per item up front, which blocks for large trees.)
  */
 export async function eachBounded<T>(
   items: Iterable<T>,

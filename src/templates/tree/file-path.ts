@@ -1,13 +1,13 @@
 /**
- * The rules for the path of a file in a template, the same for an API client and for an entry of a zip. Pure: what
- * lies on the disk, links above all, is looked at when the path is opened.
+ * The rules for the path of a file in a template, the same for API clients and entries of a zip. Pure: links and other
+ * facts of the disk are checked when the path is opened.
  */
 import { DroverError } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { MAX_TREE_DEPTH } from './tree.js';
 
 const MAX_PATH_BYTES = 2048;
-/** What file systems take. */
+/** The limit of common file systems. */
 const MAX_SEGMENT_BYTES = 255;
 const ESCAPE = /%(?:25|2e|2f|5c|00)/gi;
 
@@ -15,14 +15,14 @@ const ESCAPE = /%(?:25|2e|2f|5c|00)/gi;
 export interface FilePlace {
   readonly group: string;
   readonly name: string;
-  /** From the template down to the directory that holds the file. */
+  /** From the template down to the directory of the file. */
   readonly directories: readonly string[];
   readonly base: string;
   /** `file config/a.txt of template games/lobby`, for messages. */
   readonly label: string;
 }
 
-/** Throws DRV_REQUEST_INVALID for a group or name, DRV_PATH_UNSAFE for a path that cannot be one. */
+/** Checks group, name and path. Throws DRV_REQUEST_INVALID for a bad group or name, DRV_PATH_UNSAFE for a bad path. */
 export function filePlace(group: string, name: string, path: string): FilePlace {
   checkTemplateName(group, name);
   const objection = objectionTo(path);
@@ -37,7 +37,7 @@ export function filePlace(group: string, name: string, path: string): FilePlace 
   return { group, name, directories, base, label: `file ${path} of template ${group}/${name}` };
 }
 
-/** Throws DRV_REQUEST_INVALID. What passes can be joined to a directory without escaping it. */
+/** Throws DRV_REQUEST_INVALID. A name that passes can be joined to a directory without escaping it. */
 export function checkTemplateName(group: string, name: string): void {
   for (const [field, value] of Object.entries({ group, name })) {
     const parsed = nameSchema.safeParse(value);
@@ -46,7 +46,7 @@ export function checkTemplateName(group: string, name: string): void {
   }
 }
 
-/** Why `path` cannot be the path of a file in a template, to follow a subject; undefined: it can. */
+/** Says why `path` cannot be the path of a file in a template, as the end of a sentence; undefined when it can. */
 export function objectionTo(path: string): string | undefined {
   if (path === '') return 'is empty';
   if (path.includes('\0')) return 'holds a NUL';
@@ -62,7 +62,7 @@ export function objectionTo(path: string): string | undefined {
   return isDisguised(path) ? 'holds an encoded "..", slash at the start, backslash or NUL' : undefined;
 }
 
-/** Nobody here decodes a path again; a proxy or tool in front may have, or will. */
+/** Drover does not decode a path again, but a proxy or tool in front of it may. */
 function isDisguised(path: string): boolean {
   for (let text = path; ; ) {
     const decoded = text.replace(ESCAPE, (encoded) =>

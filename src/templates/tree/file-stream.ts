@@ -1,4 +1,4 @@
-/** The bytes of one open file on their way out, and those of an upload on their way in: a piece at a time. */
+/** Streams the bytes of an open file to a client, and those of an upload into an open file, a piece at a time. */
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { DroverError, messageOf } from '../../model/errors.js';
@@ -6,8 +6,8 @@ import { DroverError, messageOf } from '../../model/errors.js';
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Exactly the first `bytes` bytes of a file, which it closes in the end. Fails when the file turns out shorter: a
- * client was told the length. What is written behind them meanwhile is not read.
+ * Reads exactly the first `bytes` bytes of a file, then closes it. Fails when the file turns out shorter, because the
+ * client was told the length. Bytes that are appended meanwhile are not read.
  */
 export class FileContent extends Readable {
   readonly #file: FileHandle;
@@ -41,9 +41,9 @@ export class FileContent extends Readable {
 }
 
 /**
- * Writes all of `content` to the open file; resolves with the number of bytes. Throws
- * DRV_REQUEST_TOO_LARGE beyond `maxBytes`, the source's own DroverErrors, DRV_REQUEST_INVALID when it ends otherwise,
- * and the system's errors for the file.
+ * Writes all of `content` to the open file and resolves with the number of bytes. Throws DRV_REQUEST_TOO_LARGE beyond
+ * `maxBytes`, DRV_REQUEST_INVALID when the content breaks off, the source's own DroverErrors, and the system's errors
+ * for the file.
  */
 export async function writeContent(file: FileHandle, content: Readable, maxBytes: number): Promise<number> {
   let bytes = 0;
@@ -59,7 +59,7 @@ export async function writeContent(file: FileHandle, content: Readable, maxBytes
   return bytes;
 }
 
-/** A failing source must not look like a failing disk. */
+/** Marks errors of the source, so that they do not look like errors of the disk. */
 async function* chunksOf(content: Readable): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of content) yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));

@@ -1,7 +1,7 @@
 /**
- * A directory held open, whose entries are reached through the open directory and not by its path, as openat(2)
- * does: whoever swaps a parent for a symbolic link meanwhile leads nobody elsewhere. Used wherever an instance
- * or an operator may change a tree while Drover works in it.
+ * A directory held open, whose entries are reached through it and not by its path, as openat(2) does. A parent that is
+ * swapped for a symbolic link meanwhile leads nowhere else. Used wherever an instance or an operator may change a tree
+ * while Drover works in it.
  */
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, open, readdir } from 'node:fs/promises';
@@ -31,12 +31,12 @@ export class OpenDirectory {
     return new OpenDirectory(await open(path, LIST));
   }
 
-  /** Like `open`, but first gives the owner every right on it, so that what is in it can be deleted. */
+  /** Like `open`, but first gives the owner every right on the directory, so that its entries can be deleted. */
   static async openForRemoval(path: string | Buffer): Promise<OpenDirectory> {
     const held = await open(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
     try {
       const exact = `/proc/self/fd/${held.fd}`;
-      // A foreign owner's directory stays as it is; deleting in it then says what is wrong.
+      // A directory of another owner stays as it is. Deleting in it then fails with the right reason.
       await chmod(exact, 0o700).catch(ignorePermission);
       return new OpenDirectory(await open(exact, constants.O_RDONLY | constants.O_DIRECTORY));
     } finally {
@@ -44,7 +44,7 @@ export class OpenDirectory {
     }
   }
 
-  /** A path to `name` (one segment) that is good while this directory is open. */
+  /** A path to `name` (one segment), valid while this directory is open. */
   entry(name: string): string {
     return `/proc/self/fd/${this.#handle.fd}/${name}`;
   }
@@ -54,18 +54,18 @@ export class OpenDirectory {
     return Buffer.concat([Buffer.from(this.entry('')), name]);
   }
 
-  /** Opens the directory `name` in this one; never through a symbolic link. */
+  /** Opens the directory `name` in this one, never through a symbolic link. */
   child(name: string): Promise<OpenDirectory> {
     return OpenDirectory.open(this.entry(name));
   }
 
-  /** Everything in it, in no particular order. */
+  /** All entries, in no order. */
   async list(): Promise<DirectoryEntry[]> {
     const found = await readdir(this.entry(''), { encoding: 'buffer', withFileTypes: true });
     return found.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
   }
 
-  /** Writes the names in it through to the disk. */
+  /** Writes the names in this directory through to the disk. */
   async sync(): Promise<void> {
     await this.#handle.sync();
   }

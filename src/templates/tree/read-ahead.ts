@@ -1,4 +1,7 @@
-/** Reads the files of a walked tree in order, small ones a few ahead, so that the disk and the reader work together. */
+/**
+ * Reads the files of a walked tree in order, small ones a few ahead, so that the disk and the reader work at the same
+ * time.
+ */
 import { readContent } from './digest.js';
 import { FILE_PARALLELISM } from './each-bounded.js';
 import type { TreeEntry, TreePlace } from './tree.js';
@@ -6,13 +9,16 @@ import type { TreeEntry, TreePlace } from './tree.js';
 /** Files up to this size are read ahead, into memory. */
 const SMALL_BYTES = 256 * 1024;
 
-/** An entry, and what is in it; nothing, for a directory. */
+/** An entry with its content; a directory has none. */
 export interface ReadEntry {
   readonly entry: TreeEntry;
   readonly content: AsyncIterable<Buffer> | readonly Buffer[];
 }
 
-/** The contents are to be read in turn. Throws TreeChanged when a file is not what the walk saw. */
+/**
+ * Yields the entries in order; the caller reads each content in turn. Throws TreeChanged when a file is not what the
+ * walk saw.
+ */
 export async function* readAhead(
   place: TreePlace,
   entries: readonly TreeEntry[],
@@ -33,12 +39,12 @@ export async function* readAhead(
   }
 }
 
-/** Undefined: it is large. */
+/** Starts to read a small file; undefined for a large one. */
 function begin(place: TreePlace, entry: TreeEntry, signal: AbortSignal): Promise<Buffer[]> | undefined {
   if (entry.kind === 'directory') return Promise.resolve([]);
   if (entry.size > SMALL_BYTES) return undefined;
   const reading = collect(readContent(place, entry, signal));
-  // Its failure is told when its turn comes, if it does.
+  // Its failure is thrown when its turn comes.
   reading.catch(() => undefined);
   return reading;
 }

@@ -1,7 +1,7 @@
 /**
- * Deletes a directory tree that an instance made: never through a symbolic link, whatever the depth, the names
- * and the permissions. `fs.rm` can be led out of the tree by a directory swapped for a link in mid-way, and
- * recursion would hold one open file per level.
+ * Deletes a directory tree that an instance made, at any depth and with any names and permissions, never through a
+ * symbolic link. `fs.rm` can be led out of the tree when a directory is swapped for a link in mid-way. Recursion would
+ * hold one open file per level.
  */
 import { randomBytes } from 'node:crypto';
 import { rename, rmdir, unlink } from 'node:fs/promises';
@@ -12,8 +12,8 @@ import { systemCodeOf } from './system-error.js';
 const never = (): AbortSignal => new AbortController().signal;
 
 /**
- * Deletes `path`: a tree, or a file or link, which is deleted itself. A missing path is no error, so it may be
- * repeated. Throws the system's error when something in it cannot be deleted.
+ * Deletes `path`: a tree, a file, or a link itself. A missing path is no error, so calls may repeat. Throws the
+ * system's error when an entry cannot be deleted.
  */
 export async function removeTree(path: string): Promise<void> {
   try {
@@ -32,8 +32,8 @@ export async function removeTree(path: string): Promise<void> {
 }
 
 /**
- * Works on one level only: what lies deeper is moved up into the top directory, under names that nobody can
- * foresee, until nothing is left.
+ * Works on one level only. Deeper directories are moved up into the top directory, under unpredictable names, until
+ * nothing is left.
  */
 class Removal {
   readonly #top: OpenDirectory;
@@ -89,7 +89,7 @@ class Removal {
     });
   }
 
-  /** A failure only counts when a whole pass removes nothing: somebody may be changing the tree meanwhile. */
+  /** Counts a failure only when a whole pass removes nothing, because another process may change the tree meanwhile. */
   async #attempt(removal: () => Promise<void>): Promise<void> {
     try {
       await removal();

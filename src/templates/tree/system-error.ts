@@ -8,12 +8,12 @@ export function systemCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** True for errors of the operating system; Node's own codes (`ERR_...`) and those of libraries are none. */
+/** True for errors of the operating system, not for Node's own codes (`ERR_...`) or those of libraries. */
 export function isSystemError(error: unknown): boolean {
   return /^E[A-Z0-9]+$/.test(systemCodeOf(error) ?? '');
 }
 
-/** True for errors of the file system: those of the network have codes of the same form, but name no path. */
+/** True for errors of the file system. Errors of the network have codes of the same form, but name no path. */
 export function isDiskError(error: unknown): boolean {
   const isAboutFile = error instanceof Error && ('path' in error || DISK_FULL.has(systemCodeOf(error) ?? ''));
   return isAboutFile && isSystemError(error);

@@ -1,6 +1,6 @@
 /**
- * The digest of one template tree, kept cheaply: contents are read again only when the stat facts of the tree
- * have changed. Used by the library, one per template.
+ * Keeps the digest of one template tree up to date at low cost: contents are read again only when the stat facts of the
+ * tree have changed. Used by the library, one per template.
  */
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -19,15 +19,15 @@ import {
 
 /** Within this time calls get the same answer without a look at the disk. */
 const TRUST_MS = 1000;
-/** Times of files are coarse: a tree changed so shortly before it was read may change again unseen. */
+/** Times of files are coarse: a tree that changed this shortly before it was read may change again unseen. */
 const UNSETTLED_MS = 2000;
 
-/** What was found, or why nothing could be. `null`: there is no such tree. */
+/** A digest, or the error that prevented one. `null`: there is no such tree. */
 type Finding = { readonly digest: string | null } | { readonly error: unknown };
 
 interface Look {
   readonly finding: Promise<Finding>;
-  /** The tree was distrusted meanwhile: what changed may have been missed. */
+  /** The tree was distrusted during the look, which may have missed a change. */
   isOutdated: boolean;
 }
 
@@ -47,14 +47,14 @@ export class TreeDigest {
     this.#onChanged = onChanged;
   }
 
-  /** The digest that was found last; null when there is no tree or it could not be read. */
+  /** The digest that was found last; null when there was no tree, or it could not be read. */
   get last(): string | null {
     return 'digest' in this.#finding ? this.#finding.digest : null;
   }
 
   /**
-   * The digest of the tree as it is now or was at most a second ago; null: no such tree. Concurrent calls share
-   * one walk. Throws DRV_TEMPLATE_UNSAFE.
+   * The digest of the tree now, or at most a second ago; null when there is no such tree. Concurrent calls share one
+   * walk. Throws DRV_TEMPLATE_UNSAFE.
    */
   async read(signal: AbortSignal): Promise<string | null> {
     while (this.#running?.isOutdated === true) await this.#running.finding;
@@ -65,7 +65,7 @@ export class TreeDigest {
     return unpackFinding(await this.#running.finding);
   }
 
-  /** Makes the next `read` look at the disk, also when one is looking right now. */
+  /** Makes the next `read` look at the disk, also when a look is under way. */
   distrust(): void {
     this.#checkedAt = Number.NEGATIVE_INFINITY;
     if (this.#running !== null) this.#running.isOutdated = true;
@@ -106,7 +106,7 @@ export class TreeDigest {
     }
   }
 
-  /** The walk itself looks at the last segment of its root only. */
+  /** Checks the group's directory for a link: the walk itself checks only the last segment of its root. */
   async #refuseLinkedGroup(): Promise<void> {
     const group = await lstat(dirname(this.#place.root));
     if (group.isSymbolicLink()) throw unsafe(this.#place, 'its group', 'is a symbolic link');

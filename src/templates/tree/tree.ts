@@ -1,6 +1,6 @@
 /**
- * Walks a template tree: regular files and directories only, links never followed. Called by the library
- * (templates as operators write them) and by the cache (trees that were unpacked). Reads no contents.
+ * Walks a template tree: regular files and directories only, links never followed. Called by the library for templates
+ * as operators write them, and by the cache for unpacked trees. Reads no contents.
  */
 
 import { isUtf8 } from 'node:buffer';
@@ -17,7 +17,7 @@ export const MAX_TREE_ENTRIES = 200_000;
 /** Levels of directories, the tree itself included. */
 export const MAX_TREE_DEPTH = 64;
 const STEADY_ATTEMPTS = 3;
-/** Entries that are worked on between two turns of the event loop. */
+/** Entries handled between two turns of the event loop. */
 const ENTRIES_PER_TURN = 1000;
 
 /** One file or directory of a tree. */
@@ -31,13 +31,13 @@ export interface TreeItem {
   readonly size: number;
 }
 
-/** What the system says of an item: equal facts mean an unchanged item. */
+/** The facts of `stat` about an item: equal facts mean an unchanged item. */
 export interface StatFacts {
   readonly ino: bigint;
   readonly mode: bigint;
   readonly size: bigint;
   readonly mtimeNs: bigint;
-  /** Nobody can set this one back, so that it catches tools that keep the modification time. */
+  /** No program can set this time back, so it catches tools that keep the modification time. */
   readonly ctimeNs: bigint;
 }
 
@@ -57,8 +57,9 @@ export class TreeChanged extends Error {
 }
 
 /**
- * Everything in the tree, parents before children, siblings in the order of their bytes. Throws ENOENT when there
- * is no such tree, DRV_TEMPLATE_UNSAFE naming the path for anything but files and directories, TreeChanged.
+ * All entries of the tree, parents before children, siblings in the order of their bytes. Throws ENOENT when there is
+ * no such tree, TreeChanged, and DRV_TEMPLATE_UNSAFE, naming the path, for an entry that is neither a file nor a
+ * directory.
  */
 export async function walkTree(place: TreePlace, signal: AbortSignal): Promise<TreeEntry[]> {
   const walk = new TreeWalk(place, signal);
@@ -74,7 +75,7 @@ export async function walkTree(place: TreePlace, signal: AbortSignal): Promise<T
   return walk.entries;
 }
 
-/** Reads again what changed while it was read. Throws DRV_TEMPLATE_UNSAFE when it never holds still. */
+/** Calls `read` again when the tree changed under it. Throws DRV_TEMPLATE_UNSAFE when the tree keeps changing. */
 export async function readSteadily<T>(read: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -87,7 +88,7 @@ export async function readSteadily<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A short text that changes when any entry's path, size, times, inode or mode does. */
+/** A short text that changes when the path, size, times, inode or mode of any entry does. */
 export async function signatureOf(entries: readonly TreeEntry[]): Promise<string> {
   const hash = createHash('sha256');
   let count = 0;

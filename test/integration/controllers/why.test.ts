@@ -231,7 +231,7 @@ describe('why', () => {
     expect(said(await whyOne('late'))).toMatch(/^is ONLINE, as it should be/);
   });
 
-  it('says how long the enforcer waits while new instances do not stay', async () => {
+  it('says how long minimum-service waits while new instances do not stay', async () => {
     await plane.addNode('alpha');
     await plane.putConfiguration({ ...LOBBY, minimumServiceCount: 2 });
     await settle();
@@ -273,7 +273,7 @@ describe('why', () => {
       'cannot be reached: its node alpha was stopped 5 s ago and said that it will be back.',
     );
     expect(returning.next).toBe(
-      'Unless the node is back within 55 s, it counts as lost. Then the enforcer replaces it.',
+      'Unless the node is back within 55 s, it counts as lost. Then it is replaced.',
     );
     expect(returning.nodeAnswer).toMatch(/^node alpha is not connected/);
     await plane.addNode('beta');

@@ -22,7 +22,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { prepareRoot } from '../../../src/node/root.js';
 import { acquireRootLock } from '../../../src/node/root-lock.js';
 
-const PROGRAM = fileURLToPath(new URL('../../../dist/test/support/daemon/root-holder.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../../build/test/support/daemon/root-holder.js', import.meta.url));
 
 let parent: string;
 let root: string;

@@ -18,7 +18,7 @@ import { hasTool, ProcessWorld } from '../../support/runtime/process-world.js';
 import { until } from '../../support/until.js';
 
 const DAEMON = fileURLToPath(
-  new URL('../../../dist/test/support/runtime/process-daemon.js', import.meta.url),
+  new URL('../../../build/test/support/runtime/process-daemon.js', import.meta.url),
 );
 /** Outlives the hang-up of its terminal, and its children left the session. */
 const STUBBORN =

@@ -60,7 +60,7 @@ describe('what an instance uses', () => {
     const usageOf = (one: string) => plane.master.usageOf(one);
     expect(
       await describeInstance(record, { clock, configurations, usageOf, beats: plane.master.beats }),
-    ).toMatch(/^uses +45 MB of RAM, 12 % of a core, 11s of CPU time since its start, 3 processes$/m);
+    ).toMatch(/^uses +45 MB of RAM, 12 % of a core, 11 s of CPU time since its start, 3 processes$/m);
   });
 
   it('is gone with the instance', async () => {

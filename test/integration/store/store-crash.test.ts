@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { openStore } from '../../../src/store/lmdb/open.js';
 import { drawn } from '../../support/drawn.js';
 
-const PROGRAM = fileURLToPath(new URL('../../../dist/test/support/daemon/store-writer.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../../build/test/support/daemon/store-writer.js', import.meta.url));
 const ROUNDS = 5;
 
 const lineSchema = z.union([

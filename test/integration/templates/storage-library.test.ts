@@ -155,7 +155,7 @@ describe('a template of a storage', () => {
     const first = await settled();
     const digest = await world.library.digest(LOBBY);
     await world.restart();
-    expect(world.library.held()).toEqual([LOBBY]);
+    expect(world.library.copied()).toEqual([LOBBY]);
     const { length } = world.main.calls;
     // A wrapper asks for the tree before any instance needed it.
     const chunks: Buffer[] = [];
@@ -186,7 +186,7 @@ describe('a template of a storage', () => {
     const old = world.clock.now() / 1000 - 31 * 86_400;
     utimesSync(join(world.directory, 'main/world/.other.version'), old, old);
     await world.restart();
-    expect(world.library.held()).toEqual([LOBBY]);
+    expect(world.library.copied()).toEqual([LOBBY]);
     expect(readdirSync(join(world.directory, 'main/world')).toSorted()).toEqual(['.lobby.version', 'lobby']);
   });
 

@@ -292,7 +292,7 @@ describe('keeping', () => {
       const at = clock.now() / 1000 - seconds;
       utimesSync(cache.directoryOf(digest), at, at);
     }
-    const release = cache.hold(read);
+    const release = cache.pin(read);
     const rule = { maxBytes: 3000, maxAgeMs: 4_500_000, inUse: new Set([used]) };
     expect(await cache.evict(rule, forever)).toEqual([ancient, old]);
     expect(treesIn(directory).toSorted()).toEqual([used, read, fresh].toSorted());

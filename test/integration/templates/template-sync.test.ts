@@ -1,9 +1,6 @@
 /** `template sync`: master and wrappers over the real channel, and the parts of it by themselves. */
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import { CallPeer } from '../../../src/channel/protocol/calls.js';
-import { createInProcessPair } from '../../../src/channel/protocol/transport.js';
-import { requestFetch } from '../../../src/channel/services/template-relay.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { TreeResult } from '../../../src/model/template.js';
 import { TemplatePrefetch } from '../../../src/node/template-prefetch.js';
@@ -35,7 +32,7 @@ async function* results(...given: readonly TreeResult[]): AsyncGenerator<TreeRes
 function sync(options: Partial<ClusterSyncOptions> = {}): ClusterSync {
   return new ClusterSync({
     templates: { groups: () => GROUPS, digest: async (...template) => digestOf(...template) },
-    stored: { held: () => [], refresh: () => undefined },
+    stored: { copied: () => [], refresh: () => undefined },
     nodes: { connected: () => ['a', 'b'], fetch: () => results() },
     clock: new FakeClock(),
     logger: quietLogger,
@@ -102,32 +99,6 @@ describe('a template sync', () => {
     expect(cluster.latest?.nodes.map(describeNodeSync)).toEqual([
       'a: 2 trees: 1 was there, 1 fetched (4 files, 1000 bytes) in 0.0 s',
       'b: 2 trees: 1 fetched (4 files, 1000 bytes) in 0.0 s, 1 missing: the disk is full',
-    ]);
-  });
-
-  it('is only a hint to a node of an older version', async () => {
-    const asked: string[] = [];
-    const [mine, its] = createInProcessPair();
-    const old = new CallPeer(
-      its,
-      new Map([
-        ['prefetch-templates', async (parameters: unknown) => asked.push(JSON.stringify(parameters))],
-      ]),
-    );
-    its.onFrame((frame) => old.handle(frame));
-    const calls = new CallPeer(mine, new Map());
-    mine.onFrame((frame) => calls.handle(frame));
-    const cluster = sync({
-      nodes: {
-        connected: () => ['a'],
-        fetch: (_node, digests, signal) => requestFetch(calls, digests, signal),
-      },
-    });
-    await cluster.toCluster('base/core');
-    await cluster.whenIdle();
-    expect(asked).toEqual([JSON.stringify({ digests: [digestOf('base', 'core')] })]);
-    expect(cluster.latest?.nodes).toMatchObject([
-      { nodeId: 'a', state: 'failed', trees: 1, had: 0, fetched: 0 },
     ]);
   });
 });
@@ -201,7 +172,7 @@ describe('the master half of a sync', () => {
     const told: string[] = [];
     const cluster = sync({
       stored: {
-        held: () => held,
+        copied: () => held,
         refresh: (isMeant) => {
           refreshed.push(...held.filter(isMeant));
         },
@@ -227,6 +198,13 @@ describe('the master half of a sync', () => {
 });
 
 describe('the wrapper half of a sync', () => {
+  /** Each result as one line. */
+  async function results(fetched: AsyncIterable<TreeResult>): Promise<string[]> {
+    const lines: string[] = [];
+    for await (const { digest, outcome, problem } of fetched) lines.push(`${digest} ${outcome} ${problem}`);
+    return lines;
+  }
+
   it('fetches one tree after the other, each once, and goes on after one that fails', async () => {
     const log: string[] = [];
     let running = 0;
@@ -242,16 +220,15 @@ describe('the wrapper half of a sync', () => {
       },
       logger: quietLogger,
     });
-    expect(prefetch.take(['have', 'broken', 'one'])).toBe(2);
-    expect(prefetch.take(['one', 'two'])).toBe(2);
-    await prefetch.whenIdle();
+    const first = results(prefetch.fetch(['have', 'broken', 'one']));
+    const second = results(prefetch.fetch(['one', 'two']));
+    expect(await first).toEqual(['have had null', 'broken failed no such tree', 'one fetched null']);
+    expect(await second).toEqual(['one fetched null', 'two fetched null']);
     expect(log).toEqual(['broken', 'one', 'two']);
-    const results: string[] = [];
-    for await (const { digest, outcome, problem } of prefetch.follow(['have', 'broken']))
-      results.push(`${digest} ${outcome} ${problem}`);
-    expect(results).toEqual(['have had null', 'broken failed no such tree']);
-    expect(prefetch.take(['three'])).toBe(1);
-    await prefetch.whenIdle();
+    expect(await results(prefetch.fetch(['broken', 'three']))).toEqual([
+      'broken failed no such tree',
+      'three fetched null',
+    ]);
     expect(log).toEqual(['broken', 'one', 'two', 'broken', 'three']);
   });
 
@@ -267,12 +244,11 @@ describe('the wrapper half of a sync', () => {
       },
       logger: quietLogger,
     });
-    prefetch.take(['one', 'two']);
+    const under = results(prefetch.fetch(['one', 'two']));
     await until(() => expect(begun).toEqual(['one']));
     await prefetch.stop();
-    expect(begun).toEqual(['one']);
-    expect(prefetch.take(['three'])).toBe(1);
-    await prefetch.whenIdle();
+    expect(await under).toEqual(['one failed the node stops', 'two failed the node stops']);
+    expect(await results(prefetch.fetch(['three']))).toEqual(['three failed the node stops']);
     expect(begun).toEqual(['one']);
   });
 });

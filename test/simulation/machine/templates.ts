@@ -36,6 +36,7 @@ export class SimulatedTemplates {
       storages: () => [],
       digest: async (group, name) => (group === TEMPLATE_GROUP ? this.digestOf(name) : null),
       openBundle: (digest) => this.#bundle(digest),
+      parts: { manifest: noParts, files: noParts },
       onChange: (listener) => {
         mine.add(listener);
         this.#listeners.add(listener);
@@ -57,4 +58,9 @@ export class SimulatedTemplates {
   #tell(name: string): void {
     for (const listener of this.#listeners) listener(TEMPLATE_GROUP, name);
   }
+}
+
+/** The simulated installation asks for whole trees only. */
+function noParts(): never {
+  throw new Error('there are no files');
 }

@@ -9,7 +9,7 @@ import { prepareRoot, type RootPaths } from '../../../src/node/root.js';
 import { DaemonProcess } from '../daemon/daemon-process.js';
 import { RootProcesses } from '../daemon/root-processes.js';
 
-const PROGRAM = fileURLToPath(new URL('../../../dist/src/main.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
 /** What the executable prints on standard output; throws what it says when it fails. */
 export async function drover(...words: readonly string[]): Promise<string> {

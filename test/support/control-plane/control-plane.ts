@@ -189,9 +189,8 @@ export class ControlPlane {
         groups: () => groups ?? new Map(),
         storages: () => [],
         digest: async (group, name) => (groups?.get(group)?.includes(name) === true ? 'a'.repeat(64) : null),
-        openBundle: () => {
-          throw new Error('no bundles in this test');
-        },
+        openBundle: noTrees,
+        parts: { manifest: noTrees, files: noTrees },
         onChange: () => () => undefined,
       },
       issueInstanceToken: (id) => `token-${id}`,
@@ -259,4 +258,8 @@ function fakeInstallation(node: Omit<TestNode, 'wrapper'>): Installation {
     nextLogLine: async () => 1,
     readOutput: async () => ({ lines: [], isKept: true }),
   };
+}
+
+function noTrees(): never {
+  throw new Error('no trees in this test');
 }

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const PROGRAM = fileURLToPath(new URL('../../../dist/src/main.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 /** Not the test runner's own, whose NODE_OPTIONS and the like would reach the daemon. */
 const ENVIRONMENT = {
   PATH: process.env.PATH,
@@ -23,6 +23,10 @@ export interface DaemonProcessOptions {
   readonly uid?: number;
   /** Program and parameters that become the daemon in the same process, such as `ip netns exec host`. */
   readonly prefix?: readonly string[];
+  /** Runs in the daemon before anything of Drover: an ES module. */
+  readonly preload?: string;
+  /** The executable. Default: the one that `npm run build` made. */
+  readonly program?: string;
 }
 
 export class DaemonProcess {
@@ -33,11 +37,18 @@ export class DaemonProcess {
   #stdout = '';
   #stderr = '';
 
-  constructor({ root, prefix = [], ...options }: DaemonProcessOptions) {
+  constructor({
+    root,
+    prefix = [],
+    preload,
+    program: executable = PROGRAM,
+    ...options
+  }: DaemonProcessOptions) {
     const [program = process.execPath, ...parameters] = [
       ...prefix,
       process.execPath,
-      PROGRAM,
+      ...(preload === undefined ? [] : ['--import', preload]),
+      executable,
       'start',
       '--root',
       root,

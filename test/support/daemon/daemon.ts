@@ -14,7 +14,7 @@ import { freePorts } from '../free-ports.js';
 import { removeControlGroups } from '../runtime/control-groups.js';
 import { until } from '../until.js';
 import { expectNothingLeft, untilSettled } from './daemon-invariants.js';
-import { DaemonProcess, type Ending } from './daemon-process.js';
+import { DaemonProcess, type DaemonProcessOptions, type Ending } from './daemon-process.js';
 import { RootProcesses } from './root-processes.js';
 
 export interface DaemonWorldOptions {
@@ -64,9 +64,9 @@ export class DaemonWorld {
   }
 
   /** Starts the executable; resolves at once. */
-  spawn(): DaemonProcess {
+  spawn(options: Pick<DaemonProcessOptions, 'program'> = {}): DaemonProcess {
     if (this.#daemon !== undefined) this.#past.push(this.#daemon.stdout + this.#daemon.stderr);
-    this.#daemon = new DaemonProcess({ root: this.root });
+    this.#daemon = new DaemonProcess({ root: this.root, ...options });
     return this.#daemon;
   }
 

@@ -18,7 +18,7 @@ const runtime = new ProcessRuntime({
   logsDirectory: join(root, 'logs'),
   segmentBytes: 8 * 1024 * 1024,
   segments: 4,
-  ownerProgram: fileURLToPath(new URL('../../../src/runtime/process/owner-main.js', import.meta.url)),
+  ownerProgram: fileURLToPath(new URL('../../../../dist/owner-main.js', import.meta.url)),
   logger: pino({ enabled: false }),
   clock: new SystemClock(),
 });

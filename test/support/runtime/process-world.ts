@@ -16,9 +16,7 @@ import { readProcess } from '../../../src/runtime/process-table.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
 import { until } from '../until.js';
 
-export const OWNER_PROGRAM = fileURLToPath(
-  new URL('../../../dist/src/runtime/process/owner-main.js', import.meta.url),
-);
+export const OWNER_PROGRAM = fileURLToPath(new URL('../../../dist/owner-main.js', import.meta.url));
 
 export class ProcessWorld {
   readonly root = mkdtempSync(join(tmpdir(), 'drover-process-'));

@@ -21,7 +21,7 @@ import { until } from '../until.js';
 import { kill, livePids, readText } from './process-world.js';
 
 export const SESSION_OWNER_PROGRAM = fileURLToPath(
-  new URL('../../../dist/src/runtime/session/session-owner-main.js', import.meta.url),
+  new URL('../../../dist/session-owner-main.js', import.meta.url),
 );
 export const TOOL_PATH = '/usr/local/bin:/usr/bin:/bin';
 

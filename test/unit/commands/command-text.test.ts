@@ -1,6 +1,5 @@
 /** The pure parts of the commands: lines into words, tables, durations, differences, and the bounded output. */
 import { describe, expect, it } from 'vitest';
-import { describeAge } from '../../../src/commands/duration.js';
 import { CommandOutput, MAX_OUTPUT_BYTES } from '../../../src/commands/output.js';
 import { splitLine } from '../../../src/commands/split-line.js';
 import { renderTable } from '../../../src/commands/table.js';
@@ -81,21 +80,6 @@ describe('a table', () => {
 
   it('does not cut wide characters', async () => {
     expect(await renderTable([], [['漢字', 'é', 'x']])).toMatch(/^漢字 +é +x$/);
-  });
-});
-
-describe('an age', () => {
-  it.each([
-    [-5, '0s'],
-    [59_999, '59s'],
-    [60_000, '1m'],
-    [61_000, '1m'],
-    [3_600_000, '1h'],
-    [11_520_000, '3h12m'],
-    [90_000_000, '1d1h'],
-    [86_700_000, '1d'],
-  ])('%d ms is %s', (ms, text) => {
-    expect(describeAge(ms)).toBe(text);
   });
 });
 

@@ -75,7 +75,7 @@ describe('a configuration', () => {
     ]);
   });
 
-  it('tells how long the enforcer waits while new instances do not stay', () => {
+  it('tells how long minimum-service waits while new instances do not stay', () => {
     const service = serviceView({ minimum: 3, nextCreationInMs: 8000, failedPasses: 3 });
     expect(tell({ service })).toEqual([
       'not well: lobby has 1 of 3 instances: the instances that were created last did not stay.',

@@ -381,12 +381,8 @@ describe('an instance on a node that is away', () => {
   const noOthers = serviceView({ counted: new Set() });
 
   it.each<[string, Partial<InstanceFacts>, string]>([
-    ['replaces it now', { service: { ...noOthers, creating: 1 } }, 'The enforcer is about to replace it.'],
-    [
-      'replaces it later',
-      { service: { ...noOthers, nextCreationInMs: 8000 } },
-      'The enforcer replaces it in 8 s.',
-    ],
+    ['replaces it now', { service: { ...noOthers, creating: 1 } }, 'It is about to be replaced.'],
+    ['replaces it later', { service: { ...noOthers, nextCreationInMs: 8000 } }, 'It is replaced in 8 s.'],
     [
       'has replaced it',
       { service: serviceView({ counted: new Set(['aaaaaa']) }) },
@@ -402,7 +398,7 @@ describe('an instance on a node that is away', () => {
       { service: undefined, configuration: undefined },
       'Nothing replaces it: its configuration was removed.',
     ],
-  ])('is told since when it is lost, and that the enforcer %s', (_what, fields, says) => {
+  ])('is told since when it is lost, and that minimum-service %s', (_what, fields, says) => {
     expect(tell({ ...lost, record, contact: gone, ...fields })).toEqual([
       'not well: cannot be reached: its node alpha has been lost for 2 min.',
       `next: ${says} When the node is back, it goes on there.`,
@@ -415,7 +411,7 @@ describe('an instance on a node that is away', () => {
     const left = contact({ isConnected: false, silentMs: 12_000, goneForMs: 12_000, lostInMs: 48_000 });
     expect(tell({ node, contact: left, answer: AWAY })).toEqual([
       'not well: cannot be reached: its node alpha was stopped 12 s ago and said that it will be back.',
-      'next: Unless the node is back within 48 s, it counts as lost. Then the enforcer replaces it.',
+      'next: Unless the node is back within 48 s, it counts as lost. Then it is replaced.',
     ]);
     const enough = serviceView({ counted: new Set([ID, 'aaaaaa']) });
     expect(tell({ node, contact: left, answer: AWAY, service: enough })[1]).toMatch(
@@ -427,7 +423,7 @@ describe('an instance on a node that is away', () => {
     const silent = contact({ isConnected: false, silentMs: 4000, lostInMs: 2000 });
     expect(tell({ contact: silent, answer: AWAY })).toEqual([
       'not well: cannot be reached: its node alpha has not been heard of for 4 s.',
-      'next: Unless the node is back within 2 s, it counts as lost. Then the enforcer replaces it.',
+      'next: Unless the node is back within 2 s, it counts as lost. Then it is replaced.',
       back,
     ]);
   });
@@ -567,7 +563,7 @@ describe('the numbers', () => {
       nodeCondition: 'connected',
       nodeAnswer: null,
       exits: [
-        { lastLines: ['red', `${'x'.repeat(500)}…`], linesNote: null },
+        { lastLines: ['red', `${'x'.repeat(499)}…`], linesNote: null },
         { lastLines: [], linesNote: 'its lines are no longer kept' },
       ],
     });

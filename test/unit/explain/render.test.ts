@@ -4,7 +4,6 @@ import { explainConfiguration } from '../../../src/explain/configuration.js';
 import type { ConfigurationFacts, InstanceFacts } from '../../../src/explain/facts.js';
 import { explainInstance } from '../../../src/explain/instance.js';
 import { renderConfigurationExplanation, renderInstanceExplanation } from '../../../src/explain/render.js';
-import { durationText } from '../../../src/explain/words.js';
 import {
   configurationFacts,
   configurationRecord,
@@ -166,7 +165,7 @@ describe('the text of a configuration', () => {
     ]);
   });
 
-  it('shows a broken file and the wait of the enforcer', () => {
+  it('shows a broken file and the wait of minimum-service', () => {
     const error = { file: 'lobby.json', line: 7, column: 3, field: 'ramMB', message: 'ramMB: must be less' };
     const service = serviceView({ minimum: 2, nextCreationInMs: 8000 });
     const lines = configurationText({ service, fileErrors: [error], placement: FULL, instances: [] });
@@ -211,26 +210,5 @@ describe('the text of a configuration', () => {
     expect(
       configurationText({ placement: { ...FULL, ports, portHolders, portHoldersTotal: 10_000 } }).at(-1),
     ).toBe('  and 9980 more');
-  });
-});
-
-describe('a duration', () => {
-  it.each<[number, string]>([
-    [-5, '0 s'],
-    [0, '0 s'],
-    [44, '0 s'],
-    [420, '0.4 s'],
-    [949, '0.9 s'],
-    [950, '1 s'],
-    [3600, '4 s'],
-    [99_400, '99 s'],
-    [125_000, '2 min'],
-    [3_599_000, '60 min'],
-    [3_600_000, '1 h'],
-    [7_800_000, '2 h 10 min'],
-    [86_400_000, '1 d'],
-    [90_000_000, '1 d 1 h'],
-  ])('of %i ms is %s', (ms, text) => {
-    expect(durationText(ms)).toBe(text);
   });
 });

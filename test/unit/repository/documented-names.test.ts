@@ -45,7 +45,7 @@ describe('the metrics', () => {
   const metrics = new Metrics();
   metrics.addSources({
     instances: () => [],
-    services: () => [],
+    minimums: () => [],
     configurationFileErrors: () => 0,
     usages: () => [],
   });

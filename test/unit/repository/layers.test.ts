@@ -57,6 +57,7 @@ const ROOMS: readonly string[] = [
   'src/store/memory/',
   'src/store/',
   'src/telemetry/',
+  'src/files/',
   'src/loop/',
   'src/model/',
 ];

@@ -15,6 +15,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const NOT_OURS = new Set([
   'node_modules',
   'dist',
+  'build',
   '.git',
   'coverage',
   'data',
@@ -92,7 +93,7 @@ describe('the repository', () => {
   });
 
   it('offers a program that a shell can run', () => {
-    const source = manifest.bin.drover.replace(/^dist\//, '').replace(/\.js$/, '.ts');
+    const source = manifest.bin.drover.replace(/^dist\//, 'src/').replace(/\.js$/, '.ts');
     expect(read(source).split('\n')[0]).toBe('#!/usr/bin/env node');
   });
 

@@ -15,7 +15,7 @@ async function textOf(usages: readonly ShownUsage[]): Promise<string> {
   const metrics = new Metrics();
   metrics.addSources({
     instances: () => [],
-    services: () => [],
+    minimums: () => [],
     configurationFileErrors: () => 0,
     usages: () => usages,
   });

@@ -4,9 +4,10 @@
  * sockets and are never spoken to.
  */
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { replaceFileSync } from '../../../files/replace-file-sync.js';
 import { readBootId, readProcess } from '../../process-table.js';
 import { findProgram } from '../find-program.js';
 import type { ToolPlace } from '../session-tool.js';
@@ -191,9 +192,7 @@ export class TmuxServer {
   }
 
   #write({ pid, startTime }: ServerIdentity): void {
-    const file = this.#file();
-    writeFileSync(`${file}.new`, `${pid} ${startTime} ${readBootId()}`, { mode: 0o600 });
-    renameSync(`${file}.new`, file);
+    replaceFileSync(this.#file(), `${pid} ${startTime} ${readBootId()}`);
   }
 
   #file(): string {

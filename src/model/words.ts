@@ -1,9 +1,11 @@
-/** Times, counts and ends of processes in words for a person. */
+/** Times, counts, texts from outside and ends of processes in words for a person. The only formatters of their kind. */
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+/** Longer than any name or id that is valid. */
+const MOST_QUOTED_CHARS = 100;
 
 /** `0.4 s`, `12 s`, `5 min`, `2 h 10 min`, `3 d 4 h`; never less than nothing. */
 export function durationText(ms: number): string {
@@ -32,6 +34,23 @@ export function instantText(at: number): string {
 /** `1 instance`, `3 instances`. */
 export function countText(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
+}
+
+/** `text`, or its beginning and `…`: at most `mostChars` in all. */
+export function cutText(text: string, mostChars: number): string {
+  return text.length <= mostChars ? text : `${text.slice(0, mostChars - 1)}…`;
+}
+
+/** The longest beginning of `text` that takes `mostBytes` of UTF-8 at most; whole characters only. */
+export function cutToBytes(text: string, mostBytes: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= mostBytes) return text;
+  return new TextDecoder().decode(bytes.subarray(0, mostBytes), { stream: true });
+}
+
+/** A name from outside, such as one that was typed: in quotes, on one line, and short, whatever it holds. */
+export function quoteText(text: string): string {
+  return JSON.stringify(cutText(text, MOST_QUOTED_CHARS));
 }
 
 /** How a process ended, after its name: `exited with code 1`. */

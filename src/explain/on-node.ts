@@ -1,15 +1,15 @@
-/** The stories of instances on a node that is there, told from what that node says of them. */
+/** The stories of instances whose node is there and has described them. */
 
 import { hasFinished } from '../model/instance.js';
 import type { InstanceDescription } from '../model/instance-description.js';
 import { NO_HOST_PID } from '../model/run-identity.js';
+import { durationText, endText } from '../model/words.js';
 import type { InstanceFacts, Story } from './facts.js';
-import { durationText, endText } from './words.js';
 
-type HeldStory = (facts: InstanceFacts, seen: InstanceDescription) => Story | undefined;
+type NodeStory = (facts: InstanceFacts, seen: InstanceDescription) => Story | undefined;
 
-/** The first that is so is the matter. */
-const STORIES: readonly HeldStory[] = [
+/** The first story that applies is told. */
+const STORIES: readonly NodeStory[] = [
   unsure,
   ending,
   remains,
@@ -25,8 +25,8 @@ const STORIES: readonly HeldStory[] = [
   installing,
 ];
 
-/** Undefined: the node did not answer, or the instance has none. */
-export function storyOfHeld(facts: InstanceFacts): Story | undefined {
+/** Undefined when the node did not answer, or the instance has none. */
+export function storyOnNode(facts: InstanceFacts): Story | undefined {
   const { answer, record } = facts;
   if (answer.kind !== 'answered') return undefined;
   const { description } = answer;
@@ -96,7 +96,7 @@ function nodeStopping(_facts: InstanceFacts, { goal, pid }: InstanceDescription)
   return { says: 'was stopped together with its node', next: 'It starts again with the node.' };
 }
 
-/** The node works towards what was asked for before. */
+/** The node still works towards the former goal. */
 function unheard({ record }: InstanceFacts, { goal }: InstanceDescription): Story | undefined {
   if (record.desired.goal === 'stop' && goal === 'run')
     return { says: 'is to be stopped, which its node hears of now' };
@@ -113,7 +113,7 @@ function stopped(facts: InstanceFacts, { goal, exits }: InstanceDescription): St
   return asked(facts, last === undefined ? '' : `: its process ${endText(last)}`);
 }
 
-/** Deliberately stopped, and stopped. */
+/** The instance was stopped on purpose, and has stopped. */
 export function asked({ record, service }: InstanceFacts, how: string): Story {
   const isCounted = service?.counted.has(record.id) === true;
   return {
@@ -156,7 +156,7 @@ function notReady(
   };
 }
 
-/** Its restart policy does not start it again. */
+/** The instance's restart policy does not start it again. */
 function finished(facts: InstanceFacts, seen: InstanceDescription): Story | undefined {
   if (!seen.isFinished) return undefined;
   if (!hasFinished(facts.record)) return { says: 'has ended, and its node is about to report that' };
@@ -164,7 +164,7 @@ function finished(facts: InstanceFacts, seen: InstanceDescription): Story | unde
   return finishedStory(facts, last === undefined ? '' : `: its process ${endText(last)}`);
 }
 
-/** It ended by itself, as it may. */
+/** The story of an instance that ended by itself and is not started again. */
 export function finishedStory({ record, service }: InstanceFacts, how: string): Story {
   const isCounted = service?.counted.has(record.id) === true;
   return {
@@ -177,7 +177,7 @@ export function finishedStory({ record, service }: InstanceFacts, how: string): 
   };
 }
 
-/** What runs, for a sentence. */
+/** The process, for a sentence. */
 function runText(pid: number): string {
   return pid === NO_HOST_PID ? 'in a container' : `pid ${pid}`;
 }

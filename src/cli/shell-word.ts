@@ -1,0 +1,4 @@
+/** `text` as one word of a POSIX shell, for commands that an operator copies; quoted only where a shell needs it. */
+export function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,51 @@
+/**
+ * Replaces a file so that a reader, or a crash at any moment, sees the old content or the new one and nothing between.
+ * Beside `replace-file-sync.ts` the only place that does so; renames of whole directories are their callers' business.
+ */
+import { randomBytes } from 'node:crypto';
+import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { syncPath } from './sync-path.js';
+
+/** For this user only: what is written so may hold secrets. */
+const MODE = 0o600;
+/** Starts with a dot, so that no reader of a directory takes it for one of its own. */
+const TEMPORARY_FILE = /^\.drover-[0-9a-f]{16}\.tmp$/;
+
+type Content = Parameters<typeof writeFile>[1];
+
+/**
+ * Resolves when the new content and its name are on disk. The file has mode 0600 from its first byte; with `keepMode`
+ * one that exists keeps its own. A symbolic link is replaced by a file, not followed. Calls may overlap: one of them
+ * wins whole. Throws the system's error; then the old content stands and nothing is left over.
+ */
+export async function replaceFile(
+  path: string,
+  content: Content,
+  { keepMode = false }: { readonly keepMode?: boolean } = {},
+): Promise<void> {
+  const directory = dirname(path);
+  const temporary = join(directory, `.drover-${randomBytes(8).toString('hex')}.tmp`);
+  const present = keepMode ? await stat(path).catch(() => undefined) : undefined;
+  const file = await open(temporary, 'wx', MODE);
+  try {
+    try {
+      if (present?.isFile() === true) await file.chmod(present.mode & 0o777);
+      await writeFile(file, content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncPath(directory);
+}
+
+/** Removes leftovers of `replaceFile` from `directory`, as far as it can. Never call it while a write is under way. */
+export async function removeUnfinishedWrites(directory: string): Promise<void> {
+  for (const name of await readdir(directory).catch(() => []))
+    if (TEMPORARY_FILE.test(name)) await rm(join(directory, name), { force: true }).catch(() => undefined);
+}
