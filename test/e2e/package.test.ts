@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { until } from '../support/until.js';
 
-vi.setConfig({ ...PATIENCE, hookTimeout: 300_000 });
+vi.setConfig({ hookTimeout: 300_000 });
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 /** How npm says that a package is neither in its cache nor to be had. */
