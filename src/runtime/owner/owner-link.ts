@@ -58,7 +58,7 @@ export class OwnerLink {
     options: LinkOptions,
   ): Promise<{ link: OwnerLink; held: readonly OwnerHeld[] } | 'nobody' | 'hung-up'> {
     const socket = await open(options);
-    if (socket === undefined) return 'nobody';
+    if (typeof socket === 'string') return socket;
     const link = new OwnerLink(socket, options);
     const held = await link.#shakeHands();
     return held === undefined ? 'hung-up' : { link, held };
@@ -173,13 +173,14 @@ export class OwnerLink {
   }
 }
 
-/** Undefined: no owner listens. */
-function open({ socketPath, kind }: LinkOptions): Promise<Socket | undefined> {
+/** `nobody`: no owner listens. `hung-up`: an owner listened, and ended before it took the connection. */
+function open({ socketPath, kind }: LinkOptions): Promise<Socket | 'nobody' | 'hung-up'> {
   return new Promise((resolve, reject) => {
     const socket = connect(socketPath);
     socket.once('error', (error) => {
       const code = 'code' in error ? error.code : undefined;
-      if (code === 'ENOENT' || code === 'ECONNREFUSED') resolve(undefined);
+      if (code === 'ENOENT' || code === 'ECONNREFUSED') resolve('nobody');
+      else if (code === 'ECONNRESET' || code === 'EPIPE') resolve('hung-up');
       else reject(unavailable(`cannot reach ${kind.title}: ${publicMessage(error)}`));
     });
     socket.once('connect', () => resolve(socket));
