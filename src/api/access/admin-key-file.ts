@@ -1,4 +1,7 @@
-/** The file `data/admin.key`: one token for the operator. Whether that token is valid is not decided here. */
+/**
+ * Reads, writes and removes `data/admin.key`, which holds one token for the operator. Whether the token is valid is
+ * decided elsewhere. Used by `admin-key.ts` and `key-writer.ts`.
+ */
 import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { replaceFile } from '../../files/replace-file.js';
@@ -7,15 +10,15 @@ import { DroverError } from '../../model/errors.js';
 import { hashToken, isWellFormedToken, KEY_TOKEN_LENGTH } from './tokens.js';
 
 export const ADMIN_FILE = 'data/admin.key';
-/** More than any token: what is longer is none. */
+/** Only this many bytes are read. A token is far shorter, so a longer file holds none. */
 const MAX_BYTES = 1024;
 
 export type AdminKeyContent =
   | { readonly kind: 'token'; readonly token: string }
-  /** `empty`: no character in it. `damaged`: something, but no token. */
+  /** `empty`: the file holds nothing, or only blanks. `damaged`: it holds something else than a token. */
   | { readonly kind: 'missing' | 'empty' | 'damaged' };
 
-/** Throws DRV_NODE_ROOT_UNUSABLE when the file cannot be read, or can be by others. */
+/** Reads the file. Throws DRV_NODE_ROOT_UNUSABLE when it cannot be read, or when other users can read it. */
 export async function readAdminKey(path: string): Promise<AdminKeyContent> {
   const file = await open(path, 'r').catch(ignoreMissing);
   if (file === undefined) return { kind: 'missing' };
@@ -34,7 +37,7 @@ export async function readAdminKey(path: string): Promise<AdminKeyContent> {
   }
 }
 
-/** Whole or not at all. Throws DRV_NODE_ROOT_UNUSABLE. */
+/** Writes the whole file, or leaves it as it was. Throws DRV_NODE_ROOT_UNUSABLE. */
 export async function writeAdminKey(path: string, token: string): Promise<void> {
   try {
     await replaceFile(path, `${token}\n`);
@@ -47,7 +50,10 @@ export async function writeAdminKey(path: string, token: string): Promise<void> 
   }
 }
 
-/** Takes the file away when it holds the token of this hash; true when it did. */
+/**
+ * Removes the file when it holds the token with this hash. Returns true when it did. Throws DRV_NODE_ROOT_UNUSABLE
+ * like `readAdminKey`.
+ */
 export async function removeAdminKey(path: string, hash: string): Promise<boolean> {
   const content = await readAdminKey(path);
   if (content.kind !== 'token' || hashToken(content.token) !== hash) return false;

@@ -1,6 +1,6 @@
 /**
- * The key of the operator, label `admin`: made when the store holds no key at all, and made anew when the operator
- * asks for that with an empty `data/admin.key`. Called at start, after the store is open and before the API listens.
+ * Makes the operator's key, label `admin`: when the store holds no key at all, and again when the operator has
+ * emptied `data/admin.key`. Called at start, after the store is open and before the API listens.
  */
 import { type ApiKeyRecord, apiKeyRecordSchema } from '../../model/api-key.js';
 import type { AuditTrail } from '../../model/audit.js';
@@ -24,9 +24,10 @@ export interface AdminKeyOptions {
 }
 
 /**
- * `made`: there was no key. `replaced`: the file was empty, so the old token of `admin` is worth nothing any more.
- * Who can write in `data/` owns the node anyway. May be repeated. Throws DRV_NODE_ROOT_UNUSABLE when the file can be
- * read by others or cannot be written.
+ * Makes or replaces the key `admin`, and keeps the file with it. May be repeated.
+ * `made`: there was no key. `replaced`: the file was empty, so the old token of `admin` is revoked. That gives away
+ * nothing: a user who can write in `data/` owns the node anyway.
+ * Throws DRV_NODE_ROOT_UNUSABLE when other users can read the file, or when it cannot be read or written.
  */
 export async function ensureAdminKey(options: AdminKeyOptions): Promise<'kept' | 'made' | 'replaced'> {
   const { store, path, logger } = options;
@@ -46,14 +47,20 @@ export async function ensureAdminKey(options: AdminKeyOptions): Promise<'kept' |
   return 'kept';
 }
 
-/** The file is written first: a crash before the record is healed by the next start, which finds the token there. */
+/**
+ * Writes the file before the record. After a crash in between, the next start finds the token in the file and goes
+ * on.
+ */
 async function make({ store, path, now }: AdminKeyOptions, content: AdminKeyContent): Promise<void> {
   const token = content.kind === 'token' ? content.token : generateToken();
   if (content.kind !== 'token') await writeAdminKey(path, token);
   await create(store, apiKeyKey(ADMIN_LABEL), recordOf(token, now));
 }
 
-/** The record is written first: a crash before the file leaves it empty, and the next start does this again. */
+/**
+ * Writes the record before the file. After a crash in between, the file is still empty and the next start does this
+ * again.
+ */
 async function replace({ store, path, now, audit, logger }: AdminKeyOptions): Promise<void> {
   const token = generateToken();
   await store.transact([{ do: 'put', key: apiKeyKey(ADMIN_LABEL), value: recordOf(token, now) }]);
@@ -75,7 +82,10 @@ function recordOf(token: string, createdAt: number): ApiKeyRecord {
   return { label: ADMIN_LABEL, scope: 'ALL', hash: hashToken(token), mask: maskToken(token), createdAt };
 }
 
-/** A missing file is none: operators keep the token where they like. */
+/**
+ * Says what is wrong with the file; undefined: nothing. A missing file is fine: operators keep the token where they
+ * like.
+ */
 function problemOf(content: AdminKeyContent, keys: readonly ApiKeyRecord[]): string | undefined {
   if (content.kind === 'damaged') return 'does not hold a token';
   if (content.kind !== 'token') return undefined;

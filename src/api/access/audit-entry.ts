@@ -1,24 +1,33 @@
-/** What an audit entry says of a request: the action by its route, the subject by its parameters. Never body or token. */
+/**
+ * Names action and subject of a request for the audit trail: the action by its route, the subject by its
+ * parameters. Neither holds a body or a token.
+ */
 import type { FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What a request turned out to be about, where the path does not say it: the id of a new instance. */
+    /** The subject where the path does not name it, such as the id of a new instance; null: the path names it. */
     subject: string | null;
-    /** True: it changed nothing worth an entry, such as a report of the state that was known. */
+    /** True: the request changed nothing worth an entry, such as a report of a state that was known already. */
     isRoutine: boolean;
   }
 }
 
 const PREFIX = '/api';
 
-/** Method and route pattern, such as `PUT /configurations/:name`; never the text of a URL that no route matched. */
+/**
+ * Method and route pattern, such as `PUT /configurations/:name`. The text of a URL without a route never appears in
+ * it.
+ */
 export function actionOf({ method, routeOptions: { url } }: FastifyRequest): string {
   if (url === undefined) return `${method} of no endpoint`;
   return `${method} ${url.startsWith(`${PREFIX}/`) ? url.slice(PREFIX.length) : url}`;
 }
 
-/** The path's parameters joined as a path, and what a lifecycle request asks for; null where no route matched. */
+/**
+ * The path's parameters joined by slashes, and the target of a lifecycle request. Null when there are none, or no
+ * route.
+ */
 export function subjectOf({ subject, params, query, routeOptions }: FastifyRequest): string | null {
   if (routeOptions.url === undefined) return null;
   const named = subject ?? textsOf(params).join('/');

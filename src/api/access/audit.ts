@@ -1,13 +1,13 @@
-/** Records every write through the API, before its answer goes out. Commands record themselves. */
+/** Records writes through the API in the audit trail, before their answers go out. Commands record themselves. */
 import type { FastifyRequest, onSendHookHandler } from 'fastify';
 import type { AuditTrail } from '../../model/audit.js';
 import { actionOf, subjectOf } from './audit-entry.js';
 import { actorLabel } from './auth.js';
 
-/** Each command is an entry of its own; the request around it says nothing more. */
+/** Each command that it runs has an entry of its own; an entry for the request would add nothing. */
 const RUNS_COMMANDS = '/api/commands/execute';
 
-/** Hook for routes that write. Requests that were refused before have no actor and are recorded by the gate. */
+/** The hook for routes that write. The gate records the requests that it refuses; they have no actor here. */
 export function auditWrites(audit: Pick<AuditTrail, 'record'>): onSendHookHandler {
   return (request, reply, _payload, done) => {
     const { actor, ip: address } = request;
@@ -21,7 +21,7 @@ export function auditWrites(audit: Pick<AuditTrail, 'record'>): onSendHookHandle
 }
 
 function isLeftOut({ actor, isRoutine, routeOptions }: FastifyRequest, status: number): boolean {
-  // Instances report themselves again and again, and may be hostile: the trail is of what operators and tools do.
+  // Instances report often and may be hostile. The trail is for what operators and tools do.
   if (actor?.kind === 'instance') return true;
   return status === 200 && (isRoutine || routeOptions.url === RUNS_COMMANDS);
 }

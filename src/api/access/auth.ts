@@ -1,6 +1,7 @@
 /**
- * Who may call what. One hook at the root of the server, keyed on the scope of the matched route and never on the
- * text of the URL; a route without a scope does not register, and what matches no route needs an ALL key.
+ * Decides who may call what, in one hook at the root of the server. It goes by the scope of the matched route,
+ * never by the text of the URL. A route without a scope cannot be registered; a request without a route needs an
+ * ALL key.
  */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Clock } from '../../loop/clock.js';
@@ -16,7 +17,7 @@ import { FailureLimiter, type FailureVerdict, SlidingWindow } from './rate-limit
 import { RefusalTrail } from './refusal-trail.js';
 import { KEY_TOKEN_LENGTH } from './tokens.js';
 
-/** Who made a request. */
+/** The caller of a request: a key, or an instance with its own token. */
 export type Actor = KeyActor | { readonly kind: 'instance'; readonly instanceId: string };
 
 declare module 'fastify' {
@@ -24,7 +25,7 @@ declare module 'fastify' {
     scope?: Scope;
   }
   interface FastifyRequest {
-    /** Null on open routes that were called without a key. */
+    /** Null on open routes, and on requests that the gate has refused. */
     actor: Actor | null;
   }
 }
@@ -35,15 +36,15 @@ const NOT_READY = Buffer.from('{"error":"the master is still loading its state: 
 
 export interface GateNeeds {
   readonly keys: MirrorReader<ApiKeyRecord>;
-  /** True once every mirror is loaded and the configuration files have been read; until then the answer is 503. */
+  /** True once every mirror is loaded and the configuration files are read. Until then the answer is 503. */
   isReady(): boolean;
-  /** The instance that the token belongs to, or undefined. */
+  /** Returns the id of the instance that the token belongs to, or undefined. */
   verifyInstanceToken(token: string): string | undefined;
   readonly audit: Pick<AuditTrail, 'record'>;
   readonly logger: Logger;
 }
 
-/** Lets requests in or answers them itself: 503 before the state is loaded, 401, 429. */
+/** Lets a request in or answers it: 503 before the state is loaded, 401 without a sufficient key, 429 over a limit. */
 export class Gate {
   readonly #dependencies: GateNeeds;
   readonly #clock: Clock;
@@ -52,7 +53,7 @@ export class Gate {
   readonly #publicCalls = new SlidingWindow();
   readonly #refusals: RefusalTrail;
 
-  /** `onKeyGone` hears of every key that was deleted, at once. */
+  /** Calls `onKeyGone` at once with the label of each key that was deleted or replaced. */
   constructor(dependencies: GateNeeds, clock: Clock, onKeyGone: (label: string) => void = () => {}) {
     this.#dependencies = dependencies;
     this.#clock = clock;
@@ -63,12 +64,12 @@ export class Gate {
     });
   }
 
-  /** The root hook: with no route matched the scope is undefined, which admits ALL keys only (to a 404). */
+  /** The hook. A request without a route has no scope, and only ALL keys get past that (to a 404). */
   readonly onRequest: onRequestHookHandler = (request, reply, done) => {
     if (this.admit(request, reply, request.routeOptions.config.scope)) done();
   };
 
-  /** True when the request may go on; false when it has been answered. */
+  /** Returns true when the request may go on, false when it has been answered. */
   admit(request: FastifyRequest, reply: FastifyReply, scope: Scope | undefined): boolean {
     if (scope === 'open') return this.#admitOpen(request, reply);
     if (!this.#dependencies.isReady()) {
@@ -83,7 +84,7 @@ export class Gate {
     return true;
   }
 
-  /** Idempotent. */
+  /** Stops following the keys. Idempotent. */
   close(): void {
     this.#keys.close();
   }
@@ -109,7 +110,7 @@ export class Gate {
   }
 
   #refuse(request: FastifyRequest, reply: FastifyReply, actor: Actor | null): false {
-    // PUBLIC keys have their own limit, already counted.
+    // The call of a PUBLIC key was counted already, against the limit of its own.
     const verdict: FailureVerdict =
       actor !== null && isPublicKey(actor)
         ? { retryAfterMs: 0, isFirst: false }
@@ -138,12 +139,12 @@ function describeKey(label: string | null): string {
   return label === null ? 'no valid key' : `key ${label}`;
 }
 
-/** Registration hook: a route that does not say who may call it is a mistake of ours. */
+/** Registration hook. Throws for a route that does not say who may call it. */
 export function requireScope(route: { readonly url: string; readonly config?: { scope?: Scope } }): void {
   if (route.config?.scope === undefined) throw new Error(`route ${route.url} declares no scope`);
 }
 
-/** How a caller is named in the audit log. */
+/** The caller's name in the audit trail. */
 export function actorLabel(actor: Actor): string {
   return actor.kind === 'key' ? actor.label : `instance ${actor.instanceId}`;
 }

@@ -1,4 +1,4 @@
-/** Finds the one token that a request carries, wherever it may carry it; says nothing about what it is good for. */
+/** Finds the token that a request carries. The gate decides what the token is good for. */
 import type { IncomingMessage } from 'node:http';
 import { offeredProtocols, protocolToken } from './socket-protocols.js';
 import { INSTANCE_TOKEN_LENGTH, KEY_TOKEN_LENGTH } from './tokens.js';
@@ -7,9 +7,9 @@ const SCHEME = 'Bearer ';
 const AUTHORIZATION = 'authorization';
 
 /**
- * The token in the Authorization header; on a WebSocket endpoint also that in a subprotocol. Undefined when there is
- * none, none that could be one, or two different ones. The checksum is not looked at: a key that is found by its
- * whole hash needs none. The query is never looked at: URLs end up in logs.
+ * Returns the token of the Authorization header; on a WebSocket endpoint, that of a subprotocol too. Undefined
+ * without a text of a token's length, and when the two places differ.
+ * The checksum is not checked here: the whole hash decides. The query is never read, because URLs end up in logs.
  */
 export function tokenOf(request: IncomingMessage, isSocket: boolean): string | undefined {
   const { authorization, 'sec-websocket-protocol': protocols } = request.headers;
@@ -26,13 +26,13 @@ function ofTokenLength(token: string | undefined): string | undefined {
 function headerToken({ headers, rawHeaders }: IncomingMessage): string | undefined {
   const header = headers.authorization;
   if (header === undefined) return undefined;
-  // The scheme's case is free (RFC 9110, 11.1); everything after it is not.
+  // The case of the scheme is free (RFC 9110, 11.1); that of the token is not.
   if (!header.startsWith(SCHEME) && header.slice(0, SCHEME.length).toLowerCase() !== SCHEME.toLowerCase())
     return undefined;
   return hasSecondHeader(rawHeaders) ? undefined : header.slice(SCHEME.length);
 }
 
-/** Node keeps the first of two and hides the other, and a proxy in front may have looked at the other. */
+/** Two Authorization headers make none: Node shows only the first, and a proxy in front may have checked the other. */
 function hasSecondHeader(rawHeaders: readonly string[]): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -1,12 +1,12 @@
 /**
- * API keys by token: an index over the keys mirror, so that a revoked key is gone the moment the mirror sees it.
- * Used by the gate only.
+ * Finds API keys by token. It follows the mirror of the keys, so that a revoked key is refused as soon as the
+ * mirror shows it. Used by the gate only.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { ApiKeyRecord, KeyScope } from '../../model/api-key.js';
 import type { MirrorReader } from '../../store/mirror.js';
 
-/** Who holds a key. One object per key, shared by all its requests. */
+/** A key as the caller of requests: one object for all requests of the key. */
 export interface KeyActor {
   readonly kind: 'key';
   readonly label: string;
@@ -15,26 +15,26 @@ export interface KeyActor {
 
 interface IndexedKey {
   readonly actor: KeyActor;
-  /** The hex digits of the hash, as bytes. */
+  /** The hex digits of the hash, as ASCII bytes. */
   readonly digits: Buffer;
 }
 
-/** Digits by which keys are grouped: whole hashes are only ever compared in constant time. */
+/** Keys are looked up by this many digits of their hash. Whole hashes are compared in constant time only. */
 const GROUP_DIGITS = 12;
-/** More tokens than are in use at a time; at the limit all are looked up anew. */
+/** More tokens than are in use at a time. At the limit all are forgotten and looked up again. */
 const MAX_RECENT = 256;
 
 export class KeyIndex {
   readonly #groups = new Map<string, readonly IndexedKey[]>();
   /**
-   * Right tokens of late: hashing them again cost a tenth of a whole request. Emptied by every change of any key, so
-   * that a revoked one is refused at once. A wrong token never gets in, and the map's own hash is seeded, so that the
-   * time of a look-up tells nothing.
+   * The keys of tokens that were found lately, by token: hashing a token each time took a tenth of a whole request.
+   * Every change of any key empties the map, so that a revoked key is refused at once. Wrong tokens never get in,
+   * and the map's own hash is seeded, so that the time of a look-up gives nothing away.
    */
   readonly #recent = new Map<string, KeyActor>();
   readonly #unsubscribe: () => void;
 
-  /** `onRemoved` hears of every key that is gone, also when another one has its label already. */
+  /** Calls `onRemoved` with the label of each key that was deleted, or replaced by another key of the same label. */
   constructor(keys: MirrorReader<ApiKeyRecord>, onRemoved: (label: string) => void) {
     for (const [, { value }] of keys.entries()) this.#add(value);
     this.#unsubscribe = keys.onChange((label, after, before) => {
@@ -45,7 +45,7 @@ export class KeyIndex {
     });
   }
 
-  /** The key of this token; undefined when there is none. */
+  /** Returns the key of this token, or undefined. */
   find(token: string): KeyActor | undefined {
     const recent = this.#recent.get(token);
     if (recent !== undefined) return recent;
@@ -56,13 +56,13 @@ export class KeyIndex {
     return actor;
   }
 
-  /** Idempotent; the index stands still afterwards. */
+  /** Stops following the keys. Idempotent. */
   close(): void {
     this.#unsubscribe();
   }
 
   #lookUp(token: string): KeyActor | undefined {
-    // As text: `hash` takes three times as long to give a buffer.
+    // Hex text, not a buffer: `hash` takes three times as long to return one.
     const digest = hash('sha256', token, 'hex');
     const group = this.#groups.get(digest.slice(0, GROUP_DIGITS));
     if (group === undefined) return undefined;

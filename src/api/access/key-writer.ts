@@ -1,6 +1,6 @@
 /**
- * Makes and revokes API keys, for commands and routes. Each resolves when it is durable and the mirror shows it, which is
- * also when the gate knows; a revoked key's open sockets are closed by what listens to that mirror.
+ * Makes and revokes API keys, for commands and routes. Each write resolves when it is durable and the mirror, which
+ * the gate follows, shows it. The socket book closes the open sockets of a revoked key.
  */
 import type { Clock } from '../../loop/clock.js';
 import { type ApiKeyRecord, apiKeyRecordSchema, type KeyScope } from '../../model/api-key.js';
@@ -14,18 +14,18 @@ import type { Logger } from '../../telemetry/logger.js';
 import { ADMIN_FILE, removeAdminKey } from './admin-key-file.js';
 import { generateToken, hashToken, isWellFormedToken, maskToken } from './tokens.js';
 
-/** Each is held in memory and looked at by nobody: more of them are a mistake of a script. */
+/** Every key is held in memory. More of them than this are the mistake of a script. */
 const MAX_KEYS = 1000;
-/** What the audit trail calls somebody without a key. */
+/** The name of a caller without a key in the audit trail. */
 const RESERVED_LABEL = 'terminal';
-/** Far more than ever needed: each try loses only to a write that succeeded. */
+/** Far more than are ever needed: a try only fails when another write has succeeded. */
 const MAX_TRIES = 1000;
 
 export interface KeyWriterOptions {
   readonly store: Store;
   readonly keys: MirrorReader<ApiKeyRecord>;
   readonly clock: Pick<Clock, 'now'>;
-  /** Absolute path of `data/admin.key`, which goes with the key that it holds. */
+  /** Absolute path of `data/admin.key`. The file is removed with the key whose token it holds. */
   readonly adminKeyPath: string;
   readonly logger: Pick<Logger, 'warn'>;
 }
@@ -37,7 +37,7 @@ export class KeyWriter {
     this.#options = options;
   }
 
-  /** The token is known here only. Throws DRV_KEY_EXISTS, DRV_REQUEST_INVALID. */
+  /** Makes a key. Its token is known to this caller only. Throws DRV_KEY_EXISTS, DRV_REQUEST_INVALID. */
   async create(label: string, scope: KeyScope): Promise<{ token: string; record: ApiKeyRecord }> {
     const { store, keys, clock } = this.#options;
     checkLabel(label);
@@ -58,7 +58,7 @@ export class KeyWriter {
     return { token, record };
   }
 
-  /** Throws DRV_KEY_UNKNOWN, and DRV_REQUEST_INVALID for the last ALL key. */
+  /** Revokes a key. Throws DRV_KEY_UNKNOWN, and DRV_REQUEST_INVALID for the last ALL key. */
   async remove(label: string): Promise<void> {
     const { store, keys } = this.#options;
     for (let tries = 1; ; tries++) {
@@ -68,14 +68,14 @@ export class KeyWriter {
         await keys.until(await store.transact(this.#removal(key)));
         return await this.#removeFile(key.value);
       } catch (error) {
-        // Changed under us, or the ALL key that was to remain went at the same time.
+        // The key changed meanwhile, or the ALL key that was to remain was revoked at the same time.
         if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MAX_TRIES) throw error;
         await untilShown(store, keys);
       }
     }
   }
 
-  /** With an ALL key goes the check that another one is still there: two removals at once cannot take the last two. */
+  /** The removal of an ALL key checks that another ALL key stays. So two removals at once cannot take the last two. */
   #removal({ value: { label, scope }, revision }: Mirrored<ApiKeyRecord>): Operation[] {
     const removal: Operation = { do: 'remove', key: apiKeyKey(label), expectedRevision: revision };
     if (scope !== 'ALL') return [removal];
@@ -88,7 +88,7 @@ export class KeyWriter {
     );
   }
 
-  /** The key is revoked by now: a file that stays holds the token of no key, which the next start says. */
+  /** The key is revoked already. A file that cannot be removed holds the token of no key; the next start logs that. */
   async #removeFile({ label, hash }: ApiKeyRecord): Promise<void> {
     const { adminKeyPath, logger } = this.#options;
     await removeAdminKey(adminKeyPath, hash).catch((error: unknown) =>
@@ -103,13 +103,13 @@ export class KeyWriter {
 function checkLabel(label: string): void {
   const { success, error } = nameSchema.safeParse(label);
   if (!success) throw refused(`the label of a key ${error.issues[0]?.message ?? 'is not valid'}`);
-  // Pasted by mistake: it would stand in lists and logs for ever.
+  // A token that was pasted by mistake would stand in lists and logs for ever.
   if (isWellFormedToken(label)) throw refused('the label of a key must not be a token: choose a name for it');
   if (label === RESERVED_LABEL)
     throw refused(`no key may be called "${label}": the audit trail calls the node's own terminal so`);
 }
 
-/** Only a well-formed label is repeated. */
+/** Repeats the label only when it is well-formed. */
 function unknownKey(label: string): DroverError {
   const isLabel = nameSchema.safeParse(label).success;
   return new DroverError(

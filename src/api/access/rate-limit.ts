@@ -1,26 +1,26 @@
 /**
- * The two rate limits of the API, both bounded in memory: failed authentications by address (token bucket), and
- * calls of PUBLIC keys (sliding window). Time comes in with each call, in monotonic milliseconds.
+ * The two rate limits of the API: failed authentications by address (token bucket), and calls of PUBLIC keys
+ * (sliding window). Both are bounded in memory. Callers pass the time, in monotonic milliseconds.
  */
 
 const MAX_ADDRESSES = 10_000;
 
 export interface FailureLimiterOptions {
-  /** Failures that an address may have at once. Default 30. */
+  /** How many failures an address may have at once. Default 30. */
   readonly burst?: number;
-  /** One more is allowed after each of these. Default 2 s. */
+  /** The time after which one more failure is allowed. Default 2 s. */
   readonly refillMs?: number;
 }
 
 export interface FailureVerdict {
   /** 0: answer 401. More: answer 429 with this wait. */
   readonly retryAfterMs: number;
-  /** True for the first refusal of a run, which is the one to log. */
+  /** True for the first refusal in a row: only that one is logged. */
   readonly isFirst: boolean;
 }
 
 interface Bucket {
-  /** The instant at which the bucket is full again: one number says how many are left. */
+  /** When the bucket is full again. This one number also says how many failures are left. */
   fullAt: number;
   isRefusing: boolean;
 }
@@ -28,13 +28,13 @@ interface Bucket {
 const PASS: FailureVerdict = { retryAfterMs: 0, isFirst: false };
 
 /**
- * Counts failed authentications by address. A right token is never refused here, so that one bad client behind
- * an address cannot lock the others out.
+ * Counts failed authentications by address. Requests that may go on do not come here, so that one bad client cannot
+ * lock out the others behind its address.
  */
 export class FailureLimiter {
   readonly #burst: number;
   readonly #refillMs: number;
-  /** In order of last failure: the longest quiet address is forgotten first. */
+  /** In order of the last failure. At the limit the address that has been quiet longest is forgotten. */
   readonly #buckets = new Map<string, Bucket>();
 
   constructor({ burst = 30, refillMs = 2000 }: FailureLimiterOptions = {}) {
@@ -42,7 +42,7 @@ export class FailureLimiter {
     this.#refillMs = refillMs;
   }
 
-  /** Takes one failure of `address` into account. */
+  /** Counts one failure of `address` and says how to answer it. */
   fail(address: string, now: number): FailureVerdict {
     const bucket = this.#touch(address, now);
     const fullAt = Math.max(bucket.fullAt, now) + this.#refillMs;
@@ -69,7 +69,7 @@ export class FailureLimiter {
   }
 }
 
-/** At most `limit` calls of one key in any `windowMs`; refused calls do not count. */
+/** Allows at most `limit` calls of one key in any `windowMs`. Refused calls do not count. */
 export class SlidingWindow {
   readonly #limit: number;
   readonly #windowMs: number;
@@ -80,7 +80,7 @@ export class SlidingWindow {
     this.#windowMs = windowMs;
   }
 
-  /** Counts a call; 0 when it is within the limit, else the milliseconds to wait. */
+  /** Counts a call. Returns 0 when it is within the limit, else how many milliseconds to wait. */
   take(key: string, now: number): number {
     const calls = this.#calls.get(key) ?? [];
     this.#calls.set(key, calls);
@@ -92,7 +92,7 @@ export class SlidingWindow {
     return Math.max(1, Math.ceil((calls[0] ?? now) + this.#windowMs - now));
   }
 
-  /** Drops what is kept of a key that is gone. */
+  /** Forgets the calls of a key that is gone. */
   forget(key: string): void {
     this.#calls.delete(key);
   }

@@ -1,15 +1,18 @@
-/** Refused authentications in the audit trail, bounded over all addresses. Used by the gate. */
+/** Records refused authentications in the audit trail. The limit counts all addresses together. Used by the gate. */
 import type { FastifyRequest } from 'fastify';
 import type { AuditTrail } from '../../model/audit.js';
 import { actionOf, subjectOf } from './audit-entry.js';
 import { FailureLimiter } from './rate-limit.js';
 
-/** Enough for any mistake, too few to push what was done out of the files from many addresses at once. */
+/**
+ * Enough for any honest mistake. Too few for an attack from many addresses to push the other entries out of the
+ * files.
+ */
 const LIMIT = { burst: 300, refillMs: 1000 };
 const LEFT_OUT = 'further refusals are left out until they pause';
 
 export interface Refusal {
-  /** Label of a key that was not enough; null: no valid key. */
+  /** Label of a key whose scope was not enough; null: no valid key. */
   readonly key: string | null;
   readonly status: number;
   /** Monotonic milliseconds. */
@@ -24,7 +27,7 @@ export class RefusalTrail {
     this.#audit = audit;
   }
 
-  /** Never throws. */
+  /** Records a refusal, unless too many came before. Never throws. */
   record(request: FastifyRequest, { key, status, at }: Refusal): void {
     const { retryAfterMs, isFirst } = this.#limiter.fail('', at);
     if (retryAfterMs > 0 && !isFirst) return;

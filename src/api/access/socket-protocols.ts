@@ -1,23 +1,23 @@
 /**
- * A key as a WebSocket subprotocol, for browsers, which cannot set a header: the way Kubernetes does it. The client
- * offers `base64url.bearer.authorization.drover.<base64url of the key>` and one more subprotocol, which the server
- * selects: what holds a key is never sent back.
+ * Reads a key from WebSocket subprotocols, as Kubernetes does, because browsers cannot set a header.
+ * The client offers `base64url.bearer.authorization.drover.<base64url of the key>` and one more subprotocol. The
+ * server selects the other one, so that it never sends a key back.
  */
 const BEARER = 'base64url.bearer.authorization.';
 const OURS = `${BEARER}drover.`;
 
-/** The subprotocols that a client offers, in its order. */
+/** The subprotocols that the client offers, in its order. */
 export function offeredProtocols(header: string | undefined): string[] {
   const text = header?.trim() ?? '';
   return text === '' ? [] : text.split(',').map((part) => part.trim());
 }
 
-/** What may be selected and sent back. */
+/** The subprotocols without a key: the server may select one of these and send it back. */
 export function selectableProtocols(offered: Iterable<string>): string[] {
   return [...offered].filter((protocol) => !isBearer(protocol));
 }
 
-/** The one key among them; undefined for none, an empty one when it cannot be read, or when two differ. */
+/** The key among the subprotocols, or undefined. An empty text when it cannot be read, or when two keys differ. */
 export function protocolToken(offered: readonly string[]): string | undefined {
   const tokens = new Set(offered.filter(isBearer).map(decode));
   const [token] = tokens;
@@ -28,7 +28,7 @@ function isBearer(protocol: string): boolean {
   return protocol.startsWith(BEARER);
 }
 
-/** Unpadded and in the one right spelling. */
+/** Accepts the one canonical spelling only, without padding. */
 function decode(protocol: string): string {
   const encoded = protocol.slice(OURS.length);
   const bytes = Buffer.from(encoded, 'base64url');

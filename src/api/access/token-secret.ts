@@ -1,4 +1,4 @@
-/** The secret behind the instances' own tokens: made once per master, kept in `data/` (0600), never shown. */
+/** Keeps the secret behind the instances' own tokens: made once per master, stored in `data/` (0600), never shown. */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { replaceFile } from '../../files/replace-file.js';
@@ -6,7 +6,7 @@ import { DroverError } from '../../model/errors.js';
 
 const SECRET_BYTES = 32;
 
-/** Reads or makes it. Throws DRV_NODE_ROOT_UNUSABLE when the file is not what was written. */
+/** Reads the secret, or makes it. Throws DRV_NODE_ROOT_UNUSABLE when the file has another length. */
 export async function ensureTokenSecret(path: string): Promise<Buffer> {
   const existing = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

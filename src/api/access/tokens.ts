@@ -1,6 +1,7 @@
 /**
- * The form of every bearer token: `drv_`, a base62 body, and six base62 characters of CRC32 that catch typing
- * errors and let secret scanners be sure. Key tokens are random; an instance's own token is derived, never stored.
+ * Makes and checks bearer tokens: `drv_`, a base62 body, and six base62 characters of CRC32. The checksum catches
+ * typing errors and lets secret scanners be sure. Key tokens are random; an instance's token is derived and never
+ * stored.
  */
 import { createHash, createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -20,25 +21,28 @@ export const KEY_TOKEN_LENGTH = PREFIX.length + SECRET_CHARS + CHECKSUM_CHARS;
 export const INSTANCE_TOKEN_LENGTH = KEY_TOKEN_LENGTH + ID_CHARS;
 const TOKEN_PATTERN = /^drv_[0-9A-Za-z]{36}(?:[0-9A-Za-z]{6})?$/;
 
-/** A new random token. It is shown once; only `hashToken` of it is kept. */
+/** Makes a random token. It is shown once; only its `hashToken` is kept. */
 export function generateToken(): string {
   let secret = '';
   for (let index = 0; index < SECRET_CHARS; index++) secret += ALPHABET[randomInt(ALPHABET.length)];
   return withChecksum(secret);
 }
 
-/** True when `text` has prefix, alphabet, length and checksum of a token. Says nothing about who knows it. */
+/**
+ * True when `text` has prefix, alphabet, length and checksum of a token. Whether a key has this token is another
+ * question.
+ */
 export function isWellFormedToken(text: string): boolean {
   if (!TOKEN_PATTERN.test(text)) return false;
   return text === withChecksum(text.slice(PREFIX.length, -CHECKSUM_CHARS));
 }
 
-/** SHA-256 in hex: what is stored of a token. */
+/** SHA-256 of a token in hex. Only this is stored. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** What `key list` may show: prefix and last four characters, all of them checksum. */
+/** The part of a token that `key list` shows: the prefix and the last four characters, which belong to the checksum. */
 export function maskToken(token: string): string {
   return `${PREFIX}...${token.slice(-4)}`;
 }
@@ -46,13 +50,13 @@ export function maskToken(token: string): string {
 const MOST_REMEMBERED = 20_000;
 
 export interface InstanceTokensOptions {
-  /** 32 random bytes that outlive restarts; who changes them revokes every instance token. */
+  /** 32 random bytes that outlive restarts. Another secret revokes every instance token. */
   readonly secret: Buffer;
-  /** When the instance was made, or undefined when there is none (any more): its token dies with it. */
+  /** When the instance was made; undefined: there is none (any more), and its token is refused. */
   readonly createdAtOf: (instanceId: string) => number | undefined;
 }
 
-/** `createdAtOf` over the mirror. A deleted instance may still be on its way out: its token is dead by then. */
+/** `createdAtOf` over the mirror. An instance with goal `remove` counts as gone, though its process may still run. */
 export function creationOfKept(
   instances: Pick<MirrorReader<InstanceRecord>, 'get'>,
 ): InstanceTokensOptions['createdAtOf'] {
@@ -62,11 +66,17 @@ export function creationOfKept(
   };
 }
 
-/** Tokens with which an instance may report its own state: an HMAC over id and time of creation, nothing stored. */
+/**
+ * Makes and checks the tokens with which instances report their own state. A token is an HMAC over id and time of
+ * creation.
+ */
 export class InstanceTokens {
   readonly #secret: Buffer;
   readonly #createdAtOf: (instanceId: string) => number | undefined;
-  /** Each change of an instance sends its token anew, and making one costs more than all the rest of that. */
+  /**
+   * The latest tokens, by instance. The feed sends the token with each change of an instance; making it again would
+   * cost more than the rest of the message.
+   */
   readonly #issued = new Map<string, { readonly createdAt: number; readonly token: string }>();
 
   constructor({ secret, createdAtOf }: InstanceTokensOptions) {
@@ -79,7 +89,7 @@ export class InstanceTokens {
     this.#createdAtOf = createdAtOf;
   }
 
-  /** The token of one instance; the same for the same id and time of creation. */
+  /** Returns the token of an instance: always the same one for the same id and time of creation. */
   issue(instanceId: string, createdAt: number): string {
     const known = this.#issued.get(instanceId);
     if (known?.createdAt === createdAt) return known.token;
@@ -91,7 +101,10 @@ export class InstanceTokens {
     return token;
   }
 
-  /** The instance that `token` belongs to; undefined when it is not genuine or its instance is gone. */
+  /**
+   * Returns the id of the instance that `token` belongs to. Undefined when the token is wrong or the instance is
+   * gone.
+   */
   verify(token: string): string | undefined {
     if (token.length !== INSTANCE_TOKEN_LENGTH || !isWellFormedToken(token)) return undefined;
     const instanceId = token.slice(PREFIX.length, PREFIX.length + ID_CHARS);
