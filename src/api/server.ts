@@ -1,6 +1,6 @@
 /**
- * The HTTP server of the master: limits, the gate at its root, and the routes of all rooms. It serves what the rest of
- * the master hands it (`ApiDependencies`) and decides nothing itself. Built and started by the master.
+ * The HTTP server of the master: its limits, the gate at its root, and all routes and sockets. It decides nothing;
+ * the master passes in what it serves (`ApiDependencies`), builds it and starts it.
  */
 import { createServer } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
@@ -52,7 +52,7 @@ const KIB = 1024;
 const MAX_HEADER_BYTES = 16 * KIB;
 const MAX_BODY_BYTES = KIB * KIB;
 const KEEP_ALIVE_MS = 72_000;
-/** How long running requests may take to end when the server stops. */
+/** How long running requests may take when the server stops. */
 const DRAIN_MS = 5000;
 const DRAIN_CHECK_MS = 20;
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
@@ -64,12 +64,12 @@ export interface ApiLimits {
   readonly requestMs: number;
   /** Time that a body taken as a stream may pause. Default 30 s. */
   readonly uploadIdleMs: number;
-  /** A connection on which nothing moves for so long, because its client does not read, is closed. Default 180 s. */
+  /** How long a connection may stand still because its client does not read; then it is closed. Default 180 s. */
   readonly silenceMs: number;
   readonly sockets: Partial<SocketLimits>;
 }
 
-/** Everything that the gate, the routes and the sockets ask of the master; each says its part itself. */
+/** Everything that the gate, the routes and the sockets need of the master. Each part names its own needs. */
 export type ApiDependencies = AuditNeeds &
   ClusterNeeds &
   CommandNeeds &
@@ -92,7 +92,7 @@ export interface ApiServerOptions {
   readonly limits?: Partial<ApiLimits>;
 }
 
-/** Where the server really listens. */
+/** The address and port that the server listens on. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -101,7 +101,7 @@ export interface ListenAddress {
 export class ApiServer implements Part {
   readonly #options: ApiServerOptions;
   readonly #sockets: SocketBook;
-  /** Never listens: hears of upgrades that may become WebSockets, for the plugin. */
+  /** Never listens. It passes WebSocket handshakes on to the plugin. */
   readonly #handshakes = createServer();
   readonly #upgrades: Upgrades;
   readonly #gate: Gate;
@@ -148,7 +148,7 @@ export class ApiServer implements Part {
     this.#upgrades = new Upgrades({ server: this.#server.server, sockets: this.#handshakes, patterns });
   }
 
-  /** What the server offers under `/api`. */
+  /** The routes under `/api`. */
   get routes(): readonly Route[] {
     return this.#routes;
   }
@@ -158,7 +158,7 @@ export class ApiServer implements Part {
     return this.#socketRoutes;
   }
 
-  /** The OpenAPI document, made anew at each call. What makes it loads at the first. */
+  /** Makes the OpenAPI document anew. The code for it loads with the first call. */
   async describe(): Promise<string> {
     const { describeApi } = await import('./openapi/document.js');
     return describeApi({ routes: this.#routes, sockets: this.sockets });
@@ -169,12 +169,15 @@ export class ApiServer implements Part {
     return this.#address;
   }
 
-  /** For requests without a socket, in tests. */
+  /** Sends a request without a connection; for tests. */
   get inject(): FastifyInstance['inject'] {
     return this.#server.inject.bind(this.#server);
   }
 
-  /** Listens. Throws DRV_NODE_PORT_IN_USE, or DRV_NODE_CONFIG_INVALID for an address that is not this machine's. */
+  /**
+   * Listens. Throws DRV_NODE_PORT_IN_USE, or DRV_NODE_CONFIG_INVALID for an address that this machine does not
+   * have.
+   */
   async start(): Promise<void> {
     const { configuration } = this.#options.dependencies;
     const host = bindAddressOf(configuration);
@@ -189,7 +192,7 @@ export class ApiServer implements Part {
     if (address !== null && typeof address === 'object') this.#address = { host, port: address.port };
   }
 
-  /** Idempotent: running requests end, for 5 s at most; idle connections do not hold it up. */
+  /** Stops the server. Running requests may end, for 5 s at most; idle connections are closed. Idempotent. */
   stop(): Promise<void> {
     this.#stopping ??= this.#drain();
     return this.#stopping;
@@ -198,7 +201,7 @@ export class ApiServer implements Part {
   async #drain(): Promise<void> {
     const http = this.#server.server;
     const deadline = performance.now() + DRAIN_MS;
-    // Node closes connections that are idle now; those that fall idle later are ours to close.
+    // Node closes the connections that are idle now. This closes those that become idle later.
     const check = setInterval(() => {
       if (performance.now() < deadline) {
         http.closeIdleConnections();
@@ -231,10 +234,9 @@ export class ApiServer implements Part {
         headersTimeout: headersMs,
         connectionsCheckingInterval: Math.ceil(headersMs / 5),
       },
-      // Ids of any length reach the handler, which knows what to say; the headers bound them.
-      // Plugins in use are not all sure about the slash at the end.
+      // Long ids reach the handlers, which say what is wrong; the header limit bounds them. Plugins in use add slashes.
       routerOptions: { maxParamLength: MAX_HEADER_BYTES, ignoreTrailingSlash: true },
-      // Routes check with zod and write their own bytes: the default compilers would load 800 KB for nothing.
+      // Routes check with zod and write their own bytes. The default compilers would load 800 KB for nothing.
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
       clientErrorHandler: answerSocketError,
       frameworkErrors: (error, request, reply) => {
@@ -297,7 +299,7 @@ export class ApiServer implements Part {
   }
 }
 
-/** A route with a schema of Fastify's own would be a mistake. */
+/** Fails a route that brings a schema of Fastify's own. */
 function noSchemas(): never {
   throw new Error('routes describe themselves in zod: Fastify gets no schema');
 }

@@ -1,8 +1,8 @@
-/** Which interface a node listens on when `bindAddress` does not say so. */
+/** Chooses the interface that a node listens on. */
 import { isIPv6 } from 'node:net';
 import type { NodeConfiguration } from '../../model/node.js';
 
-/** Loopback when the advertised address is loopback, else all interfaces. */
+/** `bindAddress` where it is set. Else loopback for a loopback `address`, and all interfaces for any other. */
 export function bindAddressOf({ bindAddress, address }: NodeConfiguration): string {
   if (bindAddress !== undefined) return bindAddress;
   if (address === 'localhost') return '127.0.0.1';

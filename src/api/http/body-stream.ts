@@ -1,6 +1,6 @@
 /**
- * A request's body as a stream, for routes that never hold it whole. Bounded in size and in idle time: as long as
- * bytes come, an upload may take as long as it takes.
+ * A request's body as a stream, for routes that never hold it whole. Its size and its pauses are bounded; its time
+ * is not: an upload may last as long as bytes come.
  */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
@@ -16,13 +16,14 @@ declare module 'fastify' {
 
 export interface UploadLimits {
   readonly maxBytes: number;
-  /** Longest time without a byte while somebody reads. */
+  /** The longest time without a byte while the reader waits for one. */
   readonly idleMs: number;
 }
 
 /**
- * Reads `request` as its reader asks. Fails with DRV_REQUEST_TOO_LARGE on the first byte over the limit, or when the
- * sender stops half-way or goes away. Whatever its reader leaves unread is the connection's business.
+ * Reads `request` at the pace of its reader. Fails with DRV_REQUEST_TOO_LARGE on the first byte over the limit,
+ * with DRV_REQUEST_TIMEOUT when the sender pauses for too long, and with DRV_REQUEST_INVALID when the body ends
+ * early. Bytes that come after its end are thrown away.
  */
 export class BodyStream extends Readable {
   readonly #request: IncomingMessage;
@@ -36,11 +37,11 @@ export class BodyStream extends Readable {
     this.#limits = limits;
     request.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onGone);
     request.on('close', this.#onGone).pause();
-    // Its reader hears of an error; where there is none (yet), nobody needs to.
+    // The reader hears of an error. Without a reader the error needs no listener but this one.
     this.on('error', () => {});
   }
 
-  /** Throws DRV_REQUEST_TOO_LARGE when the request says itself that its body is too large. */
+  /** Throws DRV_REQUEST_TOO_LARGE when Content-Length is over the limit. */
   static checkLength({ headers }: IncomingMessage, limits: UploadLimits): void {
     if (Number(headers['content-length'] ?? 0) > limits.maxBytes) throw tooLarge(limits);
   }
@@ -55,7 +56,7 @@ export class BodyStream extends Readable {
     const request = this.#request;
     request.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onGone);
     request.off('close', this.#onGone);
-    // What still comes is thrown away, so that the answer is not stuck behind it.
+    // The rest is read and thrown away, so that the client gets to reading the answer.
     request.on('error', () => {}).resume();
     done(error);
   }
@@ -70,7 +71,7 @@ export class BodyStream extends Readable {
       this.#idle?.refresh();
       return;
     }
-    // The reader has enough for now: that the next bytes wait is not the sender's fault.
+    // The reader has enough for now. The sender is not to blame for this pause.
     clearTimeout(this.#idle);
     this.#idle = undefined;
     this.#request.pause();

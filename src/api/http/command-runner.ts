@@ -1,19 +1,19 @@
-/** The command tree as the API sees it: `/commands/execute` and `/console` run lines of it. `Commands` implements it. */
+/** The command tree as the API uses it: `/commands/execute` and `/console` run its lines. `Commands` implements it. */
 
 export interface CommandRunner {
   /** Runs one line; never throws. */
   run(line: string, session: CommandSession): Promise<{ readonly isOk: boolean }>;
 }
 
-/** Who runs a line, and where its output goes. */
+/** The caller of a line, and the reader of its output. */
 export interface CommandSession {
-  /** For the audit trail: label of the key, or `terminal`. */
+  /** For the audit trail: the label of the caller's key, or `terminal`. */
   readonly actor: string;
   readonly address: string | null;
-  /** Aborts when nobody reads any more. */
+  /** Aborts when the output has no reader any more. */
   readonly signal: AbortSignal;
-  /** Columns of the reader's terminal, or undefined: do not cut. */
+  /** Columns of the reader's terminal; undefined: tables are not cut. */
   readonly columns?: number | undefined;
-  /** Gets everything that the command prints, as it comes. */
+  /** Called with each piece of output as the command prints it. */
   write(text: string): void;
 }

@@ -1,4 +1,4 @@
-/** Bounds how many connections the server holds, so that clients never take the last file descriptor of the node. */
+/** Bounds how many connections the server holds, so that clients cannot use up the file descriptors of the node. */
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import type { Clock } from '../../loop/clock.js';
@@ -8,7 +8,10 @@ const MAX_CONNECTIONS = 16_384;
 const LOG_EVERY_MS = 60_000;
 const OPEN_FILES = /^Max open files\s+(\d+)/m;
 
-/** Half of what the process may open, 16,384 at most. One more is closed at once, which is logged once a minute. */
+/**
+ * Limits the server to half of the files that the process may open, 16,384 at most. Connections beyond that are
+ * closed at once; the log says so once a minute.
+ */
 export function limitConnections(
   server: Server,
   { clock, logger }: { readonly clock: Clock; readonly logger: Pick<Logger, 'warn'> },
@@ -24,7 +27,7 @@ export function limitConnections(
   });
 }
 
-/** From the text of `/proc/self/limits`. */
+/** The limit, from the text of `/proc/self/limits`. */
 export function connectionLimit(limits: string): number {
   const openFiles = Number(OPEN_FILES.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
   return Math.min(MAX_CONNECTIONS, Math.floor(openFiles / 2));

@@ -1,11 +1,14 @@
-/** Turns everything that can go wrong with a request into `{error}` and a status, without stack or server path. */
+/**
+ * Answers whatever goes wrong with a request with `{error}` and a status. An answer holds no stack and no server
+ * path.
+ */
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { sendError } from './json-reply.js';
 
-/** Fastify's own refusals, in our words: each says what would be right. */
+/** Fastify's own refusals in Drover's words: each says what would be right. */
 const TEXT_BY_CODE: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'the body is larger than this server takes (JSON: 1 MiB)',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'this content type is not accepted here: send application/json',
@@ -18,7 +21,7 @@ const TEXT_BY_CODE: Readonly<Record<string, string>> = {
 };
 const UNEXPECTED = 'unexpected fault of the server: its log says more';
 
-/** Answers a request that failed. Faults of ours are logged with their stack. */
+/** Answers a request that failed. Faults of the server are logged with their stack. */
 export function replyWithError(
   error: unknown,
   request: FastifyRequest,
@@ -53,11 +56,11 @@ const SOCKET_ERRORS: Readonly<Record<string, readonly [status: string, text: str
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'the headers are larger than 16 KiB'],
   ERR_HTTP_REQUEST_TIMEOUT: TIMEOUT,
 };
-/** How long a client may take to fetch such an answer and close. */
+/** How long a client may take to read such an answer and to close. */
 const LINGER_MS = 1000;
 const MALFORMED = ['400 Bad Request', 'this is not a well-formed HTTP request'] as const;
 
-/** Answers what never became a request, and closes the connection. */
+/** Answers bytes that never became a request, and closes the connection. */
 export function answerSocketError(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -81,7 +84,7 @@ function endWith(socket: Socket, status: string, text: string): void {
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // Its half of the connection is the client's to close, which it may never do.
+  // The client may never close its half of the connection.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => clearTimeout(timer));
 }

@@ -1,10 +1,10 @@
-/** How request bodies are read: JSON in UTF-8, or nothing at all whatever the Content-Type says. */
+/** Reads request bodies: JSON in UTF-8, or an empty body under any Content-Type. */
 import { isUtf8 } from 'node:buffer';
 import { errorCodes, type FastifyInstance } from 'fastify';
 
 /**
- * Replaces the server's parsers. Real clients send `application/json` with an empty body; one without a
- * Content-Type means JSON too.
+ * Replaces the server's parsers. Clients in use send `application/json` with an empty body; a body without a
+ * Content-Type counts as JSON too.
  */
 export function acceptJsonBodies(server: FastifyInstance): void {
   const parseJson = server.getDefaultJsonParser('error', 'error');
@@ -22,7 +22,7 @@ export function acceptJsonBodies(server: FastifyInstance): void {
   );
 }
 
-/** The type alone counts; what follows it (charset, boundary) is the client's habit. */
+/** Only the type counts, not what follows it, such as the charset. */
 function isJson(contentType: string | undefined): boolean {
   if (contentType === undefined) return true;
   const [type = ''] = contentType.split(';', 1);

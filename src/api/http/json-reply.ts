@@ -1,19 +1,19 @@
-/** How bytes and errors leave the API. */
+/** Sends JSON, errors and empty answers. */
 import type { FastifyReply } from 'fastify';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Sends encoded JSON as it is. The bytes must not change until they are out. */
+/** Sends bytes that hold JSON already. They must not change until they are sent. */
 export function sendBytes(reply: FastifyReply, bytes: Buffer): void {
   reply.type(JSON_TYPE).send(bytes);
 }
 
-/** 204: done, and nothing to tell. */
+/** Answers 204: it is done, and there is nothing to say. */
 export function sendNoContent(reply: FastifyReply): void {
   reply.code(204).send();
 }
 
-/** The one form of every error answer. */
+/** Answers with an error, in the one form that all errors have. */
 export function sendError(reply: FastifyReply, status: number, error: string): void {
   reply.code(status).send({ error });
 }

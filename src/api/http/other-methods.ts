@@ -1,9 +1,9 @@
-/** 405 with `Allow` for what a known path does not do. Behind the gate like everything else. */
+/** Answers 405 with `Allow` to methods that a known path does not take. The gate comes first, as everywhere. */
 import type { FastifyInstance } from 'fastify';
 import { sendError } from './json-reply.js';
 import type { Method } from './route.js';
 
-/** `routes`: all of the server under its prefix. */
+/** `routes`: all routes of the server under the prefix of `api`. */
 export function refuseOtherMethods(
   api: FastifyInstance,
   routes: readonly { readonly path: string; readonly method: Method }[],

@@ -1,22 +1,25 @@
 /**
- * Holds the bodies of requests to their time. Node's own limit counts for all routes alike and would cut a long
- * upload, so that it is off and this one stands in its place.
+ * Bounds the time in which bodies must arrive. Node's own limit is off, because it holds for all routes alike and
+ * would cut long uploads.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { onRequestHookHandler } from 'fastify';
 import { answerTimeout } from './error-reply.js';
 
-/** How long what a client still sends is read and thrown away when it has its answer: closing at once could lose that. */
+/** How long the rest of a body is read and thrown away after the answer. Closing at once could lose the answer. */
 const LINGER_MS = 2000;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route reads the body itself and bounds how long that pauses. */
+    /** The route reads the body itself and bounds its pauses. */
     bodyStream?: true;
   }
 }
 
-/** Root hook: a body must be there within `limitMs` of its headers, unless the route takes it as a stream. */
+/**
+ * The root hook. A body must be there within `limitMs` of its headers, unless the route takes it as a stream. After
+ * the answer every body has 2 s left.
+ */
 export function guardBodies(limitMs: number): onRequestHookHandler {
   return (request, reply, done) => {
     if (hasBody(request.raw)) {

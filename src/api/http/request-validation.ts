@@ -1,10 +1,10 @@
-/** Checks what a client sent against a zod schema, and says what is wrong in words: the field, the fault, the fix. */
+/** Checks input of clients against a zod schema. The error names the field, the fault and the fix. */
 import type { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
 
 const MAX_ISSUES = 3;
 
-/** `value` as the schema gives it back. Throws DRV_REQUEST_INVALID; `part` names where the value came from. */
+/** Returns what the schema makes of `value`. Throws DRV_REQUEST_INVALID; `part` names where the value came from. */
 export function parseRequest<T>(schema: z.ZodType<T>, value: unknown, part: 'path' | 'query' | 'body'): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

@@ -1,7 +1,7 @@
 /**
- * A route as data: who may call it, what it takes and answers as zod schemas, and what it does. The schemas check
- * requests here and describe the API elsewhere (OpenAPI); responses are not run through them, so that prebuilt
- * bytes go out as they are.
+ * A route as data: who may call it, its input and answers as zod schemas, and its handler. The schemas check
+ * requests here and describe the API in `openapi/`. Answers are not run through them, so that prebuilt bytes can be
+ * sent as they are.
  */
 import type { Readable } from 'node:stream';
 import type {
@@ -17,15 +17,18 @@ import type { ErrorCode } from '../../model/errors.js';
 import { BodyStream } from './body-stream.js';
 import { parseRequest } from './request-validation.js';
 
-/** Longest time that a handler may take. */
+/** The longest time that a handler may take. */
 const HANDLER_TIMEOUT_MS = 60_000;
 
-/** `open`: no key. `instance-or-ALL`: an ALL key, or the token of the instance that the path's `id` names. */
+/**
+ * `open`: no key. `PUBLIC`: any key. `ALL`: an ALL key. `instance-or-ALL`: an ALL key, or the token of the instance
+ * that the path's `id` names.
+ */
 export type Scope = 'open' | 'ALL' | 'PUBLIC' | 'instance-or-ALL';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** For a route that takes no parameters, query or body: whatever came is left alone. */
+/** The schema of parameters, query or body that the route does not look at. */
 export const nothing = z.unknown();
 
 export interface Answer {
@@ -36,21 +39,21 @@ export interface Answer {
   readonly contentType?: string;
 }
 
-/** What is known of a route without calling it. */
+/** A route without its handler: all that its description needs. */
 export interface RouteDescription {
   readonly method: Method;
-  /** Under `/api`, parameters as `:id`. */
+  /** Below `/api`; parameters as `:id`. */
   readonly path: string;
   readonly scope: Scope;
   readonly summary: string;
-  /** Success only; error answers are `{error}` everywhere. */
+  /** The answers of success, by status. Every error answer is `{error}`. */
   readonly answers: Readonly<Record<number, Answer>>;
-  /** What it may refuse with, beside what every route may (a bad request, no key, too many, not ready). */
+  /** The errors of this route, beside those of every route (a bad request, no key, too many calls, not ready). */
   readonly errors?: readonly ErrorCode[];
   readonly params: z.ZodType;
   readonly query: z.ZodType;
   readonly body: z.ZodType;
-  /** What the body must be, where that is checked further down and `body` only lets it pass. */
+  /** The schema of the body in the description, where `body` accepts anything because another part checks it. */
   readonly documentedBody?: z.ZodType;
   /** Content types of a body that is taken as bytes, for the description. */
   readonly bodyTypes?: readonly string[];
@@ -64,7 +67,7 @@ export interface RouteCall<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** With `bodyStream` the body as it comes, bounded in size and idle time; without, it has been read into `body`. */
+  /** With `bodyStream` the body as a stream, bounded in size and pauses. Without it, `body` holds what was read. */
   readonly stream: Readable;
   readonly request: FastifyRequest;
 }
@@ -73,23 +76,24 @@ export interface RouteSpec<P, Q, B> extends RouteDescription {
   readonly params: z.ZodType<P>;
   readonly query: z.ZodType<Q>;
   readonly body: z.ZodType<B>;
-  /** True: never waits for anything, so that no timer guards it. */
+  /** True: the handler never waits, so that it needs no timer. */
   readonly isImmediate?: boolean;
   /**
-   * The body is not read before `handle` is called, which gets it as `call.stream`: of any content type, up to
-   * maxUploadMB (else DRV_REQUEST_TOO_LARGE, before anything is read where Content-Length tells). `body` is `nothing`.
-   * Takes as long as bytes come. What is left unread when the answer is out is thrown away.
+   * The handler gets the body unread, as `call.stream`; `body` is `nothing`.
+   * Any content type will do, up to maxUploadMB. A larger body is refused with DRV_REQUEST_TOO_LARGE, before a byte
+   * is read where Content-Length says so. An upload may last as long as bytes come. A rest that is unread after the
+   * answer is thrown away.
    */
   readonly bodyStream?: true;
-  /** The work bounds its own time, such as a download: no timer guards it, and nothing is sent meanwhile. */
+  /** The work bounds its own time, such as a download. It runs without a timer, and nothing is sent meanwhile. */
   readonly isUntimed?: true;
-  /** The answer is a stream: it may take as long as its reader reads on. */
+  /** The answer is a stream, and may last as long as its reader reads. */
   readonly answerStream?: true;
-  /** Answers with the returned value as JSON, or by `reply` and returns undefined. */
+  /** Returns the value to answer with as JSON. Returns undefined when it has answered by `reply`. */
   handle(call: RouteCall<P, Q, B>, reply: FastifyReply): MaybePromise<unknown>;
 }
 
-/** Binds a handler to its schemas and forgets their types, so that routes of all kinds make one table. */
+/** Binds a handler to its schemas and hides their types, so that all routes fit into one table. */
 export function defineRoute<P, Q, B>(spec: RouteSpec<P, Q, B>): Route {
   const register = (server: FastifyInstance): void => {
     if (spec.bodyStream === true) {
@@ -102,12 +106,12 @@ export function defineRoute<P, Q, B>(spec: RouteSpec<P, Q, B>): Route {
   return { ...spec, register };
 }
 
-/** In a context of its own, where no body is parsed and every content type will do. */
+/** Registers the route in a context of its own, which parses no body and accepts every content type. */
 function registerWithStream<P, Q, B>(server: FastifyInstance, spec: RouteSpec<P, Q, B>): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
   server.addHook('preParsing', (request, _reply, payload, done) => {
-    // Else a type that is not well-formed would be refused.
+    // Fastify refuses a content type that is not well-formed.
     delete request.headers['content-type'];
     done(null, payload);
   });
@@ -137,7 +141,7 @@ function addRoute<P, Q, B>(
   });
 }
 
-/** Until the answer is out: then the server's own limits hold again. */
+/** Takes the time limit off the connection until the answer is sent. Then the server's own limits hold again. */
 const allowSilence: preHandlerHookHandler = (_request, reply, done) => {
   reply.raw.setTimeout(0);
   done();

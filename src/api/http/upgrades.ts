@@ -1,8 +1,8 @@
 /**
- * Sorts what Node calls an upgrade. Its HTTP server, once somebody listens for WebSockets, hands over every request
- * with an `Upgrade` header, body unread, also those that only offer one: Java's HTTP client offers `h2c` with every
- * plain request. RFC 9110 (7.8) says to ignore what is not wanted: those requests are put back on their connection
- * without the offer, and answered like any other.
+ * Sorts requests with an `Upgrade` header into WebSocket handshakes and plain requests.
+ * Once a Node server has a listener for upgrades, it hands over every such request with its body unread. Many only
+ * offer an upgrade: Java's HTTP client offers `h2c` with every plain request. RFC 9110 (7.8) lets a server ignore
+ * an offer. So plain requests are put back on their connection without it, and are answered like any other.
  */
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,15 +10,15 @@ import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasBody } from './request-guard.js';
 
-/** The first Node that hands over the body of such a request as a stream, not as the bytes that follow. */
+/** The first version of Node that hands over the body of such a request as a stream. */
 const FIRST_WITH_BODY_STREAMS = 26;
 const OFFER_HEADERS: ReadonlySet<string> = new Set(['upgrade', 'http2-settings']);
 
 export interface UpgradesOptions {
   readonly server: Server;
-  /** Hears `upgrade` for WebSockets only; never listens on a port. */
+  /** Gets the `upgrade` events of WebSocket handshakes. It never listens on a port. */
   readonly sockets: Server;
-  /** Patterns of the socket endpoints, as the router has them: `/api/instances/:id/live-log`. */
+  /** The paths of the socket endpoints, as the router has them: `/api/instances/:id/live-log`. */
   readonly patterns: readonly string[];
 }
 
@@ -27,8 +27,8 @@ export class Upgrades {
   readonly #sockets: Server;
   readonly #paths: readonly RegExp[];
   readonly #handshakes = new WeakSet<IncomingMessage>();
-  /** Connections that no parser of Node's server has: it does not close them either. */
-  readonly #held = new Map<Socket, () => void>();
+  /** Connections that Node's server has handed over. It does not close them any more. */
+  readonly #detached = new Map<Socket, () => void>();
 
   constructor({ server, sockets, patterns }: UpgradesOptions) {
     this.#server = server;
@@ -38,16 +38,16 @@ export class Upgrades {
     );
     const [major] = process.versions.node.split('.', 1);
     if (Number(major) >= FIRST_WITH_BODY_STREAMS) {
-      // Such a Node can be told to ignore an offer itself. It then forgets what is pipelined behind the request, so
-      // that this is only for those with a body.
+      // This Node can ignore an offer by itself. It then forgets requests that are pipelined behind this one, so it
+      // may do so only for requests with a body.
       Object.assign(server, { shouldUpgradeCallback: (request: IncomingMessage) => !hasBody(request) });
     }
     server.on('upgrade', (request, socket, rest) => this.#onUpgrade(request, socket, rest));
   }
 
   /**
-   * Called for each request before it is answered. After an answer to a handshake nothing else can be said on its
-   * connection: no parser reads it any more.
+   * Called for each request before it is answered. The answer to a handshake is the last one on its connection,
+   * because no parser reads it any more.
    */
   readonly closeAfterAnswer = ({ raw }: FastifyRequest, reply: FastifyReply): void => {
     if (!this.#handshakes.has(raw)) return;
@@ -55,30 +55,30 @@ export class Upgrades {
     reply.raw.once('finish', () => raw.socket.destroySoon());
   };
 
-  /** Ends what the server's own `closeAllConnections` does not know. */
+  /** Closes the connections that the server's own `closeAllConnections` does not know. */
   closeAll(): void {
-    for (const connection of this.#held.keys()) connection.destroy();
+    for (const connection of this.#detached.keys()) connection.destroy();
   }
 
   #onUpgrade(request: IncomingMessage, socket: Duplex, rest: Buffer): void {
     const connection = request.socket;
     const isHandshake = this.#isHandshake(request);
-    this.#hold(connection);
+    this.#detach(connection);
     if (!isHandshake) socket.unshift(Buffer.concat([headWithoutOffer(request), rest]));
     const next = isHandshake
       ? (): void => this.#handOver(request, socket, rest)
       : (): void => this.#putBack(connection);
-    // Never inside the parser's own call; and pipelined requests before this one have the connection until their end.
+    // Not inside the parser's own call. And earlier requests of the connection are answered first.
     setImmediate(() => this.#afterAnswersBefore(connection, next));
   }
 
-  #hold(connection: Socket): void {
+  #detach(connection: Socket): void {
     const forget = (): void => {
-      this.#held.delete(connection);
+      this.#detached.delete(connection);
     };
-    this.#held.set(connection, forget);
+    this.#detached.set(connection, forget);
     connection.once('close', forget);
-    // Node has taken its own listener off.
+    // Node has removed its own error listener.
     connection.on('error', destroy);
   }
 
@@ -90,9 +90,9 @@ export class Upgrades {
   }
 
   #putBack(connection: Socket): void {
-    const forget = this.#held.get(connection);
+    const forget = this.#detached.get(connection);
     if (forget !== undefined) connection.off('close', forget);
-    this.#held.delete(connection);
+    this.#detached.delete(connection);
     connection.off('error', destroy);
     this.#server.emit('connection', connection);
   }
@@ -103,7 +103,7 @@ export class Upgrades {
     this.#sockets.emit('upgrade', request, socket, rest);
   }
 
-  /** Only what may become a WebSocket; all else, even if it asks for one, is a plain request with a plain answer. */
+  /** True for what may become a WebSocket. All else is a plain request, even if it asks for one. */
   #isHandshake(request: IncomingMessage): boolean {
     const { method, headers, httpVersion, url = '' } = request;
     return (
@@ -120,14 +120,14 @@ function destroy(this: Socket): void {
   this.destroy();
 }
 
-/** The answer that a connection is taken by; Node keeps it there for its own pipelining. */
+/** The answer that is under way on the connection. Node keeps it there for its own pipelining. */
 function currentAnswer(connection: Socket): ServerResponse | undefined {
   if (!('_httpMessage' in connection)) return undefined;
   const { _httpMessage: answer } = connection;
   return answer instanceof ServerResponse ? answer : undefined;
 }
 
-/** The bytes of the request's head as they came, but for the offer: Node's parser has seen each of them already. */
+/** The bytes of the request's head without the offer. Node's parser has accepted each line already. */
 function headWithoutOffer({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
