@@ -1,4 +1,4 @@
-/** Wakes all that wait for something to change; who wakes looks again for itself. */
+/** Wakes everything that waits for a change of a live log. It carries no news: each waiter looks again for itself. */
 import type { Clock } from '../../loop/clock.js';
 
 export class Bell {
@@ -8,7 +8,7 @@ export class Bell {
     for (const wake of [...this.#waiting]) wake();
   }
 
-  /** Resolves at the next `ring`, when `signal` aborts, or after `limit`; never rejects. */
+  /** Resolves at the next `ring`, when `signal` aborts, or after `limit`. Never rejects. */
   wait(signal: AbortSignal, limit?: { readonly clock: Clock; readonly ms: number }): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {

@@ -1,22 +1,25 @@
-/** A stretch of consecutive log lines, or of lines that are no longer kept, and its frames in each form, made once. */
+/**
+ * Consecutive log lines, or a gap of lines that are no longer kept, with their WebSocket frames. The frames of each
+ * form are made once, for all clients.
+ */
 import type { LogBatch } from '../../logs/log-batch.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import { encodeTextFrames } from '../sockets/text-frames.js';
 
-/** How a client wants its lines. */
+/** The form in which a client wants its lines. */
 export interface LineForm {
-  /** Keeps colours and other terminal sequences. */
+  /** True: colours and other terminal sequences stay. */
   readonly isAnsi: boolean;
-  /** `<number> <line>`. */
+  /** True: a frame is `<number> <line>`. */
   readonly isNumbered: boolean;
 }
 
 export class LogChunk {
   readonly first: number;
-  /** The line after the last one. */
+  /** The number after that of the last line. */
   readonly next: number;
   readonly isGap: boolean;
-  /** Of the text, roughly: what it costs to keep. */
+  /** Roughly the memory that the text takes. */
   readonly bytes: number;
   readonly #batch: LogBatch;
   readonly #frames = new Map<number, Buffer>();
@@ -35,7 +38,7 @@ export class LogChunk {
     }
   }
 
-  /** From line `from` on, which lies in it; the whole chunk is encoded once for all who ask. */
+  /** Returns the frames from line `from` on, which must lie in the chunk. Those of the whole chunk are kept. */
   framesFrom(from: number, form: LineForm): Buffer {
     if (from > this.first) return this.#encode(from, form);
     const key = (form.isAnsi ? 1 : 0) + (form.isNumbered ? 2 : 0);

@@ -1,18 +1,21 @@
-/** The log of one instance on one node. An instance that moves begins a new one, with numbers from 1. */
+/**
+ * The log of one instance on one node. When an instance moves, its next node begins another log, with numbers from
+ * 1.
+ */
 import type { InstanceRecord } from '../../model/instance.js';
 import type { RecentLines } from './live-log-recent.js';
 
 export interface LogOfNode {
   readonly nodeId: string;
-  /** As it was placed on that node, whatever became of it. */
+  /** The latest record with the instance on this node, even when the instance has moved since. */
   record: InstanceRecord;
   readonly recent: RecentLines;
-  /** Lines that there were when it was opened last. */
+  /** How many lines it had when it was opened last. */
   total: number;
-  /** Why it was begun, told to who read the one before. */
+  /** Why it was begun: a line for clients that read the log before. */
   readonly reason: string;
-  /** Nothing is added to it any more. */
+  /** True: it gets no more lines. */
   isOver: boolean;
-  /** The one after it. */
+  /** The log that came after it. */
   successor: LogOfNode | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * One client of a live log, at its own pace: near the end it gets the chunks that all get; further back it reads
- * from the node's disk until it has caught up. What waits for it in memory is bounded.
+ * Sends a live log to one client, at the client's own pace. Near the end it sends the chunks in memory; further
+ * back it reads the node's disk until it has caught up. It bounds what waits for the client in memory.
  */
 import type PQueue from 'p-queue';
 import type { InstanceStreams } from '../../channel/services/instance-streams.js';
@@ -11,16 +11,16 @@ import { Bell } from './live-log-bell.js';
 import { type LineForm, LogChunk } from './live-log-chunk.js';
 import type { LogOfNode } from './live-log-of-node.js';
 
-/** A client that has not taken so much gets nothing more until it has. */
+/** While more than this waits for the client, nothing more is sent. */
 const MAX_BUFFERED_BYTES = 512 * 1024;
-/** How long a client may stand still and keep its place among those that read from disk. */
+/** How long a client may stand still before it gives up its place among those that read from disk. */
 const PLACE_MS = 5000;
-/** A node that gives nothing for so long of what it should have is asked again. */
+/** How long a node may give no lines that it should have. Then it is asked again. */
 const SILENCE_MS = 10_000;
 const RETRY_MS = 500;
 const NORMAL = 1000;
 
-/** Where a client begins: so many lines from the end, or at that line. */
+/** Where a client begins: so many lines before the end, or at the line of that number. */
 export type LogStart = { readonly tail: number } | { readonly since: number };
 
 export interface LogReaderOptions {
@@ -30,19 +30,19 @@ export interface LogReaderOptions {
   readonly form: LineForm;
   readonly streams: Pick<InstanceStreams, 'readLogs' | 'followLogs'>;
   readonly clock: Clock;
-  /** Bounds how many read from disk at once. */
+  /** Bounds how many clients read from disk at once. */
   readonly places: PQueue;
 }
 
 export class LogReader {
   readonly #options: LogReaderOptions;
   #log: LogOfNode | undefined;
-  /** Number of the line that is sent next. */
+  /** Number of the next line to send. */
   #next = 1;
-  /** Where it stopped in the log of each node. */
+  /** By node, the number of the next line when the client left the log there. */
   readonly #stops = new Map<string, number>();
   #told: Notice | undefined;
-  /** Who asked for the last lines is not told of those before them. */
+  /** True: the first gap is not shown, because the client asked for the last lines only. */
   #skipsGap: boolean;
 
   constructor(options: LogReaderOptions) {
@@ -50,7 +50,7 @@ export class LogReader {
     this.#skipsGap = 'tail' in options.start;
   }
 
-  /** Runs until the socket has closed, or closes it when the instance is gone and all was sent. */
+  /** Runs until the socket is closed. Closes it when the instance is gone and everything was sent. */
   async run(): Promise<void> {
     const { socket, live } = this.#options;
     const { signal } = socket;
@@ -100,7 +100,7 @@ export class LogReader {
     this.#told = notice;
   }
 
-  /** Sends what is there and fits; false: nothing was. */
+  /** Sends the lines in memory that fit. Returns false when there were none. */
   #sendRecent({ recent }: LogOfNode): boolean {
     const { socket } = this.#options;
     const before = this.#next;
@@ -125,7 +125,7 @@ export class LogReader {
     const { places, socket, live, clock } = this.#options;
     const { signal } = socket;
     const before = this.#next;
-    // Rejects only when the socket closes while it waits for a place.
+    // It rejects only when the socket closes while the client waits for its place.
     const isRead = await places.add(() => this.#readFromDisk(log), { signal }).catch(() => false);
     if (signal.aborted || isRead || this.#next > before) return;
     if (log.isOver) this.#giveUp(log);
@@ -135,7 +135,7 @@ export class LogReader {
     }
   }
 
-  /** The node that has these lines is not there, and the instance is not there any more. */
+  /** Passes over lines that can no longer be read: the log is over, and its node does not answer. */
   #giveUp(log: LogOfNode): void {
     const { socket } = this.#options;
     const last = log.recent.first - 1;
@@ -143,7 +143,10 @@ export class LogReader {
     this.#next = last + 1;
   }
 
-  /** Until it has caught up, or its client stands still. False: the node did not give what it should have. */
+  /**
+   * Reads until the client has caught up or stands still. Returns false when the node did not give what it should
+   * have.
+   */
   async #readFromDisk(log: LogOfNode): Promise<boolean> {
     const { streams, socket, clock } = this.#options;
     const ending = new AbortController();
@@ -159,7 +162,7 @@ export class LogReader {
       }
       return false;
     } catch {
-      // The live log's own stream meets the same and says so.
+      // The live log's own stream fails in the same way, and tells the clients.
       return false;
     } finally {
       silence.cancel();

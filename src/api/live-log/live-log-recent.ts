@@ -1,22 +1,22 @@
 /**
- * The newest lines of a log in memory, for all clients that have read up to about there: gathered for a few
- * milliseconds into chunks, bounded, the oldest dropped. Who needs older lines reads them from the node's disk.
+ * The newest lines of a log, in memory, for all clients that have read nearly to the end. It gathers lines into
+ * chunks for a few milliseconds, and drops the oldest at its bounds. Older lines are read from the node's disk.
  */
 import type { LogBatch } from '../../logs/log-batch.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { LogChunk } from './live-log-chunk.js';
 
-/** Lines that come in quick succession are handed on together, so often at most. */
+/** How long lines that follow each other quickly are gathered into one chunk. */
 const GATHER_MS = 10;
 const MAX_CHUNK_BYTES = 64 * 1024;
 const MAX_BYTES = 1024 * 1024;
 const MAX_CHUNKS = 1000;
 
 export interface RecentLinesOptions {
-  /** Number of the line that comes next. */
+  /** Number of the next line. */
   readonly first: number;
   readonly clock: Clock;
-  /** There are new chunks. */
+  /** Called when there are new chunks. */
   readonly onMore: () => void;
 }
 
@@ -26,7 +26,7 @@ export class RecentLines {
   #bytes = 0;
   #gathered: string[] = [];
   #gatheredBytes = 0;
-  /** Number of the first line gathered. */
+  /** Number of the first line after the chunks. */
   #next: number;
   #flushedAt = Number.NEGATIVE_INFINITY;
   #timer: TimerHandle | undefined;
@@ -36,22 +36,22 @@ export class RecentLines {
     this.#next = options.first;
   }
 
-  /** Number of the oldest line that is held, or of the next one. */
+  /** Number of the oldest line in memory, or of the next one when there is none. */
   get first(): number {
     return this.#chunks[0]?.first ?? this.#next;
   }
 
-  /** The line after the newest that `chunkAt` gives. */
+  /** Number of the line after the last chunk. */
   get next(): number {
     return this.#next;
   }
 
-  /** The line after the newest that was taken. */
+  /** Number of the line after the newest that was taken. */
   get received(): number {
     return this.#next + this.#gathered.length;
   }
 
-  /** Batches come in order; what was taken before is not taken again. */
+  /** Takes the next batch. Lines that it took before are left out; a hole before the batch becomes a gap. */
   take(batch: LogBatch): void {
     const { received } = this;
     if (batch.kind === 'gap') {
@@ -67,12 +67,12 @@ export class RecentLines {
     this.#flushInTime();
   }
 
-  /** The chunk that holds line `number`. */
+  /** The chunk that holds line `number`; undefined: it is not in memory. */
   chunkAt(number: number): LogChunk | undefined {
     return this.#chunks.findLast(({ first, next }) => first <= number && number < next);
   }
 
-  /** Shows what was gathered. */
+  /** Makes a chunk of the lines gathered so far. */
   flush(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -92,7 +92,7 @@ export class RecentLines {
     this.#options.onMore();
   }
 
-  /** A line after a pause is shown at once. */
+  /** Makes a chunk at once after a pause, else when the time to gather is over. */
   #flushInTime(): void {
     if (this.#timer !== undefined || this.#gathered.length === 0) return;
     const waitMs = this.#flushedAt + GATHER_MS - this.#options.clock.monotonic();

@@ -1,4 +1,4 @@
-/** `/instances/{id}/live-log`: the lines of one instance as they are written, one a frame. */
+/** `/instances/{id}/live-log`: the lines of one instance as they are written, one line a frame. */
 import { z } from 'zod';
 import { visible } from '../routes/instance-routes.js';
 import { instanceParams } from '../routes/instance-schemas.js';

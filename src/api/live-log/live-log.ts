@@ -1,7 +1,7 @@
 /**
- * The live log of one instance, for all clients that follow it: one stream from the node that holds it, taken up
- * again where it broke off, and begun anew where the instance moves. It waits for no client; clients read what it
- * holds (`LogReader`).
+ * The live log of one instance, for all clients that follow it. It keeps one stream from the instance's node,
+ * resumes it where it broke off, and begins another when the instance moves. It waits for no client: each reads at
+ * its own pace (`LogReader`).
  */
 import { type InstanceStreams, logNodeOf } from '../../channel/services/instance-streams.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
@@ -14,13 +14,13 @@ import { Bell } from './live-log-bell.js';
 import type { LogOfNode } from './live-log-of-node.js';
 import { RecentLines } from './live-log-recent.js';
 
-/** Lines that are read ahead where the log begins anew. */
+/** How many lines are read ahead when the log begins anew. */
 const MOST_AHEAD = 1000;
 const RETRY_MS = 250;
 const MAX_RETRY_MS = 5000;
-/** How long the last lines of an instance that is gone may take to come. */
+/** How long it waits for the last lines of an instance that is gone. */
 const SETTLE_MS = 1000;
-/** How long the output of an instance that is being removed is followed: a usual stop, and a little more. */
+/** How long the output of an instance is followed during its removal: a usual stop, and a little more. */
 const REMOVAL_MS = 15_000;
 
 export interface LiveLogNeeds {
@@ -34,17 +34,17 @@ export interface LiveLogOptions {
   readonly dependencies: LiveLogNeeds;
   readonly clock: Clock;
   readonly record: InstanceRecord;
-  /** Lines from before now that the first client wants. */
+  /** How many earlier lines the first client wants. */
   readonly ahead: number;
 }
 
-/** Something that clients are told once while it lasts. */
+/** A line that each client gets once while it holds, such as that the node is away. */
 export interface Notice {
   readonly text: string;
 }
 
 export class LiveLog {
-  /** Rings when there are lines, and whenever anything below changes. */
+  /** Rings when there are new lines, and when a getter below changes. */
   readonly changed = new Bell();
   readonly id: string;
   readonly #options: LiveLogOptions;
@@ -64,7 +64,7 @@ export class LiveLog {
     this.id = options.record.id;
   }
 
-  /** Undefined until the node that holds it was reached for the first time. */
+  /** Undefined until the node of the instance was reached for the first time. */
   get current(): LogOfNode | undefined {
     return this.#current;
   }
@@ -73,12 +73,12 @@ export class LiveLog {
     return this.#notice;
   }
 
-  /** The instance is no more, and `current` is over. */
+  /** True: the instance is gone, and `current` gets no more lines. */
   get isRemoved(): boolean {
     return this.#isRemoved;
   }
 
-  /** Runs until `close`, or until the instance is no more; never rejects. */
+  /** Follows the log until `close`, or until the instance is gone. Never rejects. */
   async run(): Promise<void> {
     const { signal } = this.#closing;
     for (let record = this.#record(); record !== undefined && !signal.aborted; record = this.#record()) {
@@ -91,7 +91,7 @@ export class LiveLog {
     this.changed.ring();
   }
 
-  /** The instance has another node or is gone, or the condition of a node changed. */
+  /** Called when the instance has another node or is gone, and when the condition of a node changed. */
   poke(): void {
     this.#boundRemoval();
     const log = this.#current;
@@ -104,14 +104,17 @@ export class LiveLog {
     this.#poked.ring();
   }
 
-  /** Idempotent. */
+  /** Ends the stream and `run`. Idempotent. */
   close(): void {
     this.#closing.abort();
     this.#stream?.abort();
     this.#removal?.cancel();
   }
 
-  /** Undefined: gone, also where another has its id now; or being removed by a node that is away or takes too long. */
+  /**
+   * The record of the instance to follow. Undefined when it is gone, even if another has its id now, and when it is
+   * being removed by a node that is away or takes too long.
+   */
   #record(): InstanceRecord | undefined {
     const now = this.#kept();
     if (now?.desired.goal !== 'remove') return now;
@@ -126,7 +129,7 @@ export class LiveLog {
     return now?.createdAt === record.createdAt ? now : undefined;
   }
 
-  /** To clients a removed instance is gone at once; only what it still says is worth waiting for. */
+  /** Starts the time that is left for the last output of an instance with goal `remove`. */
   #boundRemoval(): void {
     if (this.#removal !== undefined || this.#kept()?.desired.goal !== 'remove') return;
     this.#removal = this.#options.clock.setTimer(REMOVAL_MS, () => {
@@ -142,7 +145,7 @@ export class LiveLog {
     return nodeId !== undefined && nodeId !== log.nodeId;
   }
 
-  /** One stream, to its end. */
+  /** Follows one stream to its end, and waits before the next. */
   async #attempt(record: InstanceRecord, nodeId: string): Promise<void> {
     const { signal } = this.#closing;
     try {
@@ -167,7 +170,7 @@ export class LiveLog {
     this.#failures = 0;
     this.#clearNotice();
     this.changed.ring();
-    // It may have moved while the node was asked.
+    // The instance may have moved while the node was asked.
     this.poke();
     try {
       const position = { since: log.recent.received };
@@ -181,7 +184,7 @@ export class LiveLog {
     }
   }
 
-  /** The log on `nodeId`: the one that was followed before, if it is still that. */
+  /** Returns the log on `nodeId`: the current one if the node still has it, else a new one. */
   #open(record: InstanceRecord, nodeId: string, total: number): LogOfNode {
     const before = this.#current;
     if (before?.nodeId === nodeId && before.recent.received <= total + 1) {
@@ -205,7 +208,7 @@ export class LiveLog {
     return log;
   }
 
-  /** Ends the stream of a log that gets no more lines, after those that it has. */
+  /** Waits for the lines that a log still has, then ends its stream: it gets no more. */
   async #settle(log: LogOfNode, stream: AbortController): Promise<void> {
     if (this.#isSettling) return;
     this.#isSettling = true;
@@ -218,7 +221,7 @@ export class LiveLog {
       await this.changed.wait(late.signal);
     }
     timer.cancel();
-    // A last line without an end is held back by the stream.
+    // The stream does not send a last line without a newline, so it is taken from `readLogs`.
     const line = end?.lines.at(-1);
     if (end !== undefined && line !== undefined && log.recent.received === end.totalLines && !log.isOver)
       log.recent.take({ kind: 'lines', firstLine: end.totalLines, lines: [line] });

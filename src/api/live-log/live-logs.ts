@@ -1,4 +1,4 @@
-/** The live logs that somebody follows, one for each instance however many clients it has. Made by the API server. */
+/** The live logs that clients follow: one for each instance, however many clients it has. The API server makes it. */
 import PQueue from 'p-queue';
 import { logNodeOf } from '../../channel/services/instance-streams.js';
 import type { Clock } from '../../loop/clock.js';
@@ -9,9 +9,9 @@ import { LiveLog, type LiveLogNeeds } from './live-log.js';
 import type { LineForm } from './live-log-chunk.js';
 import { LogReader, type LogStart } from './live-log-reader.js';
 
-/** Clients that read from disk at once, each with a stream of its own; the others wait for a place. */
+/** How many clients read from disk at once, each with a stream of its own. The others wait for a place. */
 const MAX_FROM_DISK = 64;
-/** What is read ahead for a first client that resumes: it is most likely not far behind. */
+/** How many lines are read ahead for a first client that resumes: it is most likely not far behind. */
 const RESUME_AHEAD = 100;
 const FAULT = 1011;
 
@@ -56,7 +56,7 @@ export class LiveLogs {
     ];
   }
 
-  /** Serves `socket` until it closes. */
+  /** Serves `socket` until it closes. Returns at once. */
   attach(socket: ApiSocket, record: InstanceRecord, { start, form }: LogRequest): void {
     const { dependencies, clock } = this.#options;
     const followed = this.#follow(record, 'tail' in start ? start.tail : RESUME_AHEAD);
@@ -81,7 +81,7 @@ export class LiveLogs {
       .finally(() => this.#leave(record.id, followed));
   }
 
-  /** Idempotent. */
+  /** Ends all logs. Idempotent. */
   close(): void {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     for (const set of this.#followed.values()) for (const { live } of set) live.close();
