@@ -1,6 +1,6 @@
 /**
- * `/console`: lines of the command tree over a WebSocket. Consoles are independent; one that is not read waits for
- * its reader, and one that sends more than is carried out is told so.
+ * `/console`: runs lines of the command tree over a WebSocket. Consoles do not wait for each other. A console waits
+ * for a client that reads slowly, and refuses lines while too many wait.
  */
 import { actorLabel } from '../access/auth.js';
 import type { CommandRunner } from '../http/command-runner.js';
@@ -8,7 +8,7 @@ import { nothing } from '../http/route.js';
 import type { ApiSocket, SocketSpec } from './socket.js';
 
 const MAX_WAITING = 100;
-/** A client that sends and does not read: refusing its lines must not fill the memory. */
+/** A client that sends without reading is closed at this limit, so that the refusals do not fill the memory. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 const ENDINGS: ReadonlySet<string> = new Set(['exit', 'quit']);
 const NORMAL = 1000;
@@ -66,7 +66,10 @@ class ConsoleSession {
     this.#socket.sendText(`error: ${refused} refused: ${MAX_WAITING} are waiting already`);
   }
 
-  /** Never rejects: the runner does not throw, and a closed socket takes everything. */
+  /**
+   * Runs the waiting lines one after the other. Never rejects: the runner does not throw, and a closed socket
+   * ignores text.
+   */
   async #runAll(): Promise<void> {
     this.#isRunning = true;
     for (let line = this.#next(); line !== undefined; line = this.#next()) {

@@ -1,6 +1,6 @@
 /**
- * One open WebSocket as its endpoint sees it: bounded in both directions, silent once closed. The library does the
- * frames; this holds the limits.
+ * One open WebSocket as its endpoint sees it: bounded in both directions, and silent once closed. The library
+ * encodes and decodes frames; this class keeps the limits.
  */
 
 import type { Socket } from 'node:net';
@@ -11,9 +11,9 @@ import type { ApiSocket } from './socket.js';
 
 const KIB = 1024;
 const DRAINED_BYTES = 256 * KIB;
-/** Nothing is worth holding more for one reader; endpoints stop long before. */
+/** No reader gets more memory than this. Endpoints stop sending long before. */
 const MAX_BUFFERED_BYTES = 16 * KIB * KIB;
-/** A client that pings and does not read gets no more answers than this. */
+/** While this much waits for a client, its pings are not answered. */
 const MAX_PONG_BACKLOG_BYTES = 64 * KIB;
 const MAX_EARLY_BYTES = 64 * KIB;
 const MAX_REASON_BYTES = 123;
@@ -28,7 +28,7 @@ export const CLOSE = {
 
 export interface OpenSocketOptions {
   readonly websocket: WebSocket;
-  /** What `websocket` runs on. */
+  /** The connection of `websocket`. */
   readonly connection: Socket;
   readonly actor: Actor;
   readonly address: string;
@@ -41,7 +41,7 @@ export class OpenSocket implements ApiSocket {
   readonly #connection: Socket;
   readonly #closed = new AbortController();
   #listener: ((text: string) => void) | undefined;
-  /** Frames from before there was a listener. */
+  /** Frames that came before the listener was set. */
   readonly #early: string[] = [];
   #earlyBytes = 0;
   #drained: (() => void)[] = [];
@@ -76,7 +76,7 @@ export class OpenSocket implements ApiSocket {
 
   sendFrames(frames: Buffer): void {
     if (!this.#isOpen) return;
-    // Without compression the library writes its own frames whole and at once, so that these come between them.
+    // Without compression the library writes each frame whole and at once, so that these fall between its frames.
     this.#connection.write(frames);
     this.#limitBuffer();
   }
@@ -97,17 +97,17 @@ export class OpenSocket implements ApiSocket {
     this.#end();
   }
 
-  /** Closes so that nothing that is still on its way out gets there either. For a key that is no more. */
+  /** Closes the socket of a revoked key. Output that the client has not got yet is dropped. */
   revoke(reason: string): void {
     if (this.bufferedBytes > 0) this.#connection.destroy();
     this.close(CLOSE.refused, reason);
   }
 
-  /** Called regularly: gives up a peer of which nothing was heard since the last call, and pings it. */
+  /** Called regularly. Ends the connection when the peer has shown no life since the last call, else pings it. */
   beat(): void {
     const { bytesRead, bytesWritten, writableLength } = this.#connection;
     const taken = bytesWritten - writableLength;
-    // One that reads slowly has the ping still before it. That it reads shows only while something waits for it.
+    // A slow reader finds the ping behind other data. That it reads shows only while something waits for it.
     const isReading = this.#wasBehindAtBeat && taken > this.#takenAtBeat;
     if (bytesRead <= this.#readAtBeat && !isReading) {
       this.#websocket.terminate();
@@ -133,7 +133,7 @@ export class OpenSocket implements ApiSocket {
   }
 
   #hear(text: string): void {
-    // A listener may close the socket; what came after that is not for it.
+    // The listener may have closed the socket. It gets nothing after that.
     if (!this.#isOpen) return;
     if (this.#listener !== undefined) {
       this.#listener(text);

@@ -1,6 +1,6 @@
 /**
- * Every WebSocket from its handshake to its end: how many there may be, whether they still live, and that none
- * outlives its key or the server.
+ * Knows every WebSocket from its handshake to its end. It limits how many there are, pings them, and closes them
+ * with their key or the server.
  */
 import type { Socket } from 'node:net';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
@@ -16,11 +16,11 @@ export interface SocketLimits {
   readonly perKey: number;
   /** Default 1,024. */
   readonly total: number;
-  /** Time between two pings; who lets one pass without a sign of life is closed. Default 30 s. */
+  /** The time between two pings. A client that shows no life in that time is closed. Default 30 s. */
   readonly pingMs: number;
 }
 
-/** A place that a socket holds, from before its upgrade until its connection has closed. */
+/** A socket's place, from before its upgrade until its connection has closed. */
 interface Seat {
   readonly label: string;
   readonly connection: Socket;
@@ -40,12 +40,12 @@ export class SocketBook {
     this.#limits = { perKey, total, pingMs };
   }
 
-  /** How many there are. */
+  /** How many sockets there are, handshakes included. */
   get size(): number {
     return this.#seats.size;
   }
 
-  /** Called before the upgrade. Throws DRV_SOCKET_LIMIT. The place is free again when `connection` has closed. */
+  /** Takes a place before the upgrade. It is free again when `connection` has closed. Throws DRV_SOCKET_LIMIT. */
   reserve(actor: Actor, connection: Socket): void {
     const label = actorLabel(actor);
     const ofKey = this.#perKey.get(label) ?? 0;
@@ -59,14 +59,14 @@ export class SocketBook {
     this.#beat ??= this.#clock.setTimer(this.#limits.pingMs, () => this.#onBeat());
   }
 
-  /** Called when the upgrade is done. */
+  /** Called after the upgrade, with the open socket. */
   opened(connection: Socket, socket: OpenSocket): void {
     const seat = this.#seats.get(connection);
     if (seat === undefined || this.#stopping !== undefined) connection.destroy();
     else seat.socket = socket;
   }
 
-  /** Closes what a key that is gone had opened, and what it was about to open. */
+  /** Closes the open sockets of a revoked key, and the connections of its handshakes. */
   revoke(label: string): void {
     for (const seat of this.#seats.values()) {
       if (seat.label !== label) continue;
@@ -75,7 +75,7 @@ export class SocketBook {
     }
   }
 
-  /** Closes all with 1001. Idempotent. */
+  /** Closes all sockets with 1001, and after 1 s their connections. Idempotent. */
   stop(): Promise<void> {
     this.#stopping ??= this.#closeAll();
     return this.#stopping;

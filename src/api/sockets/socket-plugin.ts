@@ -1,4 +1,7 @@
-/** The WebSocket plugin with our limits, in a context of its own: plain routes do not pay for it. */
+/**
+ * Registers the WebSocket plugin with Drover's limits, in a context of its own, so that plain routes do not pay for
+ * it.
+ */
 import type { Server } from 'node:http';
 import websocket from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
@@ -13,24 +16,24 @@ const KIB = 1024;
 const LIMITS = {
   maxPayload: 64 * KIB,
   maxFragments: 128,
-  /** Pieces of one unfinished frame: enough for the smallest packets there are, not for a byte in each. */
+  /** Pieces of one unfinished frame: enough for the smallest packets of a network, too few for one byte in each. */
   maxBufferedChunks: KIB,
   perMessageDeflate: false,
-  /** Answered by `OpenSocket`, which looks at how much the client reads. */
+  /** Off: `OpenSocket` answers pings, unless the client does not read. */
   autoPong: false,
-  /** Time for a client to answer a close; it may have much to read before that. */
+  /** How long a client may take to answer a close. It may have to read much before that. */
   closeTimeout: 10_000,
 };
 
 export interface SocketPluginOptions {
-  /** Hears `upgrade` for what may become a WebSocket. */
+  /** Gets the `upgrade` events of WebSocket handshakes. */
   readonly upgrades: Server;
   readonly routes: readonly SocketRoute[];
   readonly book: SocketBook;
   readonly logger: Logger;
 }
 
-/** `server` becomes a context in which every route is expected to be a socket's. */
+/** `server` gets the plugin and the socket routes. It must have no other routes. */
 export function registerSockets(
   server: FastifyInstance,
   { upgrades, routes, book, logger }: SocketPluginOptions,
@@ -42,15 +45,15 @@ export function registerSockets(
       handleProtocols: (offered) => selectableProtocols(offered)[0] ?? false,
     },
     errorHandler: (error, socket) => {
-      // What a client did wrong has a code, and the library closes for it by itself.
+      // A fault of the client has a code, and the library closes the socket for it.
       if ('code' in error) return;
       logger.error({ err: error }, `a WebSocket endpoint failed: ${messageOf(error)}`);
       socket.close(CLOSE.fault, 'unexpected fault of the server');
     },
-    // The book closes them, with a reason.
+    // The socket book closes all sockets, with a reason.
     preClose: (done) => done(),
   });
-  // In their turn: the plugin wraps only what is registered after it.
+  // Registered after the plugin, which wraps only later routes.
   server.register((child, _options, done) => {
     for (const route of routes) route.register(child, book);
     done();

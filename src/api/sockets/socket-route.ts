@@ -1,7 +1,4 @@
-/**
- * Brings a `SocketSpec` onto the server. Whoever may not open a socket, or asks for it wrongly, gets an ordinary HTTP
- * answer; the upgrade is the last thing that happens.
- */
+/** Registers a `SocketSpec` on the server. The upgrade comes last: a refusal before it is an ordinary HTTP answer. */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
@@ -15,7 +12,7 @@ import type { SocketBook } from './socket-book.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A WebSocket endpoint: the key may come as a subprotocol. */
+    /** True on WebSocket endpoints, where a subprotocol may carry the key. */
     socket?: true;
   }
 }
@@ -27,11 +24,11 @@ const PROTOCOL = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 type Run = (socket: ApiSocket) => void;
 
 export interface SocketRoute extends SocketDescription {
-  /** `server` has the WebSocket plugin; called once. */
+  /** Registers the endpoint on a server that has the WebSocket plugin. Called once. */
   register(server: FastifyInstance, book: SocketBook): void;
 }
 
-/** Binds a socket endpoint to its schemas and forgets their types, like `defineRoute`. */
+/** Binds a socket endpoint to its schemas and hides their types, like `defineRoute`. */
 export function defineSocketRoute<P, Q>(spec: SocketSpec<P, Q>): SocketRoute {
   if (spec.scope === 'open') throw new Error(`socket ${spec.path} must ask for a key`);
   const register = (server: FastifyInstance, book: SocketBook): void => {
@@ -65,7 +62,7 @@ async function prepare<P, Q>(
   return await spec.open({ params, query, request });
 }
 
-/** What the library would refuse in its own words, and after the fact. */
+/** Checks the handshake before the library does: it would refuse later, and in its own words. */
 function checkHandshake({ headers }: IncomingMessage, reply: FastifyReply): void {
   if (headers['sec-websocket-version'] !== VERSION) {
     reply.header('sec-websocket-version', VERSION);

@@ -1,6 +1,6 @@
 /**
- * Whole WebSocket text frames as a server sends them (RFC 6455: final, unmasked, not compressed), many in one buffer,
- * so that what many clients get is encoded once.
+ * Encodes WebSocket text frames as a server sends them: final, unmasked, not compressed (RFC 6455). Many frames
+ * share one buffer, so that text for many clients is encoded once.
  */
 
 const FINAL_TEXT = 0x81;
@@ -9,7 +9,7 @@ const MEDIUM_MAX = 0xffff;
 const MEDIUM = 126;
 const LONG = 127;
 
-/** One frame for each text, in order. Half surrogate pairs become U+FFFD, as everywhere in Node. */
+/** Encodes one frame for each text, in order. Half surrogate pairs become U+FFFD, as everywhere in Node. */
 export function encodeTextFrames(texts: readonly string[]): Buffer {
   const sizes = texts.map((text) => Buffer.byteLength(text));
   const frames = Buffer.allocUnsafeSlow(sizes.reduce((sum, size) => sum + headSize(size) + size, 0));
@@ -26,7 +26,7 @@ function headSize(size: number): number {
   return size <= MEDIUM_MAX ? 4 : 10;
 }
 
-/** Returns where the payload begins. */
+/** Writes the head of a frame. Returns where the payload begins. */
 function writeHead(frames: Buffer, at: number, size: number): number {
   frames[at] = FINAL_TEXT;
   if (size <= SHORT_MAX) {
