@@ -1,4 +1,4 @@
-/** The named parts of the API's description: the schemas that clients get types for, and the ways to authenticate. */
+/** The named parts of the API's description: schemas that clients get types for, and the ways to authenticate. */
 import type { createDocument, ZodOpenApiComponentsObject, ZodOpenApiOperationObject } from 'zod-openapi';
 import {
   configurationExplanationSchema,
@@ -35,7 +35,7 @@ export type OpenApiDocument = ReturnType<typeof createDocument>;
 type Security = NonNullable<ZodOpenApiOperationObject['security']>;
 
 const REF = /"#\/components\/schemas\/([^"]+)"/g;
-/** What zod-openapi adds to the name of a schema whose answers differ from its requests. */
+/** The suffix that zod-openapi gives the answers' schema of a name, when answers and requests differ. */
 const OUTPUT = 'Output';
 const INPUT = 'Input';
 
@@ -124,7 +124,7 @@ const INSTANCE_EXAMPLE = {
   tps: null,
 };
 
-/** By the name of the schema in the finished document. */
+/** Examples, by the name of the schema in the finished document. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   ConfigurationInput: CONFIGURATION_EXAMPLE,
   Instance: INSTANCE_EXAMPLE,
@@ -143,9 +143,10 @@ export function securityOf(scope: Scope): Security {
 }
 
 /**
- * Puts the named schemas in order, adds their examples and leaves out errors that nothing answers with. Where requests
- * and answers differ (defaults), the answer gets the plain name and the request `<name>Input`: what a client reads is
- * the thing itself.
+ * Finishes the components: puts schemas in order, adds examples, and leaves out error responses that no operation
+ * uses.
+ * Where defaults make answers and requests differ, the schema of answers gets the plain name, and that of requests
+ * `<name>Input`.
  */
 export function finishComponents(document: OpenApiDocument): unknown {
   const schemas = document.components?.schemas ?? {};

@@ -1,7 +1,6 @@
 /**
- * The API's description at `/api/openapi.json` and a page to read it at `/docs`: Swagger UI, served by ourselves from a
- * fixed table of files. Open to everyone, as neither holds anything secret and a browser sends no key for a page. The
- * page asks no other host for anything.
+ * Serves the API's description at `/api/openapi.json`, and Swagger UI at `/docs` to read it. Both are open: they
+ * hold nothing secret, and a browser sends no key for a page. The page asks no other host for anything.
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -17,7 +16,7 @@ const HTML_TYPE = 'text/html; charset=utf-8';
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 const STYLE_TYPE = 'text/css; charset=utf-8';
 
-/** `data:` is for the arrows of its style sheet; keys that are typed in go to this server only. */
+/** The style sheet has its arrows as `data:` images. `connect-src` keeps keys that are typed in on this server. */
 const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -26,7 +25,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Addresses are relative, so that the page works behind a proxy that adds a prefix. */
+/** Its addresses are relative, so that the page works behind a proxy that adds a prefix. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -58,14 +57,14 @@ const PAGE_SCRIPT = `SwaggerUIBundle({
 });
 `;
 
-/** Of the package `swagger-ui-dist`, by name: nothing else of it can be had. */
+/** The files of the package `swagger-ui-dist` that are served. No other file of it can be read. */
 const PACKAGE_FILES: Readonly<Record<string, string>> = {
   'swagger-ui.css': STYLE_TYPE,
   'swagger-ui-bundle.js': SCRIPT_TYPE,
   'favicon-32x32.png': 'image/png',
 };
 
-/** Under `/api`. The bytes are made at the first call and kept. */
+/** The route of the description, under `/api`. The bytes are made with the first request and kept. */
 export function openApiRoute(describe: () => Promise<string>): Route {
   let bytes: Promise<Buffer> | undefined;
   return defineRoute({
@@ -86,7 +85,7 @@ export function openApiRoute(describe: () => Promise<string>): Route {
   });
 }
 
-/** At the root of the server, not under `/api`. */
+/** The routes of the page, at the root of the server. */
 export function docsRoutes(): readonly Route[] {
   const { resolve } = createRequire(import.meta.url);
   return [
@@ -112,7 +111,7 @@ function pageRoute(path: string, type: string, send: (reply: FastifyReply) => Ma
   });
 }
 
-/** With a slash at its end the address would be another base for those in the page. */
+/** Redirects an address with a slash at its end: the relative addresses of the page would not fit it. */
 function sendPage(reply: FastifyReply): FastifyReply {
   const [path = ''] = reply.request.url.split('?', 1);
   return path.endsWith('/') ? reply.redirect('../docs') : reply.send(PAGE);

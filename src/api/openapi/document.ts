@@ -1,6 +1,6 @@
 /**
- * The API as an OpenAPI 3.1 document, made from the same zod schemas that check requests: nothing here is written
- * twice. Deterministic; pure. The server serves it, `manifests/openapi.json` keeps it, the tests hold answers to it.
+ * Describes the API as an OpenAPI 3.1 document, made from the zod schemas that check requests. Pure: equal routes
+ * give equal bytes. The server serves it, `manifests/openapi.json` keeps it, and tests check answers against it.
  */
 import { createDocument, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi';
 import type { RouteDescription } from '../http/route.js';
@@ -9,7 +9,7 @@ import { COMPONENTS, finishComponents } from './components.js';
 import { TAGS } from './names.js';
 import { routeOperation, socketOperation } from './operations.js';
 
-/** Version of the interface, not of the program. */
+/** The version of the interface, not of the program. */
 const INTERFACE_VERSION = '1.0.0';
 const MAX_INT32 = 2_147_483_647;
 
@@ -26,7 +26,7 @@ export interface ApiDescription {
   readonly sockets: readonly SocketDescription[];
 }
 
-/** The document as JSON. Takes tens of milliseconds: made once, on demand. Throws when an operation has no name yet. */
+/** Returns the document as JSON. It takes tens of milliseconds. Throws when an operation has no name in `names.ts`. */
 export function describeApi({ routes, sockets }: ApiDescription): string {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes) {
@@ -51,12 +51,12 @@ export function describeApi({ routes, sockets }: ApiDescription): string {
   return `${JSON.stringify(finishComponents(document), null, 2)}\n`;
 }
 
-/** `/a/:id/*` of the router is `/a/{id}/{path}` here. */
+/** Turns a path of the router into one of OpenAPI: `/a/:id/*` into `/a/{id}/{path}`. */
 export function toOpenApiPath(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}').replace(/\*$/, '{path}');
 }
 
-/** Leaves out what is of JavaScript (bounds of a safe integer) or would forbid new fields in answers. */
+/** Removes the bounds of JavaScript's safe integers, and rules that would forbid new fields in answers. */
 const tidySchema: ZodOpenApiOverride = ({ jsonSchema, io }) => {
   if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
   if (jsonSchema.type !== 'integer') return;

@@ -48,7 +48,7 @@ const ERRORS: Readonly<Record<number | 'default', ErrorKind>> = {
   default: { name: 'Fault', description: 'A fault of the server that should not happen; its log says more.' },
 };
 
-/** For `components.responses`. */
+/** The responses by name, for `components.responses`. */
 export const ERROR_RESPONSES: Readonly<Record<string, ZodOpenApiResponseObject>> = Object.fromEntries(
   Object.entries(ERRORS).map(([status, { name, description }]) => [name, describeError(status, description)]),
 );
@@ -64,7 +64,7 @@ function describeError(status: string, description: string): ZodOpenApiResponseO
   };
 }
 
-/** Throws for a status that has no description here. */
+/** Returns a reference to the response of this status. Throws when there is none above. */
 export function errorResponse(status: number | 'default'): { $ref: string } {
   const kind = ERRORS[status];
   if (kind === undefined)

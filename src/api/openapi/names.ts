@@ -1,6 +1,6 @@
-/** What the operations of the API are called in its description: client generators make method names of them. */
+/** Names and groups the operations of the API's description. Client generators make method names of these names. */
 
-/** By method and path as the router has it. A new route gets its name here. */
+/** The names by method and path, as the router has them. A new route gets its name here. */
 const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /ping': 'ping',
   'GET /metrics': 'getMetrics',
@@ -68,7 +68,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
 export interface Tag {
   readonly name: string;
   readonly description: string;
-  /** First segments of the paths that belong here. */
+  /** The first segments of its paths. */
   readonly segments: readonly string[];
 }
 
@@ -104,14 +104,14 @@ export const TAGS: readonly Tag[] = [
   { name: 'Audit', description: 'Who did what, from where, and how it ended.', segments: ['audit'] },
 ];
 
-/** Throws for an operation without a name. */
+/** Returns the name of an operation. Throws when it has none above. */
 export function operationId(method: string, path: string): string {
   const id = OPERATION_IDS[`${method} ${path}`];
   if (id === undefined) throw new Error(`${method} ${path} has no operation id: name it in openapi/names.ts`);
   return id;
 }
 
-/** Throws for a path that belongs nowhere. */
+/** Returns the tag of a path. Throws when no tag has its first segment. */
 export function tagOf(path: string): string {
   const [, segment = ''] = path.split('/');
   const tag = TAGS.find(({ segments }) => segments.includes(segment));

@@ -1,4 +1,4 @@
-/** One endpoint as an operation of the API's description: parameters, body, answers, and what it may refuse with. */
+/** Describes one endpoint as an operation of the document: parameters, body, answers and errors. */
 import { z } from 'zod';
 import type {
   ZodOpenApiContentObject,
@@ -16,7 +16,7 @@ import { operationId, tagOf } from './names.js';
 
 const JSON_TYPE = 'application/json';
 
-/** Throws when it has no name yet. */
+/** Describes a route. Throws when it has no name in `names.ts`. */
 export function routeOperation(route: RouteDescription): ZodOpenApiOperationObject {
   const requestBody = bodyOf(route);
   return {
@@ -30,7 +30,7 @@ export function routeOperation(route: RouteDescription): ZodOpenApiOperationObje
   };
 }
 
-/** A GET that answers 101. */
+/** Describes a socket endpoint, as a GET that answers 101. */
 export function socketOperation(socket: SocketDescription): ZodOpenApiOperationObject {
   return {
     operationId: operationId('GET', socket.path),
@@ -57,7 +57,7 @@ function parametersOf({ params, query }: Endpoint): { requestParams?: ZodOpenApi
   return Object.keys(requestParams).length === 0 ? {} : { requestParams };
 }
 
-/** The router calls the rest of a path `*`; a client fills in `{path}`. */
+/** Renames the rest of a path from `*`, as the router calls it, to `path`, which a client fills in. */
 function pathParameters(params: z.ZodType): z.ZodObject {
   const { '*': rest, ...others } = objectOf(params).shape;
   return z.object({ ...others, ...(rest !== undefined && { path: rest }) });
@@ -99,18 +99,18 @@ function contentOf({ schema, contentType = JSON_TYPE }: Answer): { content?: Zod
   return { content: { [contentType]: { schema: rawSchema(contentType) } } };
 }
 
-/** Content that is no JSON: text, or bytes. */
+/** The schema of content that is not JSON: text, or bytes. */
 function rawSchema(contentType: string): { type: 'string'; format?: string } {
   return contentType.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' };
 }
 
-/** What a route may refuse its body for. */
+/** The statuses with which a route may refuse its body. */
 function bodyFailures({ method, bodyTypes }: RouteDescription): readonly number[] {
   if (method === 'GET') return [];
   return bodyTypes === undefined ? [400, 408, 413, 415] : [400, 408, 413];
 }
 
-/** What it may be refused with; `default` is a fault of the server, which nobody may count on. */
+/** All errors of an endpoint, by status. `default` is a fault of the server, on which no client may rely. */
 function failures(endpoint: Endpoint, more: readonly number[]): ZodOpenApiResponsesObject {
   const hasInput = endpoint.params !== nothing || endpoint.query !== nothing;
   const statuses = new Set([
