@@ -1,4 +1,4 @@
-/** `GET /audit`: who did or tried what of late. */
+/** `GET /audit`: the latest entries of the audit trail. */
 import { z } from 'zod';
 import { type AuditTrail, auditEntrySchema } from '../../model/audit.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';

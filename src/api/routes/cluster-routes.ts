@@ -1,4 +1,7 @@
-/** `/cluster/nodes`: the nodes that the master knows, connected or not, and what they hold. */
+/**
+ * `/cluster/nodes`, `/cluster/status` and `/cluster/configurations`: the nodes that the master knows, connected or
+ * not, and the cluster as a whole.
+ */
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
 import { instanceInfoSchema } from '../../model/instance.js';
@@ -63,7 +66,7 @@ export const detailSchema = summarySchema.extend({
 
 export interface ClusterNeeds extends ClusterStatusNeeds {
   readonly nodes: Pick<MirrorReader<NodeRecord>, 'get' | 'entries'>;
-  /** The sum of what the instances of a node use; undefined: nothing was measured there. */
+  /** The sum of what the node's instances use; undefined: the node has measured nothing. */
   usageOfNode(nodeId: string): InstanceUsage | undefined;
 }
 
@@ -133,7 +136,7 @@ function getRoute({ dependencies, view }: ClusterRoutesOptions): Route {
   });
 }
 
-/** Commands run on the serving node alone, through `POST /commands/execute`. */
+/** Refuses commands for nodes. Commands run on the serving node only, through `POST /commands/execute`. */
 function executeRoute({ configuration, nodes }: ClusterNeeds): Route {
   return defineRoute({
     method: 'POST',

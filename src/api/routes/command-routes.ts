@@ -1,4 +1,4 @@
-/** `POST /commands/execute`: one line of the command tree, its output as one text. */
+/** `POST /commands/execute`: runs one line of the command tree and answers with its output as one text. */
 import { z } from 'zod';
 import { actorLabel } from '../access/auth.js';
 import type { CommandRunner } from '../http/command-runner.js';

@@ -1,4 +1,7 @@
-/** `/configuration-files`: which files are broken, and reading them all again. What they say: `configuration-routes.ts`. */
+/**
+ * `/configuration-files`: which files are broken, and reading all files again. `configuration-routes.ts` serves
+ * what they say.
+ */
 import { z } from 'zod';
 import { configurationFileErrorSchema } from '../../model/configuration.js';
 import {

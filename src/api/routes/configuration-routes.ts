@@ -1,4 +1,4 @@
-/** `/configurations`: what instances are made from. Writes go to the JSON files, which are the truth. */
+/** `/configurations`: what instances are made from. Writes go to the JSON files, and the records follow the files. */
 import { z } from 'zod';
 import type { ConfigurationFiles } from '../../configuration-files/configuration-files.js';
 import {
@@ -21,7 +21,10 @@ import { defineRoute, nothing, type Route } from '../http/route.js';
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const writableName = z.object({ name: nameSchema.describe('name of the configuration') });
 
-/** Described by the configuration's schema, but handed on as it came: the writer checks it and says what it did not know. */
+/**
+ * The body is described by the configuration's schema and passed on unchanged. The writer checks it, and names
+ * fields that it does not know.
+ */
 const rawConfiguration = z.unknown().refine(isObject, {
   error: 'must be a JSON object: the full configuration',
 });

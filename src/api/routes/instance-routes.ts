@@ -1,4 +1,7 @@
-/** `/instances`: reading goes to the encoded view, writing to the desired state, logs and stdin to the node. */
+/**
+ * `/instances`. Reads come from the encoded view, writes change the desired state, and the node answers for logs
+ * and stdin.
+ */
 
 import type { InstanceStreams } from '../../channel/services/instance-streams.js';
 import { requireProcess, stdinCommand } from '../../channel/services/stdin-command.js';
@@ -87,7 +90,7 @@ function createRoute({ instanceWrites }: InstanceNeeds): Route {
     answers: { 201: { description: 'the new instance', schema: instanceInfoSchema } },
     handle: async ({ body, request }, reply) => {
       const record = await instanceWrites.create(body.configurationName).catch((error: unknown) => {
-        // A name in the body that does not exist is a fault of the request, not of the URL.
+        // The URL is right: the name stands in the body. So the answer is 400, not 404.
         if (!DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN')) throw error;
         throw badRequest(unknownConfiguration(body.configurationName));
       });
@@ -226,7 +229,7 @@ export interface ExecuteRouteOptions extends InstanceRoutesOptions {
   readonly summary: string;
 }
 
-/** What `execute` is, under any path. */
+/** The route of `execute`, under the given path. */
 export function executeRoute({ dependencies, view, path, summary }: ExecuteRouteOptions): Route {
   return defineRoute({
     method: 'POST',
@@ -253,7 +256,10 @@ export function executeRoute({ dependencies, view, path, summary }: ExecuteRoute
   });
 }
 
-/** Throws DRV_INSTANCE_UNKNOWN, also for one that is being removed. */
+/**
+ * Returns the record of an instance that clients may see. Throws DRV_INSTANCE_UNKNOWN for any other, such as one
+ * that is being removed.
+ */
 export function visible(view: InstanceView, id: string): InstanceRecord {
   const record = view.record(id);
   if (record === undefined) throw unknownInstance(id);

@@ -1,4 +1,4 @@
-/** What the instance routes take and answer, as zod schemas. */
+/** Input and answers of the instance routes, as zod schemas. */
 import { z } from 'zod';
 import { instanceInfoSchema, instanceStateSchema } from '../../model/instance.js';
 
@@ -7,7 +7,8 @@ export const DEFAULT_LOG_LINES = 100;
 const LINES_RULE = `must be a whole number from 1 to ${MAX_LOG_LINES}`;
 const TARGET_RULE = 'must be one of start, stop, restart';
 /**
- * Numbers that an app reports are extras: one that makes no sense is left out, not refused; some write them as text.
+ * A number that an app reports beside its state. Some apps write it as text; one that makes no sense is left out
+ * and not refused.
  */
 const reportedNumber = z
   .union([
@@ -60,7 +61,7 @@ export type LifecycleTarget = z.output<typeof lifecycleQuery>['target'];
 export const executeBody = z.object({
   command: z
     .string()
-    // Half a surrogate pair has no bytes: what arrives would not be what was sent.
+    // Half a surrogate pair cannot be encoded: the instance would get another text.
     .refine((text) => !/\p{Surrogate}/u.test(text), { error: 'must be well-formed Unicode text' })
     .describe('written to standard input, with a newline unless it ends with one'),
 });

@@ -1,33 +1,33 @@
 /**
- * Instances as encoded for clients: the bytes of each and of the whole list are kept, and only what changed is
- * encoded again. `lastHeartbeat` follows the beats of the node while an instance is ONLINE.
+ * Keeps instances encoded for clients: the bytes of each one, and of the whole list. Only what changed is encoded
+ * again. While an instance is ONLINE its `lastHeartbeat` follows the beats of its node.
  */
 import type { BeatBook } from '../../channel/master/beat-book.js';
 import { type InstanceInfo, type InstanceRecord, toInstanceInfo } from '../../model/instance.js';
 import type { MirrorReader } from '../../store/mirror.js';
 
-/** Cannot occur inside an encoded string: there every quote has a backslash before it. */
+/** Cannot occur inside an encoded string, where each quote has a backslash before it. */
 const HEARTBEAT = '"lastHeartbeat":';
 const COMMA = 0x2c;
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
 
-/** One visible instance. Its bytes are made when first asked for. */
+/** One visible instance. It is encoded when it is first asked for. */
 interface Slot {
   record: InstanceRecord;
   isGone: boolean;
-  /** Null after a change of the record. Never written to once given out. */
+  /** Null after a change of the record. Never written to once it was returned. */
   bytes: Buffer | null;
   heartbeat: number;
   /** Where the digits of the heartbeat begin in `bytes`. */
   digitsAt: number;
-  /** `beats.tick` for which `heartbeat` was looked up. */
+  /** The `beats.tick` at which `heartbeat` was looked up. */
   tick: number;
 }
 
 export interface InstanceViewOptions {
   readonly instances: MirrorReader<InstanceRecord>;
-  /** `tick` grows with every beat: what is encoded is valid while it stands. */
+  /** `tick` grows with every beat. Encoded heartbeats are right as long as it is the same. */
   readonly beats: Pick<BeatBook, 'lastBeatAt' | 'tick'>;
 }
 
@@ -35,10 +35,10 @@ export class InstanceView {
   readonly #beats: InstanceViewOptions['beats'];
   readonly #unsubscribe: () => void;
   readonly #slots = new Map<string, Slot>();
-  /** By creation, then id, unless `#isOrderStale`; may hold slots that are gone until the next list. */
+  /** In order of creation, then id, unless `#isOrderStale`. It may hold removed slots until the next list. */
   #order: Slot[] = [];
   #isOrderStale = true;
-  /** Null: an instance changed since it was built. */
+  /** Null: an instance has changed since the list was encoded. */
   #list: Buffer | null = null;
   #listTick = 0;
 
@@ -48,12 +48,12 @@ export class InstanceView {
     this.#unsubscribe = instances.onChange((id, after) => this.#take(id, after?.value));
   }
 
-  /** The record, unless it is being removed: then clients must not see it any more. */
+  /** The record of an instance; undefined: there is none, or it is being removed. */
   record(id: string): InstanceRecord | undefined {
     return this.#slots.get(id)?.record;
   }
 
-  /** The encoded InstanceInfo, or undefined when there is none to be seen. Not to be written to. */
+  /** The encoded InstanceInfo; undefined like `record`. The caller must not write to the bytes. */
   get(id: string): Buffer | undefined {
     const slot = this.#slots.get(id);
     if (slot === undefined) return undefined;
@@ -61,7 +61,7 @@ export class InstanceView {
     return slot.bytes ?? undefined;
   }
 
-  /** The encoded array of all instances by `createdAt`, then id. Not to be written to. */
+  /** The encoded array of all instances, by `createdAt`, then id. The caller must not write to the bytes. */
   list(): Buffer {
     const { tick } = this.#beats;
     if (this.#list !== null && this.#listTick === tick) return this.#list;
@@ -73,7 +73,7 @@ export class InstanceView {
     return this.#list;
   }
 
-  /** What is placed on a node, by `createdAt`, then id. */
+  /** The instances that are placed on a node, by `createdAt`, then id. */
   onNode(nodeId: string): InstanceInfo[] {
     this.#putInOrder();
     return this.#order
@@ -81,7 +81,7 @@ export class InstanceView {
       .map(({ record }) => toInstanceInfo(record, this.#heartbeatOf(record)));
   }
 
-  /** Idempotent; the view stands still afterwards. */
+  /** Stops following the records. Idempotent. */
   close(): void {
     this.#unsubscribe();
   }
@@ -118,7 +118,7 @@ export class InstanceView {
     this.#isOrderStale = false;
   }
 
-  /** Brings record and heartbeat of the bytes up to date; true when they changed. */
+  /** Encodes record and heartbeat where they changed. Returns true when the bytes are new. */
   #refresh(slot: Slot): boolean {
     const { tick } = this.#beats;
     if (slot.bytes !== null && slot.tick === tick) return false;
@@ -142,7 +142,10 @@ function encode(slot: Slot, heartbeat: number): Buffer {
   return bytes;
 }
 
-/** A beat changes 13 digits of every instance on its node: a copy with new digits, where they take the same place. */
+/**
+ * Copies the bytes with another heartbeat, because a beat changes nothing else. Undefined when the new digits do
+ * not fit.
+ */
 function withHeartbeat(slot: Slot, heartbeat: number): Buffer | undefined {
   const digits = String(heartbeat);
   if (slot.bytes === null || digits.length !== String(slot.heartbeat).length) return undefined;

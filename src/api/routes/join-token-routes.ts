@@ -1,4 +1,4 @@
-/** `/cluster/tokens`: the tokens with which nodes join. A token is answered once, when it is made, and nowhere else. */
+/** `/cluster/tokens`: the tokens with which nodes join. Only the answer that makes a token shows it. */
 import { z } from 'zod';
 import {
   createdJoinTokenSchema,

@@ -1,4 +1,4 @@
-/** `/keys`: the keys of the API. A token is answered once, when its key is made, and nowhere else. */
+/** `/keys`: the keys of the API. Only the answer that makes a key shows its token. */
 import { z } from 'zod';
 import {
   createdKeySchema,

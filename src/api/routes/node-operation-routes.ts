@@ -1,4 +1,7 @@
-/** Taking a node out of service and back: `/cluster/nodes/{id}/cordon`, `.../drain`, and forgetting it. */
+/**
+ * Routes that cordon, drain and forget a node: `/cluster/nodes/{id}/cordon`, `.../drain` and `DELETE
+ * /cluster/nodes/{id}`.
+ */
 import { z } from 'zod';
 import {
   cordonNode,

@@ -1,4 +1,4 @@
-/** `/ping`, `/metrics` and what the serving node says of itself. */
+/** `/ping`, `/metrics` and `/node`: what the serving node says of itself, and its stop. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../../model/node.js';
@@ -25,11 +25,11 @@ export interface NodeNeeds {
   readonly configuration: NodeConfiguration;
   readonly version: string;
   readonly metrics: Metrics;
-  /** Ends the daemon as SIGTERM does; returns at once. */
+  /** Ends the daemon as SIGTERM does. Returns at once. */
   stopDaemon(): void;
 }
 
-/** Routes of the node itself. */
+/** The routes of the serving node. */
 export function nodeRoutes(dependencies: NodeNeeds): readonly Route[] {
   const { configuration, metrics } = dependencies;
   return [
@@ -59,7 +59,7 @@ function pingRoute({ nodeId, clusterName, isMasterNode }: NodeConfiguration): Ro
 }
 
 function metricsRoute(metrics: Metrics): Route {
-  // Scrapers that come together share one collection: the endpoint is open, so it must stay cheap.
+  // Requests at the same time share one collection: the endpoint is open, so it must stay cheap.
   let running: Promise<string> | undefined;
   const collect = (): Promise<string> => {
     running ??= metrics.text().finally(() => {
@@ -161,7 +161,7 @@ async function readSystemStats(version: string): Promise<z.output<typeof nodeSch
   return { ...readNodeStats(version), eventLoopDelayMs };
 }
 
-/** `2 d 3 h 4 min`; under a minute in seconds. */
+/** `2 d 3 h 4 min`; less than a minute in seconds. */
 export function describeUptime(seconds: number): string {
   if (seconds < 60) return `${Math.floor(seconds)} s`;
   const minutes = Math.floor(seconds / 60);

@@ -1,5 +1,6 @@
 /**
- * Endpoints beyond the API's document that plugins in use call: other names for `lifecycle?target=stop` and `execute`.
+ * Other names of endpoints that plugins in use call: `stop` for `lifecycle?target=stop`, and `command` for
+ * `execute`. The API contract does not list them.
  */
 
 import { defineRoute, nothing, type Route } from '../http/route.js';

@@ -1,4 +1,4 @@
-/** `/templates/{group}/{name}/files`: the files of a template, one at a time, as they are: bytes of whatever type. */
+/** `/templates/{group}/{name}/files`: the files of a template, one at a time, as bytes of any type. */
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { ErrorCode } from '../../model/errors.js';
@@ -19,13 +19,13 @@ export const templateParams = z.object({
   name: nameSchema.describe('name of the template in its group'),
 });
 
-/** The template that an answer is about. */
+/** The fields of an answer that name the template. */
 export const templateName = {
   group: z.string(),
   name: z.string(),
 };
 
-/** The router's name for what stands at the end. The path itself is checked where files are opened. */
+/** The path of the file, which the router calls `*`. It is checked where the file is opened. */
 const fileParams = templateParams.extend({
   '*': z
     .string()
@@ -102,7 +102,7 @@ function readRoute({ templates }: TemplateFileNeeds): Route {
       reply.header('content-length', bytes).header('x-content-type-options', 'nosniff').type(TEXT_TYPE);
       if (request.method !== 'HEAD') return reply.send(content);
       content.destroy();
-      // Of all that can be sent only a stream keeps the length that was set.
+      // Of all bodies only a stream keeps the Content-Length that was set.
       return reply.send(Readable.from([]));
     },
   });

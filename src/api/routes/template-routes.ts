@@ -1,4 +1,7 @@
-/** `/templates`: which there are, whole ones as zips, and from where they come. Their files: `template-file-routes.ts`. */
+/**
+ * `/templates`: lists templates, moves whole ones as zips, and syncs them. `template-file-routes.ts` serves their
+ * files.
+ */
 import { z } from 'zod';
 import type { ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
@@ -51,7 +54,7 @@ const syncedTemplate = z.object({
   digest: z.string().describe('name of the tree by its content'),
 });
 
-/** Plugins in use send no body at all. */
+/** Plugins in use send no body, which means every template. */
 const clusterSyncBody = z.object({
   pattern: z.string().default('*').describe('group/name, group/* or *; default: *'),
 });
@@ -151,7 +154,7 @@ function exportRoute({ templates }: TemplateNeeds): Route {
     answerStream: true,
     handle: async ({ params: { group, name } }, reply) => {
       const zip = await templates.exportArchive(group, name);
-      // Both names hold nothing that would have to be quoted.
+      // Both names fit the name pattern, so nothing in them needs quoting.
       reply.header('content-disposition', `attachment; filename="${group}-${name}.zip"`);
       return reply.type('application/zip').send(zip);
     },

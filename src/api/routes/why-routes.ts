@@ -1,4 +1,4 @@
-/** `/why`: the explanations of instances, configurations and nodes, as data. */
+/** `.../why`: the explanations of instances, configurations and nodes, as data. */
 import { z } from 'zod';
 import {
   configurationExplanationSchema,
