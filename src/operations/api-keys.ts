@@ -1,4 +1,4 @@
-/** The keys of the API, as operators make and see them: `key ...` and its routes. */
+/** Makes, lists and deletes API keys for operators: `key ...` and its routes. */
 import { z } from 'zod';
 import type { KeyWriter } from '../api/access/key-writer.js';
 import { type ApiKeyRecord, type KeyScope, keyScopeSchema } from '../model/api-key.js';
@@ -30,7 +30,7 @@ export const listedKeySchema = z.object({
 
 export const keyMessageSchema = z.object({ message: z.string(), label: z.string() });
 
-/** Throws DRV_KEY_EXISTS, DRV_REQUEST_INVALID. */
+/** Makes a key. Only this answer shows its token. Throws DRV_KEY_EXISTS, DRV_REQUEST_INVALID. */
 export async function createKey(
   { keyWrites }: KeyNeeds,
   { label, scope }: { readonly label: string; readonly scope: KeyScope },
@@ -39,7 +39,7 @@ export async function createKey(
   return { label, scope, token };
 }
 
-/** By label. Never the whole record: it holds the hash. */
+/** All keys by label, without their hashes. */
 export function listKeys({ keys }: KeyNeeds): z.output<typeof listedKeySchema>[] {
   return [...keys.entries()]
     .map(
@@ -53,7 +53,7 @@ export function listKeys({ keys }: KeyNeeds): z.output<typeof listedKeySchema>[]
     .sort((a, b) => (a.label < b.label ? -1 : 1));
 }
 
-/** Throws DRV_KEY_UNKNOWN, and DRV_REQUEST_INVALID for the last ALL key. */
+/** Deletes a key. Throws DRV_KEY_UNKNOWN, and DRV_REQUEST_INVALID for the last ALL key. */
 export async function deleteKey(
   { keyWrites }: KeyNeeds,
   label: string,

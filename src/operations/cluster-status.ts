@@ -1,4 +1,4 @@
-/** The cluster as a whole: its nodes, and whether everything runs that should. For `cluster ...` and its route. */
+/** Describes the cluster: its nodes, and whether everything runs that should. For `cluster ...` and its route. */
 import { z } from 'zod';
 import type { BeatBook } from '../channel/master/beat-book.js';
 import type { Explainer } from '../explain/explanation.js';
@@ -12,7 +12,7 @@ import type { MirrorReader } from '../store/mirror.js';
 import { type ConfigurationListNeeds, listConfigurations } from './configuration-list.js';
 import { visibleInstances } from './instance-details.js';
 
-/** Configurations that are explained in one status: each explanation asks nodes and placement. */
+/** The most configurations that one status explains. Each explanation asks nodes and placement. */
 const MAX_EXPLAINED = 20;
 
 export interface NodeListNeeds {
@@ -20,7 +20,7 @@ export interface NodeListNeeds {
   readonly nodes: Pick<MirrorReader<NodeRecord>, 'entries'>;
   readonly beats: Pick<BeatBook, 'lastBeatAt'>;
   readonly clock: Pick<Clock, 'now'>;
-  /** What placement has given out on a node. */
+  /** RAM and CPU that placement has given out on a node. */
   usedOf(nodeId: string): { readonly ramMB: number; readonly cpu: number };
   /** Undefined: the node is not being drained. */
   drainOf(nodeId: string): DrainProgress | undefined;
@@ -38,16 +38,16 @@ export interface ListedNode {
   readonly master: boolean;
   readonly condition: NodeRecord['condition'];
   readonly cordoned: boolean;
-  /** Null: it is not being drained. */
+  /** Null: the node is not being drained. */
   readonly drain: DrainProgress | null;
   readonly instances: number;
   readonly usedRamMB: number;
   readonly maxRamMB: number;
   readonly usedCpu: number;
   readonly maxCpu: number;
-  /** Keys of those that can be used. */
+  /** Keys of the runtimes that the node can use. */
   readonly runtimes: readonly string[];
-  /** All that it knows, with versions, and why not. */
+  /** All runtimes that the node knows, with versions, and why some cannot be used. */
   readonly offers: NodeRecord['runtimes'];
   readonly beatAgeMs: number | null;
   readonly version: string;
@@ -68,11 +68,11 @@ export const clusterStatusSchema = z.object({
 });
 export type ClusterStatus = z.output<typeof clusterStatusSchema>;
 
-/** By id. */
+/** All nodes, by id. */
 export function listNodes(needs: NodeListNeeds): ListedNode[] {
-  const held = new Map<string, number>();
+  const placed = new Map<string, number>();
   for (const { placement } of visibleInstances(needs))
-    if (placement !== null) held.set(placement.nodeId, (held.get(placement.nodeId) ?? 0) + 1);
+    if (placement !== null) placed.set(placement.nodeId, (placed.get(placement.nodeId) ?? 0) + 1);
   return [...needs.nodes.entries()]
     .map(([nodeId, { value }]) => {
       const used = needs.usedOf(nodeId);
@@ -85,7 +85,7 @@ export function listNodes(needs: NodeListNeeds): ListedNode[] {
         condition,
         cordoned,
         drain: needs.drainOf(nodeId) ?? null,
-        instances: held.get(nodeId) ?? 0,
+        instances: placed.get(nodeId) ?? 0,
         usedRamMB: used.ramMB,
         maxRamMB: capacity.maxRamMB,
         usedCpu: used.cpu,
@@ -126,7 +126,7 @@ async function findBelowMinimum(needs: ClusterStatusNeeds): Promise<ClusterStatu
   return below;
 }
 
-/** How many items have each key, by key. */
+/** Counts the items of each key, in the order of the keys. */
 export function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Record<string, number> {
   const found = new Map<string, number>();
   for (const item of items) found.set(keyOf(item), (found.get(keyOf(item)) ?? 0) + 1);

@@ -1,5 +1,5 @@
 /**
- * What is in force of a configuration against what its file says now, and against what its instances were made from:
+ * Compares the content in force of a configuration with its file, and with what its instances were made from:
  * `config diff` and its route.
  */
 import { z } from 'zod';
@@ -48,11 +48,11 @@ export type ConfigurationDiff = z.output<typeof configurationDiffSchema>;
 
 type FileContent = Awaited<ReturnType<ConfigurationFiles['inspect']>>;
 
-/** Throws DRV_CONFIGURATION_UNKNOWN. */
+/** Compares one configuration. Throws DRV_CONFIGURATION_UNKNOWN. */
 export async function diffOf(needs: ConfigurationDiffNeeds, name: string): Promise<ConfigurationDiff> {
   const { sourceFile } = recordOf(needs, name);
   const content = await needs.configurationFiles.inspect(sourceFile);
-  // Only now: it may have been taken while the file was read.
+  // Read after the file: the record may have changed while the file was read.
   const { configuration, hash } = recordOf(needs, name);
   const own = [...visibleInstances(needs)].filter((record) => record.configurationName === name);
   return {

@@ -1,4 +1,4 @@
-/** Configurations with what runs of them: one row each, for `config list` and its route. */
+/** Lists configurations with counts of their instances, for `config list` and its route. */
 import { z } from 'zod';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
@@ -33,7 +33,7 @@ interface Count {
   readonly all: number;
 }
 
-/** By name. */
+/** All configurations, by name. */
 export function listConfigurations(needs: ConfigurationListNeeds): ConfigurationSummary[] {
   const broken = new Set(needs.configurationFiles.errors().map(({ file }) => file));
   const counts = countInstances(visibleInstances(needs));
@@ -42,7 +42,7 @@ export function listConfigurations(needs: ConfigurationListNeeds): Configuration
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** By the name of the configuration. */
+/** Counts the instances of each configuration, by its name. */
 function countInstances(records: Iterable<InstanceRecord>): Map<string, Count> {
   const counts = new Map<string, Count>();
   for (const record of records) {

@@ -1,4 +1,4 @@
-/** Reading the configuration files again now, and what came of it: `config reload` and its route. */
+/** Reads the configuration files again, and tells what changed: `config reload` and its route. */
 import { z } from 'zod';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import { type ConfigurationRecord, configurationFileErrorSchema } from '../model/configuration.js';
@@ -20,7 +20,7 @@ export const configurationReloadSchema = z.object({
 });
 export type ConfigurationReload = z.output<typeof configurationReloadSchema>;
 
-/** Resolves when what changed is in force. Repeatable. Throws what the store throws. */
+/** Resolves when the changes are in force. Repeatable. Throws what the store throws. */
 export async function reloadConfigurations(needs: ConfigurationReloadNeeds): Promise<ConfigurationReload> {
   const { configurations, configurationFiles } = needs;
   const before = hashesOf(configurations.entries());

@@ -1,4 +1,4 @@
-/** Which fields of two contents of a configuration differ, for people. Pure. */
+/** Compares the fields of two contents of a configuration, for people. Pure. */
 import { z } from 'zod';
 import type { Configuration } from '../model/configuration.js';
 import { canonicalJson } from '../model/configuration.js';
@@ -10,7 +10,7 @@ export const fieldDifferenceSchema = z.object({
 });
 export type FieldDifference = z.output<typeof fieldDifferenceSchema>;
 
-/** Every field that differs, by name; a list is compared as one value. */
+/** Returns every field that differs, by name. A list counts as one value. */
 export function differencesOf(before: Configuration, after: Configuration): FieldDifference[] {
   const old = leavesOf(before);
   const now = leavesOf(after);
@@ -20,7 +20,7 @@ export function differencesOf(before: Configuration, after: Configuration): Fiel
     .map((field) => ({ field, before: old.get(field) ?? null, after: now.get(field) ?? null }));
 }
 
-/** `ramMB: 512 -> 1024`; what is not there is `-`. */
+/** `ramMB: 512 -> 1024`; a missing value is `-`. */
 export function describeDifference({ field, before, after }: FieldDifference): string {
   return `${field}: ${before ?? '-'} -> ${after ?? '-'}`;
 }

@@ -1,4 +1,4 @@
-/** Instances as operators see them: which ones there are, and all that is known of one. Used by routes and commands. */
+/** Instances as operators see them: which exist, and all that is known of one. Routes and commands use it. */
 import { z } from 'zod';
 import type { BeatBook } from '../channel/master/beat-book.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
@@ -14,7 +14,7 @@ import type { MirrorReader } from '../store/mirror.js';
 export interface InstanceDetailsNeeds {
   readonly beats: Pick<BeatBook, 'lastBeatAt'>;
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
-  /** What an instance uses now; undefined: its node is away, or has not measured it yet. */
+  /** The resources that an instance uses now; undefined: its node is away, or has not measured it yet. */
   usageOf(id: string): InstanceUsage | undefined;
 }
 
@@ -39,7 +39,7 @@ export const instanceDetailsSchema = instanceInfoSchema.extend({
 });
 export type InstanceDetails = z.output<typeof instanceDetailsSchema>;
 
-/** Instances that clients may see, in no order. */
+/** The instances that clients may see, in no order. Those that are being removed are left out. */
 export function* visibleInstances({
   instances,
 }: {
@@ -48,7 +48,7 @@ export function* visibleInstances({
   for (const [, { value }] of instances.entries()) if (value.desired.goal !== 'remove') yield value;
 }
 
-/** The flat view of the API; the beats of its node count for an instance that is ONLINE. */
+/** The instance as the API shows it. While it is ONLINE, the beats of its node count as its own. */
 export function infoOf(record: InstanceRecord, { beats }: Pick<InstanceDetailsNeeds, 'beats'>): InstanceInfo {
   const { placement, status } = record;
   const isBeating = placement !== null && status.state === 'ONLINE';

@@ -1,4 +1,4 @@
-/** The tokens with which nodes join, as operators make and see them: `cluster token ...` and its routes. */
+/** Makes, lists and revokes the tokens with which nodes join: `cluster token ...` and its routes. */
 import { z } from 'zod';
 import type { JoinTokens } from '../channel/trust/join-tokens.js';
 import type { Clock } from '../loop/clock.js';
@@ -60,7 +60,7 @@ export const createdJoinTokenSchema = z.object({
 
 export const revokedJoinTokenSchema = z.object({ message: z.string(), id });
 
-/** Throws DRV_REQUEST_INVALID when there are too many. */
+/** Makes a token. Only this answer shows it. Throws DRV_REQUEST_INVALID when there are too many. */
 export async function createJoinToken(
   { joinTokens, configuration }: JoinTokenNeeds,
   { label, expiresInSeconds, maxUses }: z.output<typeof newJoinTokenSchema>,
@@ -79,7 +79,7 @@ export async function createJoinToken(
   };
 }
 
-/** The oldest first. Never the whole record: it holds the hash. */
+/** All tokens without their hashes, the oldest first. */
 export async function listJoinTokens({ joinTokens, clock }: JoinTokenNeeds): Promise<JoinToken[]> {
   const now = clock.now();
   const records = await joinTokens.list();
@@ -89,7 +89,7 @@ export async function listJoinTokens({ joinTokens, clock }: JoinTokenNeeds): Pro
   });
 }
 
-/** Nodes that joined with it stay. Throws DRV_JOIN_TOKEN_UNKNOWN. */
+/** Revokes a token. Nodes that joined with it stay. Throws DRV_JOIN_TOKEN_UNKNOWN. */
 export async function revokeJoinToken(
   { joinTokens }: Pick<JoinTokenNeeds, 'joinTokens'>,
   id: string,

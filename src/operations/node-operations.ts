@@ -1,9 +1,9 @@
-/** Taking a node out of service and back: `cluster cordon|uncordon|drain|forget` and their routes. */
+/** Cordons, drains and forgets nodes: `cluster cordon|uncordon|drain|forget` and their routes. */
 import { z } from 'zod';
 import { type DrainProgress, drainProgressSchema } from '../model/node-drain.js';
 import type { NodeWriter } from '../store/node-writes.js';
 
-/** How long a drain waits for players, unless it is told otherwise. */
+/** How long a drain waits for players by default. */
 export const DRAIN_DEADLINE_SECONDS = 600;
 export const MAX_DRAIN_DEADLINE_SECONDS = 30 * 86_400;
 
@@ -38,23 +38,23 @@ export const forgottenNodeSchema = z.object({
   statics: z.array(z.string()).describe('those of them whose files stay on its disk'),
 });
 
-/** What `stop` and its route say before they end the daemon. */
+/** The answer of `stop` and its route, before the daemon ends. */
 export const STOPPING =
   'Drover stops now. Instances go on running, and the next start takes them up (Ctrl-C would stop them too).';
 
-/** Repeatable. Throws DRV_NODE_UNKNOWN, as all of these. */
+/** Gives a node no new instances. Repeatable. Throws DRV_NODE_UNKNOWN. */
 export async function cordonNode({ nodeWrites }: NodeOperationNeeds, id: string): Promise<NodeMessage> {
   await nodeWrites.cordon(id);
   return { message: `node ${id} is cordoned: it gets no new instances`, nodeId: id };
 }
 
-/** Calls off a drain too. Repeatable. */
+/** Lets a node get instances again, and calls off its drain. Repeatable. Throws DRV_NODE_UNKNOWN. */
 export async function uncordonNode({ nodeWrites }: NodeOperationNeeds, id: string): Promise<NodeMessage> {
   await nodeWrites.uncordon(id);
   return { message: `node ${id} gets instances again`, nodeId: id };
 }
 
-/** Again: with another deadline. */
+/** Cordons a node and moves its instances away. A second call sets another deadline. Throws DRV_NODE_UNKNOWN. */
 export async function drainNode(
   { nodeWrites, drainOf }: NodeOperationNeeds,
   id: string,
@@ -64,7 +64,11 @@ export async function drainNode(
   return { nodeId: id, drain: drainOf(id) ?? null };
 }
 
-/** Throws DRV_NODE_IN_USE, unless `force` allows it. */
+/**
+ * Removes a node and the records of its instances. Throws DRV_NODE_UNKNOWN.
+ * Throws DRV_NODE_IN_USE for the node of the master. Without `force` also for a node that is connected, or that has
+ * files of static instances.
+ */
 export async function forgetNode(
   { nodeWrites }: NodeOperationNeeds,
   id: string,

@@ -1,4 +1,4 @@
-/** Load and memory of the serving process and its machine: for `node info` and `GET /node`. */
+/** Reads load and memory of the serving process and its machine, for `node info` and `GET /node`. */
 import { availableParallelism, freemem, loadavg, totalmem } from 'node:os';
 import { z } from 'zod';
 

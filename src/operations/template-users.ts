@@ -1,9 +1,9 @@
-/** Which configurations may install a template: for `template list` and its route. */
+/** Finds the configurations that may install a template, for `template list` and the template's route. */
 import type { ConfigurationRecord } from '../model/configuration.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { TemplateName } from '../templates/sync/pattern.js';
 
-/** Names of configurations, in order. */
+/** Returns the names of the configurations, in order. */
 export function templateUsers(
   { configurations }: { readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'> },
   { group, name }: TemplateName,
