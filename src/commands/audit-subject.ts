@@ -1,4 +1,4 @@
-/** What the audit trail says of a command: enough to know what was done, and no secret. */
+/** Makes the subject of a command for the audit trail: enough to see what was done, and no secret. */
 import type { Command } from 'commander';
 import { cutText } from '../model/words.js';
 import { toPlainText } from '../telemetry/plain-text.js';
@@ -7,17 +7,17 @@ import { pathOf } from './usage.js';
 
 const MAX_CHARS = 200;
 const HIDDEN = '***';
-/** `instance execute`: what is typed into an instance may be a password. */
+/** Text for an instance may be a password, so it is hidden. */
 const EXECUTE = 'instance execute';
 
-/** Of a command that runs. */
+/** The subject of a command that ran: its words, without what is secret. */
 export function subjectOfCommand(command: Command): string {
   const path = pathOf(command);
   const words = path === EXECUTE ? [...command.args.slice(0, 1), HIDDEN] : command.args;
   return clean([path, ...words].join(' '));
 }
 
-/** Of a line that is no command: only its beginning, for who knows what the rest was meant for. */
+/** The subject of a line that is no command: only its beginning, because the rest may be anything. */
 export function subjectOfUnknown(words: readonly string[], groups: ReadonlySet<string>): string {
   const [first = '', second] = words;
   const known = groups.has(first) && second !== undefined ? `${first} ${second}` : first;

@@ -1,6 +1,6 @@
 /**
- * Runs lines of the one command tree for `POST /commands/execute`, `/console` and the node's own terminal: bounded
- * in output and time, each an audit line. Lines that run at once do not know of each other.
+ * Runs lines of the command tree for `POST /commands/execute`, `/console` and the node's own terminal. Output and
+ * time of a line are bounded, and each line has an audit entry. Lines that run at once share nothing.
  */
 import type { Command } from 'commander';
 import type { CommandRunner, CommandSession } from '../api/http/command-runner.js';
@@ -14,9 +14,9 @@ import { CommandOutput } from './output.js';
 import { splitLine } from './split-line.js';
 import { buildTree } from './tree.js';
 
-/** Under the 60 s that a request may take, so that its answer still says this. */
+/** Less than the 60 s of a request, so that its answer can still say that the time was over. */
 const MAX_MS = 55_000;
-/** A line longer than this is a mistake or worse. */
+/** A longer line is a mistake or an attack. */
 const MAX_LINE_CHARS = 64 * 1024;
 
 export class Commands implements CommandRunner {
@@ -27,8 +27,8 @@ export class Commands implements CommandRunner {
   }
 
   /**
-   * Runs one line; never throws. What goes wrong is one line `error: ...`, or `{"error"}` with `-o json`. Output ends
-   * at 4 MiB and the wait at 55 s; what the command had begun by then goes on unseen.
+   * Runs one line. Never throws: an error is printed as one line `error: ...`, or as `{"error"}` with `-o json`.
+   * Output is cut at 4 MiB, and the wait ends after 55 s. What the command has begun may go on after that.
    */
   async run(line: string, session: CommandSession): Promise<{ readonly isOk: boolean }> {
     const isTooLong = line.length > MAX_LINE_CHARS;
@@ -42,7 +42,7 @@ export class Commands implements CommandRunner {
     return { isOk };
   }
 
-  /** Candidates for the last word of a line that is being typed, and that word. */
+  /** Returns candidates for the last word of a line that is being typed, and that word. */
   complete(line: string): [string[], string] {
     const output = new CommandOutput(() => undefined);
     const { signal } = new AbortController();
@@ -67,7 +67,7 @@ export class Commands implements CommandRunner {
       return true;
     } catch (error) {
       if (isHelp(error)) return true;
-      // Nobody reads any more.
+      // The output has no reader any more.
       if (session.signal.aborted) return false;
       const message = describeFailure(error, logger);
       if (asksForJson(words)) output.printJson({ error: message });
@@ -82,7 +82,7 @@ export class Commands implements CommandRunner {
   }
 }
 
-/** How far a line got. */
+/** How far a line got: its tree was built, its command was found. */
 interface Ran {
   program: Command | undefined;
   command: Command | undefined;
@@ -105,7 +105,7 @@ function subjectOf(words: readonly string[], { program, command }: Ran): string 
   return subjectOfUnknown(words, new Set(groups));
 }
 
-/** True also when the line as a whole is wrong: a program that asked for JSON reads nothing else. */
+/** True also when the rest of the line is wrong, because a program that asked for JSON can read nothing else. */
 function asksForJson(words: readonly string[]): boolean {
   const end = words.indexOf('--');
   return /(?:^| )(?:-o ?|--output[= ])json(?: |$)/.test(words.slice(0, end < 0 ? undefined : end).join(' '));

@@ -1,12 +1,12 @@
-/** What could come next on a line that is being typed: words of the tree, ids and names. */
+/** Completes a line that is being typed, with words of the tree, ids and names. */
 import type { Command } from 'commander';
 import { visibleInstances } from '../operations/instance-details.js';
 import type { CommandDependencies } from './context.js';
 
-/** More than these help nobody. */
+/** A longer list helps no reader. */
 const MAX_CANDIDATES = 50;
 
-/** Candidates for the last word of the line, and that word, as node:readline wants them. */
+/** Returns candidates for the last word of the line, and that word, in the form of node:readline. */
 export function completionsOf(
   program: Command,
   dependencies: CommandDependencies,
@@ -34,7 +34,7 @@ function options(program: Command, words: readonly string[]): string[] {
   return descend(program, words).command.options.flatMap(({ long }) => (long === undefined ? [] : [long]));
 }
 
-/** The command that the words lead to, and the words after it. */
+/** Returns the command that the words lead to, and the words after it. */
 function descend(program: Command, words: readonly string[]): { command: Command; rest: readonly string[] } {
   let command = program;
   let depth = 0;
@@ -47,7 +47,7 @@ function descend(program: Command, words: readonly string[]): { command: Command
   return { command, rest: words.slice(depth) };
 }
 
-/** By the names that the commands give their arguments. */
+/** Candidates for an argument, by the name that its command gives it. */
 function valuesOf(argument: string, dependencies: CommandDependencies): string[] {
   switch (argument) {
     case 'id':

@@ -1,4 +1,7 @@
-/** One run of one command: what it works on, where it prints, and the options that all commands share. */
+/**
+ * What one run of a command works with: the parts of the master, where it prints, and the options that all commands
+ * share.
+ */
 import { type Command, Option } from 'commander';
 import type { InstanceStreams } from '../channel/services/instance-streams.js';
 import type { Explainer } from '../explain/explanation.js';
@@ -26,7 +29,7 @@ import { type Cell, renderTable } from './table.js';
 
 type Records<T> = Pick<MirrorReader<T>, 'get' | 'entries'>;
 
-/** What the commands ask of the master, beside what the operations under them need. */
+/** What the commands need of the master, the needs of their operations included. */
 export type CommandDependencies = ClusterStatusNeeds &
   ConfigurationDiffNeeds &
   ConfigurationReloadNeeds &
@@ -48,25 +51,25 @@ export type CommandDependencies = ClusterStatusNeeds &
     readonly audit: Pick<AuditTrail, 'record'>;
     readonly clock: Clock;
     readonly logger: Logger;
-    /** Ends the daemon as SIGTERM does; returns at once. */
+    /** Ends the daemon as SIGTERM does. Returns at once. */
     stopDaemon(): void;
   };
 
 export interface CommandContext {
   readonly dependencies: CommandDependencies;
   readonly output: CommandOutput;
-  /** Aborts when nobody waits for the command any more. */
+  /** Aborts when the caller no longer waits for the command. */
   readonly signal: AbortSignal;
-  /** Columns of the reader's terminal, or undefined. */
+  /** Columns of the reader's terminal; undefined: tables are not cut. */
   readonly columns: number | undefined;
 }
 
-/** The options of every command of Drover's own. */
+/** The options of all commands of Drover. Commands of extensions do not have them. */
 export interface SharedOptions {
   readonly output: 'table' | 'json';
 }
 
-/** Adds a command that ends a path of words, such as `list` to `instance`. */
+/** Adds a command to a group, such as `list` to `instance`. */
 export function addCommand(parent: Command, usage: string, description: string): Command {
   const format = new Option('-o, --output <format>', 'table for people, json for programs');
   return parent
@@ -75,7 +78,7 @@ export function addCommand(parent: Command, usage: string, description: string):
     .addOption(format.choices(['table', 'json']).default('table'));
 }
 
-/** Prints the data as JSON if asked to, else the text. */
+/** Prints the data as JSON when asked to, else the text. */
 export async function show(
   { output }: CommandContext,
   options: SharedOptions,
@@ -86,7 +89,7 @@ export async function show(
   else output.print(await text());
 }
 
-/** A table as wide as the reader's terminal at most; `none` is said in its place when it has no rows. */
+/** Returns a table that fits the reader's terminal, or `none` when there are no rows. */
 export async function tableOf(
   { columns }: CommandContext,
   head: readonly string[],
@@ -96,7 +99,7 @@ export async function tableOf(
   return rows.length === 0 ? none : await renderTable(head, rows, { columns });
 }
 
-/** Names and values one below the other; those without a value are left out. */
+/** Returns names and values, one below the other. Names without a value are left out. */
 export async function fieldsOf(fields: Readonly<Record<string, Cell>>): Promise<string> {
   const rows = Object.entries(fields).filter(
     ([, value]) => value !== null && value !== undefined && value !== '',

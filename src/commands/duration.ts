@@ -1,9 +1,9 @@
-/** Lengths of time, as commands take them. How they are printed: `model/words.ts`. */
+/** Reads times as commands take them. `model/words.ts` prints them. */
 
 const LENGTH = /^(\d{1,6})([smhd])$/;
 const SECONDS_OF: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** Milliseconds of `30s`, `10m`, `2h`, `7d`; undefined: it is none of these. */
+/** Returns the milliseconds of `30s`, `10m`, `2h` or `7d`; undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
   const [, count, unit] = LENGTH.exec(text) ?? [];
   const seconds = SECONDS_OF[unit ?? ''];

@@ -1,11 +1,11 @@
-/** What a person reads when a command fails. */
+/** Says why a command failed, for the person who typed it. */
 
 import { CommanderError } from 'commander';
 import { DroverError, messageOf } from '../model/errors.js';
 import { cutText } from '../model/words.js';
 import type { Logger } from '../telemetry/logger.js';
 
-/** Longer messages repeat what was typed. */
+/** Longer messages only repeat what was typed. */
 const MAX_CHARS = 2000;
 const SHOWN_AS_HELP: ReadonlySet<string> = new Set([
   'commander.helpDisplayed',
@@ -13,12 +13,12 @@ const SHOWN_AS_HELP: ReadonlySet<string> = new Set([
   'commander.version',
 ]);
 
-/** One line; '' when the help that was printed says enough. */
+/** Returns one line; '' when the help that was printed says enough. Faults of Drover go to the log in full. */
 export function describeFailure(error: unknown, logger: Logger): string {
   if (error instanceof CommanderError)
     return SHOWN_AS_HELP.has(error.code) ? '' : plainParserMessage(error.message);
   if (error instanceof DroverError) {
-    // What an extension threw is for its author.
+    // The log keeps the error for the author of the extension.
     if (error.code === 'DRV_EXTENSION_FAILED')
       logger.warn({ err: error }, `an extension's command failed: ${error.message}`);
     return cutText(error.message, MAX_CHARS);
@@ -27,12 +27,12 @@ export function describeFailure(error: unknown, logger: Logger): string {
   return 'the command failed inside Drover; its log has the details';
 }
 
-/** True when the help was asked for and shown. */
+/** True when the help was asked for and printed. */
 export function isHelp(error: unknown): boolean {
   return error instanceof CommanderError && error.exitCode === 0;
 }
 
-/** `unknown command 'instnace'. Did you mean instance?` */
+/** Turns the parser's message into one line: `unknown command 'instnace'. Did you mean instance?` */
 function plainParserMessage(message: string): string {
   const [first = '', ...more] = message.replace(/^error: /, '').split('\n');
   const hints = more.map((hint) => hint.replace(/^\((.*)\)$/, '$1'));

@@ -1,4 +1,4 @@
-/** Configuration files that are not in force as they stand, in words. */
+/** Describes configuration files whose present content is not in force. */
 import type { ConfigurationFileError } from '../model/configuration.js';
 
 /** One line, such as `lobby.json:7:26: ramMB: must be ...`. */
@@ -7,7 +7,7 @@ export function describeFileError({ file, line, column, field, message }: Config
   return `${place}: ${field === null || message.startsWith(field) ? '' : `${field}: `}${message}`;
 }
 
-/** Lines to put below something else; none when no file is broken. */
+/** Lines to add below other output; none when no file is broken. */
 export function describeFileErrors(errors: readonly ConfigurationFileError[]): string[] {
   if (errors.length === 0) return [];
   return [

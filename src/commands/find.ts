@@ -1,4 +1,4 @@
-/** Finds what a command names, and says what was probably meant when there is none. */
+/** Finds the record that a command names. When there is none, the error suggests the name that was probably meant. */
 
 import { nearestName } from '../configuration-files/nearest-name.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
@@ -9,7 +9,7 @@ import { quoteText } from '../model/words.js';
 import { visibleInstances } from '../operations/instance-details.js';
 import type { CommandDependencies } from './context.js';
 
-/** Throws DRV_INSTANCE_UNKNOWN. */
+/** Returns the record of an instance that clients may see. Throws DRV_INSTANCE_UNKNOWN. */
 export function findInstance(
   { instances }: Pick<CommandDependencies, 'instances'>,
   id: string,
@@ -23,7 +23,7 @@ export function findInstance(
   );
 }
 
-/** Throws DRV_CONFIGURATION_UNKNOWN. */
+/** Returns the record of a configuration. Throws DRV_CONFIGURATION_UNKNOWN. */
 export function findConfiguration(
   { configurations }: Pick<CommandDependencies, 'configurations'>,
   name: string,
@@ -44,7 +44,7 @@ export function unknownConfiguration(
   );
 }
 
-/** Throws DRV_NODE_UNKNOWN. */
+/** Returns the record of a node. Throws DRV_NODE_UNKNOWN. */
 export function findNode({ nodes }: Pick<CommandDependencies, 'nodes'>, id: string): NodeRecord {
   const record = nodes.get(id)?.value;
   if (record !== undefined) return record;
@@ -55,13 +55,13 @@ export function findNode({ nodes }: Pick<CommandDependencies, 'nodes'>, id: stri
   );
 }
 
-/** How a message about something unknown ends: the nearest name, or the command that lists all. */
+/** Returns the end of a message about an unknown name: the nearest name, or the command that lists all names. */
 export function suggest(typed: string, names: readonly string[], listCommand: string): string {
   const nearest = startingWith(typed, names) ?? nearestName(typed, names);
   return nearest === undefined ? `: "${listCommand}" shows all` : `. Did you mean ${nearest}?`;
 }
 
-/** The one name of which the first part was typed. */
+/** The only name that begins with the typed text; undefined when there is none, or more than one. */
 function startingWith(typed: string, names: readonly string[]): string | undefined {
   if (typed.length < 2) return undefined;
   const starting = names.filter((name) => name.startsWith(typed));

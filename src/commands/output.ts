@@ -1,12 +1,12 @@
 /**
- * What one command prints, on its way to a reader: bounded, and without control characters, whoever wrote the text.
- * Nothing gets out any more once it is closed.
+ * The output of one command on its way to a reader: bounded, and without control characters. After it is closed
+ * nothing is printed.
  */
 import { toPlainText } from '../telemetry/plain-text.js';
 
 export const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const LIMIT_MIB = MAX_OUTPUT_BYTES / 1024 / 1024;
-/** JSON.stringify lets these through, and a terminal may act on them. */
+/** JSON.stringify does not escape these, and a terminal may act on them. */
 const RAW_CONTROL = /[\x7f-\x9f]/g;
 
 export class CommandOutput {
@@ -18,7 +18,7 @@ export class CommandOutput {
     this.#write = write;
   }
 
-  /** Prints whole lines; '' prints nothing. What is beyond 4 MiB is cut, and one line says so. */
+  /** Prints whole lines; '' prints nothing. Output beyond 4 MiB is cut, and a last line says so. */
   print(text: string): void {
     if (text === '' || this.#isClosed) return;
     const plain = toPlainLines(text);
@@ -34,7 +34,10 @@ export class CommandOutput {
     );
   }
 
-  /** Prints one JSON value, an array one element a line; one that is too long is replaced by `{"error"}`. */
+  /**
+   * Prints one JSON value; the elements of an array have a line each. A value that does not fit is replaced by
+   * `{"error"}`.
+   */
   printJson(value: unknown): void {
     if (this.#isClosed) return;
     const text = encode(value);
@@ -42,7 +45,7 @@ export class CommandOutput {
     else this.print(encode({ error: `the output is longer than ${LIMIT_MIB} MiB: ask for less` }));
   }
 
-  /** Idempotent. */
+  /** Ends the output. Idempotent. */
   close(): void {
     this.#isClosed = true;
   }
@@ -55,7 +58,7 @@ export class CommandOutput {
   }
 }
 
-/** JSON that ends with a newline and is plain text already. */
+/** Returns JSON that ends with a newline and holds no control characters. */
 function encode(value: unknown): string {
   const text =
     Array.isArray(value) && value.length > 0
@@ -69,7 +72,7 @@ function toPlainLines(text: string): string {
   return `${lines.split('\n').map(toPlainText).join('\n')}\n`;
 }
 
-/** As many whole lines from the start as fit into `bytes`. */
+/** The whole lines at the start of `text` that fit into `bytes`. */
 function wholeLines(text: string, bytes: number): string {
   const part = Buffer.from(text).subarray(0, bytes);
   return part.subarray(0, part.lastIndexOf('\n') + 1).toString();

@@ -1,7 +1,7 @@
-/** The runtimes of a node in words, wherever an operator reads of them. */
+/** Describes the runtimes of a node, for every place that shows them. */
 import type { RuntimeOffer } from '../model/node.js';
 
-/** Those that can be used: `screen 4.09.00, tmux 3.3a, process`; `none`. */
+/** The runtimes that can be used: `screen 4.09.00, tmux 3.3a, process`, or `none`. */
 export function offeredRuntimes(offers: readonly RuntimeOffer[]): string {
   const offered = offers
     .filter(({ available }) => available)
@@ -9,7 +9,7 @@ export function offeredRuntimes(offers: readonly RuntimeOffer[]): string {
   return offered.length === 0 ? 'none' : offered.join(', ');
 }
 
-/** One line for each that cannot be used, and why: `docker is not offered: no engine answers`. */
+/** One line for each runtime that cannot be used, with the reason: `docker is not offered: no engine answers`. */
 export function runtimesNotOffered(offers: readonly RuntimeOffer[]): string[] {
   return offers
     .filter(({ available }) => !available)

@@ -6,9 +6,9 @@ const EXECUTE = /^\s*(instance\s+execute\s+(?:(?:-o\s*|--output[\s=])\S+\s+)?[^\
 const WHOLLY_QUOTED = /^"([^"]*)"\s*$|^'([^']*)'\s*$/;
 
 /**
- * Words as a shell splits them, without its escapes: quotes hold a word together. What `instance execute` sends is
- * one word, taken as it was typed, because the instance has its own idea of quotes and blanks; a command that is
- * quoted as a whole loses these quotes.
+ * Splits as a shell does, but without its escapes: quotes hold a word together.
+ * `instance execute` sends everything after the id as one word, as it was typed, because the instance has its own
+ * rules for quotes and blanks. Quotes around the whole text are removed.
  */
 export function splitLine(line: string): string[] {
   const execute = EXECUTE.exec(line);

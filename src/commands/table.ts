@@ -3,10 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import Table from 'cli-table3';
 import { toPlainText } from '../telemetry/plain-text.js';
 
-/** cli-table3 takes a quarter of a millisecond for each row: the rest of the node has its turns in between. */
+/** cli-table3 takes a quarter of a millisecond for a row. After this many rows the event loop gets a turn. */
 const ROWS_AT_ONCE = 20;
 const GAP = 2;
-/** A last column narrower than this is not worth cutting for. */
+/** The last column is not cut below this width. */
 const LEAST_LAST_COLUMN = 20;
 const WIDE_AT_MOST = 2;
 
@@ -19,11 +19,14 @@ const NO_BORDERS = Object.fromEntries(
 export type Cell = string | number | null | undefined;
 
 export interface TableOptions {
-  /** Columns of the reader's terminal: the last column is cut to fit. Undefined: nothing is cut. */
+  /** Columns of the reader's terminal: the last column of the table is cut to fit. Undefined: nothing is cut. */
   readonly columns?: number | undefined;
 }
 
-/** Lines of a table, header first; no header when `head` is empty. A cell that is null, undefined or '' is a blank. */
+/**
+ * Returns the lines of a table, header first; no header when `head` is empty. A cell that is null, undefined or ''
+ * is blank.
+ */
 export async function renderTable(
   head: readonly string[],
   rows: readonly (readonly Cell[])[],
@@ -46,7 +49,7 @@ export async function renderTable(
   return lines.join('\n');
 }
 
-/** One line without control characters: an instance may have written it. */
+/** Puts a cell on one line without control characters, because an instance may have written it. */
 function textOf(cell: Cell): string {
   return cell === null || cell === undefined ? '' : toPlainText(String(cell).replace(/\s+/g, ' '));
 }
@@ -59,7 +62,10 @@ function widthsOf(rows: readonly (readonly string[])[]): number[] {
   return widths;
 }
 
-/** Never too small, or the table would cut the text: what is not ASCII may take two columns of a terminal. */
+/**
+ * An upper bound, so that the table never cuts the text: a character beyond ASCII may take two columns of a
+ * terminal.
+ */
 function displayWidth(text: string): number {
   let width = 0;
   for (const character of text) width += character > '\x7e' ? WIDE_AT_MOST : 1;

@@ -1,4 +1,4 @@
-/** The command tree: built anew for every line, so that lines that run at once share nothing. */
+/** Builds the command tree, anew for every line, so that lines that run at once share nothing. */
 import { Command } from 'commander';
 import type { CommandContext } from './context.js';
 import { addClusterCommands } from './groups/cluster-commands.js';
@@ -13,14 +13,17 @@ import { fullUsageOf } from './usage.js';
 
 const HELP_COLUMNS = 100;
 
-/** Nothing in it ends the process or writes anywhere but to the context's output: errors come as CommanderErrors. */
+/**
+ * Builds the tree. Its commands print to the context's output only and never end the process; errors are
+ * CommanderErrors.
+ */
 export function buildTree(context: CommandContext): Command {
   const program = new Command('drover')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => context.output.print(text),
       writeErr: (text) => context.output.print(text),
-      // The runner says it.
+      // The command runner prints the error.
       outputError: () => undefined,
       getOutHelpWidth: () => context.columns ?? HELP_COLUMNS,
       getErrHelpWidth: () => context.columns ?? HELP_COLUMNS,

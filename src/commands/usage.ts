@@ -1,4 +1,4 @@
-/** How a command is written. */
+/** How a command is written, for help and messages. */
 import type { Command } from 'commander';
 
 /** The words that lead to a command: `instance create`. */
@@ -7,12 +7,12 @@ export function pathOf(command: Command): string {
   return parent === null || parent.parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;
 }
 
-/** `instance create [options] <configuration> [count]`. */
+/** The command with its arguments: `instance create [options] <configuration> [count]`. */
 export function fullUsageOf(command: Command): string {
   return `${pathOf(command)} ${command.usage()}`;
 }
 
-/** `instance create <configuration> [count]`; options are named by the help of each command. */
+/** The same without options, which the command's own help lists: `instance create <configuration> [count]`. */
 export function usageOf(command: Command): string {
   return fullUsageOf(command)
     .replace('[options] ', '')

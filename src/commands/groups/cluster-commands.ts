@@ -1,4 +1,4 @@
-/** `cluster status|nodes|why`: the nodes, and whether everything that should run does. */
+/** `cluster status|nodes|why`: the nodes, and whether everything runs that should. */
 import type { Command } from 'commander';
 import { renderNodeExplanation } from '../../explain/render.js';
 import { durationText } from '../../model/words.js';
@@ -121,7 +121,7 @@ function describeCondition({ condition, cordoned, drain }: ListedNode): string {
   return mark === undefined ? condition : `${condition}, ${mark}`;
 }
 
-/** ` (1 cordoned, 1 draining)`. */
+/** How many nodes are out of service: ` (1 cordoned, 1 draining)`, or nothing. */
 function describeMarks(listed: readonly ListedNode[]): string {
   const marked = listed.filter(({ cordoned, drain }) => markOf(cordoned, drain ?? undefined) !== undefined);
   const counts = countBy(marked, ({ cordoned, drain }) => markOf(cordoned, drain ?? undefined) ?? '');

@@ -1,4 +1,4 @@
-/** `cluster cordon|uncordon|drain|forget`: taking a node out of service and back. */
+/** `cluster cordon|uncordon|drain|forget`: takes a node out of service and back. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { DrainProgress } from '../../model/node-drain.js';
 import { countText, durationText } from '../../model/words.js';
@@ -15,7 +15,7 @@ import { addCommand, type CommandContext, type SharedOptions, show } from '../co
 import { parseDuration } from '../duration.js';
 import { findNode } from '../find.js';
 
-/** Instances named in one line. */
+/** The most instances that one line names. */
 const MOST_NAMED = 20;
 
 export function addClusterOperations(group: Command, context: CommandContext): void {
@@ -38,13 +38,13 @@ export function addClusterOperations(group: Command, context: CommandContext): v
     .action((node: string, options: SharedOptions & { force?: boolean }) => forget(context, node, options));
 }
 
-/** Of a node, beside its condition: `drained`, `draining`, `cordoned`, or nothing. */
+/** The word beside a node's condition: `drained`, `draining` or `cordoned`; undefined: none of these. */
 export function markOf(cordoned: boolean, drain: DrainProgress | undefined): string | undefined {
   if (drain !== undefined) return drain.isDrained ? 'drained' : 'draining';
   return cordoned ? 'cordoned' : undefined;
 }
 
-/** What a drain has come to, then what it waits for and what stays, one line each. */
+/** Describes a drain: how far it is, then what it waits for and what stays, one line each. */
 export function describeDrain(node: string, drain: DrainProgress): string[] {
   const { isDrained, left, remainingMs, waitingFor } = drain;
   const limit =
@@ -120,7 +120,7 @@ function named(ids: readonly string[]): string {
   return `${countText(ids.length, 'instance')} (${shown}${more})`;
 }
 
-/** In seconds. */
+/** Parses a time into seconds. */
 function deadlineOf(text: string): number {
   const ms = parseDuration(text);
   const seconds = ms === undefined ? Number.POSITIVE_INFINITY : ms / 1000;

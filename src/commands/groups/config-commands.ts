@@ -1,4 +1,4 @@
-/** `config ...`: what should run, what is in force of it, and which files are broken. */
+/** `config ...`: what should run, which content is in force, and which files are broken. */
 import type { Command } from 'commander';
 import { renderConfigurationExplanation } from '../../explain/render.js';
 import { withEveryDefault } from '../../model/configuration.js';

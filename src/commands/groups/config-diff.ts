@@ -1,10 +1,10 @@
+/** `config diff`: describes for people how a configuration differs from its file and its instances. */
 import { countText } from '../../model/words.js';
-/** `config diff` in words. */
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import { describeDifference } from '../../operations/field-differences.js';
 import { describeFileError } from '../file-errors.js';
 
-/** Ids named in one line. */
+/** The most ids that one line names. */
 const MAX_IDS = 10;
 
 export function describeDiff(diff: ConfigurationDiff): string {

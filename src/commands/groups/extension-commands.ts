@@ -20,14 +20,14 @@ export function addExtensionList(program: Command, context: CommandContext): voi
   );
 }
 
-/** What it adds and is, or what is wrong with it. */
+/** What an extension adds and is, or what is wrong with it. */
 function aboutOf({ state, error, adds, description, name }: ExtensionStatus): string {
   if (error !== null) return state === 'active' ? `${adds.join(', ')}; last error: ${error}` : error;
   const parts = [adds.join(', '), description ?? name].filter((part) => part !== '');
   return parts.join('; ');
 }
 
-/** Adds what extensions registered; a name that Drover has itself stays Drover's. */
+/** Adds the commands of extensions. One with the name of a command of Drover is left out. */
 export function addExtensionCommands(program: Command, context: CommandContext): void {
   const own = new Set(program.commands.map((command) => command.name()));
   for (const command of context.dependencies.extensions.commands())
@@ -46,7 +46,7 @@ function addExtensionCommand(
     .usage(usage)
     .helpOption(false)
     .argument('[words...]')
-    // Whatever is typed is the extension's, options too.
+    // The extension parses its words itself, options included.
     .allowUnknownOption()
     .passThroughOptions()
     .action(async (words: readonly string[]) => {

@@ -1,4 +1,4 @@
-/** `help`: every registered command, or one in full. */
+/** `help`: every command, or one in full. */
 
 import type { Command } from 'commander';
 import { DroverError } from '../../model/errors.js';
@@ -39,7 +39,7 @@ export function addHelpCommand(program: Command, context: CommandContext): void 
   );
 }
 
-/** Throws DRV_COMMAND_INVALID. */
+/** Returns the command or group that the words name. Throws DRV_COMMAND_INVALID. */
 function find(program: Command, words: readonly string[]): Command {
   let command = program;
   for (const word of words) {
@@ -56,7 +56,7 @@ function find(program: Command, words: readonly string[]): Command {
   return command;
 }
 
-/** Every command that can be run, in the order of the tree. */
+/** The commands that can be run, in the order of the tree. */
 function* endsOf(command: Command): Generator<Command> {
   if (command.commands.length === 0) yield command;
   for (const child of command.commands) yield* endsOf(child);

@@ -1,4 +1,4 @@
-/** `instance ...`: look at instances, and change what is wanted of them. */
+/** `instance ...`: shows instances, and changes what is wanted of them. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { DEFAULT_LOG_LINES, MAX_LOG_LINES } from '../../api/routes/instance-schemas.js';
 import { requireProcess, stdinCommand } from '../../channel/services/stdin-command.js';
@@ -11,7 +11,7 @@ import { findConfiguration, findInstance } from '../find.js';
 import { addressOf, byConfiguration, describeInstance, INSTANCE_HEAD, instanceRow } from './instance-text.js';
 
 const MAX_CREATED = 100;
-/** A table is for eyes. */
+/** The most rows of a table. With `-o json` there is no limit. */
 const MAX_ROWS = 1000;
 
 const LIFECYCLE = {
@@ -120,7 +120,7 @@ function addCreate(group: Command, context: CommandContext): void {
     });
 }
 
-/** What stopped the creation, and what had been made until then. */
+/** Adds to the error of a creation the instances that were made before it. */
 function incomplete(created: readonly InstanceRecord[], count: number, error: unknown): unknown {
   if (created.length === 0) return error;
   const code = error instanceof DroverError ? error.code : 'DRV_COMMAND_INVALID';
@@ -190,7 +190,7 @@ function addExecute(group: Command, context: CommandContext): void {
   );
 }
 
-/** Parses a whole number from 1 to `most`. */
+/** Returns a parser of whole numbers from 1 to `most`. */
 function wholeNumber(most: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : 0;

@@ -1,4 +1,4 @@
-/** Instances as commands show them: one in a table, one in full, and as the API has it for programs. */
+/** Shows instances to people: as a row of a table, and one in full. */
 import type { InstanceRecord } from '../../model/instance.js';
 import type { InstanceUsage } from '../../model/instance-usage.js';
 import { publicPid } from '../../model/run-identity.js';
@@ -36,19 +36,19 @@ export function instanceRow(record: InstanceRecord, now: number): readonly Cell[
   ];
 }
 
-/** By configuration, then the oldest first. */
+/** Sorts by configuration, then by creation. */
 export function byConfiguration(a: InstanceRecord, b: InstanceRecord): number {
   if (a.configurationName !== b.configurationName) return a.configurationName < b.configurationName ? -1 : 1;
   return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 }
 
-/** Where clients connect to; undefined without a port. */
+/** The address that clients connect to; undefined without a port. */
 export function addressOf({ placement }: InstanceRecord): string | undefined {
   if (placement === null || placement.port === null) return undefined;
   return `${placement.hostAddress}:${placement.port}`;
 }
 
-/** Everything worth knowing of one instance, a line each. */
+/** Everything worth knowing of one instance, one line for each field. */
 export function describeInstance(record: InstanceRecord, dependencies: Known): Promise<string> {
   const { status, placement } = record;
   const { desired, usage, templates, isRevisionCurrent } = detailsOf(record, dependencies);
@@ -79,7 +79,7 @@ export function describeInstance(record: InstanceRecord, dependencies: Known): P
 
 const BYTES_PER_MB = 1024 * 1024;
 
-/** `45 MB of RAM, 12 % of a core, 34s of CPU time since its start, 3 processes`; undefined: not measured. */
+/** `45 MB of RAM, 12 % of a core, 34 s of CPU time since its start, 3 processes`; undefined: not measured. */
 function usageText(usage: InstanceUsage | null): string | undefined {
   if (usage === null) return undefined;
   const { cpuSeconds, cpuPercent, memoryBytes, processes } = usage;

@@ -1,4 +1,4 @@
-/** `key ...`: the keys of the API. A token is printed once, when it is made, and nowhere else. */
+/** `key ...`: the keys of the API. A token is printed only when its key is made. */
 import { Argument, type Command } from 'commander';
 import { type KeyScope, keyScopeSchema } from '../../model/api-key.js';
 import { DroverError } from '../../model/errors.js';

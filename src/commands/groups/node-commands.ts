@@ -1,4 +1,4 @@
-/** `node info`, and `stop`: the node that the command runs on. */
+/** `node info` and `stop`, for the node that the command runs on. */
 import type { Command } from 'commander';
 import { durationText } from '../../model/words.js';
 import { STOPPING } from '../../operations/node-operations.js';

@@ -1,4 +1,4 @@
-/** `template ...`: which templates there are, and bringing them to where they are needed. */
+/** `template ...`: lists templates, and brings them to where they are needed. */
 
 import type { Command } from 'commander';
 import { DroverError } from '../../model/errors.js';
@@ -10,9 +10,9 @@ import { matcherOf, type TemplateName } from '../../templates/sync/pattern.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
 import { suggest } from '../find.js';
 
-/** Under the time that a command may take. */
+/** Less than the time limit of a command. */
 const MAX_WAIT_MS = 30_000;
-/** Templates named in one line. */
+/** The most templates that one line names. */
 const MAX_NAMES = 20;
 
 interface SyncOptions extends SharedOptions {
@@ -82,7 +82,7 @@ async function sync(context: CommandContext, pattern: string, options: SyncOptio
   );
 }
 
-/** Waits for all nodes, half a minute at most: the sync goes on without us. */
+/** Waits until all nodes have answered, half a minute at most. The sync goes on after that. */
 async function untilOver(
   { dependencies: { clock }, signal }: CommandContext,
   { report, onProgress }: Awaited<ReturnType<CommandContext['dependencies']['templateSync']['toCluster']>>,
@@ -146,7 +146,10 @@ function describeDispatch(templates: readonly string[], nodes: readonly string[]
   return `${count} (${shown}) on the way to ${target}`;
 }
 
-/** A template that is named in full need not be here yet. Throws DRV_REQUEST_INVALID, DRV_TEMPLATE_UNKNOWN. */
+/**
+ * The templates that the pattern names. A full name need not exist yet. Throws DRV_REQUEST_INVALID,
+ * DRV_TEMPLATE_UNKNOWN.
+ */
 function templatesToDownload(context: CommandContext, pattern: string): readonly TemplateName[] {
   const isMeant = matcherOf(pattern);
   const [group = '', name = '*'] = pattern.split('/');

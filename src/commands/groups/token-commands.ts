@@ -1,4 +1,4 @@
-/** `cluster token ...`: the tokens with which nodes join. A token is printed once, when it is made, and nowhere else. */
+/** `cluster token ...`: the tokens with which nodes join. A token is printed only when it is made. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { durationText } from '../../model/words.js';
 import {
@@ -101,11 +101,12 @@ function describeExpiry({ expiresAt }: Pick<JoinToken, 'expiresAt'>, now: number
   return expiresAt <= now ? 'expired' : `in ${durationText(expiresAt - now)}`;
 }
 
-/** In seconds; null: never. */
+/** Parses a time into seconds; null: never. */
 function expiryOf(text: string): number | null {
   if (text === 'never') return null;
   const ms = parseDuration(text);
-  if (ms === undefined || ms === 0) throw new InvalidArgumentError('it must be such as 1h, 7d or never.');
+  if (ms === undefined || ms === 0)
+    throw new InvalidArgumentError('It must be a time such as 1h or 7d, or never.');
   return ms / 1000;
 }
 
