@@ -42,7 +42,7 @@ export class KeyWriter {
     const { store, keys, clock } = this.#options;
     checkLabel(label);
     if (keys.size >= MAX_KEYS)
-      throw refused(`there are ${keys.size} keys, and no more are kept: delete one first`);
+      throw refused(`there are ${keys.size} keys, the most that are kept: delete one first`);
     const token = generateToken();
     const hash = hashToken(token);
     const record: ApiKeyRecord = { label, scope, hash, mask: maskToken(token), createdAt: clock.now() };
@@ -106,7 +106,7 @@ function checkLabel(label: string): void {
   // A token that was pasted by mistake would stand in lists and logs for ever.
   if (isWellFormedToken(label)) throw refused('the label of a key must not be a token: choose a name for it');
   if (label === RESERVED_LABEL)
-    throw refused(`no key may be called "${label}": the audit trail calls the node's own terminal so`);
+    throw refused(`no key may be called "${label}": in the audit trail that is the node's own terminal`);
 }
 
 /** Repeats the label only when it is well-formed. */

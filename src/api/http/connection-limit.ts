@@ -23,7 +23,7 @@ export function limitConnections(
     const now = clock.monotonic();
     if (now < quietUntil) return;
     quietUntil = now + LOG_EVERY_MS;
-    logger.warn({ limit }, `the API holds ${limit} connections, the most it takes: new ones are closed`);
+    logger.warn({ limit }, `the API has ${limit} connections, its limit: new ones are closed`);
   });
 }
 

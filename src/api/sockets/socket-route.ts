@@ -77,7 +77,7 @@ function checkHandshake({ headers }: IncomingMessage, reply: FastifyReply): void
   }
   if (offered.length > 0 && selectableProtocols(offered).length === 0) {
     throw invalid(
-      'offer one more subprotocol beside the key, such as "drover": the server selects it, for it never sends a key back',
+      'offer one more subprotocol beside the key, such as "drover": the server selects it, because it never sends a key back',
     );
   }
 }

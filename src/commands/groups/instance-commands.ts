@@ -108,7 +108,7 @@ function addCreate(group: Command, context: CommandContext): void {
       findConfiguration(dependencies, name);
       const created: InstanceRecord[] = [];
       while (created.length < count) {
-        if (signal.aborted) throw incomplete(created, count, new Error('nobody waits for the rest'));
+        if (signal.aborted) throw incomplete(created, count, new Error('the caller stopped waiting'));
         try {
           created.push(await dependencies.instanceWrites.create(name));
         } catch (error) {

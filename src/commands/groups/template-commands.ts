@@ -142,7 +142,7 @@ async function download(
 function describeDispatch(templates: readonly string[], nodes: readonly string[]): string {
   const shown = templates.slice(0, MAX_NAMES).join(', ') + (templates.length > MAX_NAMES ? ', ...' : '');
   const count = templates.length === 1 ? '1 template' : `${templates.length} templates`;
-  const target = nodes.length === 0 ? 'no node, for none is connected' : nodes.join(', ');
+  const target = nodes.length === 0 ? 'no node, because none is connected' : nodes.join(', ');
   return `${count} (${shown}) on the way to ${target}`;
 }
 

@@ -113,7 +113,7 @@ function expiryOf(text: string): number | null {
 function usesOf(text: string): number {
   const count = Number(text);
   if (!/^\d+$/.test(text) || count < 1 || count > MAX_JOIN_TOKEN_USES)
-    throw new InvalidArgumentError(`it must be a whole number from 1 to ${MAX_JOIN_TOKEN_USES}.`);
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_JOIN_TOKEN_USES}.`);
   return count;
 }
 
