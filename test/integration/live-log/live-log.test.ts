@@ -259,7 +259,7 @@ describe('its clients', () => {
     world.logs.write('n1', 'one');
     const { followLogs } = world.logs;
     let isBroken = true;
-    world.api.logServices = {
+    world.api.nodeLogs = {
       readLogs: world.logs.readLogs,
       followLogs: (...given) => {
         if (isBroken) throw new Error('EIO /secret/path');

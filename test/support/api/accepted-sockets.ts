@@ -1,4 +1,4 @@
-/** The server's ends of connections: Node tells of every connection that a server in this process accepts. */
+/** Finds the server's end of a connection. Node reports every connection that a server in this process accepts. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Socket } from 'node:net';
 import { z } from 'zod';
@@ -13,7 +13,7 @@ export class AcceptedSockets {
     subscribe(CHANNEL, this.#onAccepted);
   }
 
-  /** The other end of `socket`, which is connected. */
+  /** Returns the server's end of `socket`, which must be connected. */
   of(socket: Socket): Socket {
     const found = this.#accepted.find(({ remotePort }) => remotePort === socket.localPort);
     if (found === undefined) throw new Error('no server of this process holds that connection');

@@ -1,6 +1,6 @@
 /**
- * Holds every answer that an API server in this process gives to the API's description, whoever asked and however: it
- * looks over the server's shoulder by Node's diagnostics channel. ApiWorld uses it; what it found fails the test.
+ * Checks every answer of an API server in this process against the API's description, whoever made the request. It
+ * watches through Node's diagnostics channel. ApiWorld uses it, and a wrong answer fails the test.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { IncomingMessage, ServerResponse } from 'node:http';
@@ -8,7 +8,10 @@ import { z } from 'zod';
 import { OpenApiCheck } from './openapi-check.js';
 
 const CHANNEL = 'http.server.request.start';
-/** A server under test listens on a port of the system's choice, and its configuration says so with 0. */
+/**
+ * The configuration of a server under test says port 0, so that the system chooses one. The description allows no
+ * 0.
+ */
 const PORT_ZERO = 'the body does not match: data/apiPort must be >= 1;';
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
@@ -20,13 +23,13 @@ const messageSchema = z.object({
 const headTypeSchema = z.looseObject({ 'content-type': z.string().optional() });
 
 export class AnswerWatch {
-  /** Set by a test that breaks the server on purpose: what it says then is no problem. */
+  /** True for problems that the test causes on purpose by breaking the server. */
   tolerates: (problem: string) => boolean = () => false;
   readonly #check = OpenApiCheck.load();
   readonly #port: () => number | undefined;
   readonly #problems: string[] = [];
 
-  /** `port`: of the server to watch, once it listens. */
+  /** `port` returns that of the server to watch; undefined until it listens. */
   constructor(port: () => number | undefined) {
     this.#port = port;
   }
@@ -35,7 +38,7 @@ export class AnswerWatch {
     subscribe(CHANNEL, this.#onRequest);
   }
 
-  /** Idempotent. Throws what was found. */
+  /** Stops watching. Throws when an answer was wrong. Idempotent. */
   stop(): void {
     unsubscribe(CHANNEL, this.#onRequest);
     const [first, ...more] = this.#problems.splice(0);
@@ -57,7 +60,7 @@ export class AnswerWatch {
   }
 }
 
-/** What goes out through a response: Fastify hands head and body to `writeHead`, `write` and `end`. */
+/** Records an answer as it is sent: Fastify passes head and body to `writeHead`, `write` and `end`. */
 class SeenAnswer {
   readonly #response: ServerResponse;
   readonly #chunks: Buffer[] = [];
@@ -71,7 +74,7 @@ class SeenAnswer {
     this.#before('end', (chunk) => this.#keep(chunk));
   }
 
-  /** Fastify gives whole bodies their headers by `writeHead`, and sets those of streams before. */
+  /** For a whole body Fastify passes the headers to `writeHead`; for a stream it sets them before. */
   get contentType(): string | undefined {
     return this.#headType ?? this.#response.getHeader('content-type')?.toString();
   }
@@ -80,7 +83,7 @@ class SeenAnswer {
     return this.#response.statusCode;
   }
 
-  /** Undefined when it is no JSON, or long. */
+  /** Undefined when the body is not JSON, or is long. */
   get body(): string | undefined {
     const body = Buffer.concat(this.#chunks);
     return body.length === this.#bytes ? body.toString('utf8') : undefined;

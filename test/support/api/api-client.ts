@@ -1,7 +1,7 @@
 /**
- * A small REST client of a daemon, a new connection per request, so that a daemon may die at any moment. It notes
- * every acknowledged write: AcknowledgedWrites compares them with what can be read later. Every answer is held to the
- * API's description.
+ * A small REST client of a daemon, for tests that kill it: each request has a new connection. It notes every
+ * acknowledged write, so that AcknowledgedWrites can compare them with later reads. It checks every answer against
+ * the API's description.
  */
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -14,7 +14,7 @@ import { type InstanceInfo, instanceInfoSchema } from '../../../src/model/instan
 import { AcknowledgedWrites } from '../daemon/acknowledged-writes.js';
 import { OpenApiCheck } from './openapi-check.js';
 
-/** Hung, not slow. */
+/** Long enough for a slow machine: after this the daemon hangs. */
 const REQUEST_TIMEOUT_MS = 50_000;
 
 export interface Answer {
@@ -26,7 +26,7 @@ export interface ApiClientOptions {
   /** Default: loopback. */
   readonly host?: string;
   readonly apiPort: number;
-  /** Path of `data/admin.key`; read for each request. */
+  /** Path of `data/admin.key`. It is read for each request. */
   readonly keyFile: string;
 }
 
@@ -39,7 +39,10 @@ export class ApiClient {
     this.#options = options;
   }
 
-  /** Any request, with the admin key and the content type that real clients always send. Rejects without an answer. */
+  /**
+   * Sends a request with the admin key, and with the content type that clients in use always send. Rejects without
+   * an answer.
+   */
   send(method: string, path: string, body?: unknown): Promise<Answer> {
     const { host = '127.0.0.1', apiPort: port, keyFile } = this.#options;
     const payload = body === undefined ? '' : JSON.stringify(body);

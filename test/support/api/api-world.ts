@@ -1,4 +1,7 @@
-/** An API server over real mirrors on a memory store, with writers and node streams that only record. */
+/**
+ * An API server over real mirrors on a memory store. Its writers and node streams only record what they are asked
+ * for.
+ */
 import { once } from 'node:events';
 import { pino } from 'pino';
 import { KeyWriter } from '../../../src/api/access/key-writer.js';
@@ -52,7 +55,7 @@ export interface WrittenConfiguration {
   readonly input: unknown;
 }
 
-/** Beats as the master's beat book has them, set by hand. */
+/** The beat book of the master, with beats that tests set. */
 export class FakeBeats {
   readonly #beats = new Map<string, number>();
   tick = 0;
@@ -85,7 +88,7 @@ export class RecordedAudit implements AuditTrail {
   }
 }
 
-/** Where no admin key was written. */
+/** No admin key is written in these tests. */
 const NO_FILE = '/nonexistent/admin.key';
 
 const NO_PLACE: PlacementView = {
@@ -129,7 +132,7 @@ export class ApiWorld {
     createdAtOf: (id) => creationOfKept(this.instances)(id),
   });
   readonly audit = new RecordedAudit(this.clock);
-  /** The real one, over controllers that decide nothing and nodes that do not answer. */
+  /** The real explainer. Its controllers decide nothing, and its nodes do not answer. */
   readonly explainer = new FactsExplainer({
     instances: this.instances,
     configurations: this.configurations,
@@ -150,41 +153,41 @@ export class ApiWorld {
     },
     clock: this.clock,
   });
-  /** Says which line it would run; a test may put another in its place. */
+  /** Prints the line that it would run. A test may replace it. */
   runCommand: CommandRunner['run'] = async (line, { write }) => {
     write(`would run: ${line}\n`);
     return { isOk: true };
   };
-  /** Parsed lines of the log. */
+  /** The parsed lines of the log. */
   readonly log: Record<string, unknown>[] = [];
-  /** What is measured on nodes. */
+  /** What nodes use, by node. */
   readonly usages = new Map<string, InstanceUsage>();
-  /** The same of instances. */
+  /** What instances use, by instance. */
   readonly instanceUsages = new Map<string, InstanceUsage>();
   readonly fileErrors: ConfigurationFileError[] = [];
   readonly extensions: ExtensionStatus[] = [];
-  /** How often the daemon was to end. */
+  /** How often a request ended the daemon. */
   stops = 0;
   readonly reports: { id: string; report: StateReport }[] = [];
   readonly lifecycles: { id: string; target: string }[] = [];
   readonly written: WrittenConfiguration[] = [];
   readonly stdin: { id: string; bytes: Buffer }[] = [];
   logs = { lines: ['one', 'two'], totalLines: 2 };
-  /** What the nodes say of logs: `logs`, and nothing live, unless a test puts its own in their place. */
-  logServices: Pick<InstanceStreams, 'readLogs' | 'followLogs'> = {
+  /** The logs on the nodes: `logs`, and a live log without lines. A test may replace them. */
+  nodeLogs: Pick<InstanceStreams, 'readLogs' | 'followLogs'> = {
     readLogs: async (record, lines) =>
       logNodeOf(record) === undefined
         ? { lines: [], totalLines: 0 }
         : { ...this.logs, lines: this.logs.lines.slice(-lines) },
     followLogs: (_record, _position, signal) => this.#followKept(signal),
   };
-  /** Awaited by every lifecycle write, so that a test can hold one in the middle. */
+  /** Every lifecycle write awaits it, so that a test can hold a write. */
   hold: () => Promise<void> = async () => {};
   isReady = true;
   admin = '';
   readonly server: ApiServer;
   readonly templates: TemplateWorld;
-  /** Holds every answer to the API's description; `stop` throws what it found. */
+  /** Checks every answer against the API's description. `stop` throws when one was wrong. */
   readonly answers = new AnswerWatch(() => this.server.address?.port);
 
   constructor(
@@ -202,7 +205,7 @@ export class ApiWorld {
     });
   }
 
-  /** Loads the mirrors and makes an ALL key; does not listen. */
+  /** Loads the mirrors and makes an ALL key. The server does not listen yet. */
   async start(): Promise<this> {
     await Promise.all([this.instances, this.configurations, this.keys, this.#nodes].map((m) => m.start()));
     await this.templates.start();
@@ -224,7 +227,7 @@ export class ApiWorld {
     return `http://127.0.0.1:${this.server.address?.port ?? 0}/api`;
   }
 
-  /** A request by fetch with the admin key, JSON body and all. */
+  /** Sends a request with the admin key and a JSON body. */
   call(method: string, path: string, body?: unknown, token = this.admin): Promise<Response> {
     return fetch(this.url + path, {
       method,
@@ -250,7 +253,7 @@ export class ApiWorld {
     await this.keys.until(await this.store.transact([{ do: 'remove', key: apiKeyKey(label) }]));
   }
 
-  /** A connected wrapper; fields as given. */
+  /** Adds a node that is connected, unless `fields` say otherwise. */
   async addNode(nodeId: string, fields: Partial<NodeRecord> = {}): Promise<void> {
     const value: NodeRecord = {
       nodeId,
@@ -333,8 +336,8 @@ export class ApiWorld {
       clock: this.clock,
       usageOf: (id) => this.instanceUsages.get(id),
       streams: {
-        readLogs: (record, lines) => this.logServices.readLogs(record, lines),
-        followLogs: (record, position, signal) => this.logServices.followLogs(record, position, signal),
+        readLogs: (record, lines) => this.nodeLogs.readLogs(record, lines),
+        followLogs: (record, position, signal) => this.nodeLogs.followLogs(record, position, signal),
         writeStdin: async ({ id }, bytes) => {
           this.stdin.push({ id, bytes });
         },
@@ -415,7 +418,7 @@ export class ApiWorld {
   }
 }
 
-/** A placed, ONLINE instance; fields as given. */
+/** A record of a placed, ONLINE instance, unless `fields` say otherwise. */
 export function instanceRecord(fields: Partial<InstanceRecord> & { readonly id: string }): InstanceRecord {
   return instanceRecordSchema.parse({
     configurationName: 'hello',

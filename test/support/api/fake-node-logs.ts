@@ -1,4 +1,4 @@
-/** Logs on nodes as `InstanceStreams` gives them, in memory: tests write, rotate, disconnect and count readers. */
+/** Logs on nodes, in memory, as `InstanceStreams` offers them. Tests write, rotate, disconnect and count readers. */
 import type { InstanceStreams } from '../../../src/channel/services/instance-streams.js';
 import type { LogBatch, LogPosition } from '../../../src/logs/log-batch.js';
 import { DroverError } from '../../../src/model/errors.js';
@@ -10,7 +10,7 @@ class NodeLog {
   readonly lines: string[] = [];
   /** Number of the oldest line that is kept. */
   keptFrom = 1;
-  /** A last line without its newline: counted and read, not followed. */
+  /** A last line without its newline. `readLogs` counts and returns it; `followLogs` does not. */
   unfinished: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export class FakeNodeLogs implements Pick<InstanceStreams, 'readLogs' | 'followL
   readonly #logs = new Map<string, NodeLog>();
   readonly #away = new Set<string>();
   readonly #wakes = new Set<() => void>();
-  /** Streams that are open now, and the first lines of all that ever were. */
+  /** How many streams are open. `opened` has the positions at which all streams began. */
   open = 0;
   mostOpen = 0;
   readonly opened: LogPosition[] = [];
@@ -35,7 +35,7 @@ export class FakeNodeLogs implements Pick<InstanceStreams, 'readLogs' | 'followL
     this.#wake();
   }
 
-  /** Forgets lines before number `from`. */
+  /** Forgets the lines before number `from`. */
   rotate(nodeId: string, from: number): void {
     this.on(nodeId).keptFrom = from;
   }

@@ -1,4 +1,4 @@
-/** An API server over logs in memory, and clients of its live logs. */
+/** An API server over logs in memory, and clients that follow its live logs. */
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { until } from '../until.js';
 import { ApiWorld, instanceRecord } from './api-world.js';
@@ -19,7 +19,7 @@ export class LiveLogWorld {
 
   async start(): Promise<this> {
     await this.api.start();
-    this.api.logServices = this.logs;
+    this.api.nodeLogs = this.logs;
     await this.api.server.start();
     await this.api.addNode('n1');
     await this.api.addNode('n2');
@@ -37,7 +37,7 @@ export class LiveLogWorld {
     return this.api.putInstance(instanceRecord({ id: ID, placement: placementOn(nodeId) }));
   }
 
-  /** DELETE of the instance on n1: its record stays until the node has cleaned up. */
+  /** Deletes the instance on n1. Its record stays until the node has cleaned up. */
   remove(): Promise<InstanceRecord> {
     const desired = { goal: 'remove', restartToken: 0 } as const;
     return this.api.putInstance(instanceRecord({ id: ID, placement: placementOn('n1'), desired }));
@@ -53,7 +53,7 @@ export class LiveLogWorld {
     return SocketClient.refusal(this.#url(query, id), { token: this.api.admin });
   }
 
-  /** Waits for what `look` expects, with time passing. */
+  /** Waits until `look` no longer throws, while the clock goes on. */
   until(look: () => void): Promise<void> {
     return until(async () => {
       await this.api.clock.advance(20);

@@ -1,4 +1,4 @@
-/** Requests made from the API's description: most of them nearly right, some right, some absurd. For the fuzz test. */
+/** Makes requests from the API's description, for the fuzz test: most nearly right, some right, some absurd. */
 import fc from 'fast-check';
 import type { ApiDocument, ApiOperation } from './openapi-document.js';
 
@@ -6,7 +6,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 export interface FuzzRequest {
   readonly method: string;
-  /** As in the request line, below `/api`. */
+  /** As in the request line, without `/api`. */
   readonly path: string;
   readonly contentType: string | undefined;
   readonly body: Buffer | undefined;
@@ -15,12 +15,15 @@ export interface FuzzRequest {
 
 export interface Source {
   readonly document: ApiDocument;
-  /** By parameter or field: what the world under test holds, so that not everything ends at "there is no such". */
+  /**
+   * Names and ids that the world under test has, by parameter or field. Without them every request would end in
+   * "there is no such".
+   */
   readonly known: Readonly<Record<string, readonly string[]>>;
 }
 
 const MAX_DEPTH = 6;
-/** Text that has broken servers before; `raw` goes into a path as it is, the rest is encoded. */
+/** Text that has broken servers before. `RAW` goes into a path as it is; the rest is encoded. */
 const RAW = [
   '..',
   '.',
@@ -76,7 +79,7 @@ const CONTENT_TYPES = [
   '/',
 ];
 
-/** Values for a JSON schema; what it refers to is looked up in the document. */
+/** Values for a JSON schema. References are looked up in the document. */
 function valuesOf(source: Source, schema: Schema, depth = 0): fc.Arbitrary<unknown> {
   const { $ref, anyOf, type } = schema;
   if (typeof $ref === 'string') {
@@ -133,7 +136,7 @@ function objectsOf(source: Source, schema: Schema, depth: number): fc.Arbitrary<
   return fc.record(fields, { requiredKeys });
 }
 
-/** One value of a valid object replaced, left out or added: what a client with a mistake sends. */
+/** A valid object with one value replaced, left out or added, as a client with a mistake sends it. */
 function mutated(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const wrong = fc.oneof(
     fc.constantFrom<unknown>(...NASTY, null, -1, 1.5, 1e300, [], {}, true),

@@ -1,7 +1,7 @@
 /**
- * Holds answers of a server to the committed description of the API (`manifests/openapi.json`): the status must be
- * declared, the content type too, and a JSON body must match its schema with no field beyond it. Each schema is
- * compiled once, when the first answer needs it.
+ * Checks answers of a server against the committed description of the API (`manifests/openapi.json`). Status and
+ * content type must be declared. A JSON body must match its schema and have no other field. A schema is compiled
+ * for the first answer that needs it.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,9 +17,9 @@ import {
 export const DOCUMENT_FILE = fileURLToPath(new URL('../../../manifests/openapi.json', import.meta.url));
 const PREFIX = '/api';
 const JSON_TYPE = 'application/json';
-/** What the server may say of a path or a method that it does not have. */
+/** The statuses for a path or a method that the server does not have. */
 const NOT_OURS: ReadonlySet<number> = new Set([400, 401, 404, 405, 413, 415, 426, 429, 503]);
-/** A route or schema that has just changed is the usual reason. */
+/** The usual reason is a route or schema that has just changed. */
 const HINT = ' (is manifests/openapi.json stale? npx vitest run test/integration/openapi/openapi.test.ts -u)';
 const DEFINITIONS = 'drover-components';
 const SPECIAL = /[.+*?^$|()[\]\\]/g;
@@ -27,11 +27,11 @@ const REF = /"#\/components\/schemas\//g;
 
 export interface ObservedAnswer {
   readonly method: string;
-  /** As in the request line: prefix, query and all. */
+  /** As in the request line, with prefix and query. */
   readonly url: string;
   readonly status: number;
   readonly contentType: string | undefined;
-  /** Undefined: not looked at, because it is long or no JSON. */
+  /** Undefined: the body is not checked, because it is long or not JSON. */
   readonly body: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export class OpenApiCheck {
     this.#ajv.addSchema({ $id: DEFINITIONS, $defs: rewrite(document.components.schemas) });
   }
 
-  /** The check against the committed document: one for all, as it only ever gets more compiled. */
+  /** The check against the committed document. All tests share it, so that each schema is compiled once. */
   static load(): OpenApiCheck {
     OpenApiCheck.#committed ??= new OpenApiCheck(
       apiDocumentSchema.parse(JSON.parse(readFileSync(DOCUMENT_FILE, 'utf8'))),
@@ -57,24 +57,24 @@ export class OpenApiCheck {
     return OpenApiCheck.#committed;
   }
 
-  /** True when it declares an operation, given as `GET /instances/{id}`. */
+  /** True when the document declares the operation, given as `GET /instances/{id}`. */
   has(operation: string): boolean {
     const [method = '', path = ''] = operation.split(' ');
     return this.#operation(path, method) !== undefined;
   }
 
-  /** What is wrong with an answer, or undefined. */
+  /** Says what is wrong with an answer; undefined: nothing. */
   problemOf(answer: ObservedAnswer): string | undefined {
-    const problem = this.#judge(answer);
+    const problem = this.#findProblem(answer);
     return problem === undefined
       ? undefined
       : `${answer.method} ${answer.url}: ${answer.status}: ${problem}${HINT}`;
   }
 
-  #judge(answer: ObservedAnswer): string | undefined {
+  #findProblem(answer: ObservedAnswer): string | undefined {
     const pathname = answer.url.replace(/^https?:\/\/[^/]*/, '').replace(/\?.*$/s, '');
     if (!pathname.startsWith(`${PREFIX}/`)) return undefined;
-    // The server leaves out one slash at the end.
+    // The server ignores one slash at the end.
     const asked = pathname.slice(PREFIX.length).replace(/(?<=.)\/$/, '');
     const path = this.#matchers.find(({ pattern }) => pattern.test(asked))?.path;
     const operation = this.#operation(path, answer.method);
@@ -127,7 +127,7 @@ export class OpenApiCheck {
   }
 }
 
-/** Literal segments before parameters; the rest of a path, slashes and all, is `{path}`. */
+/** Sorts literal segments before parameters. `{path}` stands for the rest of a path, slashes included. */
 function matchersOf(paths: readonly string[]): { path: string; pattern: RegExp }[] {
   return [...paths]
     .sort((a, b) => a.split('{').length - b.split('{').length)
@@ -142,7 +142,7 @@ function matchersOf(paths: readonly string[]): { path: string; pattern: RegExp }
     });
 }
 
-/** References point to the shared definitions; a field that an object does not declare is a fault here. */
+/** Points references to the shared definitions, and forbids fields that an object does not declare. */
 function rewrite(schema: unknown): Record<string, unknown> {
   const text = JSON.stringify(schema).replace(REF, `"${DEFINITIONS}#/$defs/`);
   return JSON.parse(text, (_key, value: unknown) =>

@@ -1,4 +1,4 @@
-/** WebSocket frames by hand, for what no library would send. Masked with zeroes, as a client must. */
+/** Makes WebSocket frames byte by byte, for tests of frames that no library would send. Their mask is zero. */
 
 export interface FrameOptions {
   /** Default true. */
@@ -9,7 +9,7 @@ export interface FrameOptions {
   readonly isMasked?: boolean;
   /** Bits of the first byte that only extensions may use. */
   readonly reserved?: number;
-  /** What the header says; default: the truth. */
+  /** The length in the header. Default: that of the payload. */
   readonly length?: number;
 }
 
@@ -35,7 +35,7 @@ function lengthBytes(length: number, maskBit: number): Buffer {
   return long;
 }
 
-/** The code of the close frame at the end of what a server sent; undefined without one. */
+/** Returns the code of the close frame at the end of what a server sent; undefined without one. */
 export function closeCodeIn(bytes: Buffer): number | undefined {
   for (let at = 0; at + 2 <= bytes.length; ) {
     const [opcode, size] = [(bytes[at] ?? 0) & 0x0f, bytes[at + 1] ?? 0];

@@ -1,7 +1,10 @@
-/** HTTP as bytes on a socket, for what no client library would send. */
+/** Sends HTTP as bytes on a socket, for tests of requests that no client library would send. */
 import { connect, type Socket } from 'node:net';
 
-/** Sends `text` and resolves with everything that came back once the server closed (send `Connection: close`). */
+/**
+ * Sends `text` and resolves with everything that came back, once the server closed. `text` should say `Connection:
+ * close`.
+ */
 export function exchange(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = openSocket(port);
@@ -13,7 +16,7 @@ export function exchange(port: number, text: string): Promise<string> {
   });
 }
 
-/** A connection to write to by hand. */
+/** Opens a connection for a test to write to. */
 export function openSocket(port: number): Socket {
   return connect({ port, host: '127.0.0.1' });
 }

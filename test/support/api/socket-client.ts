@@ -1,4 +1,4 @@
-/** WebSocket clients for tests: real ones of `ws`, and hand-made handshakes for what no library would send. */
+/** WebSocket clients for tests: those of `ws`, and handshakes made by hand, which no library would send. */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,7 +9,7 @@ const closeSchema = z.tuple([z.number(), z.instanceof(Buffer)]);
 
 export class SocketClient {
   readonly websocket: WebSocket;
-  /** Text frames so far. */
+  /** The text frames so far; a binary one as `<binary>`. */
   readonly texts: string[] = [];
   readonly closed: Promise<{ code: number; reason: string }>;
   #connection: Socket | undefined;
@@ -27,7 +27,7 @@ export class SocketClient {
     });
   }
 
-  /** An open socket. Rejects with the status and body of a refusal. */
+  /** Opens a socket. Rejects with status and body when it is refused. */
   static async open(url: string, options: SocketOptions = {}): Promise<SocketClient> {
     const websocket = connect(url, options);
     const client = new SocketClient(websocket);
@@ -39,7 +39,7 @@ export class SocketClient {
     return client;
   }
 
-  /** The HTTP answer to a handshake that must be refused. */
+  /** Returns the HTTP answer to a handshake that must be refused. */
   static async refusal(url: string, options: SocketOptions = {}): Promise<Refusal> {
     const websocket = connect(url, options);
     websocket.on('error', () => {});
@@ -51,7 +51,7 @@ export class SocketClient {
     return Promise.race([once(websocket, 'unexpected-response').then(readRefusal), opened]);
   }
 
-  /** What it runs on. */
+  /** The connection under the socket. */
   get connection(): Socket {
     if (this.#connection === undefined) throw new Error('the socket is not open');
     return this.#connection;
