@@ -1,6 +1,6 @@
 /**
- * The docker runtime keeps the contract of all runtimes, on a real Docker Engine that this file starts for itself, and
- * what only containers have: images, networks, limits of the engine, and an engine that goes away.
+ * The docker runtime keeps the contract of all runtimes, on a Docker Engine that this file starts. It also tests
+ * what only containers have: images, networks, the engine's limits, and an engine that goes away.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ import { until } from '../support/until.js';
 import { testRuntime } from './runtime-contract.js';
 
 const DAEMON = fileURLToPath(new URL('../../build/test/support/runtime/docker-daemon.js', import.meta.url));
-/** Started before anything is decided: whether one can be had is only known then. */
+/** The engine is started first: only then is it known whether the tests can run. */
 const started = await startEngine();
 const reason = typeof started === 'string' ? started : undefined;
 
@@ -212,7 +212,7 @@ describe.skipIf(reason !== undefined)(
           stop.abort();
           expect(await started).toMatchObject({ name: 'AbortError' });
           registry.release();
-          // Now it is there, and holds no shell.
+          // The image is there now, and holds no shell.
           const spec = world.spec('aaaaaa', 'true', { properties });
           await runtime.start(spec);
           expect(await exits.until(spec)).toMatchObject({ code: 127 });
@@ -229,7 +229,7 @@ describe.skipIf(reason !== undefined)(
       });
 
       it('loses and doubles no line when daemons are killed while the program prints', async () => {
-        // In steps of a hundred until it is told to end, however slow this machine is.
+        // It prints hundreds of lines until it is told to end, so that a slow machine makes no difference.
         const hundred = 'k=0; while [ $k -lt 100 ]; do k=$((k+1)); n=$((n+1)); echo "line $n"; done';
         const command = `n=0; while [ ! -e stop ]; do ${hundred}; sleep 0.02; done; exit 4`;
         const spec = world.spec('aaaaaa', command, { ramMB: 64, cpu: 0 });
@@ -292,7 +292,7 @@ describe.skipIf(reason !== undefined)(
         });
         await engine.start();
         await until(() => expect(lost).toHaveBeenCalledOnce());
-        // dockerd ends its containers in order when it is stopped.
+        // dockerd stops its containers in order when it is stopped.
         expect(await next.adopt()).toMatchObject([{ instanceId: 'aaaaaa', exit: { code: 3, signal: null } }]);
         expect(await world.lines('aaaaaa')).toEqual(['up', 'bye']);
         expect(ends.of(spec).length + exits.of(spec).length).toBeLessThanOrEqual(1);

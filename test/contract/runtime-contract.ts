@@ -1,4 +1,4 @@
-/** What every runtime promises, as one suite: run it for each implementation of src/runtime/runtime.ts. */
+/** The promises of every runtime, as one suite. It runs for each implementation of src/runtime/runtime.ts. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RunIdentity } from '../../src/model/run-identity.js';
 import { readProcess } from '../../src/runtime/process-table.js';
@@ -7,27 +7,27 @@ import { ExitWatch } from '../support/exit-watch.js';
 import { until } from '../support/until.js';
 
 export interface RuntimeWorld {
-  /** A runtime as a new daemon on the same root would make it. */
+  /** Makes a runtime as a new daemon on the same root would. */
   runtime(): Runtime;
-  /** Run 1 of the instance in an existing working directory, with nothing but PATH in its environment. */
+  /** Run 1 of the instance, in a working directory that exists, with only PATH in its environment. */
   spec(instanceId: string, command: string, more?: Partial<StartSpec>): StartSpec;
-  /** The instance's log. */
+  /** The lines of the instance's log. */
   lines(instanceId: string): Promise<string[]>;
-  /** For runs that /proc does not show: true once it has ended, whether a daemon is there or not. */
+  /** Needed for runs that /proc does not show. True once the run has ended, with or without a daemon. */
   hasEnded?(run: RunIdentity): Promise<boolean>;
-  /** Ends whatever is left and removes the root. */
+  /** Ends all that still runs and removes the root. */
   close(): Promise<void>;
 }
 
-/** Where a runtime is honestly other than a group of processes on a terminal of this host. */
+/** How a runtime may differ from a group of processes on a terminal of this host. */
 export interface RuntimeAbilities {
   /** False: no process of this host stands for a run (docker). */
   readonly hasPids?: boolean;
-  /** False: signals reach the main process only, which takes everything else of the run along when it ends (docker). */
+  /** False: signals reach the main process only. When it ends, the rest of the run ends too (docker). */
   readonly signalsGroup?: boolean;
-  /** False: what stands between cannot tell that a program does not read its input (screen, tmux). */
+  /** False: the tool between runtime and program hides that the program does not read its input (screen, tmux). */
   readonly noticesUnread?: boolean;
-  /** Variables that the runtime itself adds to an environment. */
+  /** Variables that the runtime adds to the environment. */
   readonly addedVariables?: readonly string[];
 }
 
@@ -263,7 +263,7 @@ export function testRuntime(
       it.runIf(signalsGroup)(
         'ends what ignores SIGTERM and what left its session, and calls it alive until then',
         async () => {
-          // Each says so once its trap is set. What a shell prints beside them comes before or after, as it likes.
+          // Each process prints this once its trap is set. What a shell prints besides may come before or after.
           const stubborn = 'trap "" TERM HUP INT; echo $0 ignores; while :; do sleep 0.1; done';
           const command = `setsid sh -c '${stubborn}' far & sh -c '${stubborn}' near & exec sleep 60`;
           const spec = world.spec('aaaaaa', command);
@@ -282,7 +282,7 @@ export function testRuntime(
       it('knows an empty process group at once, and never calls one empty that has members', async () => {
         const alone = world.spec('aaaaaa', 'exec sleep 60');
         await runtime.start(alone);
-        // A process makes its group itself, a moment after its start.
+        // A process makes its group a moment after its start.
         await until(() => expect(runtime.isGroupGone(alone)).toBe(false));
         await runtime.signal(alone, 'SIGKILL');
         await exits.until(alone);
@@ -340,7 +340,7 @@ export function testRuntime(
         await untilEnded(identity);
         useRuntime();
         await runtime.adopt();
-        // The process is gone before its session's tool says how it ended.
+        // The process has ended before its session's tool says how.
         await until(async () =>
           expect(await runtime.list()).toMatchObject([
             { instanceId: 'aaaaaa', run: 1, exit: { code: 5, signal: null } },

@@ -1,5 +1,5 @@
 /**
- * The screen runtime keeps the contract of all runtimes and of sessions, and an operator can look in with screen itself.
+ * The screen runtime keeps the contracts of all runtimes and of sessions, and an operator can look in with screen.
  * Needs `npm run build` for the session owner, and screen.
  */
 import { readdirSync, rmSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { testRuntime } from './runtime-contract.js';
 import { testSessions } from './session-contract.js';
 
 describe.skipIf(!hasTool('screen'))('with screen', () => {
-  // It keeps what a program does not read, up to its own bounds, and says nothing.
+  // screen keeps input that a program does not read, up to its own bounds, and reports nothing.
   testRuntime('screen', () => new SessionWorld('screen'), { noticesUnread: false });
   testSessions(() => new SessionWorld('screen'));
 

@@ -1,6 +1,6 @@
 /**
- * What screen and tmux runtimes promise beyond the contract of all runtimes: nothing is lost, doubled or ended by the
- * death of the session owner, and everything else that lives on the machine is left alone.
+ * The promises of screen and tmux runtimes beyond those of all runtimes. The death of a session owner loses,
+ * doubles and ends nothing, and nothing else on the machine is touched.
  */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ export function testSessions(open: () => SessionWorld): void {
       Buffer.concat(logFiles(instanceId).map((path) => readFileSync(path)));
     const logSize = (instanceId: string): number =>
       logFiles(instanceId).reduce((sum, path) => sum + statSync(path).size, 0);
-    const killKeeper = async (): Promise<void> => {
+    const killOwner = async (): Promise<void> => {
       const pid = world.sessionOwner();
       process.kill(pid, 'SIGKILL');
       await until(() => expect(world.sessionOwners()).not.toContain(pid));
@@ -85,7 +85,7 @@ export function testSessions(open: () => SessionWorld): void {
         const spec = world.spec('aaaaaa', 'echo up; while read -r line; do echo "got $line"; done; exit 3');
         const identity = await runtime.start(spec);
         await untilLogged('aaaaaa', 'up');
-        await killKeeper();
+        await killOwner();
         await until(() => runtime.write(spec, Buffer.from('one\n')));
         await untilLogged('aaaaaa', 'got one');
         expect(await runtime.list()).toEqual([
@@ -97,7 +97,7 @@ export function testSessions(open: () => SessionWorld): void {
       });
 
       it('and of the daemon lose no output and no exit of the time until the next ones', async () => {
-        // They go on only when nobody is there any more: when the file is.
+        // The programs wait for the file, which is made when neither owner nor daemon is there any more.
         const gate = join(world.root, 'gate');
         const wait = `echo before; while [ ! -e ${gate} ]; do sleep 0.05; done; seq 1 5000`;
         const ends = world.spec('aaaaaa', `${wait}; exit 6`);
@@ -107,7 +107,7 @@ export function testSessions(open: () => SessionWorld): void {
         await untilLogged('aaaaaa', 'before');
         await untilLogged('bbbbbb', 'before');
         await runtime.release();
-        await killKeeper();
+        await killOwner();
         writeFileSync(gate, '');
         await until(() => expect(readProcess(pid)).toBeUndefined());
         useRuntime();
@@ -131,7 +131,7 @@ export function testSessions(open: () => SessionWorld): void {
         await runtime.write(spec, Buffer.from('go\n'));
         for (let megabytes = 1; megabytes <= 7; megabytes += 2) {
           await until(() => expect(logSize('aaaaaa')).toBeGreaterThan(megabytes * 1024 * 1024));
-          await killKeeper();
+          await killOwner();
           await until(() => expect(world.sessionOwners()).toHaveLength(1));
         }
         await until(() => expect(exits.of(spec)).toMatchObject([{ code: 0 }]));
@@ -188,7 +188,7 @@ export function testSessions(open: () => SessionWorld): void {
         await runtime.start(spec);
         await untilLogged('aaaaaa', 'up');
         await runtime.release();
-        await killKeeper();
+        await killOwner();
         for (const pid of world.toolServers()) process.kill(pid, 'SIGKILL');
         useRuntime();
         expect(await runtime.adopt()).toMatchObject([
@@ -203,7 +203,7 @@ export function testSessions(open: () => SessionWorld): void {
         const { pid } = await runtime.start(spec);
         await untilLogged('aaaaaa', 'last words');
         await runtime.release();
-        await killKeeper();
+        await killOwner();
         changeBoot(world.runDirectory('aaaaaa'));
         useRuntime();
         const run: RunId = { instanceId: 'aaaaaa', run: 1 };
@@ -253,7 +253,7 @@ export function testSessions(open: () => SessionWorld): void {
   });
 }
 
-/** As if the machine had been started anew since. */
+/** Makes the machine look as if it had been started anew. */
 function changeBoot(runDirectory: string): void {
   const path = join(runDirectory, 'run.json');
   const record: object = JSON.parse(readFileSync(path, 'utf8'));

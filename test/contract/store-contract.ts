@@ -1,4 +1,4 @@
-/** What every store promises, as one suite. `test/contract/store.test.ts` runs it for each implementation. */
+/** The promises of every store, as one suite. `test/contract/store.test.ts` runs it for each implementation. */
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -15,11 +15,11 @@ import {
 
 export interface StoreUnderTest {
   readonly store: Store;
-  /** Closes the store and removes what it left. */
+  /** Closes the store and removes its files. */
   dispose(): Promise<void>;
 }
 
-/** `historyCapacity`: changes the store holds for watchers. */
+/** `historyCapacity`: how many changes the store keeps for watchers. */
 export type MakeStore = (options: { historyCapacity: number }) => Promise<StoreUnderTest>;
 
 const put = (key: string, value: unknown): Operation => ({ do: 'put', key, value });
@@ -130,7 +130,7 @@ function describeTransactions(current: () => Store): void {
     });
   });
 
-  it('judges concurrent transactions in the order of their calls', async () => {
+  it('decides concurrent transactions in the order of their calls', async () => {
     const store = current();
     const outcomes = await Promise.all([
       codeOf(create(store, 'a/1', 'first')),
@@ -359,14 +359,14 @@ function describeClose(current: () => Store): void {
   });
 }
 
-/** What one subscription gave, between its list and its end. */
+/** What one subscription delivered, between its list and its end. */
 interface Segment {
   readonly from: number;
   to: number;
   readonly taken: Change[];
 }
 
-/** A copy kept by list + watch, in the plainest way. */
+/** A copy that list and watch keep, in the simplest way. */
 class Follower {
   readonly copy = new Map<string, Entry>();
   readonly segments: Segment[] = [];
@@ -431,7 +431,7 @@ function describeHistoryProperty(make: MakeStore): void {
       ),
       { numRuns: 40 },
     );
-    // The property means nothing if no run ever lost its history.
+    // The property proves nothing unless some run lost its history.
     expect(lists).toBeGreaterThan(runs);
   });
 }
@@ -466,7 +466,7 @@ async function followWaves(store: Store, waves: readonly Wave[], lag: number): P
   return follower.segments.length;
 }
 
-/** The changes that the log amounts to: removing what is not there is none. */
+/** The changes that the log comes to. The removal of a missing key is none. */
 function effective(log: readonly Change[]): Change[] {
   const exists = new Set<string>();
   const ordered = [...log].sort((a, b) => a.revision - b.revision);

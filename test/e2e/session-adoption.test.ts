@@ -70,7 +70,7 @@ describe.skipIf(!hasTool('tmux') || !hasTool('screen'))('instances in sessions',
     for (const runtime of RUNTIMES) expect(second[runtime]).toMatchObject(identityOf(first[runtime], 0));
 
     await world.kill();
-    await killKeepersAndOwner(world);
+    await killOwnersAndOwner(world);
     await world.start();
     await until(async () => expect((await online()).process.processPid).not.toBe(first.process.processPid));
     const third = await online();
@@ -86,7 +86,7 @@ describe.skipIf(!hasTool('tmux') || !hasTool('screen'))('instances in sessions',
     const first = await online();
     for (const instance of Object.values(first)) await untilLonger(instance);
     await world.kill();
-    await killKeepersAndOwner(world);
+    await killOwnersAndOwner(world);
     await endEverything(world);
     const foreign = spawn('sleep', ['1000'], { stdio: 'ignore' });
     try {
@@ -113,7 +113,7 @@ function identityOf({ id, processPid }: InstanceInfo, restarts: number): object 
   return { id, processPid, restarts };
 }
 
-async function killKeepersAndOwner({ processes }: DaemonWorld): Promise<void> {
+async function killOwnersAndOwner({ processes }: DaemonWorld): Promise<void> {
   const { sessionOwners } = await processes.sessionOwners();
   const owners = await processes.owners();
   expect([sessionOwners.length, owners.length]).toEqual([2, 1]);

@@ -1,4 +1,4 @@
-/** Rows of the API contract: Authentication, Errors and Limits, as far as they are not rows of an endpoint. */
+/** Rows of the API contract: Authentication, Errors and Limits, unless they belong to one endpoint. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { nodeConfigurationSchema } from '../../../src/model/node.js';
@@ -17,7 +17,7 @@ afterAll(() => world.stop());
 
 const UNAUTHORIZED = [401, { error: 'Unauthorized' }];
 const OPEN = ['GET /ping', 'GET /metrics'];
-/** Open in Drover beyond the contract: the description of the API, which a browser loads before it has a key. */
+/** Open in Drover beyond the contract: the API's description, which a browser loads before it has a key. */
 const OPEN_BEYOND = ['GET /openapi.json'];
 
 async function run(command: string): Promise<string> {
@@ -25,7 +25,7 @@ async function run(command: string): Promise<string> {
   return z.object({ output: z.string() }).parse(json).output;
 }
 
-/** Makes a key by console command; its token. */
+/** Makes a key by console command. Returns its token. */
 async function createKey(label: string, scope: 'ALL' | 'PUBLIC'): Promise<string> {
   const token = (await run(`key create ${label} ${scope}`)).match(/drv_[0-9A-Za-z]{36}\b/)?.[0];
   if (token === undefined) throw new Error(`key create ${label} printed no token`);
@@ -37,7 +37,7 @@ async function answerOf(row: string, token: string | null, headers = {}): Promis
   return [status, json];
 }
 
-/** `METHOD /path` of everything that the server describes, parameters filled in. */
+/** `METHOD /path` of every operation in the description, with its parameters filled in. */
 async function allRows(): Promise<string[]> {
   const { json } = await world.call('GET /openapi.json', { token: null });
   return Object.entries(apiDocumentSchema.parse(json).paths).flatMap(([path, item]) =>
@@ -50,7 +50,7 @@ describe('Authentication', () => {
     const token = await createKey('rows', 'PUBLIC');
     const rows = await allRows();
     expect(rows.length).toBeGreaterThan(30);
-    // With a PUBLIC key, so that the limit of failures by address does not answer instead.
+    // With a PUBLIC key: otherwise the limit of failures by address would answer.
     const open: string[] = [];
     for (const row of rows) if ((await world.call(row, { token })).status !== 401) open.push(row);
     expect(open.sort()).toEqual([...OPEN, ...OPEN_BEYOND].sort());
@@ -129,7 +129,7 @@ describe('Authentication', () => {
     const token = await createKey('short', 'ALL');
     expect((await world.call('GET /node', { token })).status).toBe(200);
     await run('key delete short');
-    // The contract allows 15 s; here it is at once.
+    // The contract allows 15 s. Drover closes at once.
     expect(await answerOf('GET /node', token)).toEqual(UNAUTHORIZED);
   });
 

@@ -1,4 +1,7 @@
-/** Rows of docs/api.md, "Beyond the contract": the API can do whatever the commands can. A test is named after each row. */
+/**
+ * Rows of docs/api.md, "Beyond the contract": the API can do what the commands can. Each test is named after its
+ * row.
+ */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -22,7 +25,7 @@ async function oneInstance(): Promise<string> {
   return record?.id ?? expect.fail('there is no instance');
 }
 
-/** What the command of a row prints. */
+/** What the command of the same operation prints. */
 const printed = (line: string) => world.commands.json(line);
 const nodeOf = async (id: string) => (await world.call(`GET /cluster/nodes/${id}`)).json;
 

@@ -73,7 +73,7 @@ describe('Configurations', () => {
 
   it('PUT /configurations/{name}: the defaults are runtime screen, static false, ramMB 2048, cpu 100, minimumServiceCount 1', async () => {
     world.daemon.failing.add('defaults');
-    // On no node, so that the instance that is wanted by default does not start.
+    // No node is allowed, so that the instance that the default asks for does not start.
     expect((await put('defaults', { command: 'exec sleep 1000', nodes: ['elsewhere'] })).status).toBe(204);
     expect((await get('defaults')).json).toMatchObject({
       name: 'defaults',

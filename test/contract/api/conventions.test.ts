@@ -1,4 +1,7 @@
-/** Rows of the API contract that are about all endpoints: response conventions, versioning; and that no row is missing. */
+/**
+ * Rows of the API contract about all endpoints: response conventions and versioning. It also checks that no row is
+ * without a test.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +11,10 @@ import { type ApiDocument, apiDocumentSchema } from '../../support/api/openapi-d
 import { RowWorld } from './rows.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
-/** Beside the checkout of the project; not everybody who has the code has it. */
+/**
+ * The contract stands beside the project's checkout. A copy of the code may be without it; then its test is
+ * skipped.
+ */
 const CONTRACT = fileURLToPath(new URL('../../../../shared/spec/control-plane-api.md', import.meta.url));
 const WHY_SKIPPED = 'the contract document is not beside this checkout';
 
@@ -101,7 +107,7 @@ function endpointRows(text: string): string[] {
   );
 }
 
-/** Names of the tests in this folder, as they stand in the source. */
+/** The names of the tests in this folder, read from their source. */
 function testNames(): string[] {
   return readdirSync(HERE)
     .filter((file) => file.endsWith('.test.ts'))

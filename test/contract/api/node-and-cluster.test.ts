@@ -106,7 +106,7 @@ describe('Cluster', () => {
     expect([status, json]).toEqual([400, { error }]);
   });
 
-  // A remote node, which is 501, needs one: test/integration/api/cluster.test.ts.
+  // A remote node is answered with 501: test/integration/api/cluster.test.ts has one.
   it('POST /cluster/nodes/{id}: 404 for an unknown node', async () => {
     const { status, json } = await world.call('POST /cluster/nodes/nope', { body: { command: 'help' } });
     expect([status, json]).toEqual([404, anError]);

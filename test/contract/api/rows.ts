@@ -1,6 +1,7 @@
 /**
- * What the rows of the API contract are tested with: one real daemon for a whole file of rows, requests that are held to
- * `manifests/openapi.json`, and WebSockets. One named test a row; the name quotes the row: `GET /ping: 200 {status, ...}`.
+ * Runs the rows of the API contract: one real daemon for each file of rows, requests that are checked against
+ * `manifests/openapi.json`, and WebSockets. Each row has a test, whose name quotes it: `GET /ping: 200 {status,
+ * ...}`.
  */
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
@@ -8,17 +9,17 @@ import { WebSocket } from 'ws';
 import { OpenApiCheck } from '../../support/api/openapi-check.js';
 import { DaemonWorld } from '../../support/daemon/daemon.js';
 
-/** Hung, not slow. */
+/** Long enough for a slow machine: after this the daemon hangs. */
 const REQUEST_TIMEOUT_MS = 50_000;
 
 export interface RowRequest {
   readonly method: string;
   /** Below `/api`, sent as it is. */
   readonly path: string;
-  /** An object is sent as JSON, bytes and text as they are. */
+  /** An object is sent as JSON; bytes and text are sent as they are. */
   readonly body?: unknown;
   readonly headers?: OutgoingHttpHeaders;
-  /** Default: the admin key; null: none. */
+  /** Default: the admin key. Null: no key. */
   readonly token?: string | null;
 }
 
@@ -26,13 +27,13 @@ export interface RowAnswer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly bytes: Buffer;
-  /** The parsed body when it is JSON. */
+  /** The parsed body, when it is JSON. */
   readonly json: unknown;
 }
 
 export interface RowSocket {
   readonly socket: WebSocket;
-  /** Text frames so far; binary ones as `<binary>`. */
+  /** The text frames so far; a binary one as `<binary>`. */
   readonly frames: string[];
   /** Code and reason of the close frame. */
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
@@ -48,7 +49,7 @@ export class RowWorld {
     this.daemon = daemon;
   }
 
-  /** `prepare` fills the root before the daemon starts. */
+  /** Starts a daemon. `prepare` fills its root before that. */
   static async start(prepare: (daemon: DaemonWorld) => void = () => {}): Promise<RowWorld> {
     const world = new RowWorld(await DaemonWorld.create());
     prepare(world.daemon);
@@ -56,7 +57,7 @@ export class RowWorld {
     return world;
   }
 
-  /** Ends the daemon and its instances and removes the root. */
+  /** Ends the daemon and its instances, and removes the root. */
   async stop(): Promise<void> {
     for (const socket of this.#sockets) socket.terminate();
     await this.daemon.finish({ isFailed: false });
@@ -66,13 +67,13 @@ export class RowWorld {
     return readFileSync(this.daemon.paths.adminKey, 'utf8').trim();
   }
 
-  /** `POST /instances`-style shorthand: method and path in one. */
+  /** Sends a request that is given as one text, such as `POST /instances`. */
   call(row: string, options: Omit<RowRequest, 'method' | 'path'> = {}): Promise<RowAnswer> {
     const [method = '', path = ''] = row.split(' ');
     return this.send({ ...options, method, path });
   }
 
-  /** Rejects when the answer is not as the description of the API says. */
+  /** Sends a request. Rejects when the answer is not as the API's description says. */
   async send({ method, path, body, headers, token = this.adminKey }: RowRequest): Promise<RowAnswer> {
     const isRaw = typeof body === 'string' || Buffer.isBuffer(body);
     const payload = body === undefined || isRaw ? (body ?? '') : JSON.stringify(body);
@@ -94,7 +95,7 @@ export class RowWorld {
     return { ...answer, json: text === '' ? undefined : JSON.parse(text) };
   }
 
-  /** Opens a WebSocket; rejects with `Unexpected server response: <status>` when it is refused. */
+  /** Opens a WebSocket. Rejects with `Unexpected server response: <status>` when it is refused. */
   open(
     path: string,
     options: { readonly token?: string | null; readonly protocols?: string[] } = {},

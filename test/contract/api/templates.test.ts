@@ -9,7 +9,7 @@ import { RowWorld } from './rows.js';
 
 const TEMPLATE = '/templates/games/lobby';
 const FILES = `${TEMPLATE}/files`;
-/** A storage provider as an operator adds one: a folder with an ES module. */
+/** A storage provider as operators add one: a folder with an ES module. */
 const EXTENSION = `
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -80,7 +80,7 @@ function port(): number {
 }
 
 /** Nothing of an upload is left. */
-function remains(): string[] {
+function uploadFiles(): string[] {
   return [
     ...(existsSync(place('.drover')) ? readdirSync(place('.drover')) : []),
     ...readdirSync(join(world.templates.root, 'uploads')),
@@ -159,7 +159,7 @@ describe('a file', () => {
     const removed = await send('DELETE', '/games/lobby/files/a/b.bin');
     expect(removed).toMatchObject({ status: 200, json: { path: 'a/b.bin' } });
     expect(await readTree(place('games'))).toEqual({ 'lobby/': '' });
-    expect(remains()).toEqual([]);
+    expect(uploadFiles()).toEqual([]);
   });
 
   it('may be empty', async () => {
@@ -228,7 +228,7 @@ describe('an upload that is too large', () => {
     const { status, json } = await send(method, `/games/lobby/files/${path}`, Buffer.alloc(MIB + 1));
     expect([status, JSON.stringify(json)]).toEqual([413, expect.stringContaining('larger')]);
     expect(await readTree(place('games/lobby'))).toEqual({ b: 'old' });
-    await until(() => expect(remains()).toEqual([]));
+    await until(() => expect(uploadFiles()).toEqual([]));
     expect((await send(method, `/games/lobby/files/${path}`, Buffer.alloc(MIB))).status).toBeLessThan(300);
   });
 
@@ -251,10 +251,10 @@ describe('an upload that breaks off', () => {
       `${method} /api/templates/games/lobby/${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${world.admin}\r\n` +
         `Content-Length: 1000\r\n\r\n${'half'.repeat(100)}`,
     );
-    await until(() => expect(remains()).toHaveLength(1));
+    await until(() => expect(uploadFiles()).toHaveLength(1));
     socket.destroy();
     await once(socket, 'close');
-    await until(() => expect(remains()).toEqual([]));
+    await until(() => expect(uploadFiles()).toEqual([]));
     expect(await readTree(place('games/lobby'))).toEqual({ a: 'old' });
   });
 });
@@ -360,7 +360,7 @@ describe('a template as a zip', () => {
       expect([status, JSON.stringify(json)]).toEqual([400, expect.stringContaining('the zip was refused')]);
     }
     expect(existsSync(place('games'))).toBe(false);
-    expect(remains()).toEqual([]);
+    expect(uploadFiles()).toEqual([]);
   });
 });
 

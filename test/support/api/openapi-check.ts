@@ -78,11 +78,11 @@ export class OpenApiCheck {
     const asked = pathname.slice(PREFIX.length).replace(/(?<=.)\/$/, '');
     const path = this.#matchers.find(({ pattern }) => pattern.test(asked))?.path;
     const operation = this.#operation(path, answer.method);
-    if (path === undefined || operation === undefined) return this.#judgeUnknown(answer);
+    if (path === undefined || operation === undefined) return this.#problemOfUnknown(answer);
     const declared = operation.responses[answer.status];
     if (declared === undefined)
       return `the status is not declared for ${operation.operationId}${tail(answer)}`;
-    return this.#judgeBody(answer, this.#resolve(declared), `${operation.operationId} ${answer.status}`);
+    return this.#problemOfBody(answer, this.#resolve(declared), `${operation.operationId} ${answer.status}`);
   }
 
   #operation(path: string | undefined, method: string): ApiOperation | undefined {
@@ -90,10 +90,10 @@ export class OpenApiCheck {
     return item?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
   }
 
-  #judgeUnknown(answer: ObservedAnswer): string | undefined {
+  #problemOfUnknown(answer: ObservedAnswer): string | undefined {
     if (!NOT_OURS.has(answer.status)) return `no operation declares it${tail(answer)}`;
     const name = answer.status === 429 ? 'RateLimited' : 'NotFound';
-    return this.#judgeBody(answer, this.#resolve({ $ref: `#/components/responses/${name}` }), name);
+    return this.#problemOfBody(answer, this.#resolve({ $ref: `#/components/responses/${name}` }), name);
   }
 
   #resolve(response: ApiResponse): ApiResponse {
@@ -101,7 +101,7 @@ export class OpenApiCheck {
     return name === undefined ? response : (this.#document.components.responses[name] ?? {});
   }
 
-  #judgeBody(answer: ObservedAnswer, { content }: ApiResponse, key: string): string | undefined {
+  #problemOfBody(answer: ObservedAnswer, { content }: ApiResponse, key: string): string | undefined {
     if (answer.method === 'HEAD') return undefined;
     const type = answer.contentType?.split(';')[0]?.trim();
     if (content === undefined) {
