@@ -1,4 +1,4 @@
-/** The audit trail as the API fills and shows it. */
+/** The audit trail: what the API records in it, and how it shows it. */
 import { fastify } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { auditWrites } from '../../../src/api/access/audit.js';
@@ -142,7 +142,7 @@ describe('refused authentications', () => {
     await world.call('DELETE', '/configurations/hello');
     const fail = (remoteAddress: string) => world.server.inject({ url: '/api/instances', remoteAddress });
     for (let index = 0; index < 100; index++) await fail('10.0.0.1');
-    // 30 answered with 401, and one line that says that there are more.
+    // 30 refusals with 401, and one line which says that more are left out.
     expect(recorded()).toHaveLength(1 + 31);
     for (let index = 0; index < 320; index++) await fail(`10.1.${index >> 8}.${index & 255}`);
     expect(recorded()).toHaveLength(1 + 301);

@@ -1,4 +1,4 @@
-/** Who may call what, and every way around it that we know of. */
+/** Who may call what, and every known way around it. */
 import { fastify } from 'fastify';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.stop());
 
-/** Status for a request with these headers, without any socket in between. */
+/** The status of a request with these headers, sent without a connection. */
 async function status(url: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') {
   return (await world.server.inject({ method, url, headers })).statusCode;
 }
@@ -84,7 +84,7 @@ describe('without a right key', () => {
       `Bearer __proto__`,
     ];
     for (const authorization of malformed) {
-      // Time enough that the limit of failures does not answer instead.
+      // Enough time passes that the limit of failures does not answer.
       await world.clock.advance(60_000);
       expect([authorization, await status('/api/instances', { authorization })]).toEqual([
         authorization,
@@ -147,7 +147,7 @@ describe('without a right key', () => {
           port,
           `${method} ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
         );
-        // 429: so many failures from one address; 400: Node's parser does not take it for HTTP.
+        // 429: too many failures from one address. 400: Node's parser does not accept it as HTTP.
         expect([400, 401, 429], `${method} ${target}`).toContain(statusOf(answer));
         expect(answer).not.toContain('aaaaaa');
       }

@@ -1,6 +1,7 @@
 /**
- * The lines of RELIABILITY.md's "Bad input" that concern every endpoint alike, held to all endpoints that there are:
- * disguised addresses, names that reach for prototypes or out of a directory, and what of a request ends up in logs.
+ * The lines of RELIABILITY.md's "Bad input" that hold for every endpoint, tested on every endpoint.
+ * They are about disguised addresses, names that aim at prototypes or out of a directory, and what the log keeps of
+ * a request.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
@@ -31,11 +32,11 @@ const KNOWN: Readonly<Record<string, string>> = {
 interface Endpoint {
   /** `SOCKET`: the handshake of a WebSocket. */
   readonly method: string;
-  /** With `/api`, parameters as the route has them. */
+  /** With `/api`; parameters as the route has them. */
   readonly path: string;
 }
 
-/** All that need a key. */
+/** All endpoints that need a key. */
 function endpoints(): Endpoint[] {
   const routes = world.server.routes.filter(({ scope }) => scope !== 'open');
   const sockets = world.server.sockets.map(({ path }) => ({ method: 'SOCKET', path }));
@@ -51,7 +52,7 @@ function filled(path: string, values: Readonly<Record<string, string>> = {}): st
   );
 }
 
-/** What every route that takes a body accepts. */
+/** A body that every route accepts that takes one. */
 const BODY = JSON.stringify({
   configurationName: 'hello',
   command: 'x',
@@ -82,14 +83,14 @@ function raw(method: string, target: string, headers: readonly string[] = []): P
 
 const bearer = (token: string): string => `Authorization: Bearer ${token}`;
 
-/** All that a request could have done, as text. */
+/** Everything that a request could have changed, as text. */
 async function traces(): Promise<string> {
   const done = [world.lifecycles, world.reports, world.written, world.stdin, world.templates.synced];
   const records = [...world.instances.entries()].map(([, { value }]) => value);
   return JSON.stringify([done, records, await readTree(world.templates.root)]);
 }
 
-/** What else an endpoint may be asked by. */
+/** The methods to try beside the endpoint's own. */
 const VERBS: Readonly<Record<string, readonly string[]>> = {
   GET: ['GET', 'HEAD'],
   SOCKET: ['SOCKET', 'GET', 'HEAD'],
@@ -130,11 +131,11 @@ describe('a disguised address (Fastify CVE-2026-2880)', () => {
     for (const { method, path } of endpoints()) {
       for (const disguise of DISGUISES) {
         for (const verb of VERBS[method] ?? [method]) {
-          // Time enough that the limit of failures does not answer instead.
+          // Enough time passes that the limit of failures does not answer.
           await world.clock.advance(60_000);
           const target = disguise(filled(path));
           const answer = await raw(verb, target);
-          // 400: what Node or the router does not take for an address.
+          // 400: Node or the router does not accept the address.
           expect([verb, target, [400, 401].includes(statusOf(answer))]).toEqual([verb, target, true]);
           expect(answer).not.toMatch(/content of a|aaaaaa/);
         }
@@ -171,7 +172,7 @@ describe('a disguised address (Fastify CVE-2026-2880)', () => {
   });
 });
 
-/** Every endpoint with one of its parameters as given. */
+/** The targets of all endpoints, with one parameter replaced by `value`. */
 function withParameter(value: string): { readonly method: string; readonly target: string }[] {
   return endpoints().flatMap(({ method, path }) =>
     [...path.matchAll(/:(\w+)|\*/g)].map(([found, name]) => ({
@@ -207,7 +208,7 @@ describe('a parameter of a path', () => {
     async (value) => {
       for (const { method, target } of withParameter(value)) {
         const status = statusOf(await raw(method, target, [bearer(world.admin)]));
-        // A template or a configuration may be called so.
+        // A template or a configuration may have this name.
         const mayBe = target.startsWith('/api/templates') || method === 'PUT';
         expect([method, target, status, mayBe ? status < 500 : [400, 404].includes(status)]).toEqual([
           method,

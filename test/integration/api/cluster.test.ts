@@ -1,4 +1,4 @@
-/** `/cluster/nodes` over a real master with wrappers in this process: what it counts is what placement counts. */
+/** `/cluster/nodes` over a real master, with wrappers in this process. Its counts are those of placement. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** The API as Java's own HTTP client sees it: it offers h2c with every plain request. Needs a JDK; skipped without. */
+/** The API under Java's own HTTP client, which offers h2c with every plain request. Skipped without a JDK. */
 import { execFile, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 
 const CLIENT = fileURLToPath(new URL('../../support/api/java/Client.java', import.meta.url));
-/** A JVM and a compiler, on a busy machine. */
+/** Enough for a JVM and a compiler on a busy machine. */
 const TIMEOUT_MS = 120_000;
 const hasJdk = spawnSync('javac', ['-version']).status === 0;
 

@@ -1,6 +1,6 @@
 /**
- * Clients that offer another protocol with plain requests, as Java's HTTP client does with each: they get plain
- * answers. Raw bytes here; a real JDK in api-h2c-java.test.ts.
+ * Clients that offer another protocol with plain requests, as Java's HTTP client does, get plain answers. This file
+ * sends raw bytes; h2c-java.test.ts runs a real JDK.
  */
 
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { openSocket } from '../../support/api/raw-http.js';
 import { until } from '../../support/until.js';
 
-/** For answers on a connection that is open already. */
+/** The headers of an offer. */
 const H2C = [
   'Connection: Upgrade, HTTP2-Settings',
   'Upgrade: h2c',
@@ -63,7 +63,7 @@ function request({ method = 'GET', path = '/ping', offer = H2C, headers = [], bo
 }
 
 const statuses = (): number[] => [...received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, code]) => Number(code));
-/** Looks with every piece that comes, not from time to time: some tests wait hundreds of times. */
+/** Looks whenever bytes come, and does not poll: some tests wait hundreds of times. */
 async function untilAnswered(count: number): Promise<void> {
   while (statuses().length < count) await once(socket, 'data');
   expect(statuses()).toHaveLength(count);
@@ -301,7 +301,7 @@ describe('an offer', () => {
   });
 });
 
-/** How many listeners each event of the server's end of `socket` has. */
+/** The number of listeners for each event of the server's end of `socket`. */
 function listenersOfAll(): Record<string, number> {
   const end = accepted.of(socket);
   return Object.fromEntries(end.eventNames().map((name) => [String(name), end.listenerCount(name)]));

@@ -1,4 +1,4 @@
-/** The rows of `/instances` in the API document, over a listening server. */
+/** The rows of `/instances` in the API contract, over a listening server. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { instanceInfoSchema } from '../../../src/model/instance.js';
 import { ApiWorld, instanceRecord, instanceStatus } from '../../support/api/api-world.js';

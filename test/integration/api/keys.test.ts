@@ -1,4 +1,4 @@
-/** Keys as they are made and revoked while the API serves: what the gate knows, what is stored, what is refused. */
+/** Making and revoking keys while the API serves: what the gate accepts, what is stored, and what is refused. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { chmod, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The API under clients that hold connections, drip, flood or talk nonsense: it stays up, and answers the others. */
+/** Clients that hold connections, drip, flood or send nonsense. The API stays up, and answers the others. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { createServer } from 'node:net';
@@ -11,7 +11,7 @@ import { openSocket } from '../../support/api/raw-http.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { until } from '../../support/until.js';
 
-/** A millisecond or two on a machine that has nothing else to do; an API that is held up does not answer at all. */
+/** An idle machine takes a millisecond or two. An API that is blocked does not answer at all. */
 const QUICK_MS = 30_000;
 const PING = 'GET /api/ping HTTP/1.1\r\nHost: x\r\n\r\n';
 
@@ -21,7 +21,7 @@ const sockets: Socket[] = [];
 
 async function start(limits: Partial<ApiLimits>): Promise<void> {
   world = await new ApiWorld({ limits }).start();
-  // It would be most of the load.
+  // The watch would be most of the load.
   world.answers.stop();
   await world.server.start();
   ends = new AcceptedSockets();
@@ -41,7 +41,7 @@ async function connections(count: number): Promise<Socket[]> {
   return made;
 }
 
-/** On a connection of its own, as somebody who comes now. */
+/** Sends a request on a new connection, as another client would. */
 async function expectQuickAnswer(): Promise<void> {
   const before = performance.now();
   const response = await fetch(`${world.url}/ping`, { headers: { connection: 'close' } });
@@ -138,7 +138,7 @@ describe('the API answers at once', () => {
     await expectQuickAnswer();
     const [stuck] = await connections(1);
     if (stuck === undefined) throw new Error('no connection');
-    // Until there are more answers than the kernel keeps for who does not read them.
+    // Until there are more answers than the kernel keeps for a client that does not read.
     const end = await until(() => ends.of(stuck.pause()));
     while (end.writableLength === 0 && !end.destroyed) {
       stuck.write(PING.repeat(500));
@@ -175,7 +175,7 @@ describe('connections', () => {
   });
 });
 
-/** Bytes as they come: the same for the same seed. */
+/** Random bytes: the same for the same seed. */
 function noiseOf(seed: number): (length: number) => Buffer {
   let state = seed;
   const next = (): number => {

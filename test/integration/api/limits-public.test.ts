@@ -1,4 +1,4 @@
-/** The rule about PUBLIC keys: which calls count, and what the hundred-and-first is told. */
+/** The limit of PUBLIC keys: which calls count, and the answer to the hundred and first. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { exchange, statusOf } from '../../support/api/raw-http.js';
@@ -24,7 +24,7 @@ const raw = (line: string, more: readonly string[] = []): Promise<string> =>
     `${[line, 'Host: x', `Authorization: Bearer ${token}`, 'Connection: close', ...more].join('\r\n')}\r\n\r\n`,
   );
 
-/** How many calls the key has left, by using them. */
+/** Returns how many calls the key had left. It uses them all. */
 async function callsLeft(): Promise<number> {
   let left = 0;
   while ((await ping()) === 200) left++;

@@ -1,4 +1,7 @@
-/** Bodies taken as streams: of any type, bounded in size and idle time but not in time; what is left unread goes away. */
+/**
+ * Bodies as streams: any content type, a bound on size and on pauses, none on the whole time. What is left unread
+ * is thrown away.
+ */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -10,7 +13,10 @@ const MIB = 1024 * 1024;
 let world: ApiWorld;
 const sockets: Socket[] = [];
 
-/** Bytes may be as late as a loaded machine makes them, except in tests of an upload that stands still. */
+/**
+ * The pause limit is longer than a loaded machine delays bytes. Tests of an upload that stands still set a short
+ * one.
+ */
 async function start(uploadIdleMs = 60_000): Promise<void> {
   world = await new ApiWorld({
     limits: { requestMs: 300, uploadIdleMs },

@@ -1,10 +1,13 @@
-/** Bad bodies, content types and clients; limits; how the server starts and stops. */
+/** Bad bodies and content types, limits, and how the server starts and stops. */
 import { EventEmitter, once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { bodyOf, exchange, openSocket, statusOf } from '../../support/api/raw-http.js';
 
-/** Some milliseconds, or seconds on a loaded machine; a server that waits for idle connections needs 72 s. */
+/**
+ * A stop takes milliseconds, or seconds on a loaded machine. A server that waited for idle connections would need
+ * 72 s.
+ */
 const STOP_MS = 30_000;
 
 let world: ApiWorld;
@@ -34,7 +37,7 @@ async function send(method: string, path: string, contentType: string | null, bo
       authorization: `Bearer ${world.admin}`,
       ...(contentType !== null && { 'content-type': contentType }),
     },
-    // A Buffer gets no content type of its own from fetch.
+    // fetch sends no content type for a Buffer.
     ...(body !== undefined && { body: Buffer.from(body) }),
   });
   const text = await response.text();

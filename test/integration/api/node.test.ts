@@ -1,4 +1,4 @@
-/** The rows of `/ping`, `/metrics`, `/node` and `/configurations` in the API document, over a listening server. */
+/** The rows of `/ping`, `/metrics`, `/node` and `/configurations` in the API contract, over a listening server. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeUptime } from '../../../src/api/routes/node-routes.js';
 import { ApiWorld } from '../../support/api/api-world.js';

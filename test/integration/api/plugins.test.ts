@@ -1,4 +1,4 @@
-/** What game plugins in use send: other names of endpoints, empty bodies, numbers as text, a slash too many. */
+/** The requests of game plugins in use: other names of endpoints, empty bodies, numbers as text, a slash too many. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld, instanceRecord, instanceStatus } from '../../support/api/api-world.js';
 import { exchange, statusOf } from '../../support/api/raw-http.js';

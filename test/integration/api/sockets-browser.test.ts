@@ -1,4 +1,7 @@
-/** A WebSocket as a real browser opens it, which cannot set a header: the key is a subprotocol. Skipped without Chromium. */
+/**
+ * A WebSocket that a real browser opens. It cannot set a header, so the key is a subprotocol. Skipped without
+ * Chromium.
+ */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -28,7 +31,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-/** Runs in the browser: what became of a socket to which one command was sent. */
+/** Runs in the browser: opens a socket, sends one command, and returns what came of it. */
 async function tryInPage(this: void, [url, protocols]: [string, string[]]): Promise<string> {
   return await new Promise((resolve) => {
     const socket = new WebSocket(url, protocols);

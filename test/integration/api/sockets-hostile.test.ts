@@ -1,4 +1,4 @@
-/** WebSockets of clients that mean harm, or are broken: each is closed, and the API answers the others meanwhile. */
+/** WebSockets of hostile or broken clients: each is closed, and the API answers the others meanwhile. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ async function expectAnswers(): Promise<void> {
   expect(performance.now() - before).toBeLessThan(5000);
 }
 
-/** An upgraded connection that does nothing by itself. */
+/** Opens a connection and upgrades it. It answers nothing by itself. */
 async function rawSocket(): Promise<Socket> {
   const socket = openSocket(world.server.address?.port ?? 0);
   socket.on('error', () => {});
@@ -58,7 +58,7 @@ async function rawSocket(): Promise<Socket> {
   return socket;
 }
 
-/** What the server closes with after these bytes. */
+/** Sends these bytes and returns the code with which the server closes. */
 async function codeAfter(...pieces: Buffer[]): Promise<number | undefined> {
   const socket = await rawSocket();
   const chunks: Buffer[] = [];
@@ -137,7 +137,7 @@ describe('a message', () => {
     socket.on('data', (chunk) => chunks.push(chunk));
     const end = accepted.of(socket);
     socket.write(frame('', { length: 60_000 }));
-    // Each byte alone, once the one before it has been read.
+    // Byte by byte, each once the server has read the one before.
     for (let byte = 0; byte < 1100 && closeCodeIn(Buffer.concat(chunks)) === undefined; byte++) {
       const { bytesRead } = end;
       socket.write('x');

@@ -281,7 +281,7 @@ describe('a socket is closed', () => {
   it('by force when the server stops and the client does not answer', async () => {
     const socket = await rawSocket();
     socket.pause();
-    // It takes nothing while the server stops: only a server that waits for no answer comes to its end.
+    // The client reads nothing while the server stops. A server that waited for its answer would not end.
     await world.server.stop();
     const closed = once(socket, 'close');
     socket.resume();
@@ -324,7 +324,7 @@ const ping = (token: string) => ({
   headers: { authorization: `Bearer ${token}` },
 });
 
-/** A socket that was upgraded by hand: it answers nothing by itself. */
+/** A socket that was upgraded by hand. It answers nothing by itself. */
 async function rawSocket() {
   const socket = openSocket(port());
   const lines = ['GET /api/console HTTP/1.1', `Authorization: Bearer ${world.admin}`, ...HANDSHAKE];

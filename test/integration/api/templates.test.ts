@@ -1,4 +1,4 @@
-/** `/templates` over HTTP: every route, every form of path and body, and what a hostile or broken client can do. */
+/** `/templates` over HTTP: every route, every form of path and body, and hostile and broken clients. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
@@ -36,7 +36,7 @@ interface Reply {
   readonly json: unknown;
 }
 
-/** `type` null: no content type at all. */
+/** `type` null: no content type. */
 async function send(
   method: string,
   path: string,
@@ -58,7 +58,7 @@ async function send(
   };
 }
 
-/** As bytes, so that nobody tidies the path up on the way. */
+/** Sends bytes, because a client library would normalise the path. */
 async function sendRaw(
   method: string,
   path: string,
@@ -79,7 +79,7 @@ function port(): number {
   return world.server.address?.port ?? 0;
 }
 
-/** Nothing of an upload is left. */
+/** The files of uploads that are under way. */
 function uploadFiles(): string[] {
   return [
     ...(existsSync(place('.drover')) ? readdirSync(place('.drover')) : []),
@@ -390,7 +390,7 @@ describe('a download that takes long', () => {
     await world.stop();
     world = await new ApiWorld({ limits: { silenceMs: 300 } }).start();
     await world.server.start();
-    // A connection that says nothing meanwhile is what shows that the limit has passed.
+    // A silent connection is closed at the same limit: its end shows that the time has passed.
     world.templates.hold = async () => once(openSocket(port()), 'close');
     const body = JSON.stringify({ storage: 'depot' });
     expect((await send('POST', '/games/lobby/sync', body, { type: 'application/json' })).status).toBe(200);

@@ -1,4 +1,4 @@
-/** `cluster cordon|uncordon|drain|forget` and what the listings say of them, over a real master with two wrappers. */
+/** `cluster cordon|uncordon|drain|forget` and what the listings show of them, over a real master with two wrappers. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CommandWorld } from '../../support/control-plane/command-world.js';
 import { until } from '../../support/until.js';

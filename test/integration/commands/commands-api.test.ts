@@ -1,4 +1,4 @@
-/** `POST /commands/execute` as HTTP: what it takes and answers, whatever the command does. */
+/** `POST /commands/execute` as HTTP: its input and its answers, whatever the command does. */
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld } from '../../support/api/api-world.js';

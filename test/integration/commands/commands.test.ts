@@ -1,4 +1,4 @@
-/** Every command over a real master, a wrapper and real configuration files in one process. */
+/** Every command, over a real master, a wrapper and real configuration files in one process. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.stop());
 
-/** Cells of a table by line; columns are two blanks apart. */
+/** The cells of a table, by line. Two blanks part two columns. */
 const cells = (text: string): string[][] =>
   text
     .trimEnd()
@@ -788,7 +788,7 @@ describe('completion', () => {
 });
 
 describe('the bounds of a command', () => {
-  /** A command that ends when it is told to, or never. */
+  /** Adds a command that never ends. Returns the signals that its runs get. */
   function hang(): { readonly signals: AbortSignal[] } {
     const signals: AbortSignal[] = [];
     world.extensionCommands.push({

@@ -1,4 +1,4 @@
-/** `/console` on a real socket: several at once, floods, huge frames, readers that never read. */
+/** `/console` on a real socket: several consoles at once, floods, huge frames, and clients that never read. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ApiWorld } from '../../support/api/api-world.js';
 import { SocketClient } from '../../support/api/socket-client.js';
@@ -116,7 +116,7 @@ it('does not run on for a client that never reads, and serves others meanwhile',
   const other = await open();
   for (let index = 0; index < 20; index++) other.send(`line ${index}`);
   await until(() => expect(other.texts).toHaveLength(20));
-  // What fits into the buffers of the system, and one more in ours.
+  // As many as fit into the buffers of the system, and one more in Drover's.
   expect(runs).toBeLessThan(10);
   const before = runs;
   deaf.websocket.resume();
