@@ -10,7 +10,8 @@ import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
 import { publicMessage } from '../model/public-message.js';
 import { unknownConfiguration, unknownInstance, unknownNode } from '../model/unknown.js';
-import type { LookupReader, MirrorReader } from '../store/mirror.js';
+import type { LookupReader } from '../store/lookup.js';
+import type { MirrorReader } from '../store/mirror.js';
 import { explainConfiguration } from './configuration.js';
 import type { ContactView, Decisions } from './decisions.js';
 import {

@@ -9,7 +9,8 @@ import { type InstanceRecord, type InstanceState, type InstanceStatus, isAtRest 
 import { randomInstanceId } from '../model/names.js';
 import { unknownConfiguration, unknownInstance } from '../model/unknown.js';
 import { configurationKey, instanceKey } from './keys.js';
-import type { LookupReader, MirrorReader } from './mirror.js';
+import type { LookupReader } from './lookup.js';
+import type { MirrorReader } from './mirror.js';
 import { modify, type RecordSet, untilShown } from './modify.js';
 import type { Operation, Store } from './store.js';
 

@@ -1,5 +1,12 @@
 /** An index over a mirror: ids grouped by keys computed from the value, kept up to date change by change. */
-import type { LookupReader } from './mirror.js';
+
+/** What readers of an index may use; `Lookup` implements it. */
+export interface LookupReader<K> {
+  /** The live group: it changes with the mirror, so copy it before an await. */
+  get(key: K): ReadonlySet<string>;
+  /** The keys that have at least one id. */
+  keys(): IterableIterator<K>;
+}
 
 const NO_IDS: ReadonlySet<string> = new Set();
 
@@ -12,7 +19,6 @@ export class Lookup<T, K> implements LookupReader<K> {
     this.#keysOf = keysOf;
   }
 
-  /** The live group: it changes with the mirror, so copy it before an await. */
   get(key: K): ReadonlySet<string> {
     return this.#groups.get(key) ?? NO_IDS;
   }

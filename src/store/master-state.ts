@@ -10,7 +10,8 @@ import { type InstanceRecord, instanceRecordSchema } from '../model/instance.js'
 import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
 import type { Logger } from '../telemetry/logger.js';
 import { instanceKey, nodeKey, PREFIX } from './keys.js';
-import { type LookupReader, Mirror } from './mirror.js';
+import type { LookupReader } from './lookup.js';
+import { Mirror } from './mirror.js';
 import type { RecordSet } from './modify.js';
 import type { Store } from './store.js';
 

@@ -4,7 +4,7 @@
  * `until(revision)` to read their own writes.
  */
 import { DroverError, messageOf } from '../model/errors.js';
-import { Lookup } from './lookup.js';
+import { Lookup, type LookupReader } from './lookup.js';
 import { RevisionGate } from './revision-gate.js';
 import type { Change, ChangeBatch, Entry, Store } from './store.js';
 
@@ -35,12 +35,6 @@ export interface MirrorReader<T> {
   onChange(listener: MirrorListener<T>): () => void;
   /** Resolves when the copy includes `revision` of the store, whatever it touched; rejects when the mirror stops. */
   until(revision: number): Promise<void>;
-}
-
-/** Ids grouped by a key that is computed from the value; kept up to date by the mirror. */
-export interface LookupReader<K> {
-  get(key: K): ReadonlySet<string>;
-  keys(): IterableIterator<K>;
 }
 
 export interface MirrorOptions<T> {

@@ -5,7 +5,7 @@ import type { Clock } from '../../../src/loop/clock.js';
 import type { Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
-import type { LookupReader } from '../../../src/store/mirror.js';
+import type { LookupReader } from '../../../src/store/lookup.js';
 import { modify, type RecordSet } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { type HeartbeatStep, type NodeFacts, plan } from './plan.js';

@@ -6,7 +6,8 @@ import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import { hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
-import type { LookupReader, MirrorReader } from '../../../src/store/mirror.js';
+import type { LookupReader } from '../../../src/store/lookup.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import {
   type CountedInstance,

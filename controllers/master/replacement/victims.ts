@@ -2,7 +2,8 @@
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { hasFinished, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
-import type { LookupReader, MirrorReader } from '../../../src/store/mirror.js';
+import type { LookupReader } from '../../../src/store/lookup.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Original, Outlook, Replacement, Victim } from './facts.js';
 
 export interface VictimsOptions {

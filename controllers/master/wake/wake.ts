@@ -5,8 +5,9 @@
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
+import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MasterState } from '../../../src/store/master-state.js';
-import type { LookupReader, MirrorReader } from '../../../src/store/mirror.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
 
 export type ControllerName =
   | 'minimum-service'

@@ -13,7 +13,7 @@ import { eachBounded } from '../../templates/tree/each-bounded.js';
 import { objectionTo } from '../../templates/tree/file-path.js';
 import { MAX_TREE_ENTRIES } from '../../templates/tree/tree.js';
 import type { StorageProvider } from '../extension.js';
-import type { BucketSettings } from './s3-extension.js';
+import type { BucketSettings } from './s3-settings.js';
 
 const CONNECT_LIMIT_MS = 5000;
 /** The longest wait for an answer, and between two bytes of one. */
