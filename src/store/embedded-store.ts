@@ -1,18 +1,18 @@
 /**
- * What every embedded store has in common: transactions are checked in memory, committed in groups by `write`, and only
- * then shown to readers and watchers. A backend says how a group reaches the disk.
+ * The common part of every embedded store. It checks transactions in memory, commits them in groups by `write`, and
+ * only then shows them to readers and watchers. A backend says how a group reaches the disk.
  */
 import { DroverError } from '../model/errors.js';
 import type { Accepted, KeyTable } from './key-table.js';
 import type { ChangeBatch, Entry, Operation, Store } from './store.js';
 import type { ChangeHistory } from './watch.js';
 
-/** So many transactions may wait for the disk; the next one is refused. */
+/** At most this many transactions wait for the disk; the store refuses the next one. */
 const MAX_WAITING = 100_000;
 
 interface Waiting {
   readonly accepted: Accepted;
-  /** It is durable, and so is all that was called before. */
+  /** The transaction is durable, and so are all that were called before it. */
   readonly succeed: () => void;
   /** The write failed, and the table is as it was before. */
   readonly fail: (error: unknown) => void;
@@ -35,7 +35,10 @@ export abstract class EmbeddedStore implements Store {
     this.#onWrite = onWrite;
   }
 
-  /** Makes a group durable, all or nothing; never called again before it settled. Throws DRV_STORE_WRITE_FAILED. */
+  /**
+   * Makes a group durable, all or nothing. It is not called again before its promise settled. Throws
+   * DRV_STORE_WRITE_FAILED.
+   */
   protected abstract write(group: readonly Accepted[]): Promise<void>;
 
   /** Releases files and locks, after the last `write`. */
@@ -102,9 +105,12 @@ export abstract class EmbeddedStore implements Store {
     this.#committing ??= this.#commitAll();
   }
 
-  /** Runs while anything waits. What is called while one group is on its way becomes the next group. */
+  /**
+   * Commits groups until nothing waits. Transactions that are called during one group's write become the next
+   * group.
+   */
   async #commitAll(): Promise<void> {
-    // Lets everything that is called in this turn join the first group.
+    // All transactions that are called in this turn join the first group.
     await undefined;
     while (this.#waiting.length > 0) {
       const group = this.#waiting;
@@ -130,7 +136,7 @@ export abstract class EmbeddedStore implements Store {
     for (const { succeed } of group) succeed();
   }
 
-  /** Those called since were checked on top of what failed, so they fail with it. */
+  /** Fails the group, and every transaction called since: those were checked on top of the group's changes. */
   #fail(group: readonly Waiting[], error: unknown): void {
     const later = this.#waiting;
     this.#waiting = [];

@@ -1,6 +1,6 @@
 /**
- * Every write of what is desired of instances, for the API, the commands and the enforcer alike. Each resolves
- * when it is durable and the mirror shows it, so that the caller reads its own write.
+ * Writes what is desired of instances, for the API, the commands, minimum-service and the replacement of instances.
+ * Each write resolves when it is durable and the mirror shows it, so that the caller reads its own write.
  */
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
@@ -28,7 +28,7 @@ export interface InstanceWriterOptions {
   readonly newInstanceId?: () => string;
 }
 
-/** What `PUT state` carries; times in Unix milliseconds. */
+/** The body of `PUT state`; times in Unix milliseconds. */
 export interface StateReport {
   readonly state: InstanceState;
   readonly lastHeartbeat?: number | undefined;
@@ -37,7 +37,7 @@ export interface StateReport {
   readonly tps?: number | undefined;
 }
 
-/** Records to create, and what else is written or checked with them. */
+/** Records to create, and the other operations of the same transaction. */
 interface Creation {
   readonly records: readonly InstanceRecord[];
   readonly beside: readonly Operation[];
@@ -47,7 +47,7 @@ export class InstanceWriter {
   readonly #options: InstanceWriterOptions;
   readonly #records: RecordSet<InstanceRecord>;
   readonly #awaitingPlacement = new Map<string, () => void>();
-  /** Instances whose creation is under way, by configuration. */
+  /** By configuration, how many instances are being created. */
   readonly #creating = new Map<string, number>();
 
   constructor(options: InstanceWriterOptions) {
@@ -76,9 +76,9 @@ export class InstanceWriter {
   }
 
   /**
-   * Creates `count` instances of the configuration as it is now, in one transaction; resolves with their ids. Where
-   * there is a maximum, fewer by those that are being created already; none when the configuration changes meanwhile:
-   * then the caller counts again. Throws DRV_CONFIGURATION_UNKNOWN.
+   * Creates `count` instances of the present configuration in one transaction; resolves with their ids. With a
+   * maximum, instances that are being created already count against `count`. Creates none when the configuration
+   * changes meanwhile: the caller then counts again. Throws DRV_CONFIGURATION_UNKNOWN.
    */
   async createMany(configurationName: string, count: number): Promise<string[]> {
     const counted = this.#options.configurations.get(configurationName)?.value.hash;
@@ -92,9 +92,10 @@ export class InstanceWriter {
   }
 
   /**
-   * Makes another instance of the same configuration, as it is now, in the place of one that is wanted: beside it, or
-   * with `removeFirst` in the same write that removes it. Resolves with its id; undefined: the instance is not wanted
-   * any more, or the maximum allows none beside it, and nothing was written. Throws DRV_CONFIGURATION_UNKNOWN.
+   * Makes another instance of the same, present configuration to replace one that is wanted. The new one stands
+   * beside it; with `removeFirst` the same transaction removes the old one. Resolves with the new id. Undefined:
+   * nothing was written, because the instance is not wanted any more or the maximum allows none beside it. Throws
+   * DRV_CONFIGURATION_UNKNOWN.
    */
   async replace(id: string, { removeFirst }: { readonly removeFirst: boolean }): Promise<string | undefined> {
     const name = this.#options.instances.get(id)?.value.configurationName;
@@ -127,7 +128,10 @@ export class InstanceWriter {
     );
   }
 
-  /** Throws DRV_INSTANCE_UNKNOWN. Asking for what is already so changes nothing. */
+  /**
+   * Starts, stops or restarts an instance. A request for the present state changes nothing. Throws
+   * DRV_INSTANCE_UNKNOWN.
+   */
   async setLifecycle(id: string, target: 'start' | 'stop' | 'restart'): Promise<void> {
     this.#visible(id);
     const change = { start, stop, restart }[target];
@@ -136,7 +140,10 @@ export class InstanceWriter {
     );
   }
 
-  /** Takes what an app or tool says of an instance. Throws DRV_INSTANCE_UNKNOWN, also for one being removed. */
+  /**
+   * Writes what an app or a tool reports of an instance. Throws DRV_INSTANCE_UNKNOWN, also for one that is being
+   * removed.
+   */
   async reportState(id: string, report: StateReport): Promise<InstanceRecord> {
     this.#visible(id);
     const now = this.#options.clock.now();
@@ -147,7 +154,10 @@ export class InstanceWriter {
     return next;
   }
 
-  /** Hides the record at once; it goes when its node confirmed that process and directory are gone. */
+  /**
+   * Hides the record at once. Instance-cleanup removes it when its node has confirmed that process and directory
+   * are gone.
+   */
   async remove(id: string): Promise<void> {
     this.#visible(id);
     await modify(this.#records, id, (record) =>
@@ -155,7 +165,10 @@ export class InstanceWriter {
     );
   }
 
-  /** Of what `make` says to the newest state; its undefined ends the tries. Resolves with the ids created. */
+  /**
+   * Creates the instances that `make` derives from the newest configuration; resolves with their ids. It tries
+   * again after a conflict, until `make` returns undefined.
+   */
   async #create(
     configurationName: string,
     make: (configuration: ConfigurationRecord) => Creation | undefined,
@@ -179,7 +192,7 @@ export class InstanceWriter {
         await instances.until(await store.transact(operations));
         return creation.records.map(({ id }) => id);
       } catch (error) {
-        // An id was taken, or something changed under us.
+        // An id was taken, or a record of the transaction changed meanwhile.
         if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= CREATE_TRIES) throw error;
       } finally {
         this.#creating.set(configurationName, this.#underWay(configurationName) - count);
@@ -193,7 +206,7 @@ export class InstanceWriter {
     if (record === undefined || record.desired.goal === 'remove') throw unknownInstance(id);
   }
 
-  /** Instances of a configuration that are being created and are not in the mirror yet. */
+  /** How many instances of a configuration are being created and are not in the mirror yet. */
   #underWay(configurationName: string): number {
     return this.#creating.get(configurationName) ?? 0;
   }
@@ -209,7 +222,10 @@ export class InstanceWriter {
       );
   }
 
-  /** Those on their way count: of two requests at once only one may be the last that fits. */
+  /**
+   * Counts wanted instances, with those that are being created: of two requests at once only one may take the last
+   * place.
+   */
   #running(name: string): number {
     const { instances, instancesByConfiguration } = this.#options;
     let running = this.#underWay(name);
@@ -271,7 +287,7 @@ const NEW_STATUS: Omit<InstanceStatus, 'lastHeartbeat'> = {
   gone: false,
 };
 
-/** A placement pass has looked at it: it has a node, or a message says why not. */
+/** True when a placement pass has looked at the instance: it has a node, or a message says why it has none. */
 function isJudged(record: InstanceRecord): boolean {
   return record.placement !== null || record.status.message !== null;
 }
@@ -293,18 +309,18 @@ function restart(record: InstanceRecord): InstanceRecord {
 function stop(record: InstanceRecord): InstanceRecord | undefined {
   if (record.desired.goal === 'stop') return undefined;
   const next = withGoal(record, 'stop');
-  // Nobody holds it, so nobody else will say that it is stopped.
+  // No node holds it, so no report will say that it is stopped.
   return record.placement === null
     ? { ...next, status: { ...next.status, state: 'STOPPED', reason: 'stopped', message: null } }
     : next;
 }
 
-/** End what runs, if anything does, and start anew where it is. */
+/** Ends the running process, if there is one, and starts anew on the same node. */
 function again(record: InstanceRecord): InstanceRecord {
   return { ...record, desired: { goal: 'run', restartToken: record.desired.restartToken + 1 } };
 }
 
-/** A stopped instance gave its RAM back: it must be placed again (a static one on its own node). */
+/** A start of an instance at rest. It gave its RAM back, so it must be placed again (a static one on its own node). */
 function freshStart(record: InstanceRecord): InstanceRecord {
   const status: InstanceStatus = { ...record.status, state: 'CREATING', reason: null, message: null };
   return { ...again(record), placement: null, status };

@@ -1,6 +1,6 @@
 /**
- * The keys of a store in memory, in two layers: what is durable, and above it what was accepted but is still on its way
- * to the disk. Conflicts are found here, at call time, against both layers; readers see the durable one only.
+ * The keys of a store in memory, in two layers. The lower one is durable; the upper one was accepted and is on its
+ * way to the disk. The table finds conflicts at call time, against both layers; readers see the durable one only.
  */
 import { DroverError, messageOf } from '../model/errors.js';
 import type { Change, Entry, Operation } from './store.js';
@@ -16,7 +16,7 @@ export interface Accepted {
 
 export class KeyTable {
   readonly #durable: Map<string, Entry>;
-  /** The latest accepted change of each key that has one on its way. */
+  /** By key, the latest accepted change that is on its way to the disk. */
   readonly #pending = new Map<string, Change>();
   #durableRevision: number;
   #acceptedRevision: number;
@@ -32,7 +32,7 @@ export class KeyTable {
     return this.#durableRevision;
   }
 
-  /** What a transaction without operations would be: it waits for all that were accepted before. */
+  /** An accepted transaction without operations: it waits for all that were accepted before. */
   get latest(): Accepted {
     return { revision: this.#acceptedRevision, changes: [], texts: [] };
   }
@@ -53,7 +53,10 @@ export class KeyTable {
     return entries.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  /** Judges a transaction and takes all of it or throws DRV_STORE_CONFLICT (DRV_INTERNAL for a malformed one). */
+  /**
+   * Accepts a whole transaction. Throws DRV_STORE_CONFLICT, or DRV_INTERNAL for a malformed one; then nothing of it
+   * stands.
+   */
   accept(operations: readonly Operation[]): Accepted {
     checkTransaction(operations);
     const next = this.#acceptedRevision + 1;
@@ -71,7 +74,7 @@ export class KeyTable {
     return { revision: next, changes, texts };
   }
 
-  /** The transaction is on disk. Called in the order of `accept`. */
+  /** Makes the changes of a transaction durable. Called in the order of `accept`, when it is on disk. */
   settle(accepted: Accepted): void {
     for (const change of accepted.changes) {
       if (change.value === undefined) this.#durable.delete(change.key);
@@ -87,7 +90,7 @@ export class KeyTable {
     this.#acceptedRevision = this.#durableRevision;
   }
 
-  /** Throws when the operation conflicts; false when it changes nothing. */
+  /** Throws when the operation conflicts. Returns false when it changes nothing. */
   #isChange(operation: Operation): boolean {
     const { key } = operation;
     const revision = this.#acceptedRevisionOf(key);

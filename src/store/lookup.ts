@@ -1,4 +1,4 @@
-/** An index over a mirror: ids grouped by keys computed from the value, kept up to date change by change. */
+/** An index over a mirror: ids grouped by keys that are computed from the value, kept up to date change by change. */
 
 /** What readers of an index may use; `Lookup` implements it. */
 export interface LookupReader<K> {

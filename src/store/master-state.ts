@@ -1,4 +1,4 @@
-/** The master's mirrors and lookups, built once over its store: all that its controllers, channel and API read. */
+/** The master's mirrors and lookups, built once over its store. The controllers, the channel and the API read them. */
 import { type ApiKeyRecord, apiKeyRecordSchema } from '../model/api-key.js';
 import {
   type Configuration,
@@ -25,9 +25,9 @@ export class MasterState {
   readonly instancesByConfiguration: LookupReader<string>;
   readonly instancesByNode: LookupReader<string>;
   readonly instancesByRevision: LookupReader<string>;
-  /** Instances by `<group>/<name>` of the templates they were placed with. */
+  /** Instances by `<group>/<name>` of the templates that they were placed with. */
   readonly instancesByTemplate: LookupReader<string>;
-  /** Instances that were made to replace another one, by the id of that one. */
+  /** By the id of an original, the instances that were made to replace it. */
   readonly replacements: LookupReader<string>;
   readonly configurationsByHash: LookupReader<string>;
   readonly instanceRecords: RecordSet<InstanceRecord>;
@@ -39,7 +39,8 @@ export class MasterState {
       new Mirror({
         store,
         prefix,
-        // In the first list a record that cannot be read ends the start: left out, its process would be ended.
+        // A record of the first list that cannot be read ends the start: a node would end the process of an omitted
+        // instance.
         decode,
         onDecodeError: (id, error) =>
           logger.error(

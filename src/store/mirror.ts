@@ -1,7 +1,7 @@
 /**
- * A typed in-memory copy of one key prefix, kept by list + watch, with listeners and lookups (indexes) that are
- * updated before listeners run. Reconcilers and the API read here, never from the store. Writers wait with
- * `until(revision)` to read their own writes.
+ * A typed copy of one key prefix in memory, kept by list and watch. Listeners and lookups (indexes) follow it;
+ * lookups are updated before listeners run. Reconcilers and the API read mirrors, never the store. Writers wait
+ * with `until(revision)` to read their own writes.
  */
 import { DroverError, messageOf } from '../model/errors.js';
 import { Lookup, type LookupReader } from './lookup.js';
@@ -14,7 +14,7 @@ export interface Mirrored<T> {
   readonly revision: number;
 }
 
-/** `id` is the key without the prefix. `before`/`after` undefined: it did not exist / does not exist any more. */
+/** `id` is the key without the prefix. `before` undefined: the entry is new; `after` undefined: it is gone. */
 export type MirrorListener<T> = (
   id: string,
   after: Mirrored<T> | undefined,
@@ -26,28 +26,37 @@ export interface MirrorReader<T> {
   /** Resolves when the first list is in. */
   readonly ready: Promise<void>;
   readonly isReady: boolean;
-  /** Store revision up to which this copy is complete for its prefix; transactions of other prefixes advance it too. */
+  /**
+   * The store revision up to which this copy is complete for its prefix. Transactions of other prefixes advance it
+   * too.
+   */
   readonly revision: number;
   readonly size: number;
   get(id: string): Mirrored<T> | undefined;
   entries(): IterableIterator<[string, Mirrored<T>]>;
-  /** Called after the copy and all lookups took the change, in revision order. Returns the function that unsubscribes. */
+  /**
+   * Called after the copy and all lookups took the change, in revision order. Returns the function that
+   * unsubscribes.
+   */
   onChange(listener: MirrorListener<T>): () => void;
-  /** Resolves when the copy includes `revision` of the store, whatever it touched; rejects when the mirror stops. */
+  /**
+   * Resolves when the copy includes `revision` of the store, whatever keys it changed. Rejects when the mirror
+   * stops.
+   */
   until(revision: number): Promise<void>;
 }
 
 export interface MirrorOptions<T> {
   readonly store: Store;
   readonly prefix: string;
-  /** Makes the typed value, of the first list and of every change; throws when it cannot. */
+  /** Makes the typed value, for the first list and for every change. Throws when it cannot. */
   readonly decode: (value: unknown) => T;
   /**
-   * A change after the first list did not decode: the copy goes on with the value that it had, or without the id.
-   * Default: an uncaught exception. Within the first list it makes `start` reject.
+   * Called when a change after the first list does not decode. The copy keeps the value that it had, or stays
+   * without the id. Default: an uncaught exception. In the first list such a value makes `start` reject.
    */
   readonly onDecodeError?: (id: string, error: unknown) => void;
-  /** A listener or a lookup's function threw; nothing else is disturbed. Default: an uncaught exception. */
+  /** Called when a listener or the function of a lookup threw; all others still run. Default: an uncaught exception. */
   readonly onListenerError?: (error: unknown) => void;
 }
 
@@ -58,7 +67,7 @@ interface Event<T> {
   readonly before: Mirrored<T> | undefined;
 }
 
-/** The one implementation. Listeners also hear the first list: each entry as a change from nothing. */
+/** The one implementation. Listeners also hear the first list: each entry comes as a change from nothing. */
 export class Mirror<T> implements MirrorReader<T> {
   readonly ready: Promise<void>;
   readonly #options: MirrorOptions<T>;
@@ -74,7 +83,7 @@ export class Mirror<T> implements MirrorReader<T> {
     this.#options = options;
     this.#onListenerError = options.onListenerError ?? throwUncaught;
     this.ready = this.#gate.until(0);
-    // `start` says the same to somebody who listens.
+    // `start` reports the same error to its caller.
     this.ready.catch(() => {});
   }
 
@@ -90,7 +99,10 @@ export class Mirror<T> implements MirrorReader<T> {
     return this.#entries.size;
   }
 
-  /** Called once. Resolves when the first list is in; throws what the store throws, and DRV_STORE_CORRUPT for a value that does not decode. */
+  /**
+   * Loads the first list and begins to watch. Called once; resolves when the list is in. Throws what the store
+   * throws, and DRV_STORE_CORRUPT for a value that does not decode.
+   */
   async start(): Promise<void> {
     try {
       const revision = await this.#list(refuse);
@@ -156,7 +168,10 @@ export class Mirror<T> implements MirrorReader<T> {
     }
   }
 
-  /** Takes the whole state and tells the differences. Returns its revision. */
+  /**
+   * Replaces the copy by the whole state, and reports the differences to listeners. Returns the revision of that
+   * state.
+   */
   async #list(onDecodeError: (id: string, error: unknown) => void): Promise<number> {
     const { entries, revision } = await this.#options.store.list(this.#options.prefix);
     if (this.#stopping.signal.aborted) throw this.#stopped();
@@ -175,7 +190,7 @@ export class Mirror<T> implements MirrorReader<T> {
     return revision;
   }
 
-  /** Listeners never see half of a transaction: all changes of a revision are applied before the first is told. */
+  /** Applies all changes of a revision before it reports the first one: listeners never see half of a transaction. */
   #take(batch: ChangeBatch, onDecodeError: (id: string, error: unknown) => void): void {
     let events: Event<T>[] = [];
     let revision = -1;
@@ -253,7 +268,7 @@ function refuse(id: string, error: unknown): never {
   });
 }
 
-/** As Node does for event listeners: an error that nobody handles must not pass unseen. */
+/** Throws as Node does for the error of an event listener: an error without a handler must not pass unseen. */
 function throwUncaught(error: unknown): void {
   process.nextTick(() => {
     throw error;

@@ -1,4 +1,4 @@
-/** Read-modify-write of one mirrored record with compare-and-set: how every single-record change is written. */
+/** Changes one mirrored record: read, modify, compare-and-set. Every change of a single record is written this way. */
 import { DroverError } from '../model/errors.js';
 import type { MirrorReader } from './mirror.js';
 import { type Store, update } from './store.js';
@@ -13,9 +13,9 @@ export interface RecordSet<T> {
 }
 
 /**
- * Applies `change` to the current record and resolves with the new one once it is durable and in the mirror.
- * `change` may run several times (after a lost race it gets the newer record); undefined from it, or no record:
- * nothing is written and undefined is returned. Throws what the store throws, except conflicts.
+ * Applies `change` to the current record. Resolves with the new record once it is durable and in the mirror. After
+ * a lost race `change` runs again, with the newer record. Writes nothing and returns undefined when there is no
+ * record or `change` returns undefined. Throws what the store throws, except conflicts.
  */
 export async function modify<T>(
   set: RecordSet<T>,
@@ -38,8 +38,8 @@ export async function modify<T>(
 }
 
 /**
- * Resolves when the mirror shows every transaction called before: whoever won against us is among them, perhaps still
- * on its way to a slow disk. Throws what the store throws.
+ * Resolves when the mirror shows every transaction called before. The writer that won a race is among them, perhaps
+ * still on its way to a slow disk. Throws what the store throws.
  */
 export async function untilShown(store: Store, mirror: Pick<MirrorReader<unknown>, 'until'>): Promise<void> {
   await mirror.until(await store.barrier());

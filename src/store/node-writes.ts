@@ -1,6 +1,6 @@
 /**
- * Every write of what operators want of a node: cordon, drain, and that it is forgotten. Each resolves when it is
- * durable and the mirror shows it.
+ * Writes what operators want of a node: cordon, uncordon, drain and forget. Each write resolves when it is durable
+ * and the mirror shows it.
  */
 import type { Clock } from '../loop/clock.js';
 import { DroverError } from '../model/errors.js';
@@ -25,7 +25,7 @@ export interface NodeWriterOptions {
   /** The node that the master itself is. */
   readonly ownNodeId: string;
   readonly isConnected: (nodeId: string) => boolean;
-  /** Ends the node's connection and makes sure that its credential opens no other one. */
+  /** Ends the node's connection and makes its credential useless. */
   readonly shutOut: (nodeId: string) => Promise<void>;
   readonly clock: Clock;
 }
@@ -33,7 +33,7 @@ export interface NodeWriterOptions {
 /** Ids of the instances whose records went with a node. */
 export interface Forgotten {
   readonly instances: readonly string[];
-  /** Of these, those whose files are kept on the node's disk. */
+  /** Those of `instances` whose files stay on the node's disk. */
   readonly statics: readonly string[];
 }
 
@@ -49,14 +49,17 @@ export class NodeWriter {
     await this.#change(nodeId, (node) => (node.cordoned ? undefined : { ...node, cordoned: true }));
   }
 
-  /** It gets instances again, and a drain is called off. Repeatable. Throws DRV_NODE_UNKNOWN. */
+  /** The node gets instances again, and a drain of it is called off. Repeatable. Throws DRV_NODE_UNKNOWN. */
   async uncordon(nodeId: string): Promise<void> {
     await this.#change(nodeId, ({ drain, ...node }) =>
       node.cordoned || drain !== undefined ? { ...node, cordoned: false } : undefined,
     );
   }
 
-  /** Cordons the node and has its instances moved away; again: with another deadline. Throws DRV_NODE_UNKNOWN. */
+  /**
+   * Cordons the node and asks the drain controller to move its instances. Another call sets another deadline.
+   * Throws DRV_NODE_UNKNOWN.
+   */
   async drain(nodeId: string, withinMs: number): Promise<void> {
     const since = this.#options.clock.now();
     const drain = { since, deadline: since + withinMs, doneAt: null };
@@ -64,11 +67,11 @@ export class NodeWriter {
   }
 
   /**
-   * Removes the node and every instance on it, as if both were gone; whatever runs there is left to itself. `force`:
-   * also when it is connected, or has files of static instances. Throws DRV_NODE_UNKNOWN, DRV_NODE_IN_USE.
-   *
-   * It is many writes, the node's record last. One that is cut short leaves a cordoned node without a credential, and
-   * the rest of its instances on it. The same call goes on from there, and tells of that rest.
+   * Removes the node and every instance on it, as if both were gone; processes that run there are left alone.
+   * `force` forgets also a node that is connected or has files of static instances. Throws DRV_NODE_UNKNOWN,
+   * DRV_NODE_IN_USE.
+   * It makes many writes, the node's record last. When it is cut short, a cordoned node without a credential keeps
+   * the rest of its instances. The same call then goes on, and returns that rest.
    */
   async forget(nodeId: string, { force }: { readonly force: boolean }): Promise<Forgotten> {
     const { store, nodes, instances, shutOut } = this.#options;
@@ -92,7 +95,7 @@ export class NodeWriter {
     }
   }
 
-  /** Resolves with those that clients saw until then. */
+  /** Takes the node's instances away. Resolves with those that clients still saw. */
   async #giveUpInstances(nodeId: string): Promise<InstanceRecord[]> {
     const { instanceRecords } = this.#options;
     const visible: InstanceRecord[] = [];
@@ -106,7 +109,7 @@ export class NodeWriter {
     return visible;
   }
 
-  /** The node's record as of when it was seen cordoned. Throws DRV_NODE_UNKNOWN. */
+  /** The node's record at a moment when it was cordoned. Throws DRV_NODE_UNKNOWN. */
   async #cordoned(nodeId: string): Promise<Mirrored<NodeRecord>> {
     for (;;) {
       await this.cordon(nodeId);
@@ -143,7 +146,7 @@ export class NodeWriter {
   }
 }
 
-/** Placed there, or bound to it by its files. */
+/** True when the instance is placed on the node, or bound to it by its files. */
 function isHeldBy(record: InstanceRecord, nodeId: string): boolean {
   const { placement, home } = record;
   return placement === null ? isKept(record) && home?.nodeId === nodeId : placement.nodeId === nodeId;
@@ -154,8 +157,8 @@ function isKept({ static: isStatic, desired }: InstanceRecord): boolean {
 }
 
 /**
- * Nobody will confirm any more that its process and directory are gone: without a place the cleanup removes the record
- * without that, and a late report of the node is void.
+ * The record of an instance whose node will not report any more. Without a place, instance-cleanup removes it
+ * without the node's confirmation, and a late report of the node is ignored.
  */
 function asGone(record: InstanceRecord): InstanceRecord {
   return { ...record, placement: null, desired: { ...record.desired, goal: 'remove' } };

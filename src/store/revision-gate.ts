@@ -16,7 +16,7 @@ export class RevisionGate {
     return this.#revision;
   }
 
-  /** Resolves at once when the revision was reached; rejects when the gate ended or ends before. */
+  /** Resolves at once when the revision was reached. Rejects when the gate has ended, or ends before. */
   until(revision: number): Promise<void> {
     if (revision <= this.#revision) return Promise.resolve();
     if (this.#end !== undefined) return Promise.reject(this.#end.error);
@@ -33,7 +33,7 @@ export class RevisionGate {
     for (const waiter of waiters) if (waiter.revision <= revision) waiter.resolve();
   }
 
-  /** No revision will be reached any more. Repeatable; the first reason stands. */
+  /** Ends the gate: no further revision comes. Repeatable; the first reason stands. */
   end(error: unknown): void {
     this.#end ??= { error };
     for (const waiter of this.#waiters.splice(0)) waiter.reject(this.#end.error);

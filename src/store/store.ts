@@ -1,6 +1,6 @@
 /**
- * The small ordered key-value store that everything durable goes through. Implementations (memory, lmdb,
- * later etcd) pass one contract suite (test/contract/store-contract.ts); nothing above src/store knows which one it has.
+ * The small ordered key-value store under everything durable. Implementations (memory, lmdb, later etcd) pass one
+ * contract suite (test/contract/store-contract.ts); nothing above src/store knows which one it has.
  */
 
 /** A stored value with the revision of its last change. Values are plain JSON data and must not be mutated. */
@@ -19,14 +19,17 @@ export interface Change {
 }
 
 /**
- * What a watch yields: later changes of its keys in order. Nothing under the prefix up to `revision` is missing; empty
- * when the transactions since the last batch touched other keys only.
+ * One batch of a watch: changes of its keys, in order and complete up to `revision`. It is empty when the
+ * transactions since the last batch changed other keys only.
  */
 export interface ChangeBatch extends ReadonlyArray<Change> {
   readonly revision: number;
 }
 
-/** Operations of one transaction at most; larger work is done in steps (`inSteps`), each of which may be the last. */
+/**
+ * The most operations of one transaction. Larger work is cut into steps (`inSteps`), and any of them may be the
+ * last one done.
+ */
 export const MAX_OPERATIONS = 100;
 
 /** One operation of a transaction. A transaction names a key at most once. */
@@ -40,54 +43,64 @@ export type Operation =
       readonly value: unknown;
       readonly expectedRevision: number;
     }
-  /** Writes whatever was there before. */
+  /** Writes, whether or not the key exists. */
   | { readonly do: 'put'; readonly key: string; readonly value: unknown }
-  /** Fails with DRV_STORE_CONFLICT when `expectedRevision` is given and differs; removing a missing key without one is no change. */
+  /**
+   * Fails with DRV_STORE_CONFLICT when `expectedRevision` is given and differs. Without it, removing a missing key
+   * changes nothing.
+   */
   | { readonly do: 'remove'; readonly key: string; readonly expectedRevision?: number }
-  /** Changes nothing; fails with DRV_STORE_CONFLICT unless the key's revision is `expectedRevision` (0: must not exist). */
+  /**
+   * Changes nothing. Fails with DRV_STORE_CONFLICT unless the key's revision is `expectedRevision` (0: must not
+   * exist).
+   */
   | { readonly do: 'check'; readonly key: string; readonly expectedRevision: number };
 
 export interface Store {
   get(key: string): Promise<Entry | undefined>;
 
   /**
-   * All entries whose key starts with `prefix`, in key order, as one consistent state at `revision`: that of the last
-   * durable change, 0 for a new store. It only grows, over restarts too.
+   * Returns all entries whose key starts with `prefix`, in key order, as one consistent state. `revision` is that
+   * of the last durable change, 0 for a new store. It only grows, over restarts too.
    */
   list(prefix: string): Promise<{ readonly entries: readonly Entry[]; readonly revision: number }>;
 
   /**
-   * Applies all operations, 1 to MAX_OPERATIONS, or none. Resolves with the new revision once they are on disk
+   * Applies all operations (1 to MAX_OPERATIONS) or none. Resolves with the new revision once they are on disk
    * (fsync); concurrent calls are committed together. Conflicts are checked against all transactions called before.
-   * Throws DRV_STORE_CONFLICT (the message names the key), DRV_STORE_WRITE_FAILED (disk full and the like:
-   * nothing was applied), DRV_STORE_CLOSED, DRV_INTERNAL for a malformed transaction.
+   * Throws:
+   * - DRV_STORE_CONFLICT: the message names the key;
+   * - DRV_STORE_WRITE_FAILED: disk full and the like, nothing was applied;
+   * - DRV_STORE_CLOSED;
+   * - DRV_INTERNAL: the transaction is malformed.
    */
   transact(operations: readonly Operation[]): Promise<number>;
 
   /**
-   * Waits for every transaction that was called before: resolves when each of them is durable or has failed, with a
-   * revision that includes the durable ones. Reads and mirrors that have reached it show what won against a conflict.
-   * Changes nothing, and does not fail with them. Throws DRV_STORE_CLOSED.
+   * Resolves when every transaction called before is durable or has failed, with a revision that includes the
+   * durable ones. A read or mirror at that revision shows the write that won a conflict. Changes nothing, and does
+   * not fail when they fail. Throws DRV_STORE_CLOSED.
    */
   barrier(): Promise<number>;
 
   /**
-   * Every change of keys under `prefix` after `fromRevision`, once, in order, in batches, each only after it is
-   * durable. Subscribed when called (not at the first `next`). Ends when `signal` aborts or the store closes.
-   * Throws DRV_STORE_HISTORY_GONE when changes after `fromRevision` are no longer held (the caller lists again).
+   * Yields every change of keys under `prefix` after `fromRevision`: once, in order, in batches, each after it is
+   * durable. The subscription begins at the call, not at the first `next`. It ends when `signal` aborts or the
+   * store closes. Throws DRV_STORE_HISTORY_GONE when the store no longer holds all changes after `fromRevision`;
+   * the caller then lists again.
    */
   watch(prefix: string, fromRevision: number, signal: AbortSignal): AsyncIterable<ChangeBatch>;
 
-  /** Flushes and releases files and locks. Idempotent; every later call throws DRV_STORE_CLOSED. */
+  /** Flushes, and releases files and locks. Idempotent; every later call throws DRV_STORE_CLOSED. */
   close(): Promise<void>;
 }
 
-/** `create` of one key: resolves with its revision. */
+/** Creates one key and resolves with its revision. Throws DRV_STORE_CONFLICT when it exists. */
 export function create(store: Store, key: string, value: unknown): Promise<number> {
   return store.transact([{ do: 'create', key, value }]);
 }
 
-/** Compare-and-set of one key: resolves with its new revision, throws DRV_STORE_CONFLICT when it changed. */
+/** Compare-and-set of one key. Resolves with its new revision; throws DRV_STORE_CONFLICT when it changed. */
 export function update(store: Store, key: string, value: unknown, expectedRevision: number): Promise<number> {
   return store.transact([{ do: 'update', key, value, expectedRevision }]);
 }

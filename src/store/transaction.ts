@@ -1,13 +1,16 @@
 /**
- * The form that every store asks of a transaction, checked before its conflicts are checked; and how larger work is cut
- * into steps that fit into one.
+ * The form that every store requires of a transaction, checked before its conflicts. It also cuts larger work into
+ * steps that fit into one.
  */
 import { DroverError } from '../model/errors.js';
 import { MAX_OPERATIONS, type Operation } from './store.js';
 
 const KEY = /^[!-~]{1,512}$/;
 
-/** Throws DRV_INTERNAL. Whether each value is JSON is found when it is written as text. */
+/**
+ * Throws DRV_INTERNAL when the form is wrong. The store finds values that are not JSON later, when it writes them
+ * as text.
+ */
 export function checkTransaction(operations: readonly Operation[]): void {
   const count = operations.length;
   if (count === 0 || count > MAX_OPERATIONS)
@@ -19,7 +22,7 @@ export function checkTransaction(operations: readonly Operation[]): void {
   if (count > 1) checkKeysDiffer(operations);
 }
 
-/** Cuts work on many records into steps of MAX_OPERATIONS at most, in order. */
+/** Cuts work on many records into steps of at most MAX_OPERATIONS, in order. */
 export function inSteps<T>(work: readonly T[]): T[][] {
   const steps: T[][] = [];
   for (let from = 0; from < work.length; from += MAX_OPERATIONS)
@@ -27,7 +30,7 @@ export function inSteps<T>(work: readonly T[]): T[][] {
   return steps;
 }
 
-/** Nothing that a disk format could refuse half-way through a transaction. */
+/** Refuses keys that a disk format could refuse half-way through a transaction. */
 function checkKey(key: string): void {
   if (KEY.test(key)) return;
   throw new DroverError(

@@ -1,11 +1,12 @@
 /**
- * The bounded history of durable changes and the subscriptions that read it, for the stores of this folder. All
- * watches share one ring and keep only their place in it, so a slow one costs nothing and is told when it fell behind.
+ * The bounded history of durable changes, and the subscriptions that read it, for the stores of this folder. All
+ * watches share one ring and keep only their place in it. A slow watch costs nothing, and throws when the history
+ * has passed it.
  */
 import { DroverError } from '../model/errors.js';
 import type { Change, ChangeBatch } from './store.js';
 
-/** Changes held unless told otherwise. */
+/** How many changes are held by default. */
 export const HISTORY_CAPACITY = 16_384;
 
 export class ChangeHistory {
@@ -16,7 +17,7 @@ export class ChangeHistory {
   #revision: number;
   #forgottenRevision: number;
 
-  /** `revision`: where the history begins; nothing up to it is held. */
+  /** `revision`: where the history begins. It holds no change up to that one. */
   constructor(revision: number, capacity: number = HISTORY_CAPACITY) {
     this.#revision = revision;
     this.#forgottenRevision = revision;
@@ -50,7 +51,7 @@ export class ChangeHistory {
     this.#end++;
   }
 
-  /** Everything appended so far belongs to revisions up to `revision`: wakes the watches. */
+  /** Wakes the watches: everything appended so far belongs to revisions up to `revision`. */
   publish(revision: number): void {
     this.#revision = revision;
     for (const watch of this.#watches) watch.wake();
@@ -68,7 +69,7 @@ export class ChangeHistory {
     for (const watch of [...this.#watches]) watch.end();
   }
 
-  /** The place of the first held change after `revision`, or -1 when one after it is no longer held. */
+  /** The place of the first held change after `revision`; -1 when the history no longer holds all of them. */
   placeAfter(revision: number): number {
     if (revision < this.#forgottenRevision) return -1;
     let low = this.start;

@@ -1,6 +1,6 @@
 /**
- * Looks over an LMDB data file with plain reads before LMDB maps it into memory: a file that is cut off or overwritten
- * would end the process by a signal there. Follows both trees and checks each page; what values mean is not its business.
+ * Checks an LMDB data file with plain reads before LMDB maps it into memory. A file that is cut off or overwritten
+ * would end the process by a signal there. The check follows both trees page by page; it does not judge the values.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
@@ -27,7 +27,10 @@ interface Meta {
   readonly kind: string;
 }
 
-/** What is wrong with the LMDB file, for a person; undefined when it is safe to open. Throws when it cannot be read. */
+/**
+ * Returns what is wrong with the LMDB file, for a person; undefined when it is safe to open. Throws when it cannot
+ * be read.
+ */
 export function findDamage(file: string): string | undefined {
   const fd = openSync(file, 'r');
   try {
@@ -42,7 +45,7 @@ export function findDamage(file: string): string | undefined {
   }
 }
 
-/** The pages of one file, each checked to be where and what it says it is. */
+/** The pages of one file. Each is checked: it lies where it says, and it is of the kind that is expected there. */
 class Pages {
   readonly latest: Meta;
   readonly #fd: number;
@@ -56,20 +59,20 @@ class Pages {
     const second = this.#readMeta(1, first.pageSize);
     this.latest = first.transaction > second.transaction ? first : second;
     const apart = Math.abs(first.transaction - second.transaction);
-    // Transaction n writes meta page n % 2 and the other keeps n - 1; before the first one both hold 0.
+    // Transaction n writes meta page n % 2, and the other page keeps n - 1. Before the first one both hold 0.
     const inPlace = second.transaction % 2 === 1 && first.transaction % 2 === 0 && apart === 1;
     if (!inPlace && this.latest.transaction !== 0)
       throw new Damage(
         `its meta pages do not follow each other (${first.transaction}, ${second.transaction})`,
       );
     if (first.kind !== second.kind) throw new Damage('its meta pages contradict each other');
-    // Pages at the end that are free may never have been written, so the file may be a little shorter than it says.
+    // Free pages at the end may never have been written, so the file may be a little shorter than it says.
     const present = this.#bytes / this.latest.pageSize;
     if (this.latest.lastPage > 2 * present + MAX_MISSING_PAGES)
       throw new Damage(`it says to have ${this.latest.lastPage} pages, but has ${present}`);
   }
 
-  /** Reads a page for the first time; a second time means that two places claim it. */
+  /** Reads a page for the first time. A second read of one page means that two places claim it. */
   read(page: number): Buffer {
     this.#claim(page, 1);
     const bytes = this.#readAt(page * this.latest.pageSize, this.latest.pageSize);
@@ -77,7 +80,7 @@ class Pages {
     return bytes;
   }
 
-  /** A value of `valueBytes` lies on `count` pages from `page` on. */
+  /** Checks the overflow pages of one value: the `count` pages from `page` on hold `valueBytes`. */
   checkOverflow(page: number, count: number, valueBytes: number): void {
     this.#claim(page, count);
     const header = this.#readAt(page * this.latest.pageSize, HEADER_BYTES);

@@ -1,6 +1,6 @@
 /**
- * How an entry lies in the LMDB file: CRC-32 of all that follows and of the key (4 bytes), revision (8 bytes, a double),
- * JSON text. One more record under the key 0 says what the whole file should hold; a store checks both when it opens.
+ * The form of an entry in the LMDB file: CRC-32 of the key and all that follows (4 bytes), revision (8 bytes, a
+ * double), JSON text. One more record, under the key 0, sums up the whole file. A store checks both when it opens.
  */
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
@@ -10,12 +10,12 @@ import type { Entry } from '../store.js';
 const CHECKSUM_BYTES = 4;
 const HEADER_BYTES = 12;
 
-/** Key of the summary. Entries have string keys, so that it can never be one of them. */
+/** Key of the summary. The keys of entries are strings, so it never meets one of them. */
 export const SUMMARY_KEY = 0;
 
 const summarySchema = z.object({ format: z.literal(1), revision: z.int().min(0), entries: z.int().min(0) });
 
-/** Written with every group: the state that the file holds. */
+/** The state that the file holds; written with every group. */
 export type Summary = z.output<typeof summarySchema>;
 
 export function encodeEntry(key: string, revision: number, json: string): Buffer {
@@ -26,7 +26,7 @@ export function encodeEntry(key: string, revision: number, json: string): Buffer
   return record;
 }
 
-/** Throws DRV_STORE_CORRUPT when a bit of key or value is not what was written. */
+/** Throws DRV_STORE_CORRUPT when a bit of key or value is not as it was written. */
 export function decodeEntry(key: string, record: Buffer): Entry {
   if (record.length <= HEADER_BYTES || record.readUInt32LE(0) !== checksum(key, record))
     throw new DroverError('DRV_STORE_CORRUPT', `the checksum of ${key} is wrong`);

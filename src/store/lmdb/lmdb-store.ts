@@ -1,6 +1,7 @@
 /**
- * The embedded durable store: each group of transactions is one LMDB transaction, flushed before anybody hears of it.
- * `openStore` checks the file and makes one; what the disk holds is also in memory, so reads never wait for it.
+ * The embedded durable store. Each group of transactions is one LMDB transaction, flushed before callers and
+ * watchers hear of it. `openStore` checks the file and makes the store. Memory holds all entries too, so reads
+ * never wait for the disk.
  */
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -14,14 +15,14 @@ import { decodeSummary, encodeEntry, encodeSummary, SUMMARY_KEY } from './lmdb-r
 
 export type EntryDatabase = RootDatabase<Buffer, string | number>;
 
-/** Opens an LMDB file (made when missing) with full durability. */
+/** Opens an LMDB file with full durability; makes it when it is missing. */
 export function openDatabase(file: string): EntryDatabase {
   return open({
     path: file,
     encoding: 'binary',
     // A commit is reported when it is on disk, and one that failed leaves nothing behind.
     overlappingSync: false,
-    // Groups are made above; waiting for more in the same turn would only add latency.
+    // EmbeddedStore makes the groups; waiting for more in the same turn would only add latency.
     eventTurnBatching: false,
   });
 }
@@ -115,7 +116,7 @@ export class LmdbStore extends EmbeddedStore {
   }
 }
 
-/** lmdb says what happened in a promise on the error; it settles right after. */
+/** Returns the error with LMDB's own message, which a promise on it gives soon after. */
 async function causeOf(error: unknown): Promise<string> {
   if (!(error instanceof Error) || !('commitError' in error)) return messageOf(error);
   return Promise.resolve(error.commitError).then(() => error.message, messageOf);

@@ -1,5 +1,5 @@
 /**
- * Opens the embedded store of a directory, or refuses: a file that lost anything must never look like an empty or
+ * Opens the embedded store of a directory, or refuses. A file that lost anything must never look like an empty or
  * older state, because minimum-service would act on it.
  */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
@@ -16,20 +16,20 @@ import { decodeEntry, decodeSummary, encodeSummary, SUMMARY_KEY, type Summary } 
 import { type EntryDatabase, LmdbStore, openDatabase } from './lmdb-store.js';
 
 const DATA_FILE = 'store.mdb';
-/** Says that a store was made here: without it a lost data file would look like a new node. */
+/** Marks that a store was made here. Without it a lost data file would look like a new node. */
 const MARKER_FILE = 'store-created';
 
 export interface OpenStoreOptions {
-  /** Made (0700) when missing. One process at a time; the node's root lock sees to that. */
+  /** Made with mode 0700 when missing. One process uses it at a time; the lock on the node's root ensures that. */
   readonly directory: string;
   readonly onWrite?: WriteObserver;
   readonly logger?: Logger;
-  /** Changes held for watchers. */
+  /** How many changes are held for watchers. */
   readonly historyCapacity?: number;
 }
 
 /**
- * Opens or makes the store. Throws DRV_STORE_CORRUPT when anything of what was written is missing or changed, and
+ * Opens or makes the store. Throws DRV_STORE_CORRUPT when anything that was written is missing or changed, and
  * DRV_NODE_ROOT_UNUSABLE when the directory cannot be used.
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
@@ -72,7 +72,7 @@ async function openChecked(directory: string, file: string): Promise<Content> {
   }
 }
 
-/** Plain reads only: LMDB has not seen the file yet. */
+/** Checks the file with plain reads, before LMDB opens it. */
 function checkFile(file: string, wasMade: boolean): void {
   const bytes = existsSync(file) ? statSync(file).size : undefined;
   if (wasMade && bytes === undefined) throw corrupt('it is missing, but a store was made here');
@@ -82,7 +82,7 @@ function checkFile(file: string, wasMade: boolean): void {
   if (damage !== undefined) throw corrupt(damage);
 }
 
-/** LMDB would make its files readable for the group. */
+/** Makes the files for this user only: LMDB would let the group read them. */
 function prepareFiles(file: string): void {
   for (const path of [file, `${file}-lock`]) {
     closeSync(openSync(path, 'a', 0o600));
@@ -90,7 +90,10 @@ function prepareFiles(file: string): void {
   }
 }
 
-/** First start, or one that ended before the marker was written; then nothing had been acknowledged. */
+/**
+ * Makes the store at the first start, or after a start that ended before the marker was written. Nothing was
+ * acknowledged before.
+ */
 async function makeNew(database: EntryDatabase, directory: string): Promise<void> {
   if (database.get(SUMMARY_KEY) === undefined && database.getKeysCount() === 0)
     await database.put(SUMMARY_KEY, encodeSummary({ format: 1, revision: 0, entries: 0 }));
@@ -105,8 +108,8 @@ function readAll(database: EntryDatabase): { entries: Map<string, Entry>; summar
   for (const key of database.getKeys({})) {
     if (key === SUMMARY_KEY) continue;
     if (typeof key !== 'string') throw corrupt('it holds a key that Drover never writes');
-    // By search, not from the walk over the leaves: a damaged branch page can hide an entry from a search.
-    // Of its own: getBinaryFast answers a larger buffer, of which newer versions of Node.js see the end.
+    // A search, not the walk over the leaves: a damaged branch page can hide an entry from a search.
+    // A buffer of its own: getBinaryFast returns a larger one, and newer versions of Node.js see all of it.
     const bytes = database.getBinary(key);
     if (bytes === undefined) throw corrupt(`${key} cannot be found by its key`);
     const entry = decodeEntry(key, bytes);

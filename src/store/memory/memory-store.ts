@@ -1,4 +1,7 @@
-/** A store without a disk, for tests and simulations: the same semantics, "durable" a few microtasks later. */
+/**
+ * A store without a disk, for tests and simulations. Its semantics are the same; a transaction is "durable" a few
+ * microtasks later.
+ */
 
 import { EmbeddedStore } from '../embedded-store.js';
 import { KeyTable } from '../key-table.js';
