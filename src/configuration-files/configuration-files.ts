@@ -1,6 +1,6 @@
 /**
- * Configuration files as desired state, both ways: what an operator puts into the directory is read, and what the API
- * writes reaches the directory first. It owns the time of each look; the controller `configurations` writes the records.
+ * Keeps configuration files and store in line, both ways: an operator's files reach the store, and a change of the
+ * API reaches the directory first. It decides when to look; the controller `configurations` writes the records.
  */
 import PQueue from 'p-queue';
 import { removeUnfinishedWrites } from '../files/replace-file.js';
@@ -20,17 +20,17 @@ import type { DirectorySource } from './source.js';
 import { DirectoryWatch } from './watch.js';
 import { findWatchPoints } from './watch-points.js';
 
-/** Whether a file that looks broken or gone really is. */
+/** The wait before the second look at a file that looks broken or gone. */
 const SECOND_LOOK_MS = 100;
-/** Where events do not reach: network mounts, a directory that is away. */
+/** The interval where events do not reach: network mounts, a directory that is away. */
 const POLL_MS = 1000;
-/** Events are not proof: look from time to time without one. */
+/** Events may be lost, so it looks this often without one. */
 const SAFETY_LOOK_MS = 30_000;
-/** With more files than this, look at everything: events may have been lost. */
+/** With more hinted files than this it looks at everything: events may have been lost. */
 const MAX_HINTS = 64;
 
 export interface ConfigurationFilesOptions {
-  /** Read by this part alone. */
+  /** Only this part reads it. */
   readonly source: DirectorySource;
   readonly follower: RecordFollower;
   readonly configurations: MirrorReader<ConfigurationRecord>;
@@ -55,7 +55,7 @@ export class ConfigurationFiles implements Part {
   #isPolling = false;
   #wasStored = false;
   #resolveStored: () => void = () => undefined;
-  /** The first time that the store agrees with the files. */
+  /** Resolves when the store first agrees with the files. */
   readonly #stored = new Promise<void>((resolve) => {
     this.#resolveStored = resolve;
   });
@@ -72,8 +72,8 @@ export class ConfigurationFiles implements Part {
   }
 
   /**
-   * Resolves when the store holds, durably, what the files say; waits for that as long as the store refuses writes.
-   * A directory that cannot be read is no reason to fail: the store's configurations stay in force.
+   * Resolves when the store holds, durably, what the files say. While the store refuses writes, it waits. A
+   * directory that cannot be read does not fail the start: the store's configurations stay in force.
    */
   async start(): Promise<void> {
     await removeUnfinishedWrites(this.#source.directory);
@@ -96,9 +96,9 @@ export class ConfigurationFiles implements Part {
   }
 
   /**
-   * Writes the file, then the store; resolves when both are durable. Fields that the schema does not know are kept in
-   * the file. Throws DRV_CONFIGURATION_INVALID, DRV_CONFIGURATION_NOT_WRITABLE (nothing changed), or what the store
-   * throws: then the file stands and is applied as soon as the store can be written.
+   * Writes the file, then the store; resolves when both are durable. The file keeps fields that the schema does not
+   * know. Throws DRV_CONFIGURATION_INVALID or DRV_CONFIGURATION_NOT_WRITABLE; then nothing changed. Throws also
+   * what the store throws; then the file stands, and is applied as soon as the store can be written.
    */
   async put(name: string, input: unknown): Promise<{ unknownFields: readonly string[] }> {
     const { unknownFields } = validateConfiguration(name, input);
@@ -113,8 +113,8 @@ export class ConfigurationFiles implements Part {
   }
 
   /**
-   * Looks at everything anew and takes it as it is: a directory that was replaced by an empty one too, and watching
-   * is tried again where it had failed. Resolves when what changed can be read. Throws what the store throws.
+   * Reads everything anew and believes it, also an empty directory that took the place of another. Tries again to
+   * watch where that had failed. Resolves when readers see the changes. Throws what the store throws.
    */
   async reload(): Promise<void> {
     await this.#exclusively(async () => {
@@ -125,7 +125,7 @@ export class ConfigurationFiles implements Part {
     });
   }
 
-  /** What one file says now, read anew and not taken; undefined: there is none. */
+  /** Reads one file anew, without an effect on the records. Undefined: there is no such file. */
   inspect(file: string): Promise<Reading | undefined> {
     const { clock } = this.#options;
     return new DirectoryReader({ directory: this.#source.directory, clock }).readFile(file);
@@ -147,7 +147,7 @@ export class ConfigurationFiles implements Part {
     try {
       return await this.#queue.add(work);
     } catch (error) {
-      // A look soon mends what the failure left half-done.
+      // A look soon repairs what the failure left half-done.
       this.#hint(null);
       throw error;
     }
@@ -159,11 +159,14 @@ export class ConfigurationFiles implements Part {
     this.#schedule.hint();
   }
 
-  /** Looks when it is time: at the files that were hinted at, or at everything when nothing or too much was. */
+  /**
+   * Looks at the files that were hinted at; at everything when there is no hint, or too many, or a full look is
+   * due.
+   */
   async #lookAtHints(): Promise<void> {
     const files = [...this.#hinted];
     const isNamed = files.length > 0 || this.#isUnsure;
-    // Hints for one file must not put off for ever the look at the others.
+    // Hints for one file must not put off the look at the others for ever.
     const isAll = this.#isAllHinted || !isNamed || this.#options.clock.monotonic() >= this.#nextFullLookAt;
     this.#hinted.clear();
     this.#isAllHinted = false;
@@ -171,7 +174,7 @@ export class ConfigurationFiles implements Part {
     await this.#look(() => (isAll ? this.#source.read({ isFinal: false }) : this.#source.readSome(files)));
   }
 
-  /** Never throws: what goes wrong is told and tried again. */
+  /** Reads, and lets the records follow. Never throws: it logs a failure, and a later look tries again. */
   async #look(read: () => Promise<void>): Promise<void> {
     if (this.#stopping.signal.aborted) return;
     try {
@@ -188,7 +191,7 @@ export class ConfigurationFiles implements Part {
 
   #nextLookMs(): number {
     if (this.#isUnsure) return SECOND_LOOK_MS;
-    // Later on the controller's own tries are enough: nobody waits for a look.
+    // After the first success the controller's own tries are enough: nothing waits for a look.
     const isTrouble = this.#isPolling || !this.#wasStored || this.#source.fault !== undefined;
     return isTrouble ? POLL_MS : SAFETY_LOOK_MS;
   }

@@ -1,6 +1,6 @@
 /**
- * Reads the configurations directory: which files there are and what each says. A file that has not changed since
- * the last reading is not read again. Decides nothing: what a reading means is the business of settled-files and plan.
+ * Reads the configurations directory: which files there are and what each says. It does not read a file again that
+ * has not changed. It decides nothing: settled-files.ts and the controller's plan judge the readings.
  */
 import { type BigIntStats, constants, type Dirent, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, stat } from 'node:fs/promises';
@@ -14,28 +14,28 @@ const FILES_AT_ONCE = 32;
 /** File systems stamp in steps of up to 10 ms: two writes within one step look alike. */
 const STAMP_STEP_MS = 50;
 
-/** True for names that are read as configurations: `*.json`, not hidden. */
+/** True for the names that are read as configurations: `*.json`, not hidden. */
 export function isConfigurationFile(name: string): boolean {
   return name.endsWith('.json') && !name.startsWith('.');
 }
 
-/** What a file says. `signature` changes whenever the file may have changed. */
+/** The content of one file. `signature` changes whenever the file may have changed. */
 export type Reading =
   | { readonly kind: 'valid'; readonly signature: string; readonly parsed: ParsedConfiguration }
   | { readonly kind: 'broken'; readonly signature: string; readonly error: ConfigurationFileError };
 
 export interface DirectoryReading {
   readonly files: ReadonlyMap<string, Reading>;
-  /** Names of files that are symbolic links: what they point to must be watched too. */
+  /** Names of files that are symbolic links. Their targets must be watched too. */
   readonly links: readonly string[];
 }
 
-/** The directory as a whole cannot be read, or cannot be trusted: nothing may be concluded from it. */
+/** The directory as a whole cannot be read, or cannot be trusted. Its files prove nothing then. */
 export class DirectoryUnusable extends Error {
   override readonly name = 'DirectoryUnusable';
 }
 
-/** `isFresh`: read so soon after its last change that a later one may look alike, so it is read again. */
+/** `isFresh`: the file was read so soon after its last change that a later change may look alike. It is read again. */
 interface Known {
   readonly reading: Reading;
   readonly isFresh: boolean;
@@ -58,8 +58,8 @@ export class DirectoryReader {
   }
 
   /**
-   * Reads every file that changed. Throws DirectoryUnusable when the directory is missing or unreadable, and when
-   * another, empty directory stands in its place (an unmounted volume) unless `canBeReplaced`.
+   * Reads every file that changed. Throws DirectoryUnusable when the directory is missing or unreadable. Throws it
+   * also when another, empty directory took its place (an unmounted volume), unless `canBeReplaced`.
    */
   async read(canBeReplaced = false): Promise<DirectoryReading> {
     const { identity, entries } = await this.#list();
@@ -82,15 +82,15 @@ export class DirectoryReader {
     return { files, links: entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name) };
   }
 
-  /** False when another directory, or none, stands where the last reading was made. */
+  /** False when the last reading was made in another directory, or there is none now. */
   async isSameDirectory(): Promise<boolean> {
     const status = await stat(this.#directory).catch(() => undefined);
     return status !== undefined && identityOf(status) === this.#identity;
   }
 
   /**
-   * Reads these files as far as they changed. Undefined when only a reading of everything will do: the directory is
-   * another, or one of them is a link.
+   * Reads those of `files` that changed. Undefined when everything must be read: the directory is another one, or
+   * one of the files is a link.
    */
   async readSome(files: Iterable<string>): Promise<ReadonlyMap<string, Reading | undefined> | undefined> {
     if (!(await this.isSameDirectory())) return undefined;
@@ -125,7 +125,7 @@ export class DirectoryReader {
   async #read(file: string): Promise<Reading | undefined> {
     const path = join(this.#directory, file);
     try {
-      // A FIFO or device must not even be opened, so look before.
+      // Opening a FIFO or device already does harm, so its kind is checked first.
       const status = await stat(path, { bigint: true });
       if (status.isDirectory()) return undefined;
       if (!status.isFile()) return broken(file, 'special', 'is not a regular file');

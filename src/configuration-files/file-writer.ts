@@ -1,4 +1,7 @@
-/** The API's way to the files: which file a configuration is written to, and which files say its name. */
+/**
+ * Writes and removes configuration files for the API. It chooses the file of a configuration, and finds the files
+ * that say its name.
+ */
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../files/replace-file.js';
@@ -11,7 +14,7 @@ import { fileReason, hasFileCode } from './file-reason.js';
 import { MAX_FILE_BYTES } from './parse.js';
 import type { DirectorySource } from './source.js';
 
-/** Called one at a time. What it throws as DRV_CONFIGURATION_NOT_WRITABLE left the files as they were. */
+/** Called one at a time. When it throws DRV_CONFIGURATION_NOT_WRITABLE, the files are as they were. */
 export class ConfigurationFileWriter {
   readonly #source: DirectorySource;
   readonly #configurations: MirrorReader<ConfigurationRecord>;
@@ -53,7 +56,7 @@ export class ConfigurationFileWriter {
     }
   }
 
-  /** The file that `name` came from, unless it says another name by now; else the first free one. */
+  /** The file that `name` came from, unless it now says another name; else the first free one. */
   async #fileFor(name: string): Promise<string> {
     const present = this.#configurations.get(name)?.value;
     const source = present !== undefined && this.#isOurs(present) ? present.sourceFile : undefined;
@@ -96,7 +99,7 @@ export class ConfigurationFileWriter {
   }
 }
 
-/** The content of the file for a valid body: the name of the path first, then the body's other fields as they came. */
+/** The text of the file for a valid body: the path's name first, then the body's other fields unchanged. */
 export function configurationFileText(name: string, input: unknown): string {
   const fields = typeof input === 'object' ? input : {};
   const content = { name, ...fields };

@@ -1,5 +1,5 @@
 /**
- * Reads JSON text and remembers where each value stands, so that a fault can be shown with line and column on
+ * Reads JSON text and remembers the position of each value, so that a fault can be shown with line and column on
  * every version of Node. Used for configuration files and for the node's own config.json.
  */
 
@@ -25,11 +25,14 @@ export class JsonTextError extends Error implements TextPosition {
 
 export interface JsonText {
   readonly value: unknown;
-  /** Where the value at `path` begins, or the member's key; of something missing: where its parent begins. */
+  /**
+   * The position where the value at `path` begins, or the key of that member. For a missing one: where its parent
+   * begins.
+   */
   positionOf(path: readonly PropertyKey[], at?: 'key' | 'value'): TextPosition;
 }
 
-/** No value may be nested deeper: far more than any schema of ours, far less than the stack. */
+/** The deepest nesting: far more than any schema of Drover, far less than the stack allows. */
 export const MAX_JSON_DEPTH = 64;
 
 interface Place {
@@ -38,7 +41,10 @@ interface Place {
   readonly children: Map<PropertyKey, Place>;
 }
 
-/** Strict JSON with an optional byte order mark; a key given twice in one object is an error. Throws JsonTextError. */
+/**
+ * Reads strict JSON with an optional byte order mark. A key given twice in one object is an error. Throws
+ * JsonTextError.
+ */
 export function readJsonText(source: string): JsonText {
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
   const root = new JsonScanner(text).scan();
@@ -62,7 +68,7 @@ function positionAt(text: string, offset: number): TextPosition {
   return { line: before.split('\n').length, column: offset - lastBreak };
 }
 
-/** Checks the grammar and notes the places; the values themselves come from JSON.parse. */
+/** Checks the grammar and notes the positions; JSON.parse makes the values. */
 class JsonScanner {
   readonly #text: string;
   // Sticky patterns carry a position, so each scanner has its own.

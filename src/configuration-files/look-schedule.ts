@@ -1,9 +1,12 @@
-/** When to look at the directory next: soon after it fell quiet, and at the latest at an agreed time. One timer. */
+/**
+ * Decides when to look at the directory next: soon after the last event, and at the latest at a set time. It has
+ * one timer.
+ */
 import type { Clock, TimerHandle } from '../loop/clock.js';
 
-/** A checkout writes its files in one go; this long without a further event, and they are one batch. */
+/** A checkout writes its files in one go. After this time without a further event they are one batch. */
 const QUIET_MS = 50;
-/** Something that never falls quiet is looked at all the same. */
+/** The longest wait for a directory that never falls quiet. */
 const LONGEST_WAIT_MS = 500;
 
 export class LookSchedule {
@@ -19,20 +22,20 @@ export class LookSchedule {
     this.#look = look;
   }
 
-  /** Something may have changed: look when it falls quiet. */
+  /** Plans a look for when the directory falls quiet: something may have changed. */
   hint(): void {
     const now = this.#clock.monotonic();
     this.#firstHintAt ??= now;
     this.#arm(Math.min(now + QUIET_MS, this.#firstHintAt + LONGEST_WAIT_MS));
   }
 
-  /** Look in `ms` at the latest. */
+  /** Plans a look in `ms` at the latest. */
   within(ms: number): void {
     const dueAt = this.#clock.monotonic() + ms;
     if (dueAt < this.#dueAt) this.#arm(dueAt);
   }
 
-  /** No look comes any more, whatever is asked later. */
+  /** Ends all looks, whatever is asked later. */
   stop(): void {
     this.#isStopped = true;
     this.#clear();

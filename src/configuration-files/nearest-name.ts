@@ -1,4 +1,4 @@
-/** Finds the name that somebody probably meant, for messages about unknown fields. */
+/** Finds the name that a person probably meant, for messages about unknown fields. */
 import leven from 'leven';
 
 /** The name of `names` within two edits of `typed` (letter case aside), or undefined. */

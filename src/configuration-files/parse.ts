@@ -20,17 +20,17 @@ export const MAX_FILE_BYTES = 1024 * 1024;
 /** Names that reach an object's prototype in careless code; refused at every level. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** A valid configuration as a file or a body gave it. */
+/** A valid configuration of a file or a body. */
 export interface ParsedConfiguration {
   readonly configuration: Configuration;
   readonly hash: string;
-  /** Top-level fields that the schema does not know: accepted, to be named in a warning. */
+  /** Top-level fields that the schema does not know. They are accepted, and a warning names them. */
   readonly unknownFields: readonly string[];
 }
 
 type Checked = { readonly parsed: ParsedConfiguration } | { readonly problems: readonly Problem[] };
 
-/** Judges the text of the file called `file`; a `name` that is missing is taken from the file's name. */
+/** Judges the text of the file `file`. A missing `name` is taken from the file's name. */
 export function parseConfigurationFile(
   file: string,
   text: string,
@@ -70,8 +70,8 @@ function nameIn(value: unknown): string | undefined {
 }
 
 /**
- * Judges the body of `PUT /configurations/{name}`. The path's name counts, whatever the body says. Throws
- * DRV_CONFIGURATION_INVALID naming every field that is wrong and what it must be.
+ * Judges the body of `PUT /configurations/{name}`. The path's name counts, whatever name the body has. Throws
+ * DRV_CONFIGURATION_INVALID, which names every wrong field and what it must be.
  */
 export function validateConfiguration(name: string, input: unknown): ParsedConfiguration {
   const checked = checkConfiguration(underName(name, input), name);
@@ -98,7 +98,7 @@ function checkConfiguration(input: unknown, defaultName: string): Checked {
   return { parsed: { configuration, hash: hashConfiguration(configuration), unknownFields } };
 }
 
-/** Faults that the schema cannot see: it would strip such keys, or store such a text changed. */
+/** Finds faults that the schema cannot see: it would strip such keys, or store such a text changed. */
 function* unsafeParts(value: unknown, path: readonly PropertyKey[]): Generator<Problem> {
   if (typeof value === 'string' && /\p{Surrogate}/u.test(value)) {
     yield { path, message: 'must not hold half of a surrogate pair', at: 'value' };

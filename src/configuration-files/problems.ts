@@ -1,5 +1,5 @@
 /**
- * Turns what a schema refuses into sentences for an operator: the field, what it must be, what it is. The accepted
+ * Turns a schema's issues into sentences for an operator: the field, what it must be, and what it is. The accepted
  * values come from the schema itself. Values of fields that may hold secrets are never repeated.
  */
 
@@ -45,7 +45,7 @@ export function problemsText(problems: readonly Problem[]): string {
   return lines.join('; ') + (more > 0 ? ` (and ${more} more)` : '');
 }
 
-/** What `schema` refuses in `input`; `issues` is the outcome of its safeParse. */
+/** The problems of `input` under `schema`; `issues` is the result of its safeParse. */
 export function problemsOf(schema: z.ZodType, issues: readonly Issue[], input: unknown): Problem[] {
   const rules = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return issues.flatMap((issue) => problemsOfIssue(issue, rules, input));
@@ -93,7 +93,7 @@ function isRule(rule: unknown): rule is Rule {
   return typeof rule === 'object' && rule !== null && !Array.isArray(rule);
 }
 
-/** What a rule accepts, in words. */
+/** The values that a rule accepts, in words. */
 function accepted(rule: Rule | undefined): string {
   if (rule?.enum !== undefined) return `one of ${rule.enum.map((value) => JSON.stringify(value)).join(', ')}`;
   if (rule?.const !== undefined) return JSON.stringify(rule.const);
@@ -135,7 +135,7 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** `, is "abc"`, or only the kind of value where it may be a secret. */
+/** `, is "abc"`; only the kind of the value where it may be a secret. */
 function shown(path: readonly PropertyKey[], value: unknown): string {
   if (value === undefined) return ', is missing';
   if (Array.isArray(value)) return `, is a list of ${value.length} entries`;

@@ -1,10 +1,10 @@
 /**
- * The view of the directory that decisions are made from. Good news counts at once; that a file is broken or gone
+ * The view of the directory that decisions are made from. A valid file counts at once. A broken or missing one
  * counts only when two looks agree, because an editor or a checkout passes through both for a moment.
  */
 import type { Reading } from './directory.js';
 
-/** Looks after which a file that never holds still is taken as it is. */
+/** After this many looks, a file that keeps changing is believed as it is. */
 const MAX_LOOKS = 50;
 const ABSENT = 'absent';
 
@@ -22,12 +22,12 @@ export class SettledFiles {
     return this.#files;
   }
 
-  /** Files whose bad news waits for a second look: somebody seems to be writing. */
+  /** Files that looked broken or gone once and wait for a second look: a write may be under way. */
   get suspects(): readonly string[] {
     return [...this.#suspicions.keys()];
   }
 
-  /** Takes a reading of the whole directory. `isFinal`: believe bad news without a second look. */
+  /** Takes a reading of the whole directory. `isFinal`: believes broken and missing files without a second look. */
   takeAll(readings: ReadonlyMap<string, Reading>, isFinal: boolean): void {
     const names = new Set([...this.#files.keys(), ...this.#suspicions.keys(), ...readings.keys()]);
     this.take(new Map([...names].map((file) => [file, readings.get(file)])), isFinal);
@@ -40,7 +40,7 @@ export class SettledFiles {
     }
   }
 
-  /** Takes what is known for certain of one file; undefined: it is gone. */
+  /** Sets what is certain of one file; undefined: it is gone. */
   set(file: string, reading: Reading | undefined): void {
     this.#suspicions.delete(file);
     if (reading === undefined) this.#files.delete(file);

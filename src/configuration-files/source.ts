@@ -1,6 +1,6 @@
 /**
- * What the configuration files of one node say, as far as it may be believed. It reads when its caller asks, one call
- * at a time; the controller `configurations` observes it and decides what that means for the records.
+ * What the configuration files of one node say, as far as it may be believed. It reads when its caller asks, one
+ * call at a time. The controller `configurations` observes it and decides what that means for the records.
  */
 import { basename } from 'node:path';
 import type { Clock } from '../loop/clock.js';
@@ -14,11 +14,11 @@ import { UnknownFields } from './unknown-fields.js';
 export interface ConfigurationSource {
   /** The node whose files these are. */
   readonly nodeId: string;
-  /** By file name; undefined: the files were never read, which is not to say that there are none. */
+  /** By file name. Undefined: the files were never read, so there may be some. */
   readonly files: ReadonlyMap<string, Reading> | undefined;
-  /** Files whose bad news waits for a second look: they may be in the middle of a change. */
+  /** Files that looked broken or gone once and wait for a second look: a write may be under way. */
   readonly suspects: readonly string[];
-  /** Why the directory cannot be used; undefined: it can. What its files said stands meanwhile. */
+  /** Why the directory cannot be used; undefined: it can. Meanwhile the last reading of its files stands. */
   readonly fault: ConfigurationFileError | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface DirectorySourceOptions {
 }
 
 export interface ReadOptions {
-  /** Believe what is broken or gone without a second look. */
+  /** Believe broken and missing files without a second look. */
   readonly isFinal: boolean;
   /** Believe an empty directory that took the place of another. */
   readonly canBeReplaced?: boolean;
@@ -73,7 +73,7 @@ export class DirectorySource implements ConfigurationSource {
     return this.#links;
   }
 
-  /** Reads the whole directory. One that cannot be used is the source's fault, and all stays as it was. */
+  /** Reads the whole directory. When it cannot be used, `fault` says why and the rest stays as it was. */
   async read({ isFinal, canBeReplaced = false }: ReadOptions): Promise<void> {
     try {
       const reading = await this.#reader.read(canBeReplaced);
@@ -89,7 +89,7 @@ export class DirectorySource implements ConfigurationSource {
     }
   }
 
-  /** Reads these files, and those in doubt, if that is enough; else the whole directory. */
+  /** Reads these files and the suspects. Reads the whole directory instead where that is not enough. */
   async readSome(files: readonly string[]): Promise<void> {
     const isPossible = this.#hasRead && this.#fault === undefined;
     const names = new Set([...files, ...this.suspects]);
@@ -99,7 +99,10 @@ export class DirectorySource implements ConfigurationSource {
     this.#tell();
   }
 
-  /** Makes sure that single files may be read and written: the directory is the one that was read. */
+  /**
+   * Reads the whole directory when it is not the one that was read last. Called before single files are read or
+   * written.
+   */
   async readIfReplaced(): Promise<void> {
     if (this.#fault !== undefined || !(await this.#reader.isSameDirectory()))
       await this.read({ isFinal: false });
@@ -112,7 +115,10 @@ export class DirectorySource implements ConfigurationSource {
     return reading;
   }
 
-  /** Reads these files anew and believes them, all at the same moment: of two that are gone, neither takes the other's name. */
+  /**
+   * Reads these files anew and believes all of them at the same moment. Of two that are gone, neither takes the
+   * other's name.
+   */
   async readFiles(files: readonly string[]): Promise<void> {
     const readings = await Promise.all(files.map((file) => this.#reader.readFile(file)));
     for (const [index, file] of files.entries()) this.#settled.set(file, readings[index]);

@@ -4,7 +4,7 @@ import type { Reading } from './directory.js';
 
 export class UnknownFields {
   readonly #logger: Logger;
-  /** By file, the names that were warned of. */
+  /** By file, the names that it warned of. */
   #told: ReadonlyMap<string, string> = new Map();
 
   constructor(logger: Logger) {

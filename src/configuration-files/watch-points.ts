@@ -1,6 +1,6 @@
 /**
- * Where to listen so that no change of a configuration goes unheard: the directory itself, and every directory in
- * which a link is exchanged or a link's target is replaced (the way Kubernetes swaps a mounted ConfigMap).
+ * Finds the places to watch, so that no change of a configuration is missed. These are the directory itself, and
+ * every directory in which a link or its target may be replaced, as Kubernetes swaps a mounted ConfigMap.
  */
 import { lstat, readlink, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -19,7 +19,10 @@ export interface WatchPoint {
 /** By real path of the directory. */
 export type WatchPoints = ReadonlyMap<string, WatchPoint>;
 
-/** `links`: names in `directory` that are symbolic links. What does not exist is waited for where it would appear. */
+/**
+ * Finds the points of `directory`; `links` are the names in it that are symbolic links. For a missing path it
+ * watches the directory where that path would appear.
+ */
 export async function findWatchPoints(directory: string, links: readonly string[]): Promise<WatchPoints> {
   const points = new Map<string, WatchPoint>();
   const source = await follow(directory, points);
@@ -31,7 +34,7 @@ export async function findWatchPoints(directory: string, links: readonly string[
   return points;
 }
 
-/** Equal texts: listening to the same places. */
+/** Equal texts mean the same points. */
 export function watchPointsText(points: WatchPoints): string {
   const lines = [...points].map(([path, { identity, isSource, names }]) =>
     JSON.stringify([path, identity, isSource, [...names].sort()]),
@@ -39,7 +42,10 @@ export function watchPointsText(points: WatchPoints): string {
   return lines.sort().join('\n');
 }
 
-/** Resolves `path` as the kernel does, noting each name that decides where it leads. The real path, if it exists. */
+/**
+ * Resolves `path` as the kernel does, and notes each name that decides where it leads. Returns the real path, if it
+ * exists.
+ */
 async function follow(path: string, points: Map<string, WatchPoint>): Promise<string | undefined> {
   let rest = segmentsOf(path);
   let current = '/';

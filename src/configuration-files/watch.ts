@@ -1,6 +1,6 @@
 /**
- * Tells when something in the watched places may have changed. It says only that, never what: the reader of the
- * directory looks for itself, so that a lost, late or repeated event can do no harm.
+ * Reports that something in the watched places may have changed, never what. The reader of the directory looks for
+ * itself, so a lost, late or repeated event does no harm.
  */
 import { basename } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
@@ -13,7 +13,7 @@ const rawDetailsSchema = z.object({ watchedPath: z.string() });
 export interface DirectoryWatchOptions {
   /** This file may have changed; null: anything may have. May be called often. */
   readonly onHint: (file: string | null) => void;
-  /** Watching does not work (no inotify watches left and the like); no hints come until `follow` is called again. */
+  /** Watching does not work, for example because no inotify watches are left. No hints come until the next `follow`. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -26,11 +26,14 @@ export class DirectoryWatch {
     this.#options = options;
   }
 
-  /** Listens at these points from now on; a hint follows when it has begun. No-op when they are the same. */
+  /**
+   * Watches these points from now on, and gives a hint when the watch has begun. Does nothing when they are the
+   * same.
+   */
   async follow(points: WatchPoints): Promise<void> {
     const text = watchPointsText(points);
     if (text === this.#following && this.#watcher !== undefined) return;
-    // Closed first: chokidar would hand the new watcher the old one's inode for an equal path.
+    // The old watcher closes first: chokidar would hand the new one its inode for an equal path.
     await this.stop();
     this.#following = text;
     const watcher = watch([...points.keys()], {
@@ -46,8 +49,7 @@ export class DirectoryWatch {
       const { data } = rawDetailsSchema.safeParse(details);
       const file = data === undefined ? null : fileOf(data.watchedPath, name, points.get(data.watchedPath));
       if (file === undefined || watcher !== this.#watcher) return;
-      // A directory on the way was moved: chokidar lets go of it, and does not come back with it when it is back
-      // before the next look.
+      // A directory on the way may have moved. chokidar then stops watching it, even if it is back before the next look.
       if (file === null) this.#following = '';
       this.#options.onHint(file);
     });
@@ -64,13 +66,13 @@ export class DirectoryWatch {
   }
 }
 
-/** The one file that an event concerns; null: not to be told; undefined: it concerns nothing of ours. */
+/** The one file that an event concerns. Null: anything may have changed. Undefined: no configuration is concerned. */
 function fileOf(
   directory: string,
   name: string | null,
   point: WatchPoint | undefined,
 ): string | null | undefined {
-  // A directory that is itself removed or moved says so with its own name.
+  // The event of a directory that is itself removed or moved has the directory's own name.
   if (name === null || point === undefined || name === basename(directory)) return null;
   if (point.names.has(name)) return null;
   return point.isSource && isConfigurationFile(name) ? name : undefined;
