@@ -1,23 +1,24 @@
 /**
- * Replaces a file so that a reader, or a crash at any moment, sees the old content or the new one and nothing between.
- * Beside `replace-file-sync.ts` the only place that does so; renames of whole directories are their callers' business.
+ * Replaces a file so that a reader, or a crash at any moment, sees the old content or the new one and nothing
+ * between. Only this file and `replace-file-sync.ts` do so. Callers rename whole directories themselves.
  */
 import { randomBytes } from 'node:crypto';
 import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncPath } from './sync-path.js';
 
-/** For this user only: what is written so may hold secrets. */
+/** For this user only: the content may hold secrets. */
 const MODE = 0o600;
-/** Starts with a dot, so that no reader of a directory takes it for one of its own. */
+/** Starts with a dot, so that no reader of a directory takes it for one of its own files. */
 const TEMPORARY_FILE = /^\.drover-[0-9a-f]{16}\.tmp$/;
 
 type Content = Parameters<typeof writeFile>[1];
 
 /**
- * Resolves when the new content and its name are on disk. The file has mode 0600 from its first byte; with `keepMode`
- * one that exists keeps its own. A symbolic link is replaced by a file, not followed. Calls may overlap: one of them
- * wins whole. Throws the system's error; then the old content stands and nothing is left over.
+ * Resolves when the new content and its name are on disk. The file has mode 0600 from its first byte; with
+ * `keepMode` an existing one keeps its mode. A symbolic link is replaced by a file, not followed. Calls may
+ * overlap: one of them wins whole. Throws the system's error; then the old content stands and no temporary file is
+ * left.
  */
 export async function replaceFile(
   path: string,
@@ -44,7 +45,10 @@ export async function replaceFile(
   await syncPath(directory);
 }
 
-/** Removes leftovers of `replaceFile` from `directory`, as far as it can. Never call it while a write is under way. */
+/**
+ * Removes temporary files of `replaceFile` from `directory`, as far as it can. Never call it while a write is under
+ * way.
+ */
 export async function removeUnfinishedWrites(directory: string): Promise<void> {
   for (const name of await readdir(directory).catch(() => []))
     if (TEMPORARY_FILE.test(name)) await rm(join(directory, name), { force: true }).catch(() => undefined);
