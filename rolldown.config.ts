@@ -1,18 +1,19 @@
 /**
- * Bundles what is shipped: `dist/` holds the executable, the two programs that it starts detached, and a chunk for each
+ * Bundles the program. `dist/` gets the executable, the two programs that it starts detached, and a chunk for each
  * thing that loads when it is first used. `npm run build` calls it after the type check.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig, type Plugin } from 'rolldown';
 
-/** Native code, and files that a page is made of: installed beside the program. */
+/** Native code, and the files of the API page: installed beside the program. */
 const INSTALLED = ['lmdb', 'node-pty', 'swagger-ui-dist'];
 
 /**
- * Left out, because Drover never gets there. The client of the container engine needs the first four for SSH and for
- * builds; the HTTP server needs the next two for JSON schemas, which its routes do not have; metrics need the last one
- * for exemplars, which are off.
+ * Left out, because Drover never calls them:
+ * - the first four: the container engine's client needs them for SSH and for builds;
+ * - the next two: the HTTP server needs them for JSON schemas, which its routes do not have;
+ * - the last one: metrics need it for exemplars, which are off.
  */
 const NEVER_ASKED = [
   'ssh2',
@@ -36,10 +37,11 @@ export default defineConfig({
   plugins: [licences()],
   output: {
     dir: 'dist',
-    // A daemon that runs from here loads its chunks when it first needs them: only what is packed begins empty.
+    // A daemon that runs from here loads its chunks when it first needs them, so the folder is emptied only for a
+    // package.
     cleanDir: process.env.npm_command === 'pack' || process.env.npm_command === 'publish',
     format: 'esm',
-    // One byte a character in memory, where a single dash would make it two for the whole file.
+    // A pure ASCII file takes one byte a character in memory; a single dash would double that.
     charset: 'ascii',
     // Loading is mostly parsing: without space and comments a start takes a tenth less. Names stay, for stacks.
     minify: { mangle: false, compress: false, codegen: true },
@@ -51,7 +53,7 @@ export default defineConfig({
   },
 });
 
-/** Writes the licences of all packages that went into the bundle, as they ask for; one text for all that share it. */
+/** Writes the licences of all packages in the bundle, as these require. Packages with the same text share one copy. */
 function licences(): Plugin {
   return {
     name: 'licences',

@@ -1,6 +1,6 @@
 /**
- * Composition root of the master: state, controllers and channel over a store and a clock that are handed in, so
- * that the same master runs in the daemon, in benchmarks and under a virtual clock. Files, API and process are the daemon's.
+ * Composition root of the master: state, controllers and channel over a store and a clock that are handed in. The
+ * same master runs in the daemon, in benchmarks and under a virtual clock. Files, API and process are the daemon's.
  */
 
 import { BusyPorts } from '../controllers/master/placement/busy-ports.js';
@@ -36,7 +36,7 @@ import type { MetricSources, Metrics } from './telemetry/metrics.js';
 import type { NodeFigures } from './telemetry/node-gauges.js';
 import { chooseTemplates } from './templates/library/choose.js';
 
-/** The templates a master gives out: `TemplateSources`, or a fake. */
+/** The templates that a master gives out: `TemplateSources`, or a fake. */
 export interface TemplateSource extends TreeServer {
   groups(): ReadonlyMap<string, readonly string[]>;
   /** Keys of the storages that configurations may name, without `local`. */
@@ -55,7 +55,7 @@ export interface MasterOptions {
   readonly templates: TemplateSource;
   readonly issueInstanceToken: (instanceId: string, createdAt: number) => string;
   readonly hostAddressOf: (configuration: Configuration, node: NodeRecord) => string;
-  /** Takes a node's credential away, when it is forgotten. Absent: nodes have none. */
+  /** Revokes a node's credential when the node is forgotten. Absent: nodes have none. */
   readonly revokeNode?: (nodeId: string) => Promise<void>;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -119,7 +119,10 @@ export class Master implements Part {
     });
   }
 
-  /** Loads the state; from then on the records of configurations follow the files. All else is decided after `startControllers`. */
+  /**
+   * Loads the state. From then on the records of configurations follow the files; all other decisions begin with
+   * `startControllers`.
+   */
   async start(): Promise<void> {
     await this.state.start();
     this.#controllers.configurationFollower.start();
@@ -128,12 +131,12 @@ export class Master implements Part {
     this.#unsubscribe = this.#options.templates.onChange((group, name) => this.#templateChanged(group, name));
   }
 
-  /** Starts deciding; the configuration files have been read. */
+  /** Starts all other controllers. The configuration files have been read by then. */
   async startControllers(): Promise<void> {
     await this.#controllers.start();
   }
 
-  /** Ends deciding; the channel and the state stay, so that wrappers can still report. Idempotent. */
+  /** Stops the controllers. Channel and state stay, so that wrappers can still report. Idempotent. */
   async stopControllers(): Promise<void> {
     await this.#controllers.stop();
   }
@@ -147,7 +150,10 @@ export class Master implements Part {
     await this.state.stop();
   }
 
-  /** Takes a wrapper's connection; `peer` is who it was let in as, absent for the one in this process. */
+  /**
+   * Takes a wrapper's connection. `peer` is the node that the cluster port identified; absent for the wrapper in
+   * this process.
+   */
   accept(transport: Transport, peer?: Peer): void {
     this.#hub.accept(transport, peer);
   }
@@ -171,7 +177,7 @@ export class Master implements Part {
     this.#controllers.resyncNow();
   }
 
-  /** The connected nodes, and how to tell one which trees to fetch ahead of need. */
+  /** The connected nodes, and how to ask one to fetch trees ahead of need. */
   get prefetching(): {
     connected(): readonly string[];
     fetch(nodeId: string, digests: readonly string[], signal: AbortSignal): AsyncIterable<TreeResult>;
@@ -182,12 +188,12 @@ export class Master implements Part {
     };
   }
 
-  /** RAM and CPU that placement counts as given out on a node. */
+  /** RAM and CPU of the instances that placement counts on a node. */
   usedOf(nodeId: string): { readonly ramMB: number; readonly cpu: number } {
     return this.#ledger.use(nodeId);
   }
 
-  /** What an instance uses by what its node said last; undefined: the node is away, or has not measured it yet. */
+  /** What an instance uses, as its node last measured. Undefined: the node is away, or has not measured it yet. */
   usageOf(id: string): InstanceUsage | undefined {
     const nodeId = this.state.instances.get(id)?.value.placement?.nodeId;
     return nodeId === undefined ? undefined : this.#hub.usage.get(nodeId, id);
@@ -198,12 +204,12 @@ export class Master implements Part {
     return sumOfUsage(this.#hub.usage.ofNode(nodeId).values());
   }
 
-  /** How far the drain of a node has come; undefined: it is not being drained. */
+  /** How far the drain of a node has come; undefined: the node is not being drained. */
   drainOf(nodeId: string): DrainProgress | undefined {
     return this.#controllers.drains.progressOf(nodeId);
   }
 
-  /** Explains instances, configurations and nodes; `fileErrors` are the faults of configuration files as they stand. */
+  /** Explains instances, configurations and nodes; `fileErrors` are the present faults of configuration files. */
   explainer(fileErrors: () => readonly ConfigurationFileError[]): Explainer {
     return new FactsExplainer({
       ...this.state,
@@ -216,7 +222,7 @@ export class Master implements Part {
     });
   }
 
-  /** What `/metrics` shows of instances and services. */
+  /** The figures of instances and services in `/metrics`. */
   metricSources(): Pick<MetricSources, 'instances' | 'minimums' | 'usages'> {
     const { instances, configurations } = this.state;
     const { usage } = this.#hub;
@@ -253,7 +259,7 @@ export class Master implements Part {
     };
   }
 
-  /** What `/metrics` shows of nodes. */
+  /** The figures of nodes in `/metrics`. */
   *nodeFigures(): Generator<NodeFigures> {
     const now = this.#options.clock.now();
     for (const [nodeId, { value: record }] of this.state.nodes.entries()) {
@@ -303,7 +309,7 @@ export class Master implements Part {
     });
   }
 
-  /** Whoever was told an old digest, or that there is none, is told anew; whoever waits for a template is placed. */
+  /** Sends instances that use the template to their nodes again, and wakes the instances that wait for a place or a template. */
   #templateChanged(group: string, name: string): void {
     for (const id of this.state.instancesByTemplate.get(`${group}/${name}`)) this.#hub.touch(id);
     this.#controllers.templatesChanged();

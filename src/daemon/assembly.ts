@@ -1,4 +1,7 @@
-/** What the parts of a node are put together from, and the stores that both halves open. Made by start-daemon.ts. */
+/**
+ * The values that every part of a node is built from, and the opening of the two stores. start-daemon.ts makes the
+ * assembly.
+ */
 import { join } from 'node:path';
 import type { ExtensionRegistry } from '../extensions/registry.js';
 import type { RunningParts } from '../loop/lifecycle.js';
@@ -28,7 +31,7 @@ export interface Assembly {
   readonly stop: () => void;
 }
 
-/** One of the node's two stores, closed when the node stops. */
+/** Opens one of the node's two stores. It is closed when the node stops. */
 export async function openNodeStore(
   { paths, shared, running }: Assembly,
   name: 'master' | 'node',

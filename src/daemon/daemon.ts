@@ -1,6 +1,6 @@
 /**
- * A node that runs: what the executable and end-to-end tests ask of it, and the two ways to end it. Put together by
- * start-daemon.ts.
+ * A running node with a master. The executable and end-to-end tests ask it for its state and end it in one of two
+ * ways. start-daemon.ts puts it together.
  */
 import type { ApiServer } from '../api/server.js';
 import type { Commands } from '../commands/command-runner.js';
@@ -49,7 +49,7 @@ export class Daemon {
     this.#running = parts.running;
   }
 
-  /** Base of the API as it is reached from this machine. */
+  /** Base URL of the API as this machine reaches it. */
   get apiUrl(): string {
     const { host, port } = this.#api.address ?? {
       host: this.configuration.address,
@@ -66,7 +66,7 @@ export class Daemon {
       .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
   }
 
-  /** What this node can run instances with, and why not with the rest. */
+  /** The runtimes of this node, and why some of them cannot be used. */
   offers(): readonly RuntimeOffer[] {
     return this.master.state.nodes.get(this.configuration.nodeId)?.value.runtimes ?? [];
   }
@@ -78,7 +78,7 @@ export class Daemon {
       .map(({ file, line, message }) => `${file}${line === null ? '' : `:${line}`}: ${message}`);
   }
 
-  /** Resolves when every declared minimum stands ONLINE, or after `timeoutMs`. */
+  /** Resolves when every declared minimum is ONLINE or has finished, or after `timeoutMs`. */
   async untilStanding(timeoutMs: number): Promise<void> {
     const { instances } = this.master.state;
     const isStanding = (): boolean => {
@@ -103,13 +103,16 @@ export class Daemon {
     });
   }
 
-  /** Ctrl-C: ends every instance with progress; nothing desired changes, so the next start brings them back. */
+  /**
+   * Ends every instance, with progress, for Ctrl-C. Nothing desired changes, so the next start brings the instances
+   * back.
+   */
   async stopInstances(onProgress: (alive: readonly string[]) => void, signal: AbortSignal): Promise<void> {
     await this.master.stopControllers();
     await this.#wrapper.stopInstances(onProgress, signal);
   }
 
-  /** Lets go of everything; instances that run go on running for the next daemon. Idempotent. */
+  /** Stops every part of the node. Instances go on running for the next daemon. Idempotent. */
   stop(): Promise<void> {
     return this.#running.stop();
   }

@@ -27,7 +27,7 @@ export interface MemberNodeParts {
   readonly stop: () => void;
 }
 
-/** For the prompt. */
+/** The command tree, for the prompt. */
 interface MemberCommands {
   run(line: string, session: { write(text: string): void }): Promise<void>;
   complete(line: string): [string[], string];
@@ -44,7 +44,7 @@ export class MemberNode {
     this.commands = { run: (line, session) => this.#run(line, (text) => session.write(text)), complete };
   }
 
-  /** What a person reads when it has started. */
+  /** The text that a person reads when the node has started. */
   describe({ hasPrompt }: { readonly hasPrompt: boolean }): readonly string[] {
     const { nodeId, paths, wrapper } = this.#parts;
     const { offers } = wrapper.status();
@@ -63,19 +63,22 @@ export class MemberNode {
     ];
   }
 
-  /** Resolves when all that it should hold is up, or after `timeoutMs`. */
+  /** Resolves when every instance that should run here is up, or after `timeoutMs`. */
   async untilStanding(timeoutMs: number): Promise<void> {
     const endAt = performance.now() + timeoutMs;
     while (!this.#isStanding() && performance.now() < endAt)
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 
-  /** Ctrl-C: ends every instance with progress; nothing desired changes, so the next start brings them back. */
+  /**
+   * Ends every instance, with progress, for Ctrl-C. Nothing desired changes, so the next start brings the instances
+   * back.
+   */
   stopInstances(onProgress: (alive: readonly string[]) => void, signal: AbortSignal): Promise<void> {
     return this.#parts.wrapper.stopInstances(onProgress, signal);
   }
 
-  /** Lets go of everything; instances that run go on running for the next daemon. Idempotent. */
+  /** Stops every part of the node. Instances go on running for the next daemon. Idempotent. */
   stop(): Promise<void> {
     return this.#parts.running.stop();
   }

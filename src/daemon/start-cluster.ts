@@ -1,4 +1,7 @@
-/** What a master needs for nodes on other machines: its authority, its members and tokens, and the door they come through. */
+/**
+ * Builds what a master needs for nodes on other machines: its authority, its members and join tokens, and the
+ * cluster port.
+ */
 import { bindAddressOf } from '../api/http/bind-address.js';
 import { ClusterServer } from '../channel/master/cluster-server.js';
 import { Authority } from '../channel/trust/authority.js';
@@ -11,9 +14,9 @@ import { SecretDirectory } from '../node/secret-files.js';
 import type { Store } from '../store/store.js';
 import type { Assembly } from './assembly.js';
 
-/** A connection that is given up is soon made again, however long a node may be away before it counts as lost. */
+/** The longest silence on a connection. A node that gives one up soon makes another, however large nodeTimeoutMs is. */
 export const MAX_SILENCE_MS = 15_000;
-/** What can stand in a certificate as a name. */
+/** The characters that a name in a certificate may have. */
 const NAME = /^[\x21-\x7e]+$/;
 
 export interface Cluster {
@@ -22,7 +25,10 @@ export interface Cluster {
   readonly members: Members;
 }
 
-/** Throws DRV_NODE_ROOT_UNUSABLE when the authority's file is damaged or open to others. */
+/**
+ * Builds the parts of the cluster. Throws DRV_NODE_ROOT_UNUSABLE when the authority's file is damaged or open to
+ * others.
+ */
 export async function openCluster(
   { paths, configuration, shared }: Assembly,
   store: Store,
@@ -58,7 +64,7 @@ export async function openCluster(
   return { authority, tokens, members };
 }
 
-/** Listens; hangs up on every node until `open` is called, when the master's state is there. */
+/** Listens. Until `open` is called, when the master's state is loaded, it ends every connection of a node. */
 export async function startClusterServer(
   { configuration, shared, running }: Assembly,
   cluster: Cluster,
@@ -87,7 +93,7 @@ export async function startClusterServer(
   });
   const open = async (): Promise<void> => {
     server.open();
-    // Before the master stops, which could not take them any more.
+    // The door closes before the master stops, which could not take connections any more.
     running.onStop(() => server.shut());
     await running.start(renewal);
   };

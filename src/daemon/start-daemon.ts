@@ -1,6 +1,6 @@
 /**
- * Puts a node together as a process: its root directory, files, stores, API and log around the master and the
- * wrapper, started in the one right order. What was started is stopped in the opposite one.
+ * Starts a node as a process. It builds the root directory, files, stores, API and log around the master and the
+ * wrapper, in the one right order. It stops them in the opposite order.
  */
 
 import { BUILT_INS } from '../extensions/built-in/built-ins.js';
@@ -33,15 +33,15 @@ export interface DaemonOptions {
   /** The node's directory; made when its parent exists. */
   readonly root: string;
   readonly version: string;
-  /** Where readable log lines go; false: the log file only. */
+  /** Receives readable log lines; false: they go to the log file only. */
   readonly terminal: boolean | LogTerminal;
-  /** What the command `stop` does: ends the daemon as SIGTERM does, soon. */
+  /** Ends the daemon soon, as SIGTERM does, for the command `stop`. */
   readonly stop: () => void;
-  /** Told of the code of extensions, so that the process can tell whose an error is that nobody caught. */
+  /** Learns which code belongs to extensions, so that the process can attribute an uncaught error to one. */
   readonly faults?: ExtensionFaults;
 }
 
-/** Throws DroverErrors whose message is one clear line; everything that was begun is then undone. */
+/** Starts the node. Throws DroverErrors whose message is one clear line; everything that was begun is then undone. */
 export async function startDaemon(options: DaemonOptions): Promise<StartedNode> {
   const running = new RunningParts();
   try {
@@ -68,7 +68,7 @@ async function startParts(
   running.onStop(() => logger.info('Drover has ended'));
   logger.info({ version, node: configuration.nodeId, root: paths.root }, `Drover ${version} starts`);
 
-  // Timers of the clock hold no process: a node that only waits for its master would end.
+  // Timers of the clock do not keep the process alive: a node that only waits for its master would end.
   const alive = setInterval(() => undefined, LONGEST_INTERVAL_MS);
   running.onStop(() => clearInterval(alive));
 
@@ -78,7 +78,8 @@ async function startParts(
   try {
     return await startAll(assembly);
   } catch (error) {
-    // The caller says it at the terminal; the log keeps it, for under a service manager nobody sees that.
+    // The caller prints it at the terminal. The log keeps it too, because a service manager may not show the
+    // terminal.
     log.closeTerminal();
     logger.error(
       error instanceof DroverError ? { code: error.code } : { err: error },
@@ -114,7 +115,7 @@ async function startAll(assembly: Assembly): Promise<StartedNode> {
   const wrapper = await startWrapper(assembly, connectionTo(master));
   await untilFed(wrapper, shared.clock);
   await master.startControllers();
-  // Not earlier: until the node is there, a client would read of processes that may be gone, and be refused instances.
+  // Ready only now. Before, a client would read of processes that may be gone, and find no node for new instances.
   setReady();
   return new Daemon({ paths, configuration, logger, master, wrapper, api, files, commands, running });
 }

@@ -1,4 +1,4 @@
-/** The master's half of a node as a process: its state, files, templates, keys, commands and API, in order. */
+/** Starts the master's half of a node as a process: its state, files, templates, keys, commands and API, in order. */
 import { join } from 'node:path';
 import { ensureAdminKey } from '../api/access/admin-key.js';
 import { KeyWriter } from '../api/access/key-writer.js';
@@ -24,11 +24,11 @@ export interface StartedMaster {
   readonly api: ApiServer;
   readonly files: ConfigurationFiles;
   readonly commands: Commands;
-  /** The API answers 503 until this is called. */
+  /** Ends the API's answers of 503. */
   readonly setReady: () => void;
 }
 
-/** The state and what stands beside it, built and not yet started. */
+/** The state and the parts beside it, built and not yet started. */
 interface Foundation {
   readonly store: Store;
   readonly audit: AuditLog;
@@ -48,7 +48,7 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   const dependencies = buildDependencies(assembly, foundation, () => isReady);
   const commands = new Commands(dependencies);
   const api = new ApiServer({ dependencies: { ...dependencies, commands } });
-  // First of all, so that a taken port is known before anything is touched; it answers 503 until the state is there.
+  // The API listens first, so that a taken port is known before anything changes. It answers 503 until `setReady`.
   await running.start(api);
   const door = await startClusterServer(assembly, foundation.cluster, () => master);
   await running.start(extensions);
@@ -113,7 +113,7 @@ async function lay(assembly: Assembly): Promise<Foundation> {
   return { store, audit, cluster, tokens, templates, master, files };
 }
 
-/** What the API and the commands share: they offer the same. */
+/** Builds the functions that the API and the commands share. */
 function buildDependencies(
   { paths, configuration, version, shared, extensions, stop }: Assembly,
   { store, audit, cluster, tokens, templates, master, files }: Foundation,
@@ -154,7 +154,7 @@ function buildDependencies(
   };
 }
 
-/** `hostAddress` may use what is known before an instance runs: properties, and the node's id and address. */
+/** The variables that `hostAddress` may use before an instance runs: properties, and the node's id and address. */
 function hostAddressOf(configuration: Configuration, node: NodeRecord): string {
   const variables = new Map(Object.entries(configuration.properties));
   variables.set('NODE_ID', node.nodeId).set('NODE_ADDRESS', node.address).set('HOST_ADDRESS', node.address);

@@ -1,4 +1,7 @@
-/** A node that is only a wrapper: no API and no state of its own, joined to a master on another machine. */
+/**
+ * Starts a node that is only a wrapper. It has no API and no state of its own; it joins a master on another
+ * machine.
+ */
 
 import { type JoinToken, parseJoinToken } from '../channel/trust/join-token.js';
 import { renewalServices } from '../channel/trust/renewal.js';
@@ -14,8 +17,8 @@ import { startWrapper, untilFed } from './start-wrapper.js';
 const TOKEN_VARIABLE = 'DROVER_JOIN_TOKEN';
 
 /**
- * Throws DRV_NODE_CONFIG_INVALID when it has never joined and has no token to join with, DRV_JOIN_REFUSED when the
- * master refuses its first join: there is nothing yet that it could go on with.
+ * Starts the node. Throws DRV_NODE_CONFIG_INVALID when it has never joined and has no token. Throws
+ * DRV_JOIN_REFUSED when the master refuses its first join: it then has nothing to go on with.
  */
 export async function startMemberNode(assembly: Assembly): Promise<MemberNode> {
   const { configuration, shared, extensions, running, stop } = assembly;
@@ -66,7 +69,7 @@ function buildMembership({ paths, configuration, shared }: Assembly): Membership
   });
 }
 
-/** The environment's goes before the file's. */
+/** The environment's value goes before the file's. */
 function tokenOf(configured: string | undefined): JoinToken | undefined {
   const given = process.env[TOKEN_VARIABLE];
   const [text, where] =

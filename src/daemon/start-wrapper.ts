@@ -1,4 +1,7 @@
-/** The wrapper's half of a node as a process: its runtimes, directories and caches, and its way to the master. */
+/**
+ * Starts the wrapper's half of a node as a process: its runtimes, directories and caches, and its connection to the
+ * master.
+ */
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,19 +27,19 @@ import { type Assembly, openNodeStore } from './assembly.js';
 const MB = 1024 * 1024;
 /** Share of the machine's RAM that instances may be given when `maxRamMB` is not set. */
 const DEFAULT_RAM_SHARE = 0.9;
-/** How long a start waits for what the master says; only a master that is away, or a full disk, delays that. */
+/** How long a start waits for the master's first snapshot. Only a master that is away, or a full disk, delays it. */
 const FED_WAIT_MS = 2000;
-/** In the built program, where this file is part of a chunk (rolldown.config.ts). */
+/** The path in the built program, where this file is part of a chunk (rolldown.config.ts). */
 const OWNER_PROGRAM = fileURLToPath(new URL('../owner-main.js', import.meta.url));
 const SESSION_OWNER_PROGRAM = fileURLToPath(new URL('../session-owner-main.js', import.meta.url));
 
-/** How the wrapper reaches its master, and what it answers to it beside the ordinary services. */
+/** How the wrapper reaches its master, and which calls it answers beside the ordinary services. */
 export interface MasterConnection {
   readonly connect: (signal: AbortSignal) => Promise<Transport>;
   readonly services?: ReadonlyMap<string, Service>;
 }
 
-/** The master in this very process. */
+/** The connection to the master in this process. */
 export function connectionTo(master: Master): MasterConnection {
   return {
     connect: async () => {
@@ -86,7 +89,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
   return wrapper;
 }
 
-/** The default first. */
+/** The default runtime comes first. */
 function keptRuntimes({ paths, configuration, shared }: Assembly): Runtime[] {
   const options = {
     ...shared,
@@ -118,7 +121,7 @@ function dockerRuntime({ paths, configuration, shared }: Assembly): DockerRuntim
   });
 }
 
-/** Resolves when the master has said what this node should hold, or after two seconds. */
+/** Resolves when the wrapper has the master's first snapshot, or after two seconds. */
 export async function untilFed(wrapper: Wrapper, clock: Clock): Promise<void> {
   await new Promise<void>((resolve) => {
     const timer = clock.setTimer(FED_WAIT_MS, resolve);
