@@ -1,4 +1,7 @@
-/** `drover join`: checks that a token and a master belong together, and writes the config.json with which a node joins. */
+/**
+ * `drover join`: checks that a token and a master belong together, and writes the config.json with which a node
+ * joins.
+ */
 
 import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -24,7 +27,10 @@ const SILENCE_MS = 6000;
 const MASTER = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/;
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/;
 
-/** What to print. Writes nothing unless the master answers and is the token's. Throws DroverErrors with one clear line. */
+/**
+ * Returns the text to print. Writes nothing unless the master answers and issued the token. Throws DroverErrors
+ * with one clear line.
+ */
 export async function joinCluster(root: string, token: string, options: JoinOptions): Promise<string> {
   const { fingerprint } = parseJoinToken(token);
   const master = parseMaster(options.master);
@@ -66,7 +72,7 @@ function parseMaster(text: string): { readonly host: string; readonly port: numb
   return { host, port: Number(port) };
 }
 
-/** What it holds would be neither used nor removed. */
+/** Refuses the root of a master: its state would be neither used nor removed. */
 async function refuseMaster({ adminKey, root }: RootPaths): Promise<void> {
   const isThere = await stat(adminKey).then(
     () => true,

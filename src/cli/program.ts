@@ -1,4 +1,7 @@
-/** The command line of the executable. Each command's own file is loaded when it is called: --help waits for none. */
+/**
+ * The command line of the executable. Each command's own file is loaded when the command is called, so `--help`
+ * loads none.
+ */
 import { Command } from 'commander';
 import type { JoinOptions } from './join-command.js';
 import type { TokenOptions } from './token-command.js';

@@ -1,15 +1,21 @@
-/** Turns signals, and errors that nobody caught, into an orderly end of a node. */
+/** Turns signals and uncaught errors into an orderly end of a node. */
 import type { StartedNode } from '../daemon/start-daemon.js';
 import type { ExtensionFaults } from '../extensions/extension-faults.js';
 import { messageOf } from '../model/errors.js';
 import { SourceStacks } from '../telemetry/source-stack.js';
 
-/** npm passes Ctrl-C on to a process that got it from the terminal already: one press is one. */
+/**
+ * npm passes Ctrl-C on to a process that already got it from the terminal. Two signals within this time are one
+ * press.
+ */
 const SAME_PRESS_MS = 500;
-/** Instances named in one line of progress. */
+/** The most instances named in one line of progress. */
 const SHOWN_AT_MOST = 10;
 
-/** Signals that come while the node still starts take effect as soon as it has. `onEnding` is called at the first. */
+/**
+ * Handles the signals of this process. One that comes while the node still starts takes effect after the start.
+ * `onEnding` is called at the first.
+ */
 export function handleSignals(
   starting: Promise<StartedNode>,
   faults: ExtensionFaults,
@@ -20,10 +26,10 @@ export function handleSignals(
   const endWith = (how: (daemon: StartedNode) => Promise<void>): void => {
     isEnding = true;
     onEnding();
-    // A start that fails says so itself.
+    // The caller of `starting` prints the error of a failed start.
     starting.then((daemon) => endBy(daemon, how), ignore);
   };
-  // SIGHUP: the terminal went away, which is no reason to end what runs.
+  // SIGHUP: the terminal went away, which is no reason to end the instances.
   for (const signal of ['SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () =>
       endWith(async ({ logger }) =>
@@ -67,7 +73,7 @@ function showAlive(alive: readonly string[]): void {
   process.stdout.write(`Stopping ${count}: ${shown} (Ctrl-C again leaves them running)\n`);
 }
 
-/** Does `how`, then lets go of everything and ends the process. */
+/** Does `how`, then stops the node and ends the process. */
 async function endBy(daemon: StartedNode, how: (daemon: StartedNode) => Promise<void>): Promise<void> {
   try {
     await how(daemon);

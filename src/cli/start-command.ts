@@ -1,11 +1,11 @@
-/** `drover start`: a node in a directory, the lines a person reads when it stands, and the prompt. */
+/** `drover start`: starts a node in a directory, prints its first lines, and opens the prompt. */
 import { MemberNode } from '../daemon/member-node.js';
 import { ExtensionFaults } from '../extensions/extension-faults.js';
 import { handleSignals } from './signals.js';
 import { canPrompt, TerminalPrompt } from './terminal-prompt.js';
 import { describeWelcome } from './welcome.js';
 
-/** How long the start waits for the declared instances before it says what is running. */
+/** How long the start waits for the declared instances before it prints what runs. */
 const STANDING_WAIT_MS = 5000;
 
 /** Returns when the node is up; signals end it. Throws DroverErrors with one clear line. */
@@ -16,7 +16,7 @@ export async function start(root: string, version: string): Promise<void> {
     : undefined;
   const faults = new ExtensionFaults();
   const stop = (): void => void process.kill(process.pid, 'SIGTERM');
-  // Loaded only here: half a second that --help and --version need not wait for, and that signals may fall into.
+  // Loaded only here: `--help` and `--version` do not wait for it, and signals are handled while it loads.
   const starting = import('../daemon/start-daemon.js').then(({ startDaemon }) =>
     startDaemon({ root, version, terminal: prompt ?? true, stop, faults }),
   );

@@ -1,6 +1,6 @@
 /**
- * The prompt of a node that was started from a terminal: commands with history and completion, and log lines that
- * appear above the line that is being typed. Knows nothing of what the commands do.
+ * The prompt of a node that was started from a terminal: commands with history and completion. Log lines appear
+ * above the line that is being typed. It does not know what the commands do.
  */
 import { readFileSync } from 'node:fs';
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline';
@@ -8,7 +8,7 @@ import { isatty, type ReadStream, type WriteStream } from 'node:tty';
 
 const PROMPT = 'drover> ';
 const HISTORY = 200;
-/** More lines at once are pasted by mistake. */
+/** The most commands that wait. More lines at once were pasted by mistake. */
 const MAX_WAITING = 100;
 const STAYING =
   'Drover goes on. "stop" ends Drover and leaves the instances running; Ctrl-C ends both; "help" shows all commands.\n';
@@ -52,7 +52,7 @@ export class TerminalPrompt {
     output.on('error', ignore);
   }
 
-  /** Prints whole lines; while the prompt is there, above it. Works before `start` and after `stop`, too. */
+  /** Prints whole lines, above the prompt while it is shown. Works before `start` and after `stop`, too. */
   write(text: string): void {
     const readline = this.#readline;
     if (readline === undefined) {
@@ -73,7 +73,7 @@ export class TerminalPrompt {
     this.#open();
   }
 
-  /** Takes the prompt away; keys have their usual meaning again. Idempotent. */
+  /** Removes the prompt; keys have their usual meaning again. Idempotent. */
   stop(): void {
     this.#stopping.abort();
     this.#close();
@@ -95,7 +95,7 @@ export class TerminalPrompt {
       this.#history = history;
     });
     readline.on('line', (line) => this.#take(line));
-    // In raw mode keys are no signals: Ctrl-C and Ctrl-Z are handed on as what they are elsewhere.
+    // In raw mode Ctrl-C and Ctrl-Z send no signals, so the prompt sends them.
     readline.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     readline.on('SIGTSTP', () => this.#suspend());
     readline.on('close', () => this.#closed(readline));
@@ -110,7 +110,7 @@ export class TerminalPrompt {
     readline.close();
   }
 
-  /** Ctrl-D closes the interface of readline, not ours; a terminal that is gone closes it for good. */
+  /** Opens the prompt again after Ctrl-D, which closes readline. A terminal that is gone closes it for good. */
   #closed(readline: Interface): void {
     if (this.#readline !== readline) return;
     this.#close();
@@ -143,7 +143,7 @@ export class TerminalPrompt {
     this.#isRunning = false;
   }
 
-  /** The whole job stops, npm and its shell too, or the shell that started them would not notice. */
+  /** Stops the whole job, npm and its shell too; else the shell that started them would not notice. */
   #suspend(): void {
     this.#close();
     process.once('SIGCONT', () => {
@@ -162,15 +162,15 @@ export class TerminalPrompt {
   }
 }
 
-/** True when somebody can type here: a terminal both ways that this process may read from. `term` is $TERM. */
+/** True when a person can type here: this process may read from the terminal and write to it. `term` is $TERM. */
 export function canPrompt(term: string | undefined): boolean {
   return isatty(0) && isatty(1) && term !== 'dumb' && isForeground();
 }
 
-/** A job in the background would be stopped by the system as soon as it read a key. */
+/** False for a job in the background: the system would stop it as soon as it read a key. */
 function isForeground(): boolean {
   try {
-    // pid (name) state ppid pgrp session tty tpgid ...; the name may hold anything.
+    // pid (name) state ppid pgrp session tty tpgid ...; the name may hold any characters.
     const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? [];
     return fields[2] === fields[5];
   } catch {

@@ -18,7 +18,7 @@ const TIMEOUT_MS = 30_000;
 
 const answerSchema = z.object({ output: z.string() });
 
-/** What to print. Throws DroverErrors with one clear line. */
+/** Returns the text to print. Throws DroverErrors with one clear line. */
 export async function makeToken(root: string, options: TokenOptions): Promise<string> {
   const directory = resolve(root);
   const configuration = await readMainConfiguration(join(directory, 'config.json'));
@@ -45,7 +45,7 @@ function commandOf({ label, expires, uses }: TokenOptions): string {
   if (label !== undefined) words.push('--label', label);
   if (expires !== undefined) words.push('--expires', expires);
   if (uses !== undefined) words.push('--uses', uses);
-  // Quoted as the command line of the console is.
+  // Quoted as the command line of the console requires.
   return words.map((word) => (/^[\w.-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
 }
 

@@ -1,4 +1,7 @@
-/** What a person reads when a node has started: what runs, where the API is, where the key lies, what to paste. */
+/**
+ * The text that a person reads when a node has started: what runs, where the API and its key are, and what to
+ * paste.
+ */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { offeredRuntimes, runtimesNotOffered } from '../commands/runtime-text.js';
@@ -7,7 +10,7 @@ import type { InstanceRecord } from '../model/instance.js';
 import { NO_HOST_PID } from '../model/run-identity.js';
 import { shellWord } from './shell-word.js';
 
-/** Above this file as above the chunk that it becomes. */
+/** The package's root: two folders up from this file, and from the chunk that it becomes. */
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
 const EXAMPLE = ['configurations', 'templates'];
 
