@@ -309,7 +309,10 @@ export class Master implements Part {
     });
   }
 
-  /** Sends instances that use the template to their nodes again, and wakes the instances that wait for a place or a template. */
+  /**
+   * Sends every instance that uses the template to its node again. Wakes the instances that wait for a place or a
+   * template.
+   */
   #templateChanged(group: string, name: string): void {
     for (const id of this.state.instancesByTemplate.get(`${group}/${name}`)) this.#hub.touch(id);
     this.#controllers.templatesChanged();

@@ -1,4 +1,7 @@
-/** The reconcilers of the master over its state, and what they share. Built by `register.ts`, which has them run. */
+/**
+ * Builds the master's reconcilers over its state, and the parts that they share. `register.ts` calls it and runs
+ * them; it builds the configurations controller itself.
+ */
 import type { BeatBook } from '../../src/channel/master/beat-book.js';
 import type { Clock } from '../../src/loop/clock.js';
 import type { InstanceWriter } from '../../src/store/instance-writes.js';

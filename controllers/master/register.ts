@@ -1,6 +1,7 @@
 /**
- * Runs the master's reconcilers, and carries out what the wake rules (`wake/`) say of each change. A new controller
- * stands in `reconcilers.ts`, in `ControllerName`, in `registerAll`, and in the rules of what it looks at.
+ * Runs the master's reconcilers, and carries out the wakes that the rules in `wake/` return for each change. A new
+ * controller is added to `reconcilers.ts`, to `ControllerName`, to `registerAll`, and to the rules of the records
+ * that it reads.
  */
 import type { ConfigurationSource } from '../../src/configuration-files/source.js';
 import type { Decisions } from '../../src/explain/decisions.js';
@@ -26,18 +27,21 @@ const PLACEMENTS_AT_ONCE = 512;
 export interface MasterControllersOptions extends ReconcilersOptions {
   readonly configurationSource: ConfigurationSource;
   readonly random: () => number;
-  /** Every key is looked at again within 5 minutes. Default true; without it a wake that a rule forgets stays lost. */
+  /**
+   * True: every key is looked at again within 5 minutes (the default). False: a change that a rule forgets is never
+   * seen.
+   */
   readonly isResynced?: boolean;
 }
 
 export interface MasterControllers extends Part {
-  /** Starts and stops apart from the others: they begin when the records follow the files. */
+  /** Starts and stops apart from the others, which begin when the records follow the files. */
   readonly configurationFollower: ConfigurationFollower;
   readonly minimumService: MinimumService;
   readonly drains: Drains;
   /** What the controllers know now, for `why`. */
   readonly decisions: Decisions;
-  /** Templates appeared, changed or went: what waits for one is looked at again. */
+  /** Called when templates appeared, changed or went. Wakes everything that waits for a place or a template. */
   templatesChanged(): void;
   /** Looks at everything again now, as the resync does over time. */
   resyncNow(): void;
@@ -84,7 +88,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
     resyncNow,
     start: async () => {
       resyncNow();
-      // Which nodes are there comes first: else placement would judge by what was so when the last master ended.
+      // Heartbeat first: else placement would judge by the conditions that the last master left.
       registered.heartbeat.controller.start();
       await registered.heartbeat.controller.whenIdle();
       for (const controller of controllers) controller.start();
@@ -106,7 +110,7 @@ function buildFollower(options: MasterControllersOptions): ConfigurationFollower
   return new ConfigurationFollower(reconciler, controller, source.nodeId);
 }
 
-/** One wake rule per source of change. */
+/** Calls one wake rule for each source of change. */
 function followAll(
   { state, beats }: MasterControllersOptions,
   facts: WakeFacts,

@@ -1,4 +1,4 @@
-/** Remembers which faults of configuration files were told, and logs each once, and once more when it is gone. */
+/** Logs each fault of a configuration file once, and once more when it is gone. Remembers which faults it logged. */
 import type { ConfigurationFileError } from '../../../src/model/configuration.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 
@@ -10,12 +10,12 @@ export class FaultReport {
     this.#logger = logger;
   }
 
-  /** What `tell` was given last. */
+  /** The faults of the last call of `tell`. */
   get told(): readonly ConfigurationFileError[] {
     return this.#told;
   }
 
-  /** All faults there are now, one for each file. */
+  /** Takes all present faults, one for each file, and logs the differences. */
   tell(faults: readonly ConfigurationFileError[]): void {
     const before = new Map(this.#told.map((fault) => [fault.file, fault.message]));
     this.#told = faults;

@@ -1,24 +1,27 @@
-/** The faults of configuration files: broken files, names taken twice, a directory or a store that cannot be used. Pure. */
+/**
+ * The faults of configuration files: broken files, names taken twice, a directory or a store that cannot be used.
+ * Pure.
+ */
 import type { Reading } from '../../../src/configuration-files/directory.js';
 import type { ConfigurationFileError } from '../../../src/model/configuration.js';
 
 export interface FaultFacts {
   readonly files: ReadonlyMap<string, Reading>;
-  /** Files that may just be in the middle of a change. */
+  /** Files that looked broken or gone once: a write may be under way. */
   readonly suspects: ReadonlySet<string>;
   /** Why the directory cannot be used; undefined: it can. */
   readonly directoryFault: ConfigurationFileError | undefined;
-  /** The owning file by name. */
+  /** By name, the file that owns it. */
   readonly owners: ReadonlyMap<string, string>;
   /** The records say what the files say. */
   readonly isStored: boolean;
-  /** Why the store refused the last write; undefined: it took it. */
+  /** Why the store refused the last write; undefined: it accepted it. */
   readonly refusal: string | undefined;
-  /** The faults as they were reported last, one for each file. */
+  /** The faults of the last report, one for each file. */
   readonly told: readonly ConfigurationFileError[];
 }
 
-/** All faults there are now. While somebody is writing, told ones stay for the moment. */
+/** All present faults. While a file is a suspect, the faults of the last report stay. */
 export function faultsOf(facts: FaultFacts): ConfigurationFileError[] {
   const faults = new Map<string, ConfigurationFileError>();
   if (facts.suspects.size > 0) for (const fault of facts.told) faults.set(fault.file, fault);

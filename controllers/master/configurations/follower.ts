@@ -7,7 +7,10 @@ import { DroverError } from '../../../src/model/errors.js';
 import type { ConfigurationFacts, ConfigurationStep } from './plan.js';
 import type { Configurations } from './reconciler.js';
 
-/** Each conflict is lost to a write that succeeded, and this controller is the only ordinary writer. */
+/**
+ * Far more than needed: this controller is the only ordinary writer, and each conflict is lost to a write that
+ * succeeded.
+ */
 const MOST_CONFLICTS = 10;
 
 export class ConfigurationFollower implements RecordFollower, Part {

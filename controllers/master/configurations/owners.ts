@@ -1,22 +1,23 @@
-/** Which file a configuration's name belongs to. Pure; all files of a source are judged together. */
+/** Decides which file a configuration's name belongs to. Pure; all files of a source are judged together. */
 import type { Reading } from '../../../src/configuration-files/directory.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import type { Mirrored } from '../../../src/store/mirror.js';
 
 export interface OwnerFacts {
   readonly files: ReadonlyMap<string, Reading>;
-  /** The records as they stand, by name. */
+  /** The present records, by name. */
   readonly held: ReadonlyMap<string, Mirrored<ConfigurationRecord>>;
 }
 
 /**
- * The owning file by name. A name stays with the file that its record came from, as long as that file is there and
- * does not say another name: a broken file keeps its name. Otherwise the first file by name that says it owns it.
+ * Returns, by name, the file that owns it. A name stays with the file that its record came from while that file
+ * exists and says no other name: a broken file keeps its name. Otherwise the first file, in order of file names,
+ * that says the name owns it.
  */
 export function ownersOf({ files, held }: OwnerFacts): ReadonlyMap<string, string> {
   const owners = new Map<string, string>();
   for (const [name, { value }] of held) {
-    // Whichever node the record names: after a change of the node's id the files are the same ones.
+    // The record's node does not matter: after a change of the node's id the files are the same ones.
     const reading = files.get(value.sourceFile);
     if (reading !== undefined && (reading.kind === 'broken' || says(reading, name)))
       owners.set(name, value.sourceFile);

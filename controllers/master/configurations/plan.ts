@@ -1,6 +1,6 @@
 /**
- * The configurations controller's decision: which records one node's files add, change and remove, and which faults of
- * files an operator is told. Who owns a name stands in owners.ts, the faults in faults.ts.
+ * The configurations controller's decision: which records the files of one node add, change and remove, and which
+ * faults to report. owners.ts decides who owns a name; faults.ts finds the faults.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ParsedConfiguration } from '../../../src/configuration-files/parse.js';
@@ -41,14 +41,14 @@ export type RecordChange =
     };
 
 export type ConfigurationStep =
-  /** One transaction. Every change stands for itself, so each transaction leaves records that the next round goes on from. */
+  /** One transaction. Every change stands for itself, so the next round can go on after any of them. */
   | { readonly do: 'write'; readonly changes: readonly RecordChange[] }
   | { readonly do: 'report'; readonly faults: readonly ConfigurationFileError[] };
 
 export function plan(facts: ConfigurationFacts): Plan<ConfigurationStep> {
   const { changes, faults } = decide(facts);
   const steps: ConfigurationStep[] = [];
-  // First, so that the faults of files are told also while the store refuses writes.
+  // First, so that the faults of files are reported also while the store refuses writes.
   if (!isDeepStrictEqual(faults, facts.told)) steps.push({ do: 'report', faults });
   for (let from = 0; from < changes.length; from += CHANGES_AT_ONCE)
     steps.push({ do: 'write', changes: changes.slice(from, from + CHANGES_AT_ONCE) });

@@ -56,7 +56,7 @@ export class Configurations implements Reconciler<ConfigurationFacts, Configurat
     }
   }
 
-  /** What the store threw at the last write; undefined: it took it. */
+  /** What the store threw at the last write; undefined: it accepted it. */
   get refusal(): unknown {
     return this.#refusal;
   }

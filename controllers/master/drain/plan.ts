@@ -1,4 +1,4 @@
-/** The drain controller's decision: everything on the node but static instances is moved, and then the drain is done. */
+/** The drain controller's decision: move everything on the node but static instances, and then call the drain done. */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import { type MoveStep, planMoves } from '../replacement/moves.js';
 import { judgeAll, leftOf } from '../replacement/verdict.js';
@@ -10,7 +10,7 @@ export type DrainStep =
 
 export function plan(facts: DrainFacts): Plan<DrainStep> {
   const { nodeId, drain, condition, remainingMs } = facts;
-  // What it holds cannot be judged or stopped before it is back.
+  // The instances of a node that is away cannot be judged or stopped before it is back.
   if (condition !== 'connected') return { steps: [] };
   const judged = judgeAll(facts);
   const moves = planMoves(judged, remainingMs);

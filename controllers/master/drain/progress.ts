@@ -1,4 +1,4 @@
-/** How far a drain has come: for `cluster drain`, `cluster status`, the API and `why`. */
+/** Says how far a drain has come: for `cluster drain`, `cluster status`, the API and `why`. */
 import type { DrainProgress } from '../../../src/model/node-drain.js';
 import { lineOf, linesOf } from '../replacement/progress.js';
 import { judgeAll, leftOf } from '../replacement/verdict.js';
@@ -19,7 +19,7 @@ export function progressOf(facts: DrainFacts): DrainProgress {
   };
 }
 
-/** What becomes of one instance while its node is drained; undefined: it is not on the node, or at rest. */
+/** What becomes of one instance while its node is drained. Undefined: it is not on the node, or it is at rest. */
 export function moveOf(facts: DrainFacts, id: string): string | undefined {
   const judged = judgeAll(facts).find(({ victim }) => victim.id === id);
   if (judged === undefined) return undefined;

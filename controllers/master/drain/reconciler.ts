@@ -1,4 +1,4 @@
-/** The drain controller: empties nodes whose record says so, in small steps. Key: node id. */
+/** The drain controller: empties nodes whose record has a drain, in small steps. Key: node id. */
 import type { Clock } from '../../../src/loop/clock.js';
 import type { Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
@@ -24,7 +24,7 @@ export interface DrainsOptions {
   readonly logger: Logger;
 }
 
-/** A drain whose deadline was brought over to the monotonic clock: a jump of the wall clock does not move it. */
+/** A drain with its deadline on the monotonic clock, so that a jump of the wall clock does not move it. */
 interface Timed {
   readonly since: number;
   readonly deadline: number;
@@ -58,7 +58,7 @@ export class Drains implements Reconciler<DrainFacts, DrainStep> {
     };
   }
 
-  /** How far the drain of a node has come; undefined: it is not being drained. */
+  /** How far the drain of a node has come; undefined: the node is not being drained. */
   progressOf(nodeId: string): DrainProgress | undefined {
     const facts = this.observe(nodeId);
     return facts === undefined ? undefined : progressOf(facts);
@@ -71,7 +71,7 @@ export class Drains implements Reconciler<DrainFacts, DrainStep> {
     return facts === undefined ? undefined : moveOf(facts, id);
   }
 
-  /** Whether the instance is on a node that is being emptied. */
+  /** True when the instance is on a node that is being drained. */
   isMoving({ placement }: InstanceRecord): boolean {
     return this.#options.nodeRecords.mirror.get(placement?.nodeId ?? '')?.value.drain !== undefined;
   }
@@ -84,7 +84,7 @@ export class Drains implements Reconciler<DrainFacts, DrainStep> {
     const { clock } = this.#options;
     let timed = this.#timed.get(nodeId);
     if (timed?.since !== since || timed.deadline !== deadline) {
-      // A wall clock that was set back meanwhile does not prolong it.
+      // A wall clock that was set back meanwhile does not prolong the drain.
       const left = Math.min(Math.max(0, deadline - clock.now()), deadline - since);
       timed = { since, deadline, endsAt: clock.monotonic() + left };
       this.#timed.set(nodeId, timed);

@@ -1,6 +1,6 @@
 /**
- * The heartbeat controller's decision: whether a node is there, will be back, or is lost, and what that means for
- * the instances on it. Times are the master's own waking time (see src/channel/master/beat-book.ts), never a node's clock.
+ * The heartbeat controller's decision: whether a node is connected, returning or lost, and what that means for its
+ * instances. Times are on the master's own waking clock (src/channel/master/beat-book.ts), never on a node's clock.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { NodeCondition } from '../../../src/model/node.js';
@@ -15,7 +15,7 @@ export interface NodeFacts {
   readonly isConnected: boolean;
   /** Since the last beat. */
   readonly silentMs: number;
-  /** Since it said that it will be back; null: it did not. */
+  /** Since the node said that it will be back; null: it did not. */
   readonly goneForMs: number | null;
   readonly timeoutMs: number;
   /** Instances there that are wanted and not yet marked as lost. */
@@ -39,7 +39,7 @@ export function plan(facts: NodeFacts): Plan<HeartbeatStep> {
   const steps: HeartbeatStep[] = [];
   if (condition !== facts.condition)
     steps.push({ do: 'set-condition', nodeId: facts.nodeId, condition, why: explain(facts, condition) });
-  // Also when the condition stands: a master that died between the two steps goes on here.
+  // Also without a new condition: another master may have died between the condition and the marks.
   if (condition === 'lost')
     for (const ids of inSteps(facts.standing)) steps.push({ do: 'mark-lost', nodeId: facts.nodeId, ids });
   if (condition === 'connected')
@@ -55,7 +55,7 @@ function conditionOf(facts: NodeFacts): { condition: NodeCondition; recheckInMs?
     return goneForMs < RETURN_WITHIN_MS
       ? { condition: 'returning', recheckInMs: RETURN_WITHIN_MS - goneForMs }
       : { condition: 'lost' };
-  // Cut off, but not for long enough: what was known of it stands.
+  // Cut off, but not for long enough: the condition stays.
   if (silentMs < timeoutMs && facts.condition !== 'lost')
     return { condition: facts.condition, recheckInMs: timeoutMs - silentMs };
   return { condition: 'lost' };

@@ -1,4 +1,7 @@
-/** The heartbeat controller: writes each node's condition, and OFFLINE for what is on a lost one. Key: node id. */
+/**
+ * The heartbeat controller: writes each node's condition, and OFFLINE for the instances on a lost node. Key: node
+ * id.
+ */
 import type { BeatBook } from '../../../src/channel/master/beat-book.js';
 import type { ContactView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
@@ -87,7 +90,7 @@ export class Heartbeat implements Reconciler<NodeFacts, HeartbeatStep> {
     });
   }
 
-  /** Only an OFFLINE that the time-out set is cleared; reports of the node say the rest. */
+  /** Clears an OFFLINE that the time-out set, and no other state. The node's reports bring everything else. */
   async #restore(id: string, nodeId: string): Promise<void> {
     await modify(this.#options.records, id, (record): InstanceRecord | undefined => {
       if (record.placement?.nodeId !== nodeId || record.status.reason !== 'node-lost') return undefined;

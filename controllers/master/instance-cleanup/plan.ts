@@ -1,4 +1,7 @@
-/** The cleanup's decisions: records that nothing holds any more go, and contents of revisions that nothing points at. */
+/**
+ * The instance-cleanup controller's decision: remove records that no node holds any more, and revisions that
+ * nothing uses.
+ */
 import type { Plan } from '../../../src/loop/reconciler.js';
 
 export type CleanupFacts =
@@ -6,7 +9,7 @@ export type CleanupFacts =
       readonly kind: 'instance';
       readonly id: string;
       readonly isUnwanted: boolean;
-      /** It has a node, which has not confirmed that process and directory are gone. */
+      /** The instance has a node that has not confirmed that process and directory are gone. */
       readonly isHeld: boolean;
     }
   | { readonly kind: 'revision'; readonly hash: string; readonly isUsed: boolean };

@@ -1,4 +1,7 @@
-/** Instance cleanup. Keys: `instances/<id>` and `revisions/<hash>`, as in the store. */
+/**
+ * The instance-cleanup controller: removes records of instances and contents of revisions. Keys: `instances/<id>`
+ * and `revisions/<hash>`, as in the store.
+ */
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
@@ -75,8 +78,8 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
   }
 
   /**
-   * A creation checks its configuration in its own transaction. One that was called before the barrier shows after it,
-   * or has failed; a later one fails, for no configuration names this revision any more.
+   * Removes a revision unless it is in use. A creation that was called before the barrier shows after it, or has
+   * failed. A later one fails its check of the configuration, because none names this revision any more.
    */
   async #removeRevision(hash: string): Promise<void> {
     const { store, instances, configurations, revisions } = this.#options;

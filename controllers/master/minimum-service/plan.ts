@@ -1,17 +1,17 @@
 /**
- * The minimum-service enforcer's decision: how many instances of one configuration to create now. It never stops
- * anything, unless the configuration sets a maximum.
+ * The minimum-service controller's decision: how many instances of one configuration to create now. It stops
+ * instances only above a maximum that the configuration sets.
  */
 
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { Goal, InstanceState } from '../../../src/model/instance.js';
 import type { NodeCondition } from '../../../src/model/node.js';
 
-/** No more than this many creations of one configuration in one pass. */
+/** At most this many creations of one configuration in one pass. */
 const MOST_PER_PASS = 20;
 const DELAY_BASE_MS = 1000;
 const DELAY_MAX_MS = 60_000;
-/** New instances that lived this long did not fail young. */
+/** An instance that is created and lives this long did not fail young. */
 export const YOUNG_MS = 60_000;
 
 export interface CountedInstance {
@@ -20,7 +20,7 @@ export interface CountedInstance {
   readonly state: InstanceState;
   readonly static: boolean;
   readonly createdAt: number;
-  /** It ended by itself, and its restart policy does not start it again. */
+  /** The instance ended by itself, and its restart policy does not start it again. */
   readonly hasFinished: boolean;
   /** Condition of the node that holds it; null: not placed, or its node is unknown. */
   readonly node: NodeCondition | null;
@@ -31,7 +31,7 @@ export interface CreationHistory {
   /** Monotonic ms of the last creation. */
   readonly at: number;
   readonly ids: readonly string[];
-  /** Passes in a row whose creations were needed because the ones before had failed young. */
+  /** Passes in a row that replaced instances which had failed young. */
   readonly streak: number;
 }
 
@@ -59,21 +59,22 @@ export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
 }
 
 /**
- * Desired `run`, and on its way, up, or being restarted in place by a node that is there (or said that it will be
- * back). A deliberately stopped static instance keeps its slot: its data is there and nowhere else. So does one that has
+ * Whether an instance counts. It does when it is wanted and CREATING or ONLINE, and when it is OFFLINE but not on a
+ * lost node, which restarts it in place.
+ * A stopped static instance keeps its slot: its data is on its node and nowhere else. So does one that has
  * finished: another one in its place would be the restart that its policy forbids.
  */
 export function countsTowardsMinimum(instance: CountedInstance): boolean {
   if (instance.goal === 'remove') return false;
   if (instance.goal === 'stop') return instance.static;
   if (instance.state === 'STOPPED') return instance.static || instance.hasFinished;
-  // Without a node it waits for one, whatever somebody has said of it.
+  // Without a node the instance waits for one, whatever state a client reported.
   return instance.state !== 'OFFLINE' || instance.static || instance.node !== 'lost';
 }
 
 /**
- * The youngest above the maximum. What is on a lost node does not count here either: it was replaced, and of those
- * together the youngest are stopped when it returns.
+ * Stops the youngest above the maximum. Instances on a lost node do not count: they were replaced. When the node
+ * returns, all count again, and the youngest of all are stopped.
  */
 function planSurplus(facts: ServiceFacts): ServiceStep[] {
   const { maximum } = facts;
@@ -85,13 +86,13 @@ function planSurplus(facts: ServiceFacts): ServiceStep[] {
     .map(({ id }) => ({ do: 'stop', name: facts.name, id }));
 }
 
-/** How long the next creation is put off, and after how many passes in a row whose instances did not stand. */
+/** How long the next creation waits, and how many passes in a row created instances that failed young. */
 export function creationDelay(facts: ServiceFacts, now: number): { streak: number; waitMs: number } {
   const streak = nextStreak(facts, now);
   return { streak, waitMs: (facts.history?.at ?? now) + delayMs(streak) - now };
 }
 
-/** Grows while what was created last no longer counts although it is young. */
+/** The streak grows when an instance of the last creation no longer counts although it is young. */
 function nextStreak({ history, instances }: ServiceFacts, now: number): number {
   if (history === undefined || now - history.at >= YOUNG_MS + delayMs(history.streak)) return 0;
   const counted = new Set(instances.filter(countsTowardsMinimum).map(({ id }) => id));

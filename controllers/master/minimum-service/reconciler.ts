@@ -1,4 +1,7 @@
-/** The minimum-service enforcer: counts what stands for a configuration and creates what is missing. Key: configuration name. */
+/**
+ * The minimum-service controller: counts the instances of a configuration and creates the missing ones. Key:
+ * configuration name.
+ */
 import type { ServiceView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
@@ -50,7 +53,8 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
       name,
       minimum,
       maximum,
-      // Nothing is asked for: then thousands need not be counted at each change of one.
+      // Without minimum and maximum nothing is counted: there may be thousands, and each change of one would count
+      // them.
       instances: minimum === 0 && maximum === undefined ? [] : this.#count(name),
       history: this.#history.get(name),
     };
@@ -86,7 +90,7 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     return this.#count(name).filter(countsTowardsMinimum).length;
   }
 
-  /** What the enforcer counts and what it is about to do, for `why`; undefined: no such configuration. */
+  /** What minimum-service counts and what it is about to do, for `why`; undefined: no such configuration. */
   viewOf(name: string): ServiceView | undefined {
     const facts = this.observe(name);
     if (facts === undefined) return undefined;

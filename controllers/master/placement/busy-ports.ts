@@ -1,4 +1,4 @@
-/** Ports that a node found held by something that is not ours; believed for a minute, in memory only. */
+/** Ports that a node found held by another program. They are believed for a minute, in memory only. */
 
 import type { PortProtocol } from '../../../src/channel/protocol/messages.js';
 import type { Clock } from '../../../src/loop/clock.js';
@@ -35,7 +35,7 @@ export class BusyPorts {
     return this.get(nodeId, port) !== undefined;
   }
 
-  /** How and when a port was found busy, while that is believed. */
+  /** How and when a port was found busy; undefined: it was not, or too long ago to believe. */
   get(nodeId: string, port: number): BusyPort | undefined {
     const found = this.#found.get(nodeId)?.get(port);
     if (found === undefined) return undefined;

@@ -1,12 +1,12 @@
 /**
- * The conditions under which a node may hold an instance, in the order in which they are tried. Placement decides by
- * them and `why` explains by them, so that what is said is what was decided.
+ * The conditions under which a node may hold an instance, in the order in which they are tried. Placement decides
+ * by them and `why` explains by them, so that both always agree.
  */
 import type { NodeVerdict } from '../../../src/explain/explanation.js';
 import type { NodeCondition } from '../../../src/model/node.js';
 import { durationText } from '../../../src/model/words.js';
 
-/** What decides about one node for one instance. */
+/** The facts that decide about one node for one instance. */
 export interface Candidate {
   readonly nodeId: string;
   readonly condition: NodeCondition;
@@ -14,7 +14,7 @@ export interface Candidate {
   readonly conditionSince: number;
   readonly isCordoned: boolean;
   readonly isAllowed: boolean;
-  /** Why it cannot use the runtime; null: it offers it. */
+  /** Why the node cannot use the runtime; null: it offers it. */
   readonly runtimeProblem: string | null;
   readonly freeRamMB: number;
   readonly maxRamMB: number;
@@ -37,7 +37,7 @@ export interface Needs {
   readonly ports: { readonly min: number; readonly max: number } | undefined;
   /** Node ids of the configuration; empty: any. */
   readonly allowedNodes: readonly string[];
-  /** The only node it may run on (static), or the one it would go back to. */
+  /** The node where the instance was placed last. A static instance may run only there (`isBinding`). */
   readonly home: { readonly nodeId: string; readonly isBinding: boolean } | null;
 }
 
@@ -45,13 +45,13 @@ export interface Needs {
 export interface Condition {
   readonly code: string;
   fails(needs: Needs, node: Candidate): boolean;
-  /** For all nodes that failed it, in one part of a line. */
+  /** Words for all nodes that fail it, as one part of a line. */
   say(needs: Needs, nodes: readonly Candidate[]): string;
-  /** For one node, to stand after its name. `now`: wall clock, Unix milliseconds. */
+  /** Words for one node, to stand after its name. `now`: wall clock, Unix milliseconds. */
   tell(needs: Needs, node: Candidate, now: number): string;
 }
 
-/** What one node says to an instance. */
+/** The fit of one node for one instance. */
 export interface NodeFit {
   readonly node: Candidate;
   /** Undefined: the node fits. */
@@ -119,7 +119,7 @@ export const CONDITIONS: readonly Condition[] = [
   },
 ];
 
-/** The first condition that each node fails, if any. */
+/** Finds, for each node, the first condition that it fails, if any. */
 export function checkConditions(needs: Needs, candidates: readonly Candidate[]): NodeFit[] {
   return candidates.map((node) => ({
     node,
@@ -127,7 +127,7 @@ export function checkConditions(needs: Needs, candidates: readonly Candidate[]):
   }));
 }
 
-/** All that do not fit in one line: how many failed which condition, and by how much. */
+/** Says in one line how many nodes fail which condition, and by how much. */
 export function summarise(
   needs: Needs,
   fits: readonly NodeFit[],
@@ -143,7 +143,7 @@ export function summarise(
   return { message: parts.join(', '), conditions };
 }
 
-/** What a node says, in words, for `why`. `now`: wall clock, Unix milliseconds. */
+/** The fit of one node in words, for `why`. `now`: wall clock, Unix milliseconds. */
 export function describeFit(needs: Needs, { node, failed }: NodeFit, now: number): NodeVerdict {
   const { nodeId } = node;
   return failed === undefined

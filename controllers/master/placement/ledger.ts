@@ -1,7 +1,7 @@
 /**
- * Who holds how much RAM, CPU and which port on each node, kept up to date from the instance mirror, plus what was
- * promised to placements whose write is still under way. Promising here first is what keeps two rounds from
- * giving out the same port.
+ * Counts the RAM, the CPU and the ports that instances hold on each node. It follows the instance mirror, and adds
+ * what was promised to placements whose write is under way. Because of these promises two rounds never give out the
+ * same port.
  */
 import { type InstancePlacement, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
@@ -33,13 +33,13 @@ interface Tally {
   readonly byConfiguration: Map<string, number>;
 }
 
-/** Where the lowest free port of a range may be: never above it. */
+/** The lowest free port of a range is not below `from`. */
 interface Hint extends PortRange {
   from: number;
 }
 
 export class PlacementLedger {
-  /** What counts: the promise if there is one, else what the record says. */
+  /** By instance, what counts: the promise if there is one, else the record. */
   readonly #holdings = new Map<string, Holding>();
   readonly #promised = new Set<string>();
   readonly #tallies = new Map<string, Tally>();
@@ -95,7 +95,10 @@ export class PlacementLedger {
     this.#replace(record.id, holdingOf(record, placement));
   }
 
-  /** The write is over, whichever way: back to what the record says. True: what was promised is free again. */
+  /**
+   * Ends a promise: the write succeeded or failed, and from now on the record counts. True when what was promised
+   * is free again.
+   */
   withdraw(id: string): boolean {
     if (!this.#promised.delete(id)) return false;
     const promised = this.#holdings.get(id);
@@ -106,7 +109,7 @@ export class PlacementLedger {
   }
 
   #take(id: string, record: InstanceRecord | undefined): void {
-    // The promise counts until it is withdrawn, which takes the newest record.
+    // The promise counts until `withdraw`, which reads the newest record.
     if (this.#promised.has(id)) return;
     this.#replace(id, record === undefined ? undefined : currentHolding(record));
   }

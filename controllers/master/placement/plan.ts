@@ -1,6 +1,6 @@
 /**
  * Placement's decision: which node gets an instance, at which port, or why none fits, in words and numbers. Pure;
- * what the nodes have left was counted by the ledger.
+ * the ledger has counted what is free on each node.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { PlacedTemplate, Reason } from '../../../src/model/instance.js';
@@ -10,11 +10,11 @@ import { type Candidate, checkConditions, type Needs, type NodeFit, summarise } 
 export interface PlacementFacts extends Needs {
   readonly id: string;
   readonly configurationName: string;
-  /** Null: nothing to decide. `place`: it has no node. `move`: its port is busy. */
+  /** Null: nothing to decide. `place`: the instance has no node. `move`: its port is busy. */
   readonly task: 'place' | 'move' | null;
   readonly candidates: readonly Candidate[];
   readonly templates: readonly PlacedTemplate[];
-  /** Templates that the configuration asks for and that cannot be chosen. */
+  /** Problems of templates that the configuration asks for and that cannot be chosen. */
   readonly templateProblems: readonly string[];
   /** The message that the status shows now. */
   readonly message: string | null;
@@ -48,12 +48,12 @@ export function plan(facts: PlacementFacts): Plan<PlacementStep> {
     .map(({ node }) => node)
     .toSorted((a, b) => compare(facts, a, b))[0];
   if (best !== undefined) return { steps: [place(facts, best)] };
-  // A busy port with no other to go to: the node tries the same one again and says so itself.
+  // No other port is free: the node tries the same one again, and reports it.
   if (facts.task === 'move') return { steps: [] };
   return explainNoFit(facts, fits);
 }
 
-/** Ports that are believed busy come free without telling anybody: when to look again; null: none is. */
+/** When to look again, because a busy port comes free without an event. Null: no port of the range is believed busy. */
 export function recheckOf(candidates: readonly Candidate[]): number | null {
   return candidates.some(({ busyPorts }) => busyPorts > 0) ? BUSY_FOR_MS : null;
 }
@@ -63,7 +63,7 @@ function place(facts: PlacementFacts, node: Candidate): PlacementStep {
   return { do: 'place', id: facts.id, nodeId, port: port ?? null, hostAddress, templates: facts.templates };
 }
 
-/** Its old node first, then most free RAM share, then fewest siblings, then node id. */
+/** The home of the instance first, then the largest share of free RAM, then the fewest siblings, then node id. */
 function compare(facts: PlacementFacts, a: Candidate, b: Candidate): number {
   const isHome = (node: Candidate): number => (facts.home?.nodeId === node.nodeId ? 0 : 1);
   const share = (node: Candidate): number => (node.freeRamMB - facts.ramMB) / node.maxRamMB;

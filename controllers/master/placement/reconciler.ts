@@ -1,6 +1,6 @@
 /**
- * Placement: gives every wanted instance without a node one that fits, and another port when its own turned out to
- * be busy. Key: instance id.
+ * The placement controller: gives every wanted instance without a node one that fits, and another port when its own
+ * is busy. Key: instance id.
  */
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
@@ -30,14 +30,14 @@ export interface PlacementOptions {
   ) => { readonly templates: readonly PlacedTemplate[]; readonly problems: readonly string[] };
   /** `hostAddress` of the configuration with its variables replaced, or the node's address. */
   readonly hostAddressOf: (configuration: Configuration, node: NodeRecord) => string;
-  /** A place that was promised is not taken after all: no change of a record tells of it. */
+  /** Called when a promised place is not taken after all; no change of a record shows that. */
   readonly onPlaceFreed: () => void;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly clock: Clock;
 }
 
-/** What placement looks at in a record; also of an instance that does not exist yet. */
+/** The fields of a record that placement reads, also for an instance that does not exist yet. */
 type Placeable = Pick<
   InstanceRecord,
   'id' | 'configurationName' | 'runtime' | 'ramMB' | 'cpu' | 'static' | 'placement' | 'home'
@@ -57,18 +57,18 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     if (record === undefined) return undefined;
     const task = this.#taskOf(record);
     const configuration = revisions.get(record.revision)?.value;
-    // Its revision comes with a change of its own, which wakes this key again.
+    // The revision arrives with a change of its own, which wakes this key again.
     if (task === null || configuration === undefined) return idle(record);
     return this.#factsOf(record, configuration, task, record.status.message);
   }
 
-  /** What each node says to an instance that waits for a place or another port; undefined: it waits for neither. */
+  /** The fit of each node for an instance that waits for a place or another port; undefined: it waits for neither. */
   viewOf(id: string): PlacementView | undefined {
     const facts = this.observe(id);
     return facts === undefined || facts.task === null ? undefined : viewOf(facts, this.#options);
   }
 
-  /** What each node would say to one more instance of the configuration. */
+  /** The fit of each node for one more instance of the configuration. */
   viewOfNext(configuration: Configuration): PlacementView {
     const next = { ...configuration, id: '', configurationName: configuration.name };
     const facts = this.#factsOf({ ...next, placement: null, home: null }, configuration, 'place', null);
@@ -126,7 +126,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   #candidates(record: Placeable, configuration: Configuration, task: 'place' | 'move'): Candidate[] {
     const candidates: Candidate[] = [];
     for (const [, { value: node }] of this.#options.nodes.entries()) {
-      // A port is changed where the instance is: nothing else is wrong there.
+      // Only the port changes, on the same node: nothing else is wrong there.
       if (task === 'move' && node.nodeId !== record.placement?.nodeId) continue;
       candidates.push(this.#candidate(node, record, configuration));
     }
@@ -143,7 +143,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
       nodeId,
       condition: node.condition,
       conditionSince: node.conditionSince,
-      // What is there already may have another port.
+      // A cordon does not keep an instance that is already there from another port.
       isCordoned: node.cordoned && record.placement === null,
       isAllowed: configuration.nodes.length === 0 || configuration.nodes.includes(nodeId),
       runtimeProblem: runtimeProblemOf(node, record.runtime),
@@ -158,7 +158,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     };
   }
 
-  /** The port it had last, if that is still free; else the lowest free one. */
+  /** The port that the instance had last, if it is still free; else the lowest free one. */
   #choosePort(
     nodeId: string,
     hostAddress: string,
@@ -166,7 +166,8 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     range: { min: number; max: number },
   ): number | undefined {
     const { ledger, busyPorts } = this.#options;
-    // What has a port now is here because that one is busy, even if it was found so before this master started.
+    // An instance that has a port now looks for another one: its own is busy, even if an earlier master learned
+    // that.
     const old = record.placement === null && record.home?.nodeId === nodeId ? record.home.port : null;
     const isOldFree =
       old !== null &&
@@ -205,7 +206,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     );
   }
 
-  /** Asked again before each try to write: `NodeWriter.forget` counts on no new instance once the cordon is shown. */
+  /** Asked again before each try to write: once the cordon shows, `NodeWriter.forget` expects no new instance. */
   #takes(nodeId: string, { placement }: InstanceRecord): boolean {
     return placement !== null || this.#options.nodes.get(nodeId)?.value.cordoned === false;
   }

@@ -1,4 +1,4 @@
-/** What placement found out about one instance, for `why`: what each node says in words, and who holds the ports. */
+/** Placement's view of one instance, for `why`: the fit of each node in words, and who holds the ports. */
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import { MOST_LISTED, type PortHolder } from '../../../src/explain/explanation.js';
 import type { Clock } from '../../../src/loop/clock.js';
@@ -16,7 +16,7 @@ export interface ViewSources {
   readonly clock: Clock;
 }
 
-/** The nodes that fit come first, each group by id. */
+/** Makes the view. Nodes that fit come first; each group is in order of id. */
 export function viewOf(facts: PlacementFacts, sources: ViewSources): PlacementView {
   const now = sources.clock.now();
   const fits = checkConditions(facts, facts.candidates);
@@ -56,7 +56,7 @@ function* portHolders(
     }
 }
 
-/** Of the `node`, as the instance `id` finds it. */
+/** The holder of a port of `node`, as the instance `id` meets it. */
 function holderOf(
   { id, node, port }: { id: string; node: Candidate; port: number },
   { records, ledger, busyPorts }: ViewSources,
@@ -65,7 +65,7 @@ function holderOf(
   const nobody = { instanceId: null, configurationName: null, instanceNodeId: null };
   const busy = busyPorts.get(nodeId, port);
   const instanceId = ledger.holderOf(nodeId, hostAddress, port, '');
-  // An instance that waits for its own port does not have it, for how long that may be.
+  // An instance that waits for its own port does not hold it.
   if (busy !== undefined || instanceId === id) {
     const { protocol = null, agoMs = null } = busy ?? {};
     return { port, nodeId, ...nobody, protocol, foundAgoMs: agoMs === null ? null : Math.round(agoMs) };

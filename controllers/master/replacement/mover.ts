@@ -1,4 +1,4 @@
-/** Carries out the steps of moves: through the writer that the API uses, with a log line for each. */
+/** Carries out the steps of moves through the writer that the API uses, with a log line for each. */
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
@@ -20,7 +20,10 @@ export class Mover {
     this.#options = options;
   }
 
-  /** `cause` opens the log line. Throws Conflict when the instance or its configuration changed meanwhile. */
+  /**
+   * Performs one step. `cause` opens the log line. Throws Conflict when the instance or its configuration changed
+   * meanwhile.
+   */
   async perform(step: MoveStep, cause: string): Promise<void> {
     switch (step.do) {
       case 'create':
@@ -52,7 +55,7 @@ export class Mover {
   }
 }
 
-/** The instance or its configuration went between the look and the write. */
+/** Throws Conflict when the instance or its configuration went between observing and writing. */
 function asConflict(error: unknown): never {
   if (DroverError.is(error, 'DRV_INSTANCE_UNKNOWN') || DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN'))
     throw new Conflict(error.message);

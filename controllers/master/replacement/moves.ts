@@ -1,12 +1,12 @@
 /**
- * The pace of moving victims: which of them to replace, remove or take back now. A replacement is ONLINE before the
- * old one is stopped, and few are moved at a time. Called by the plans of those who bring victims.
+ * The pace of moves: which victims to replace, remove or take back now. A replacement is ONLINE before its original
+ * is stopped, and few are moved at a time. The plans of the callers, such as drain, call it.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { Victim } from './facts.js';
 import { type Judged, movingOf } from './verdict.js';
 
-/** Of the instances that are left, this share may be starting or ending at a time, at least `LEAST_AT_ONCE`. */
+/** The share of the instances left that may be starting or ending at a time; at least `LEAST_AT_ONCE`. */
 const SHARE_AT_ONCE = 0.2;
 const LEAST_AT_ONCE = 2;
 
@@ -28,7 +28,7 @@ export function atOnce(left: number): number {
   return Math.max(LEAST_AT_ONCE, Math.ceil(left * SHARE_AT_ONCE));
 }
 
-/** When something may be otherwise although nothing has changed. */
+/** The time until the verdict may differ without any event. */
 function recheckOf({ victim, verdict }: Judged, remainingMs: number): number {
   if (verdict.kind === 'players') return remainingMs;
   if (verdict.kind === 'stuck') return victim.outlook.recheckInMs ?? Number.POSITIVE_INFINITY;
@@ -38,7 +38,7 @@ function recheckOf({ victim, verdict }: Judged, remainingMs: number): number {
 function stepsOf(moving: readonly Judged[]): MoveStep[] {
   const busy = moving.filter(({ verdict }) => verdict.kind === 'starting' || verdict.kind === 'ending');
   const steps: MoveStep[] = [];
-  // One by one: until the one before has its place, nobody knows what is left for the next.
+  // One at a time: until the last replacement has a place, the room for the next one is unknown.
   const isPlacing = moving.some(({ victim }) => victim.replacement?.isAnswered === false);
   let free = isPlacing || busy.length >= atOnce(moving.length) ? 0 : 1;
   for (const { victim, verdict } of moving) {

@@ -1,19 +1,19 @@
 /**
- * The replacement controller's decision: what becomes of a pair whose move was called off. One of the two goes, the
- * one that nobody uses; where both are used they are parted.
+ * The replacement controller's decision: what becomes of a pair whose move was called off. The unused one of the
+ * two is removed. When both are used, the pair is dissolved and both stay.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { PairFacts } from './facts.js';
 
 export type PairStep =
   | { readonly do: 'remove'; readonly id: string; readonly why: string }
-  /** The instance is from now on one like others: it replaces nothing. */
+  /** The instance replaces nothing any more; it is now one like others. */
   | { readonly do: 'release'; readonly id: string };
 
 export function plan({ original, isMoving, condition }: PairFacts): Plan<PairStep> {
   const { id, goal, isUp, players, replacement } = original;
   if (replacement === undefined || isMoving || goal !== 'run') return { steps: [] };
-  // What a node holds that is away cannot be judged or stopped before it is back.
+  // The instances of a node that is away cannot be judged or stopped before it is back.
   if (condition !== 'connected') return { steps: [] };
   const isBetter = !isUp && replacement.isUp;
   if (replacement.players === 0 && !isBetter)

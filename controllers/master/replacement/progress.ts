@@ -1,12 +1,12 @@
-/** What moves wait for, in words and numbers, from the verdicts that decide them. */
+/** Says what moves wait for, in words and numbers, from the verdicts that decide them. */
 import { countText, durationText } from '../../../src/model/words.js';
 import { atOnce } from './moves.js';
 import { type Judged, movingOf, type Verdict } from './verdict.js';
 
-/** Instances that are named one by one in each part. */
+/** Each part names at most this many instances. */
 const MOST_NAMED = 20;
 
-/** Short however many victims there are. */
+/** A few lines, however many victims there are. */
 export function* linesOf(judged: readonly Judged[], remainingMs: number): Generator<string> {
   const named = judged.filter(({ verdict }) => ['players', 'starting', 'stuck'].includes(verdict.kind));
   for (const one of named.slice(0, MOST_NAMED)) yield lineOf(one, remainingMs);

@@ -15,7 +15,7 @@ export interface ReplacementsOptions {
   readonly victims: Victims;
   readonly mover: Mover;
   readonly writer: Pick<InstanceWriter, 'release'>;
-  /** Whether a caller wants the instance gone. */
+  /** Whether a caller wants the instance moved. */
   readonly isMoving: (record: InstanceRecord) => boolean;
 }
 
@@ -32,7 +32,7 @@ export class Replacements implements Reconciler<PairFacts, PairStep> {
     const { instances, nodes, victims, isMoving } = this.#options;
     const record = instances.get(id)?.value;
     const node = nodes.get(record?.placement?.nodeId ?? '')?.value;
-    // What is at rest may keep its replacement: nothing of it runs beside that.
+    // An original at rest may keep its replacement: nothing of the original runs beside it.
     if (record === undefined || node === undefined || isAtRest(record)) return undefined;
     return {
       original: victims.originalOf(record),

@@ -1,6 +1,6 @@
 /**
- * What is to be done with one victim, and what it waits for. `moves.ts` takes the steps from here and `progress.ts`
- * the words, so that what is said is what is decided.
+ * Decides what to do with one victim now, and what it waits for. `moves.ts` makes the steps from the verdicts and
+ * `progress.ts` the words, so that both always agree.
  */
 import type { Moves, Replacement, Victim } from './facts.js';
 
@@ -11,11 +11,11 @@ import type { Moves, Replacement, Victim } from './facts.js';
  * ```
  */
 export type Verdict =
-  /** A replacement is made beside it. */
+  /** Make a replacement beside it. */
   | { readonly kind: 'create' }
-  /** It is removed and its replacement made in one go. */
+  /** Remove it and make its replacement in one transaction. */
   | { readonly kind: 'replace' }
-  /** Its replacement is up, or nothing of it is worth waiting for. */
+  /** Remove it: its replacement is up, or there is nothing to wait for. */
   | { readonly kind: 'remove' }
   | { readonly kind: 'starting'; readonly replacement: Replacement }
   | { readonly kind: 'players'; readonly isStoppedFirst: boolean }
@@ -28,17 +28,17 @@ export interface Judged {
   readonly verdict: Verdict;
 }
 
-/** The nodes of the victims are connected: on others nothing can be judged or stopped. */
+/** Judges the victims of a caller. Their nodes are connected: on others nothing can be judged or stopped. */
 export function judgeAll({ victims, remainingMs }: Moves): Judged[] {
   return victims.map((victim) => ({ victim, verdict: judge(victim, remainingMs) }));
 }
 
-/** Static instances stay where their files are, so a caller is done when nothing else is left. */
+/** Leaves out static instances, which stay where their files are. A caller is done when nothing is left. */
 export function leftOf(judged: readonly Judged[]): Judged[] {
   return judged.filter(({ verdict }) => verdict.kind !== 'static');
 }
 
-/** What can be moved now or later, as things stand. */
+/** The victims that can be moved now or later, as things stand. */
 export function movingOf(judged: readonly Judged[]): Judged[] {
   return leftOf(judged).filter(({ verdict }) => verdict.kind !== 'stuck');
 }
@@ -48,7 +48,7 @@ function judge(victim: Victim, remainingMs: number): Verdict {
   if (goal === 'ending') return { kind: 'ending' };
   if (victim.static) return { kind: 'static' };
   const hasGuests = victim.players > 0 && remainingMs > 0;
-  // What it was made for is replaced anew, elsewhere.
+  // The original that it was made for gets another replacement, elsewhere.
   if (isSpare) return hasGuests ? { kind: 'players', isStoppedFirst: false } : { kind: 'remove' };
   if (replacement === undefined) {
     if (outlook.obstacle !== null) return { kind: 'stuck', why: outlook.obstacle };

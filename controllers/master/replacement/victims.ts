@@ -1,4 +1,4 @@
-/** Gathers what moves are decided from: an instance, its replacement, and what would become of one more. */
+/** Gathers the facts of moves: an instance, its replacement, and what would become of one more instance. */
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { hasFinished, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
@@ -11,7 +11,7 @@ export interface VictimsOptions {
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly instancesByConfiguration: LookupReader<string>;
   readonly replacements: LookupReader<string>;
-  /** What each node says to one more instance of the configuration. */
+  /** The fit of each node for one more instance of the configuration. */
   readonly placementOfNext: (configuration: Configuration) => PlacementView;
 }
 
@@ -22,7 +22,7 @@ export class Victims {
     this.#options = options;
   }
 
-  /** Of the instances that a caller wants moved; what is at rest needs no move. In order of age. */
+  /** Makes victims of the instances that a caller wants moved, in order of age. Instances at rest need no move. */
   gather(ids: Iterable<string>): Victim[] {
     const outlooks = new Map<string, Outlook>();
     return [...ids]
@@ -65,7 +65,7 @@ export class Victims {
   #replacementOf(id: string): Replacement | undefined {
     for (const other of this.#options.replacements.get(id)) {
       const record = this.#options.instances.get(other)?.value;
-      // What is on a lost node takes nobody's place.
+      // A replacement on a lost node replaces nothing.
       if (record?.desired.goal !== 'run' || record.status.reason === 'node-lost') continue;
       const { state, message, players } = record.status;
       const isAnswered = record.placement !== null || message !== null;
@@ -75,7 +75,7 @@ export class Victims {
     return undefined;
   }
 
-  /** Asked once for all instances of a configuration. */
+  /** The outlook of a configuration, found once for all its instances. */
   #outlookOf(name: string, outlooks: Map<string, Outlook>): Outlook {
     const outlook = outlooks.get(name) ?? this.#lookAround(name);
     outlooks.set(name, outlook);

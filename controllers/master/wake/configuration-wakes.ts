@@ -1,9 +1,12 @@
-/** What is woken when a configuration or the content of a revision appears, changes or goes. */
+/** The wakes of a change of a configuration, or of the content of a revision. */
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { revisionKey } from '../../../src/store/keys.js';
 import type { Change, Wake, WakeFacts } from './wake.js';
 
-/** A revision is written together with its configuration, whose copy may show it a moment later. */
+/**
+ * A revision and its configuration are written together, but the configuration's mirror may show the write a moment
+ * later.
+ */
 const LOOK_FOR_USE_MS = 50;
 
 export function* wakesOfConfiguration(
@@ -21,6 +24,6 @@ export function* wakesOfRevision({ id, after }: Change<Configuration>, facts: Wa
   const awaiting = facts.awaitingPlace.get(true);
   for (const key of facts.instancesByRevision.get(id))
     if (awaiting.has(key)) yield { controller: 'placement', key, when: 'first' };
-  // Its last user may have gone before it was seen.
+  // Its last user may have gone before the revision was seen.
   yield { controller: 'instance-cleanup', key: revisionKey(id), when: LOOK_FOR_USE_MS };
 }

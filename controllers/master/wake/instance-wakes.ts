@@ -1,12 +1,12 @@
-/** What is woken when the record of an instance appears, changes or goes. */
+/** The wakes of a change of an instance's record. */
 import { type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { instanceKey, revisionKey } from '../../../src/store/keys.js';
 import { wakesOfNewPlace, wakesOfNewRoom } from './place-wakes.js';
 import { type Change, isAwaitingPlace, type Wake, type WakeFacts } from './wake.js';
 
 /**
- * A configuration's instances are counted once for all that changed within this time. It grows with their number
- * (10,000 instances: 200 ms), so that counting stays a small share of the work.
+ * The instances of a configuration are counted once for all changes within this time. The time grows with their
+ * number (10,000 instances: 200 ms), so that counting stays a small share of the work.
  */
 const COUNT_AGAIN_MS = 20;
 const COUNTED_PER_MS = 50;
@@ -35,7 +35,7 @@ function countAgain(name: string, { instancesByConfiguration }: WakeFacts): Wake
   return { controller: 'minimum-service', key: name, when };
 }
 
-/** Whether minimum-service may count one more or one less. */
+/** True when minimum-service may count one more or one less. */
 function mayChangeCount({ before, after }: Change<InstanceRecord>): boolean {
   return (
     before === undefined ||
@@ -46,13 +46,16 @@ function mayChangeCount({ before, after }: Change<InstanceRecord>): boolean {
   );
 }
 
-/** It is wanted on a lost node and was not marked: it was placed there just now, or somebody said something of it. */
+/**
+ * True for a wanted instance on a lost node without the mark of it: it was placed there just now, or a client
+ * reported a state.
+ */
 function standsOnLostNode({ desired, placement, status }: InstanceRecord, { nodes }: WakeFacts): boolean {
   if (placement === null || desired.goal !== 'run' || status.reason === 'node-lost') return false;
   return status.state !== 'STOPPED' && nodes.get(placement.nodeId)?.value.condition === 'lost';
 }
 
-/** The drained nodes that hold it, the one that it replaces, or one that replaces it. */
+/** The draining nodes that hold the instance, its original, or a replacement of it. */
 function drainsOf(change: Change<InstanceRecord>, facts: WakeFacts): Set<string> {
   const draining = facts.draining.get(true);
   const concerned = new Set<string>();
@@ -70,14 +73,14 @@ function drainsOf(change: Change<InstanceRecord>, facts: WakeFacts): Set<string>
   return concerned;
 }
 
-/** The originals of the pairs that it belongs to. */
+/** The originals of the pairs that the instance belongs to. */
 function originalsOf({ id, after }: Change<InstanceRecord>, facts: WakeFacts): string[] {
   if (after === undefined) return [];
   const originals = after.replaces === undefined ? [] : [after.replaces];
   return facts.replacements.get(id).size > 0 ? [...originals, id] : originals;
 }
 
-/** Something that another instance may wait for came free: RAM, CPU or a port. */
+/** True when RAM, CPU or a port came free, for which another instance may wait. */
 function freesPlace({ before, after }: Change<InstanceRecord>): boolean {
   if (before?.placement == null) return false;
   return (

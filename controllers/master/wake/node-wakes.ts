@@ -1,4 +1,4 @@
-/** What is woken when the record of a node appears, changes or goes, or when the master hears of the node. */
+/** The wakes of a change of a node's record, or of the master's contact with the node. */
 import type { NodeRecord } from '../../../src/model/node.js';
 import { wakesOfNewPlace } from './place-wakes.js';
 import type { Change, Wake, WakeFacts } from './wake.js';
@@ -16,7 +16,7 @@ export function* wakesOfNode({ id, before, after }: Change<NodeRecord>, facts: W
       yield { controller: 'replacement', key, when: 0 };
 }
 
-/** The node connected, disconnected, said that it will be back, or beats again after a silence. */
+/** Called when the node connected, disconnected, said that it will be back, or beats again after a silence. */
 export function* wakesOfContact(nodeId: string): Generator<Wake> {
   yield { controller: 'heartbeat', key: nodeId, when: 'first' };
 }

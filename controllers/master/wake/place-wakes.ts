@@ -1,4 +1,4 @@
-/** What is woken when there may be a place that was not there before, or a template. */
+/** The wakes when a place may be free that was not free before, or when a template changed. */
 import type { Wake, WakeFacts } from './wake.js';
 
 /** What waits for a place is looked at again this long after something came free, however much came free. */
@@ -10,7 +10,7 @@ export function* wakesOfNewPlace(facts: WakeFacts): Generator<Wake> {
   yield* wakesOfNewRoom(facts);
 }
 
-/** A configuration may have one more instance: of those who wait only drains make one for that. */
+/** The wakes when a configuration may have one more instance. Only drains wait for that and then make one. */
 export function* wakesOfNewRoom(facts: WakeFacts): Generator<Wake> {
   for (const key of facts.draining.get(true)) yield { controller: 'drain', key, when: LOOK_AGAIN_MS };
 }

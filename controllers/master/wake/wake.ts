@@ -1,6 +1,6 @@
 /**
- * What a wake rule answers, and what it may look at. A rule says which keys of which controllers a change concerns;
- * it decides nothing else. `register.ts` carries wakes out.
+ * The result of a wake rule, and the state that a rule may read. A rule says which keys of which controllers a
+ * change concerns; it decides nothing else. `register.ts` carries wakes out.
  */
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
@@ -23,17 +23,20 @@ export interface Wake {
   readonly when: When;
 }
 
-/** `first`: before others, and its failures are forgotten. A number: so many ms later; all wakes until then are one. */
+/**
+ * `first`: before other keys, and the key's failures are forgotten. A number: after so many ms, together with all
+ * wakes of the key until then.
+ */
 export type When = 'first' | number;
 
-/** `before` or `after` undefined: the record is new, or gone. */
+/** `before` undefined: the record is new. `after` undefined: it is gone. */
 export interface Change<T> {
   readonly id: string;
   readonly before: T | undefined;
   readonly after: T | undefined;
 }
 
-/** Copies and lookups of the master's state; each answers at once, however many instances there are. */
+/** Mirrors and lookups of the master's state. Each answers at once, however many instances there are. */
 export interface WakeFacts {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly nodes: MirrorReader<NodeRecord>;
@@ -43,7 +46,7 @@ export interface WakeFacts {
   readonly replacements: LookupReader<string>;
   /** Under `true`: instances that wait for a node or another port. */
   readonly awaitingPlace: LookupReader<true>;
-  /** Under `true`: nodes that are being emptied; their instances wait for places, too. */
+  /** Under `true`: nodes that are being drained; their instances wait for places, too. */
   readonly draining: LookupReader<true>;
 }
 
