@@ -1,4 +1,4 @@
-/** What runs on an open `/console`: order, bounds and ends, over a socket that only remembers. */
+/** An open `/console`: the order of its commands, its bounds and its ends, over a socket that only records. */
 import { describe, expect, it } from 'vitest';
 import type { CommandRunner } from '../../../src/api/http/command-runner.js';
 import { consoleSocket } from '../../../src/api/sockets/console-socket.js';

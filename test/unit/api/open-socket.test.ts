@@ -1,4 +1,4 @@
-/** What an endpoint may count on, whatever the client does: order, bounds, and silence after the close. */
+/** What an endpoint may rely on, whatever the client does: order, bounds, and silence after the close. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** When nodes were last heard of, in the master's own waking time. */
+/** The beat book: when each node was last heard of, in the master's own waking time. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BeatBook } from '../../../src/channel/master/beat-book.js';
 import type { Clock, TimerHandle } from '../../../src/loop/clock.js';

@@ -1,4 +1,7 @@
-/** Calls over one connection: answers, failures, streams under flow control, and what becomes of them at its end. */
+/**
+ * Calls over one connection: answers, failures, streams under flow control, and how the end of the connection ends
+ * them.
+ */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { CallPeer, type Service } from '../../../src/channel/protocol/calls.js';

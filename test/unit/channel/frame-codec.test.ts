@@ -1,4 +1,4 @@
-/** Frames on the wire: every one comes back as it was, and anything else is refused with a reason. */
+/** Frames on the wire: each is decoded as it was encoded, and anything else is refused with a reason. */
 import { describe, expect, it } from 'vitest';
 import { decodeFrame, encodeFrame } from '../../../src/channel/protocol/frame-codec.js';
 import type { Message } from '../../../src/channel/protocol/messages.js';

@@ -1,4 +1,7 @@
-/** The master's end of the channel: whom it lets in, what it records, and when a connection begins anew. */
+/**
+ * The master's end of the channel: which nodes it accepts, what it records, and when a new connection replaces an
+ * old one.
+ */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BeatBook } from '../../../src/channel/master/beat-book.js';

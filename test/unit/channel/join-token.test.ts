@@ -1,4 +1,4 @@
-/** The form of join tokens: what is in one, and that a damaged one is recognised without being repeated. */
+/** The form of join tokens: their content, and that a damaged one is recognised without being repeated. */
 import { describe, expect, it } from 'vitest';
 import { formatJoinToken, generateJoinToken, parseJoinToken } from '../../../src/channel/trust/join-token.js';
 import { hideTokens } from '../../../src/telemetry/secret-fields.js';

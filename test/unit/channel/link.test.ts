@@ -1,4 +1,7 @@
-/** The wrapper's end of the channel: it beats, takes the feed, says everything anew after a break, and keeps trying. */
+/**
+ * The wrapper's end of the channel: it beats, takes the feed, sends everything anew after a break, and connects
+ * again.
+ */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hashAssignment } from '../../../src/channel/protocol/assignment-hash.js';

@@ -1,4 +1,4 @@
-/** What a node is told to hold: everything first, then what changed, never half of it. */
+/** The feed of one node: everything first, then what changed, never half of a change. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { NodeFeed } from '../../../src/channel/master/node-feed.js';

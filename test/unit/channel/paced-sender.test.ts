@@ -1,4 +1,4 @@
-/** What goes first on a connection, and how much is under way at once. */
+/** The order of messages on a connection, and how much is under way at once. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { laneOf, PacedSender } from '../../../src/channel/protocol/paced-sender.js';
 import { FakeClock } from '../../support/fake-clock.js';

@@ -1,4 +1,4 @@
-/** What becomes of a wrapper's reports in the records: the newest holds, lies and repetitions change nothing. */
+/** A wrapper's reports in the records: the newest one counts, and false or repeated ones change nothing. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StatusIntake } from '../../../src/channel/master/status-intake.js';

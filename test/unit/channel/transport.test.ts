@@ -1,4 +1,4 @@
-/** The in-process transport: a pipe of frames that checks what passes, as the network's does. */
+/** The in-process transport: a pipe of frames that checks each frame, as the network's transport does. */
 import { describe, expect, it } from 'vitest';
 import type { Frame } from '../../../src/channel/protocol/messages.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';

@@ -1,4 +1,7 @@
-/** A wrapper's own start text and prompt: what it holds, whether its master is there, and nothing of the master's tree. */
+/**
+ * The start text and prompt of a node that is only a wrapper: its instances and its master's presence, but no
+ * command of the master.
+ */
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MemberNode } from '../../../src/daemon/member-node.js';

@@ -1,4 +1,4 @@
-/** What an operator is told about a configuration file or an API body that is wrong, and what is accepted. */
+/** Which configurations are accepted, and what an operator reads about a wrong file or API body. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseConfigurationFile, validateConfiguration } from '../../../src/configuration-files/parse.js';

@@ -1,4 +1,4 @@
-/** The node's config.json: defaults, and what an operator is told when it is wrong. */
+/** The node's config.json: its defaults, and what an operator reads when it is wrong. */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

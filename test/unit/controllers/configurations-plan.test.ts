@@ -1,4 +1,4 @@
-/** Which file a configuration's name belongs to, and what the store is told: plans as readable text. */
+/** Which file a configuration's name belongs to, and which records change: plans as readable text. */
 import { describe, expect, test } from 'vitest';
 import {
   type ConfigurationFacts,

@@ -1,4 +1,4 @@
-/** When a drain is done, and how far it says it has come: facts in, steps and words out. */
+/** When a drain is done, and how far it has come: facts in, steps and words out. */
 import { describe, expect, it } from 'vitest';
 import type { DrainFacts } from '../../../controllers/master/drain/facts.js';
 import { plan } from '../../../controllers/master/drain/plan.js';

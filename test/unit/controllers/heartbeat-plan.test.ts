@@ -1,4 +1,4 @@
-/** The heartbeat controller's decisions: what was heard of a node in, its condition and its instances' fate out. */
+/** The heartbeat controller's decisions: a node's contact in; its condition and the marks of its instances out. */
 import { describe, expect, it } from 'vitest';
 import { type NodeFacts, plan, RETURN_WITHIN_MS } from '../../../controllers/master/heartbeat/plan.js';
 

@@ -1,4 +1,7 @@
-/** The cleanup's decisions: what nothing holds any more goes, and nothing else. */
+/**
+ * The decisions of instance-cleanup: it removes records that no node holds and revisions that nothing uses, and no
+ * others.
+ */
 import { describe, expect, it } from 'vitest';
 import { type CleanupFacts, plan } from '../../../controllers/master/instance-cleanup/plan.js';
 

@@ -1,4 +1,4 @@
-/** What instance-cleanup does to the store, where its plan alone does not say it. */
+/** What instance-cleanup does to the store, where its plan alone does not show it. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { InstanceCleanup } from '../../../controllers/master/instance-cleanup/reconciler.js';

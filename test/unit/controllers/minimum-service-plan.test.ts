@@ -1,4 +1,4 @@
-/** The enforcer's decisions: facts in, steps out as text. */
+/** The decisions of minimum-service: facts in, steps out as text. */
 import { describe, expect, it } from 'vitest';
 import {
   type CountedInstance,

@@ -1,4 +1,4 @@
-/** Placement's decisions: nodes in, the chosen one or the reasons in words and numbers out. */
+/** Placement's decisions: nodes in; the chosen node, or the reasons in words and numbers, out. */
 import { describe, expect, it } from 'vitest';
 import {
   type Candidate,

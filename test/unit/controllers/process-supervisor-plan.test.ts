@@ -1,4 +1,4 @@
-/** The supervisor's decisions: what is wanted and what is there in, steps and the time of the next look out. */
+/** The supervisor's decisions: desired and observed state in; steps and the time of the next look out. */
 import { describe, expect, it } from 'vitest';
 import type { SupervisorFacts } from '../../../controllers/wrapper/process-supervisor/goal.js';
 import { plan } from '../../../controllers/wrapper/process-supervisor/plan.js';

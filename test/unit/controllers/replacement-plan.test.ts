@@ -1,4 +1,4 @@
-/** What becomes of instances that a caller wants moved, and of pairs that no caller moves any more. */
+/** The decisions on instances that a caller wants moved, and on pairs that no caller moves any more. */
 import { describe, expect, it } from 'vitest';
 import type {
   Original,

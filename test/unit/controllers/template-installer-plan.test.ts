@@ -1,4 +1,4 @@
-/** The installer's decisions: what is to be installed and what is held in, the next step out. */
+/** The installer's decisions: assignment and handle in, the next step out. */
 import { describe, expect, it } from 'vitest';
 import {
   type InstallerFacts,

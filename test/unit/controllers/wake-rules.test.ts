@@ -1,4 +1,4 @@
-/** The keys that each change of a record wakes: change in, wakes out as text. All rules over one small world. */
+/** The keys that each change of a record wakes: change in, wakes out as text. All rules run over one small world. */
 
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Why a configuration stands as it does: facts in, the story in words out. */
+/** Why a configuration is as it is: facts in, the explanation in words out. */
 import { describe, expect, it } from 'vitest';
 import { explainConfiguration } from '../../../src/explain/configuration.js';
 import type { ConfigurationFacts } from '../../../src/explain/facts.js';

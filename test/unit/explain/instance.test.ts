@@ -1,4 +1,4 @@
-/** Why an instance is as it is: facts in, the story in words out. */
+/** Why an instance is as it is: facts in, the explanation in words out. */
 import { describe, expect, it } from 'vitest';
 import type { InstanceFacts } from '../../../src/explain/facts.js';
 import { explainInstance } from '../../../src/explain/instance.js';

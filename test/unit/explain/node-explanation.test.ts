@@ -1,4 +1,4 @@
-/** Why a node stands as it does: facts in, the story in words out. */
+/** Why a node is as it is: facts in, the explanation in words out. */
 import { describe, expect, it } from 'vitest';
 import { explainNode, type NodeFacts } from '../../../src/explain/node.js';
 import { renderNodeExplanation } from '../../../src/explain/render.js';

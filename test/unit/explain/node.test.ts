@@ -1,4 +1,7 @@
-/** The node's side of `why`: what the supervisor says of a run, which ends a node remembers, and their last lines. */
+/**
+ * The node's side of `why`: the supervisor's account of a run, the ends that a node remembers, and their last
+ * lines.
+ */
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Following a log: from any line, over segments, through rotation, and with whatever an instance writes. */
+/** Following a log: from any line, over segments, through rotation, and whatever an instance writes. */
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** How many lines a growing file holds, without reading it whole each time. */
+/** Counting the lines of a growing file without reading it whole each time. */
 import * as fs from 'node:fs';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { SegmentCounts } from '../../../src/logs/segment-counts.js';

@@ -1,4 +1,4 @@
-/** What is kept of an instance's output, and that nothing of it tears. */
+/** Which part of an instance's output is kept, and that no line of it is torn. */
 
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';

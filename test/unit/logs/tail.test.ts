@@ -1,4 +1,4 @@
-/** Reading the end of a log, over segments and whatever lies in its directory. */
+/** Reading the end of a log, over segments, with any other files in its directory. */
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Work of others, bounded in time. */
+/** Bounding the time of code that others wrote. */
 import { describe, expect, it } from 'vitest';
 import { withDeadline } from '../../../src/loop/deadline.js';
 import { FakeClock } from '../../support/fake-clock.js';

@@ -1,4 +1,4 @@
-/** The fields that say how an instance stops, starts again and is ready: what they accept, and what they mean. */
+/** The fields on stop, restart and readiness: what they accept, and what they mean. */
 import { describe, expect, it } from 'vitest';
 import { validateConfiguration } from '../../../src/configuration-files/parse.js';
 import { configurationSchema, hashConfiguration } from '../../../src/model/configuration.js';

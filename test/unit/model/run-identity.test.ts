@@ -1,4 +1,4 @@
-/** How a run is known: by a process of this host, or by a container, for which no pid stands. */
+/** The identity of a run: a process of this host, or a container, for which no pid stands. */
 import { describe, expect, it } from 'vitest';
 import { toInstanceInfo } from '../../../src/model/instance.js';
 import { identityText, isSameRun, NO_HOST_PID, pidOf, publicPid } from '../../../src/model/run-identity.js';

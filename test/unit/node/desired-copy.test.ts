@@ -1,4 +1,4 @@
-/** What a node keeps of what it should hold: on disk, so that it goes on without its master. */
+/** A node's copy of its assignments on disk, with which it goes on without its master. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Assignment, MessageOf } from '../../../src/channel/protocol/messages.js';

@@ -1,4 +1,4 @@
-/** The latest word on each instance until the master has it. */
+/** The outbox keeps the latest report of each instance until the master has it. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Report } from '../../../src/channel/protocol/messages.js';
 import { isSameReport, StatusOutbox } from '../../../src/node/status-outbox.js';

@@ -1,4 +1,4 @@
-/** A wrapper's memory on its disk: the newest of each key gets there, however slow or full the disk was. */
+/** A wrapper's memory on its disk: the newest value of each key gets there, however slow or full the disk was. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WriteBehind } from '../../../src/node/write-behind.js';

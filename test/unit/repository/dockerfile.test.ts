@@ -1,4 +1,7 @@
-/** What manifests/docker/Dockerfile promises, as far as its text shows it: no registry is asked, and nothing is built. */
+/**
+ * What manifests/docker/Dockerfile promises, as far as its text shows it. No registry is asked, and no image is
+ * built.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

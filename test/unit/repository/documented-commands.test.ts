@@ -1,4 +1,4 @@
-/** Holds that pages name commands of the executable and of the console that exist, with their options, and leave none out. */
+/** Holds that the pages name every command of the executable and of the console with its options, and no others. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { buildProgram } from '../../../src/cli/program.js';

@@ -1,4 +1,4 @@
-/** Holds that pages name fields, metrics and routes that exist, and leave none out. */
+/** Holds that the pages name every field, metric and route, and no others. */
 import { describe, expect, it } from 'vitest';
 import { parseConfigurationFile } from '../../../src/configuration-files/parse.js';
 import { configurationSchema } from '../../../src/model/configuration.js';

@@ -1,4 +1,7 @@
-/** Holds what the pages promise: links, files, variables, scripts and rooms that they name exist. Names of the program: documented-*.test.ts. */
+/**
+ * Holds that the links, files, variables, scripts and rooms that the pages name exist. The names of the program:
+ * documented-*.test.ts.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** What no source file may do (RELIABILITY.md, security requirements 2 and 5): held by reading all of them. */
+/**
+ * Holds that no source file uses a forbidden call (RELIABILITY.md, security requirements 2 and 5), by reading all
+ * of them.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

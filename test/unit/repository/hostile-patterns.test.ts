@@ -1,6 +1,7 @@
 /**
- * PM2 CVE-2025-5891 (regular expression denial of service), as it would look here: whatever reads text of clients,
- * instances and other servers takes time in proportion to its length, and not to its square.
+ * Holds that every text from outside takes time in proportion to its length, not to its square. PM2's
+ * CVE-2025-5891, a regular expression denial of service, is the warning. Texts of clients, instances and other
+ * servers count.
  */
 import { expect, it } from 'vitest';
 import { tokenOf } from '../../../src/api/access/credentials.js';

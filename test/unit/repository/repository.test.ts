@@ -1,4 +1,7 @@
-/** Holds what the files around the code promise: nothing of a developer's machine in them, examples true. What the pages promise is held by documents.test.ts and documented-*.test.ts. */
+/**
+ * Holds what the files around the code promise: true examples, and nothing of a developer's machine.
+ * documents.test.ts and documented-*.test.ts hold what the pages promise.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, relative } from 'node:path';

@@ -1,4 +1,4 @@
-/** What the docker runtime makes of a configuration and of an engine's answers: its pure parts. */
+/** The docker runtime's pure parts: a container from a configuration, and the meaning of an engine's answers. */
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,4 +1,7 @@
-/** The copy of a container's log: every byte once, whatever breaks in between. The engine here is a list of messages. */
+/**
+ * The copy of a container's log has every byte once, whatever breaks in between. The engine here is a list of
+ * messages.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

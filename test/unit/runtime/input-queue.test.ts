@@ -1,4 +1,7 @@
-/** Input for a session: in order, one write at a time, what waits is sent together, and no more waits than is allowed. */
+/**
+ * Input for a session: in order, one write at a time. Waiting input is sent together, and only an allowed amount
+ * waits.
+ */
 import { expect, it } from 'vitest';
 import { InputQueue } from '../../../src/runtime/session/input-queue.js';
 

@@ -1,4 +1,4 @@
-/** Signals reach what belongs to a run and nothing else, whatever number it has. */
+/** Signals reach the processes of a run and no others, whatever pid those have. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';

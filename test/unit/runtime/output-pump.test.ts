@@ -1,4 +1,7 @@
-/** The pump from spool to log, on real files without a session: borders of files, and a session owner killed in between. */
+/**
+ * The pump from spool to log, on real files without a session: borders of files, and an owner that is killed in
+ * between.
+ */
 import {
   appendFileSync,
   existsSync,

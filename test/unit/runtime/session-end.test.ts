@@ -1,4 +1,4 @@
-/** The end of a session is read exactly where it stands, from whatever pieces, and nothing else is taken for it. */
+/** The end of a session is found exactly where it stands, from any pieces, and no other text is taken for it. */
 import { describe, expect, it } from 'vitest';
 import { splitClosingWords } from '../../../src/runtime/session/screen/screen-words.js';
 import { findEnd, parseStatus } from '../../../src/runtime/session/session-end.js';

@@ -1,4 +1,4 @@
-/** Where sockets lie, and that nobody else can put something in their place. */
+/** Where sockets are, and that no other user can put something in their place. */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

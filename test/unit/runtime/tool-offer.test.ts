@@ -1,4 +1,4 @@
-/** A node's offer follows the tool: it comes, changes and goes without a process being started for every look. */
+/** A node's offer follows the tool as it comes, changes and goes, without a process for every look. */
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

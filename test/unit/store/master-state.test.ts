@@ -1,4 +1,4 @@
-/** The master's mirrors: a record that another writer broke changes nothing, and is said in the log. */
+/** The master's mirrors: a record that another writer broke changes nothing, and the log says so. */
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { instanceKey } from '../../../src/store/keys.js';

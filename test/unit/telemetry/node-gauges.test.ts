@@ -1,4 +1,4 @@
-/** What `/metrics` says of nodes. */
+/** The figures of nodes in `/metrics`. */
 import { expect, it } from 'vitest';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import type { NodeFigures } from '../../../src/telemetry/node-gauges.js';

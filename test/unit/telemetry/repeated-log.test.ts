@@ -1,4 +1,4 @@
-/** A log that says what happens over and over only now and then. */
+/** A log that writes a repeated message only now and then. */
 import { describe, expect, it } from 'vitest';
 import { RepeatedLog } from '../../../src/telemetry/repeated-log.js';
 
