@@ -1,6 +1,6 @@
 /**
  * The simulated fleet: machines, the network between them, the master's disk, and the daemons that live and die on
- * them. It carries out operations; what must hold is watched by the invariants.
+ * them. It carries out operations; the invariants watch what must hold.
  */
 import { pino } from 'pino';
 import type { Configuration } from '../../src/model/configuration.js';

@@ -1,7 +1,7 @@
 /**
- * What must hold at every instant, each judged when the one thing happens that could break it: a transaction that
- * becomes durable, a process that starts, a signal, an answer to a client. In a partition an instance may be replaced,
- * by one with another id; the same id never runs twice.
+ * The conditions that must hold at every instant. Each is judged at the one event that could break it: a durable
+ * transaction, a start, a signal, an answer to a client. In a partition an instance may be replaced by one with
+ * another id; the same id never runs twice.
  */
 import { type InstanceRecord, isAtRest } from '../../src/model/instance.js';
 import type { NodeRecord } from '../../src/model/node.js';

@@ -1,6 +1,6 @@
 /**
- * `npm run simulate`: many seeds on all cores, or one of them again. Ends with 1 when a seed fails, after a report of
- * it.
+ * `npm run simulate`: runs many seeds on all cores, or one of them again. When a seed fails it reports it and ends
+ * with code 1.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -1,6 +1,6 @@
 /**
- * All chance of a simulation: a small generator (xoshiro128**) seeded by text. Streams are forked by name, never by
- * drawing, so that what one part draws does not shift what another one gets.
+ * The one source of chance of a simulation: a small generator (xoshiro128**) seeded by text. Streams are forked by
+ * name, never by drawing, so one part's draws do not change another's.
  */
 
 /** FNV-1a with a final mix, so that seeds that differ in one digit give unlike streams. */

@@ -1,6 +1,6 @@
 /**
- * What stands on the master's disk, transaction by transaction, in the shapes of the model: what the invariants are
- * judged by, whatever the daemons believe at the moment.
+ * The content of the master's disk, transaction by transaction, in the shapes of the model. The invariants judge by
+ * it, whatever the daemons believe at the moment.
  */
 import {
   type Configuration,

@@ -1,4 +1,4 @@
-/** What a person gets to read of a failing seed: what broke, how to see it again, and what led to it. */
+/** The report of a failing seed for a person: what broke, how to see it again, and what led to it. */
 
 import { shrink } from './shrink.js';
 import type { Outcome, SimulationOptions } from './simulate.js';

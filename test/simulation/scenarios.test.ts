@@ -1,4 +1,4 @@
-/** Single moments that a seed once found, each as short as it can be told. */
+/** Single situations that a seed once found, each as short as possible. */
 import { describe, expect, it } from 'vitest';
 import { assignmentSchema } from '../../src/channel/protocol/messages.js';
 import { Fleet, MASTER } from './fleet.js';

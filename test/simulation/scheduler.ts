@@ -1,6 +1,6 @@
 /**
- * The one time line of a simulation: everything that happens is an event on it, each alone, and what it sets off in
- * promises has settled before the next one. No real timer and no turn of the event loop has a say in the order.
+ * The one time line of a simulation. Everything that happens is an event on it, one at a time. The promises that an
+ * event settles have run before the next event. No real timer and no turn of the event loop decides the order.
  */
 import { Heap } from '../../src/loop/heap.js';
 

@@ -1,4 +1,4 @@
-/** What a fleet lacks to be what is desired: one line each, none when it is settled. */
+/** Lists what a fleet lacks of its desired state, one line each; none when it is settled. */
 import { z } from 'zod';
 import { hashConfiguration } from '../../src/model/configuration.js';
 import { hasFinished, type InstanceRecord } from '../../src/model/instance.js';

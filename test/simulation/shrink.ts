@@ -1,6 +1,6 @@
 /**
- * A failing seed made small: the fewest of its first operations that still fail, then those of them that can be left
- * out. Less happens, so the same invariant may break in another way; what is left is for a person to read.
+ * Makes a failing seed small: the fewest of its first operations that still fail, then without those that can be
+ * left out. With fewer events the same invariant may break in another way. The result is for a person to read.
  */
 import { type Outcome, type SimulationOptions, simulate } from './simulate.js';
 

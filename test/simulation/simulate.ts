@@ -1,4 +1,4 @@
-/** One simulation from its seed to its end: operations and faults, the calm, and the rest that must follow it. */
+/** Runs one simulation from its seed to its end: operations and faults, then a calm in which the fleet must settle. */
 import { Metrics } from '../../src/telemetry/metrics.js';
 import { Fleet, MASTER, textOf } from './fleet.js';
 import type { Disorder } from './network/path.js';

@@ -1,7 +1,7 @@
 /**
- * Fleets under random operations and faults: what must never happen does not, and when the faults are over each becomes
- * what is desired, and rests. `npm run simulate` runs as many seeds as one likes; a failing one is printed with the
- * command that shows it again.
+ * Fleets under random operations and faults. The forbidden never happens, and after the faults each fleet reaches
+ * its desired state and rests. `npm run simulate` runs any number of seeds; a failing one is printed with the
+ * command that repeats it.
  */
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../src/channel/protocol/messages.js';

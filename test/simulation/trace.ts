@@ -1,6 +1,6 @@
 /**
- * Who did what when, for the person who reads a failing seed. Off in most runs: a failing seed is run again with it,
- * and does the same.
+ * The trace of who did what when, for a person who reads a failing seed. It is off in most runs; a failing seed
+ * runs again with it and behaves the same.
  */
 import type { Scheduler } from './scheduler.js';
 

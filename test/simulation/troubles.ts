@@ -1,6 +1,6 @@
 /**
- * Since when each node has been in order, and how much has happened to the fleet lately: what the invariants need to
- * tell a lost node from one that is called lost, and a storm from hard times.
+ * Remembers since when each node is in order, and how much has happened to the fleet lately. The invariants use it
+ * to tell a lost node from one that is called lost, and a storm from hard times.
  */
 import type { Scheduler } from './scheduler.js';
 

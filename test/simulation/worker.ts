@@ -1,4 +1,4 @@
-/** A thread of `npm run simulate`: gets seeds, answers with what became of each, and asks for more. */
+/** A thread of `npm run simulate`: it gets seeds, returns the result of each, and asks for more. */
 import { parentPort } from 'node:worker_threads';
 import { newSharedMetrics, simulate } from './simulate.js';
 

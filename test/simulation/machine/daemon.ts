@@ -1,6 +1,6 @@
 /**
- * One life of Drover on a simulated machine: the real composition roots over what the machine and the network let it
- * do, started and stopped in the order of the real daemon.
+ * One life of Drover on a simulated machine: the real composition roots over the simulated machine and network. It
+ * starts and stops them in the order of the real daemon.
  */
 import type { Transport } from '../../../src/channel/protocol/transport.js';
 import { Master } from '../../../src/master.js';

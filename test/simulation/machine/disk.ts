@@ -1,6 +1,6 @@
 /**
- * The disk of a machine, which outlives its daemons, and the store that one daemon has on it: the real table and watch
- * over writes that take time, fail when the disk is full, and are there or not when the daemon dies.
+ * The disk of a machine, which outlives its daemons, and the store that one daemon has on it. Table and watch are
+ * real. Writes take time and fail when the disk is full; when the daemon dies, each is there whole or not at all.
  */
 import { DroverError } from '../../../src/model/errors.js';
 import { EmbeddedStore } from '../../../src/store/embedded-store.js';

@@ -1,6 +1,6 @@
 /**
- * What one life of a daemon does to the directories, caches and ports of its machine: no files, but what would be in
- * them is remembered by the machine, takes time, and is there or not when the daemon dies.
+ * The effects of one life of a daemon on the directories, caches and ports of its machine. There are no files: the
+ * machine remembers their content. Each effect takes time; when the daemon dies, it is there whole or not at all.
  */
 import type { CallPeer } from '../../../src/channel/protocol/calls.js';
 import { requestBundle } from '../../../src/channel/services/template-relay.js';

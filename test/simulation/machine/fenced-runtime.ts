@@ -1,6 +1,6 @@
 /**
- * A runtime as one life of a daemon sees it: the processes belong to the machine and live on without it; what it asks
- * takes time and what it is told comes in order. The world sees each start and signal at the instant it happens.
+ * A runtime as one life of a daemon sees it. The processes belong to the machine and outlive the daemon. Requests
+ * take time, and events arrive in order. The world sees each start and signal at the instant it happens.
  */
 import type { RuntimeOffer } from '../../../src/model/node.js';
 import type {

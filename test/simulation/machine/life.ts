@@ -1,7 +1,7 @@
 /**
- * One life of a daemon process, from its start to its death: everything that it does to the world, and everything that
- * the world tells it, goes through here. Dead, nothing of it has an effect any more, in the middle of a function too;
- * stopped (SIGSTOP), nothing reaches it until it goes on.
+ * One life of a daemon process, from its start to its death. All its effects on the world, and all events from the
+ * world, pass through here. After its death it has no effect, even in the middle of a function. While it is stopped
+ * (SIGSTOP), no event reaches it.
  */
 import type { Clock, TimerHandle } from '../../../src/loop/clock.js';
 import type { Random } from '../random.js';

@@ -1,6 +1,6 @@
 /**
- * A machine of the simulated fleet: all of it that outlives a daemon. Disks, processes, working directories and cache,
- * programs of others on its ports, and a wall clock that is wrong.
+ * A machine of the simulated fleet: everything that outlives a daemon. It has disks, processes, working
+ * directories, a cache, other programs on its ports, and a wall clock that is wrong.
  */
 import type { NodeCapacity } from '../../../src/model/node.js';
 import { FakeRuntime } from '../../support/control-plane/fake-runtime.js';

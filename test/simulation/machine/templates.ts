@@ -1,4 +1,4 @@
-/** The templates directory of the master's machine: names with a content that changes, and no files. */
+/** The templates directory of the master's machine: names with a changing content, without files. */
 import type { TemplateSource } from '../../../src/master.js';
 import { DroverError } from '../../../src/model/errors.js';
 

@@ -1,4 +1,7 @@
-/** One side of a connection, as the transport of the daemon that holds it: encodes, decodes, and dies with it. */
+/**
+ * One side of a connection, as the transport of the daemon that holds it. It encodes and decodes, and dies with
+ * that daemon.
+ */
 import { type Frame, type Message, messageSchema } from '../../../src/channel/protocol/messages.js';
 import type { Transport } from '../../../src/channel/protocol/transport.js';
 import type { Life } from '../machine/life.js';

@@ -1,4 +1,4 @@
-/** Both ends of a connection and the two pipes between them, each named for the direction that it sends in. */
+/** Both ends of a connection and the two pipes between them, each named for the direction in which it sends. */
 import { ConnectionEnd } from './connection-end.js';
 import type { ConnectionOptions, Direction } from './path.js';
 import { Pipe } from './pipe.js';

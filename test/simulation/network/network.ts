@@ -1,8 +1,7 @@
 /**
- * The network between the machines, as TCP shows it: a connection delivers in order, late, or loses the rest of what
- * was under way when it breaks. A cut drops packets without telling anybody, one way or both; what was not lost with a
- * connection arrives after the heal. A machine that lost its power says nothing; one that lives resets what it does
- * not know.
+ * The network between the machines, as TCP shows it. A connection delivers in order, perhaps late; when it breaks,
+ * it loses what was under way. A cut silently drops packets, one way or both; what its connections kept arrives
+ * after the heal. A machine without power answers nothing; a living one resets a connection that it does not know.
  */
 import type { Transport } from '../../../src/channel/protocol/transport.js';
 import { DroverError } from '../../../src/model/errors.js';

@@ -1,4 +1,4 @@
-/** What lies between a node and the master, and what travels on it. */
+/** The way between a node and the master, and the messages on it. */
 import type { Message } from '../../../src/channel/protocol/messages.js';
 import type { Life } from '../machine/life.js';
 import type { Random } from '../random.js';

@@ -1,4 +1,4 @@
-/** What clients ask of the master, and what they are answered: files written, requests made, each followed to its end. */
+/** The clients of the master: they write files and make requests, and follow each to its answer. */
 
 import type { Master } from '../../../src/master.js';
 import { configurationSchema } from '../../../src/model/configuration.js';

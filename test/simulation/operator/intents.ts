@@ -1,6 +1,6 @@
 /**
- * What clients have asked of instances and have not been answered: a change of what is desired needs one that asked for
- * it, and an answer needs the change. Together: no acknowledged write is lost, and none is made up.
+ * The requests of clients that are not answered yet. A change of the desired state needs a request for it, and an
+ * answer needs the change. So no acknowledged write is lost, and none is made up.
  */
 import type { InstanceRecord } from '../../../src/model/instance.js';
 

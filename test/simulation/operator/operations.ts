@@ -1,6 +1,6 @@
 /**
- * What happens to a simulated fleet, as values: drawn from the seed before it begins, so that a run with fewer of them
- * is the same run up to there.
+ * The operations on a simulated fleet, as values. They are drawn from the seed before the run, so a run with fewer
+ * of them is the same run up to there.
  */
 import type { InstanceState } from '../../../src/model/instance.js';
 import type { RestartPolicy } from '../../../src/model/stopping.js';

@@ -1,4 +1,4 @@
-/** Carries out operations on a fleet: what clients, applications, machines and networks do to it. */
+/** Carries out operations on a fleet: the actions of clients, applications, machines and networks. */
 
 import { type Fleet, MASTER } from '../fleet.js';
 import type { Machine } from '../machine/machine.js';
