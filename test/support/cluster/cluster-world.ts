@@ -1,6 +1,6 @@
 /**
- * A master and nodes in one process that meet over real TLS sockets on loopback: the control plane with fake runtimes,
- * the real authority, members, cluster port, memberships and transports.
+ * A master and nodes in one process that meet over real TLS sockets on loopback. Authority, members, cluster port,
+ * memberships and transports are real; the runtimes are fakes.
  */
 import { pino } from 'pino';
 import { ClusterServer } from '../../../src/channel/master/cluster-server.js';

@@ -1,4 +1,4 @@
-/** A transport whose frames a test can hold back, let through late, or lose with the connection. */
+/** A transport whose frames a test can hold back, deliver late, or lose with the connection. */
 import type { Frame, Message } from '../../../src/channel/protocol/messages.js';
 import type { Transport } from '../../../src/channel/protocol/transport.js';
 

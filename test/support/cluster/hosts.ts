@@ -1,6 +1,6 @@
 /**
- * Several hosts on one machine: network namespaces joined by a bridge, each with an address of its own. A host can be
- * cut off without a reset (its packets go nowhere) and joined again. Needs root and iproute2.
+ * Several hosts on one machine: network namespaces joined by a bridge, each with an address of its own. A test can
+ * cut a host off without a reset (its packets are lost) and join it again. Needs root and iproute2.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** A second node under test: the executable as a wrapper alone, on a root of its own, joined to a master by its token. */
+/** A second node under test: the executable as a wrapper alone, on its own root, joined to a master by its token. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** A TCP proxy between two peers of a test: slow, deaf (bytes vanish, nothing is closed), or cut off. */
+/** A TCP proxy between two peers of a test: slow, deaf (bytes vanish, no connection is closed), or cut off. */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Transform, type TransformCallback } from 'node:stream';

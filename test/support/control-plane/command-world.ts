@@ -1,6 +1,6 @@
 /**
  * The command tree over a real master with one wrapper and real configuration files, in one process: what a line
- * prints and does. Only templates and extensions are as simple as the tests need them.
+ * prints and does. Templates and extensions are fakes, as simple as the tests allow.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** A configurations directory, a store that notes its transactions, and between them the files' part and its controller. */
+/**
+ * A configurations directory, a store that records its transactions, and between them the files' part and its
+ * controller.
+ */
 import { mkdtempSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * One master and its wrappers in one process, with fake runtimes and an installation that only remembers: the real
- * controllers, channel and stores, for tests and benchmarks of what they decide together.
+ * One master and its wrappers in one process, for tests and benchmarks of their decisions. Controllers, channel and
+ * stores are real. The runtimes are fakes, and the installation only records.
  */
 import { pino } from 'pino';
 import type { Service } from '../../../src/channel/protocol/calls.js';

@@ -1,4 +1,4 @@
-/** Facts of `why` about a world that is well; each test changes what it is about. */
+/** Facts of `why` about a world in order; each test changes the part that it is about. */
 import type { ContactView, PlacementView, ServiceView } from '../../../src/explain/decisions.js';
 import type { ConfigurationFacts, InstanceFacts } from '../../../src/explain/facts.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';

@@ -1,6 +1,6 @@
 /**
- * One master under both its doors: the command tree and the API server, in one process. What a
- * route answers is held to the API's description, and can be laid beside what its command prints.
+ * One master with both its doors, the command tree and the API server, in one process. It checks each route's
+ * answer against the API's description, and a test can compare it with the output of the command.
  */
 import { z } from 'zod';
 import { InstanceTokens } from '../../../src/api/access/tokens.js';

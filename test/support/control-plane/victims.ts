@@ -1,4 +1,4 @@
-/** Victims and replacements as the reconcilers gather them, for tests of what is decided about them. */
+/** Victims and replacements as the reconcilers gather them, for tests of the decisions about them. */
 import type { Outlook, Replacement, Victim } from '../../../controllers/master/replacement/facts.js';
 
 export const FITS: Outlook = { obstacle: null, recheckInMs: null, isAtMaximum: false };

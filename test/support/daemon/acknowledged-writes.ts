@@ -1,6 +1,6 @@
 /**
- * What a client was promised: every acknowledged write, to be compared with what can be read. A write that got no
- * answer may have happened or not, so it promises nothing.
+ * The writes that a client was promised: every acknowledged one, to be compared with what can be read. A write
+ * without an answer may have happened or not, so it promises nothing.
  */
 import { expect } from 'vitest';
 import type { ApiClient } from '../api/api-client.js';

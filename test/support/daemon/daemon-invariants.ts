@@ -1,4 +1,4 @@
-/** The end of every end-to-end test: desired equals observed, and nothing is left after Ctrl-C. */
+/** The end of every end-to-end test: desired equals observed, and no process or file is left after Ctrl-C. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { InstanceInfo } from '../../../src/model/instance.js';

@@ -1,4 +1,4 @@
-/** The executable as a child process: what it printed, and how it ended. Needs `npm run build`. */
+/** The executable as a child process: its output, and how it ended. Needs `npm run build`. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

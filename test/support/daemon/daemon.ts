@@ -1,6 +1,6 @@
 /**
- * A node under test: the real executable on a temporary root with ports of its own, started, killed and started
- * again as the test likes. `finish` checks the invariants of RELIABILITY.md and leaves nothing behind.
+ * A node under test: the real executable on a temporary root with its own ports. The test starts it, kills it and
+ * starts it again. `finish` checks the invariants of RELIABILITY.md and removes everything.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

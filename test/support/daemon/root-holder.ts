@@ -1,4 +1,7 @@
-/** A program that takes the lock of the root in its argument: prints one line, `held` or why not, and stays if it has it. */
+/**
+ * A program that takes the lock of the root in its argument. It prints one line, `held` or the reason why not, and
+ * stays if it holds the lock.
+ */
 import { prepareRoot } from '../../../src/node/root.js';
 import { acquireRootLock } from '../../../src/node/root-lock.js';
 

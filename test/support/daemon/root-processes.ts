@@ -1,6 +1,6 @@
 /**
- * The processes of one node's root as the system shows them: its owner, its session owners with the shells of their sessions,
- * and everything with its mark in the environment. Watches all the time that no instance ever has two runs alive.
+ * The processes of one node's root as the system shows them: its owner, its session owners with their shells, and
+ * every process with its mark in the environment. It watches all the time that no instance has two runs alive.
  */
 import { readFileSync } from 'node:fs';
 import { ProcessTable, readProcess } from '../../../src/runtime/process-table.js';

@@ -1,6 +1,6 @@
 /**
- * One daemon for all tests of a file: a start costs as much as most tests. Each test begins on a node without
- * configurations, instances and templates; one that fails takes the daemon with it, and the next test gets a new one.
+ * One daemon for all tests of a file, because a start costs as much as most tests. Each test begins on a node
+ * without configurations, instances and templates. After a failed test the next one gets a new daemon.
  */
 import { afterAll, afterEach, beforeEach } from 'vitest';
 import { DaemonWorld, type DaemonWorldOptions, failedOf } from './daemon.js';

@@ -1,6 +1,7 @@
 /**
- * A program that writes to a store without pause until it is killed, for `store-crash.test.ts`. Prints one line of JSON
- * for the opening and one for each acknowledged transaction. Usage: node store-writer.js DIRECTORY
+ * A program that writes to a store without pause until it is killed, for `store-crash.test.ts`. It prints one line
+ * of JSON for the opening and one for each acknowledged transaction.
+ * Usage: node store-writer.js DIRECTORY
  */
 import { openStore } from '../../../src/store/lmdb/open.js';
 import type { Operation, Store } from '../../../src/store/store.js';

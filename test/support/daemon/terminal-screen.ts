@@ -1,4 +1,4 @@
-/** What a person sees on a terminal after some output: the few control sequences that a line editor uses. */
+/** What a person sees on a terminal after some output. It knows the few control sequences that a line editor uses. */
 
 const SEQUENCE = /\x1b\[(\??[\d;]*)([A-Za-z])/y;
 
