@@ -43,9 +43,7 @@ export function buildProgram(version: string): Command {
 
   program
     .command('join')
-    .description(
-      'make a directory a node of the cluster that a join token is of; "drover start" then joins it',
-    )
+    .description('make a directory a node of the cluster of a join token; "drover start" then joins it')
     .argument('<token>', 'printed by "drover token" on the master')
     .requiredOption('--master <host:port>', "the master's address and cluster port")
     .option('--root <directory>', "the node's directory", '.')

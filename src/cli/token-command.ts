@@ -67,7 +67,7 @@ async function execute(configuration: NodeConfiguration, key: string, command: s
   if (!response.ok)
     throw new DroverError(
       'DRV_NODE_DISCONNECTED',
-      `what answers at ${url} is not this master, or it is not ready (status ${response.status})`,
+      `the server at ${url} is not this master, or it is not ready (status ${response.status})`,
     );
   return answerSchema.parse(await response.json()).output;
 }

@@ -45,7 +45,7 @@ export class MasterState {
         onDecodeError: (id, error) =>
           logger.error(
             { err: error, key: prefix + id },
-            `the changed record ${prefix}${id} cannot be read: going on with what was known of it`,
+            `the changed record ${prefix}${id} cannot be read: keeping its last value`,
           ),
         onListenerError: (error) => logger.error({ err: error }, `a listener of ${prefix} failed`),
       });

@@ -1,6 +1,6 @@
 /**
  * Remembers since when each node is in order, and how much has happened to the fleet lately. The invariants use it
- * to tell a lost node from one that is called lost, and a storm from hard times.
+ * to tell a lost node from one that is only called lost, and needless creations from those that faults caused.
  */
 import type { Scheduler } from './scheduler.js';
 
