@@ -129,7 +129,7 @@ export class InstanceWriter {
   }
 
   /**
-   * Starts, stops or restarts an instance. A request for the present state changes nothing. Throws
+   * Starts, stops or restarts an instance. A start of one that is up, or a second stop, changes nothing. Throws
    * DRV_INSTANCE_UNKNOWN.
    */
   async setLifecycle(id: string, target: 'start' | 'stop' | 'restart'): Promise<void> {
@@ -166,8 +166,8 @@ export class InstanceWriter {
   }
 
   /**
-   * Creates the instances that `make` derives from the newest configuration; resolves with their ids. It tries
-   * again after a conflict, until `make` returns undefined.
+   * Creates the instances that `make` derives from the newest configuration; resolves with their ids. After a
+   * conflict it tries again, a bounded number of times. Resolves with undefined when `make` returns undefined.
    */
   async #create(
     configurationName: string,

@@ -61,8 +61,8 @@ export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
 /**
  * Whether an instance counts. It does when it is wanted and CREATING or ONLINE, and when it is OFFLINE but not on a
  * lost node, which restarts it in place.
- * A stopped static instance keeps its slot: its data is on its node and nowhere else. So does one that has
- * finished: another one in its place would be the restart that its policy forbids.
+ * A static instance counts unless it is being removed: its data is on its node and nowhere else. A finished one
+ * counts, too: another one in its place would be the restart that its policy forbids.
  */
 export function countsTowardsMinimum(instance: CountedInstance): boolean {
   if (instance.goal === 'remove') return false;
