@@ -55,7 +55,7 @@ function standsOnLostNode({ desired, placement, status }: InstanceRecord, { node
   return status.state !== 'STOPPED' && nodes.get(placement.nodeId)?.value.condition === 'lost';
 }
 
-/** The draining nodes that hold the instance, its original, or a replacement of it. */
+/** The draining nodes that hold the instance, its original of now or of before, or a replacement of it. */
 function drainsOf(change: Change<InstanceRecord>, facts: WakeFacts): Set<string> {
   const draining = facts.draining.get(true);
   const concerned = new Set<string>();
@@ -66,17 +66,18 @@ function drainsOf(change: Change<InstanceRecord>, facts: WakeFacts): Set<string>
   const nodes = [
     before?.placement?.nodeId,
     after?.placement?.nodeId,
-    nodeOf((after ?? before)?.replaces),
+    nodeOf(after?.replaces ?? before?.replaces),
     ...[...facts.replacements.get(id)].map(nodeOf),
   ];
   for (const nodeId of nodes) if (nodeId !== undefined && draining.has(nodeId)) concerned.add(nodeId);
   return concerned;
 }
 
-/** The originals of the pairs that the instance belongs to. */
-function originalsOf({ id, after }: Change<InstanceRecord>, facts: WakeFacts): string[] {
+/** The originals of the pairs that the instance belongs to, or belonged to until this change. */
+function originalsOf({ id, before, after }: Change<InstanceRecord>, facts: WakeFacts): string[] {
   if (after === undefined) return [];
-  const originals = after.replaces === undefined ? [] : [after.replaces];
+  const replaced = after.replaces ?? before?.replaces;
+  const originals = replaced === undefined ? [] : [replaced];
   return facts.replacements.get(id).size > 0 ? [...originals, id] : originals;
 }
 

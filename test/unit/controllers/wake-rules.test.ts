@@ -210,6 +210,11 @@ describe('a change of an instance wakes', () => {
       ['replacement old2aa'],
     ],
     [
+      'the drain of what it replaced, and its former pair: it is one like others from now on',
+      putInstance('new1aa', up('alpha')),
+      ['drain beta', 'replacement old1aa'],
+    ],
+    [
       'the drain that lost a replacement, and what waits for its place',
       remove(instanceKey('new1aa')),
       ['drain beta', 'instance-cleanup revisions/f00', 'minimum-service lobby +20', ...PLACE_FREED],
