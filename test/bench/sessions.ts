@@ -109,7 +109,7 @@ async function manyRows(tool: Tool): Promise<Row[]> {
 async function idleRow(daemon: BenchDaemon, tool: Tool): Promise<Row> {
   // The garbage of the starts is collected in the first half minute; idle is what comes after.
   await delay(30_000);
-  const ours = [daemon.pid, keeperOf(daemon, tool)];
+  const ours = [daemon.pid, sessionOwnerOf(daemon, tool)];
   const servers = serversOf(daemon, tool);
   const before = { ours: await ticksOf(ours), servers: await ticksOf(servers) };
   await delay(IDLE_SECONDS * 1000);
@@ -129,7 +129,7 @@ async function idleRow(daemon: BenchDaemon, tool: Tool): Promise<Row> {
 /** Measured on the runtime: the API says ONLINE of what was online before, also while it is being taken up. */
 async function adoptionRow(daemon: BenchDaemon, tool: Tool): Promise<Row> {
   const before = new Set((await daemon.instances()).map(({ processPid }) => processPid));
-  const sessionOwner = keeperOf(daemon, tool);
+  const sessionOwner = sessionOwnerOf(daemon, tool);
   await daemon.kill();
   process.kill(sessionOwner, 'SIGKILL');
   const { rootId, sockets, data, instanceLogs } = await prepareRoot(daemon.root);
@@ -178,7 +178,7 @@ async function putConfiguration(daemon: BenchDaemon, tool: Tool, minimum: number
 }
 
 /** Its standard error is the log beside its socket. */
-function keeperOf(daemon: BenchDaemon, tool: Tool): number {
+function sessionOwnerOf(daemon: BenchDaemon, tool: Tool): number {
   const log = join(daemon.root, 'data', 'sockets', `${tool}.log`);
   const found = readdirSync('/proc').find((entry) => {
     try {
