@@ -15,7 +15,7 @@ export interface FaultFacts {
   readonly owners: ReadonlyMap<string, string>;
   /** The records say what the files say. */
   readonly isStored: boolean;
-  /** Why the store refused the last write; undefined: it accepted it. */
+  /** Why the store refused the last write; undefined: it accepted it, or nothing was left to write. */
   readonly refusal: string | undefined;
   /** The faults of the last report, one for each file. */
   readonly told: readonly ConfigurationFileError[];

@@ -6,7 +6,7 @@ import type { Mirrored } from '../../../src/store/mirror.js';
 export interface OwnerFacts {
   readonly files: ReadonlyMap<string, Reading>;
   /** The present records, by name. */
-  readonly held: ReadonlyMap<string, Mirrored<ConfigurationRecord>>;
+  readonly records: ReadonlyMap<string, Mirrored<ConfigurationRecord>>;
 }
 
 /**
@@ -14,9 +14,9 @@ export interface OwnerFacts {
  * exists and says no other name: a broken file keeps its name. Otherwise the first file, in order of file names,
  * that says the name owns it.
  */
-export function ownersOf({ files, held }: OwnerFacts): ReadonlyMap<string, string> {
+export function ownersOf({ files, records }: OwnerFacts): ReadonlyMap<string, string> {
   const owners = new Map<string, string>();
-  for (const [name, { value }] of held) {
+  for (const [name, { value }] of records) {
     // The record's node does not matter: after a change of the node's id the files are the same ones.
     const reading = files.get(value.sourceFile);
     if (reading !== undefined && (reading.kind === 'broken' || says(reading, name)))

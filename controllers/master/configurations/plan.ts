@@ -43,6 +43,8 @@ export type RecordChange =
 export type ConfigurationStep =
   /** One transaction. Every change stands for itself, so the next round can go on after any of them. */
   | { readonly do: 'write'; readonly changes: readonly RecordChange[] }
+  /** What the store refused last need not be written any more. */
+  | { readonly do: 'forget-refusal' }
   | { readonly do: 'report'; readonly faults: readonly ConfigurationFileError[] };
 
 export function plan(facts: ConfigurationFacts): Plan<ConfigurationStep> {
@@ -52,6 +54,7 @@ export function plan(facts: ConfigurationFacts): Plan<ConfigurationStep> {
   if (!isDeepStrictEqual(faults, facts.told)) steps.push({ do: 'report', faults });
   for (let from = 0; from < changes.length; from += CHANGES_AT_ONCE)
     steps.push({ do: 'write', changes: changes.slice(from, from + CHANGES_AT_ONCE) });
+  if (changes.length === 0 && facts.refusal !== undefined) steps.push({ do: 'forget-refusal' });
   return { steps };
 }
 
@@ -67,14 +70,14 @@ export function decide(facts: ConfigurationFacts): {
 }
 
 function* puts(
-  { nodeId, files, held }: ConfigurationFacts,
+  { nodeId, files, records }: ConfigurationFacts,
   owners: ReadonlyMap<string, string>,
 ): Generator<RecordChange> {
   for (const [name, file] of owners) {
     const reading = files.get(file);
     if (reading?.kind !== 'valid') continue;
     const { parsed } = reading;
-    const present = held.get(name);
+    const present = records.get(name);
     const isNewContent = present?.value.hash !== parsed.hash;
     const isSameSource = present?.value.sourceFile === file && present.value.sourceNode === nodeId;
     if (!isNewContent && isSameSource) continue;
@@ -83,10 +86,10 @@ function* puts(
 }
 
 function* removals(
-  { nodeId, held }: ConfigurationFacts,
+  { nodeId, records }: ConfigurationFacts,
   owners: ReadonlyMap<string, string>,
 ): Generator<RecordChange> {
-  for (const [name, { value, revision }] of held) {
+  for (const [name, { value, revision }] of records) {
     if (isBroughtBy(value, nodeId) && !owners.has(name))
       yield { do: 'remove', name, file: value.sourceFile, expectedRevision: revision };
   }

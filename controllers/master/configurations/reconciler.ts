@@ -39,7 +39,7 @@ export class Configurations implements Reconciler<ConfigurationFacts, Configurat
       files: source.files ?? new Map(),
       suspects: new Set(source.suspects),
       directoryFault: source.fault,
-      held: new Map(configurations.entries()),
+      records: new Map(configurations.entries()),
       refusal: this.#refusal === undefined ? undefined : publicMessage(this.#refusal),
       told: this.#report.told,
     };
@@ -51,12 +51,15 @@ export class Configurations implements Reconciler<ConfigurationFacts, Configurat
         return this.#report.tell(step.faults);
       case 'write':
         return this.#write(step.changes);
+      case 'forget-refusal':
+        this.#refusal = undefined;
+        return;
       default:
         return step satisfies never;
     }
   }
 
-  /** What the store threw at the last write; undefined: it accepted it. */
+  /** What the store threw at the last write; undefined: it accepted it, or nothing is left to write. */
   get refusal(): unknown {
     return this.#refusal;
   }

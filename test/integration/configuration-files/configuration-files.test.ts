@@ -335,6 +335,20 @@ describe('while it runs', () => {
     await untilErrors();
   });
 
+  test('says nothing of what the store refused before, once there was nothing to write', async () => {
+    const files = await world.start({ 'a.json': { command: 'one' } });
+    world.store.failure = new Error('disk full');
+    await expect(files.put('a', { command: 'two' })).rejects.toThrow('disk full');
+    await world.write('a.json', { command: 'one' });
+    await files.reload();
+    const told = world.lines('not stored yet');
+    world.store.failure = undefined;
+    await world.write('a.json', { command: 'three' });
+    await files.reload();
+    expect(await world.stored()).toEqual(['a three a.json']);
+    expect(world.lines('not stored yet')).toEqual(told);
+  });
+
   test('does nothing any more once it is stopped', async () => {
     const files = await world.start({ 'a.json': { command: 'one' } });
     await files.stop();

@@ -29,21 +29,21 @@ function readings(files: Record<string, string>): Map<string, Reading> {
 interface World {
   readonly files?: Record<string, string>;
   /** By name, `file content`, then the node that brought it, default this one; `-`: it names none. */
-  readonly held?: Record<string, string>;
+  readonly records?: Record<string, string>;
   readonly suspects?: string[];
   readonly isRead?: boolean;
   readonly refusal?: string;
   readonly told?: ConfigurationFacts['told'];
 }
 
-function factsOf({ files = {}, held = {}, suspects = [], isRead = true, refusal, told = [] }: World) {
+function factsOf({ files = {}, records = {}, suspects = [], isRead = true, refusal, told = [] }: World) {
   return {
     nodeId: 'n1',
     isRead,
     files: readings(files),
     suspects: new Set(suspects),
     directoryFault: undefined,
-    held: new Map(Object.entries(held).map(([name, text]) => [name, recordFrom(text)])),
+    records: new Map(Object.entries(records).map(([name, text]) => [name, recordFrom(text)])),
     refusal,
     told,
   };
@@ -112,15 +112,15 @@ describe('the plan', () => {
       { x: 'a.json x:one', y: 'b.json y:two' },
       ['put y one from a.json over 7', 'put x two from b.json over 7'],
     ],
-  ])('%s', (_title, files, held, expected) => {
-    expect(plan({ files, held })).toEqual(expected);
+  ])('%s', (_title, files, records, expected) => {
+    expect(plan({ files, records })).toEqual(expected);
   });
 
   test('calls no name taken by a file that is just being renamed', () => {
     const files = { 'a.json': 'x:one', 'b.json': 'x:one' };
-    const held = { x: 'a.json x:one' };
-    expect(plan({ files, held, suspects: ['a.json'] })).toEqual([]);
-    expect(plan({ files, held })).toEqual(['error b.json name']);
+    const records = { x: 'a.json x:one' };
+    expect(plan({ files, records, suspects: ['a.json'] })).toEqual([]);
+    expect(plan({ files, records })).toEqual(['error b.json name']);
   });
 });
 
@@ -153,12 +153,12 @@ describe('a source', () => {
       { x: 'a.json x:one n2' },
       ['error a.json syntax'],
     ],
-  ])('%s', (_title, files, held, expected) => {
-    expect(plan({ files, held })).toEqual(expected);
+  ])('%s', (_title, files, records, expected) => {
+    expect(plan({ files, records })).toEqual(expected);
   });
 
   test('that was never read removes nothing', () => {
-    expect(plan({ held: { x: 'a.json x:one n1' }, isRead: false })).toEqual([]);
+    expect(plan({ records: { x: 'a.json x:one n1' }, isRead: false })).toEqual([]);
   });
 });
 
@@ -166,12 +166,12 @@ describe('many changes', () => {
   const files = Object.fromEntries(
     Array.from({ length: 120 }, (_, index) => [`${index}.json`, `c${index}:new`]),
   );
-  const held = Object.fromEntries(
+  const records = Object.fromEntries(
     Array.from({ length: 120 }, (_, index) => [`c${index + 60}`, `${index + 60}.json c${index + 60}:old`]),
   );
 
   test('are written in transactions of at most 50, additions and edits before removals', () => {
-    const { steps } = planSteps(factsOf({ files, held }));
+    const { steps } = planSteps(factsOf({ files, records }));
     const batches = steps.map((step) => (step.do === 'write' ? step.changes.map((change) => change.do) : []));
     expect(batches.map((changes) => changes.length)).toEqual([50, 50, 50, 30]);
     const order = batches.flat();
@@ -180,11 +180,11 @@ describe('many changes', () => {
   });
 
   test('may end after any transaction: the next round makes the rest, and then nothing', () => {
-    const facts = factsOf({ files, held });
+    const facts = factsOf({ files, records });
     for (let written = 0; written <= 4; written++) {
       const after = written === 0 ? facts : afterBatches(facts, written);
       const rest = afterBatches(after, Number.POSITIVE_INFINITY);
-      expect([...rest.held.keys()].sort()).toEqual(
+      expect([...rest.records.keys()].sort()).toEqual(
         Object.values(files)
           .map((text) => text.split(':')[0])
           .sort(),
@@ -196,12 +196,12 @@ describe('many changes', () => {
   test('that exchange names may end in the middle, too', () => {
     const facts = factsOf({
       files: { 'a.json': 'y:one', 'b.json': 'x:two' },
-      held: { x: 'a.json x:one', y: 'b.json y:two' },
+      records: { x: 'a.json x:one', y: 'b.json y:two' },
     });
     const [first] = decide(facts).changes;
-    const half = first === undefined ? facts : { ...facts, held: applied(facts.held, [first]) };
+    const half = first === undefined ? facts : { ...facts, records: applied(facts.records, [first]) };
     expect(decide(half).changes).toHaveLength(1);
-    expect(decide({ ...half, held: applied(half.held, decide(half).changes) }).changes).toEqual([]);
+    expect(decide({ ...half, records: applied(half.records, decide(half).changes) }).changes).toEqual([]);
   });
 });
 
@@ -209,14 +209,14 @@ describe('many changes', () => {
 function afterBatches(facts: ConfigurationFacts, count: number): ConfigurationFacts {
   const writes = planSteps(facts).steps.filter((step) => step.do === 'write');
   const changes = writes.slice(0, count).flatMap((step) => step.changes);
-  return { ...facts, held: applied(facts.held, changes) };
+  return { ...facts, records: applied(facts.records, changes) };
 }
 
 function applied(
-  held: ConfigurationFacts['held'],
+  records: ConfigurationFacts['records'],
   changes: readonly RecordChange[],
-): ConfigurationFacts['held'] {
-  const next = new Map(held);
+): ConfigurationFacts['records'] {
+  const next = new Map(records);
   for (const change of changes) {
     if (change.do === 'remove') next.delete(change.name);
     else {
@@ -241,15 +241,20 @@ describe('the report of faults', () => {
   });
 
   test('is taken back when the fault is gone, but not while somebody is writing', () => {
-    const held = { x: 'a.json x:one' };
-    expect(reported({ files: { 'a.json': 'x:one' }, held, told })).toEqual(['report']);
-    expect(reported({ files: { 'a.json': 'x:one' }, held, told, suspects: ['b.json'] })).toEqual([]);
+    const records = { x: 'a.json x:one' };
+    expect(reported({ files: { 'a.json': 'x:one' }, records, told })).toEqual(['report']);
+    expect(reported({ files: { 'a.json': 'x:one' }, records, told, suspects: ['b.json'] })).toEqual([]);
   });
 
   test('tells of a store that refuses, as long as there is something to write', () => {
     const refusal = 'disk full';
     expect(reported({ files: { 'a.json': 'x:one' }, refusal })).toEqual(['report *.json', 'write']);
-    expect(reported({ refusal })).toEqual([]);
+  });
+
+  test('forgets what the store refused when there is nothing to write any more', () => {
+    const refusal = 'disk full';
+    expect(reported({ refusal })).toEqual(['forget-refusal']);
+    expect(reported({})).toEqual([]);
   });
 });
 
