@@ -54,7 +54,7 @@ export class InstanceWriter {
     this.#options = options;
     this.#records = { store: options.store, mirror: options.instances, keyOf: instanceKey };
     options.instances.onChange((id, after) => {
-      if (this.#awaitingPlacement.size > 0 && (after === undefined || isJudged(after.value)))
+      if (this.#awaitingPlacement.size > 0 && (after === undefined || isAnswered(after.value)))
         this.#awaitingPlacement.get(id)?.();
     });
   }
@@ -166,6 +166,26 @@ export class InstanceWriter {
   }
 
   /**
+   * Removes one instance of a pair, in a transaction that fails unless the other one stays wanted: of two removals at
+   * once, the second fails. Resolves with false, and writes nothing, when the two are no pair any more or one of them
+   * is not wanted. Throws DRV_STORE_CONFLICT when one of the two changes meanwhile.
+   */
+  async removeOfPair(id: string, staying: string): Promise<boolean> {
+    const { store, instances } = this.#options;
+    const going = instances.get(id);
+    const other = instances.get(staying);
+    if (going?.value.desired.goal !== 'run' || other?.value.desired.goal !== 'run') return false;
+    if (going.value.replaces !== staying && other.value.replaces !== id) return false;
+    const value = withGoal(going.value, 'remove');
+    const revision = await store.transact([
+      { do: 'update', key: instanceKey(id), value, expectedRevision: going.revision },
+      { do: 'check', key: instanceKey(staying), expectedRevision: other.revision },
+    ]);
+    await instances.until(revision);
+    return true;
+  }
+
+  /**
    * Creates the instances that `make` derives from the newest configuration; resolves with their ids. After a
    * conflict it tries again, a bounded number of times. Resolves with undefined when `make` returns undefined.
    */
@@ -261,7 +281,7 @@ export class InstanceWriter {
   async #afterPlacement(id: string): Promise<InstanceRecord | undefined> {
     const { instances, clock } = this.#options;
     const current = instances.get(id)?.value;
-    if (current === undefined || isJudged(current)) return current;
+    if (current === undefined || isAnswered(current)) return current;
     let timer: TimerHandle | undefined;
     await new Promise<void>((resolve) => {
       this.#awaitingPlacement.set(id, resolve);
@@ -288,7 +308,7 @@ const NEW_STATUS: Omit<InstanceStatus, 'lastHeartbeat'> = {
 };
 
 /** True when a placement pass has looked at the instance: it has a node, or a message says why it has none. */
-function isJudged(record: InstanceRecord): boolean {
+function isAnswered(record: InstanceRecord): boolean {
   return record.placement !== null || record.status.message !== null;
 }
 

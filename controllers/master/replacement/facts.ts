@@ -31,8 +31,8 @@ export interface Original {
 export interface Victim extends Original {
   readonly configurationName: string;
   readonly static: boolean;
-  /** The victim is itself a replacement, and its original still stands elsewhere. */
-  readonly isSpare: boolean;
+  /** The original that the victim was itself made to replace, while it still stands elsewhere; else null. */
+  readonly spareFor: string | null;
   readonly outlook: Outlook;
 }
 

@@ -5,10 +5,10 @@ import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
-import type { MoveStep } from './moves.js';
+import type { MoveStep, RemoveStep } from './moves.js';
 
 export interface MoverOptions {
-  readonly writer: Pick<InstanceWriter, 'replace' | 'remove'>;
+  readonly writer: Pick<InstanceWriter, 'replace' | 'removeOfPair'>;
   readonly instances: MirrorReader<InstanceRecord>;
   readonly logger: Logger;
 }
@@ -21,8 +21,8 @@ export class Mover {
   }
 
   /**
-   * Performs one step. `cause` opens the log line. Throws Conflict when the instance or its configuration changed
-   * meanwhile.
+   * Performs one step. `cause` opens the log line. Throws Conflict or DRV_STORE_CONFLICT when the instance, the other
+   * one of its pair, or its configuration changed meanwhile.
    */
   async perform(step: MoveStep, cause: string): Promise<void> {
     switch (step.do) {
@@ -49,15 +49,15 @@ export class Mover {
     );
   }
 
-  async #remove({ id, why }: MoveStep & { do: 'remove' }, cause: string): Promise<void> {
-    await this.#options.writer.remove(id).catch(asConflict);
+  async #remove({ id, staying, why }: RemoveStep, cause: string): Promise<void> {
+    if (!(await this.#options.writer.removeOfPair(id, staying)))
+      throw new Conflict(`${id} and ${staying} are no pair any more, or one of them is not wanted`);
     this.#options.logger.info({ instance: id }, `${cause}: ${id} is removed: ${why}`);
   }
 }
 
-/** Throws Conflict when the instance or its configuration went between observing and writing. */
+/** Throws Conflict when the configuration went between observing and writing. */
 function asConflict(error: unknown): never {
-  if (DroverError.is(error, 'DRV_INSTANCE_UNKNOWN') || DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN'))
-    throw new Conflict(error.message);
+  if (DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN')) throw new Conflict(error.message);
   throw error;
 }

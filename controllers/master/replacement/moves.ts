@@ -15,7 +15,15 @@ export type MoveStep =
   | { readonly do: 'create'; readonly id: string }
   /** A replacement instead of the instance, in one write. */
   | { readonly do: 'replace'; readonly id: string }
-  | { readonly do: 'remove'; readonly id: string; readonly why: string };
+  | RemoveStep;
+
+/** The instance goes, as long as `staying`, the other one of its pair, is wanted. */
+export interface RemoveStep {
+  readonly do: 'remove';
+  readonly id: string;
+  readonly staying: string;
+  readonly why: string;
+}
 
 export function planMoves(judged: readonly Judged[], remainingMs: number): Plan<MoveStep> {
   const recheckInMs = Math.min(...judged.map((one) => recheckOf(one, remainingMs)));
@@ -43,14 +51,16 @@ function stepsOf(moving: readonly Judged[]): MoveStep[] {
   let free = isPlacing || busy.length >= atOnce(moving.length) ? 0 : 1;
   for (const { victim, verdict } of moving) {
     const { id } = victim;
-    if (verdict.kind === 'remove') steps.push({ do: 'remove', id, why: whyRemoved(victim) });
+    if (verdict.kind === 'remove') {
+      const { staying } = verdict;
+      steps.push({ do: 'remove', id, staying, why: whyRemoved(victim, staying) });
+    }
     if ((verdict.kind === 'create' || verdict.kind === 'replace') && free-- > 0)
       steps.push({ do: verdict.kind, id });
   }
   return steps;
 }
 
-function whyRemoved({ isSpare, replacement }: Victim): string {
-  if (isSpare || replacement === undefined) return 'what it was made to replace still stands';
-  return `${replacement.id} has taken its place`;
+function whyRemoved({ spareFor }: Victim, staying: string): string {
+  return spareFor === null ? `${staying} has taken its place` : 'what it was made to replace still stands';
 }

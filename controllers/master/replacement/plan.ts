@@ -4,9 +4,10 @@
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { PairFacts } from './facts.js';
+import type { RemoveStep } from './moves.js';
 
 export type PairStep =
-  | { readonly do: 'remove'; readonly id: string; readonly why: string }
+  | RemoveStep
   /** The instance replaces nothing any more; it is now one like others. */
   | { readonly do: 'release'; readonly id: string };
 
@@ -15,9 +16,11 @@ export function plan({ original, isMoving, condition }: PairFacts): Plan<PairSte
   if (replacement === undefined || isMoving || goal !== 'run') return { steps: [] };
   // The instances of a node that is away cannot be judged or stopped before it is back.
   if (condition !== 'connected') return { steps: [] };
+  const other = replacement.id;
   const isBetter = !isUp && replacement.isUp;
   if (replacement.players === 0 && !isBetter)
-    return { steps: [{ do: 'remove', id: replacement.id, why: `${id} stays, its move was called off` }] };
-  if (players === 0) return { steps: [{ do: 'remove', id, why: `${replacement.id} has taken its place` }] };
-  return { steps: [{ do: 'release', id: replacement.id }] };
+    return { steps: [{ do: 'remove', id: other, staying: id, why: `${id} stays, its move was called off` }] };
+  if (players === 0)
+    return { steps: [{ do: 'remove', id, staying: other, why: `${other} has taken its place` }] };
+  return { steps: [{ do: 'release', id: other }] };
 }

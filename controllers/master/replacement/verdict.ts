@@ -15,8 +15,8 @@ export type Verdict =
   | { readonly kind: 'create' }
   /** Remove it and make its replacement in one transaction. */
   | { readonly kind: 'replace' }
-  /** Remove it: its replacement is up, or there is nothing to wait for. */
-  | { readonly kind: 'remove' }
+  /** Remove it: its replacement is up, or there is nothing to wait for. `staying` is the other one of the pair. */
+  | { readonly kind: 'remove'; readonly staying: string }
   | { readonly kind: 'starting'; readonly replacement: Replacement }
   | { readonly kind: 'players'; readonly isStoppedFirst: boolean }
   | { readonly kind: 'stuck'; readonly why: string }
@@ -44,17 +44,18 @@ export function movingOf(judged: readonly Judged[]): Judged[] {
 }
 
 function judge(victim: Victim, remainingMs: number): Verdict {
-  const { goal, isUp, isSpare, outlook, replacement } = victim;
+  const { goal, isUp, spareFor, outlook, replacement } = victim;
   if (goal === 'ending') return { kind: 'ending' };
   if (victim.static) return { kind: 'static' };
   const hasGuests = victim.players > 0 && remainingMs > 0;
   // The original that it was made for gets another replacement, elsewhere.
-  if (isSpare) return hasGuests ? { kind: 'players', isStoppedFirst: false } : { kind: 'remove' };
+  if (spareFor !== null)
+    return hasGuests ? { kind: 'players', isStoppedFirst: false } : { kind: 'remove', staying: spareFor };
   if (replacement === undefined) {
     if (outlook.obstacle !== null) return { kind: 'stuck', why: outlook.obstacle };
     if (isUp && !outlook.isAtMaximum) return { kind: 'create' };
     return hasGuests ? { kind: 'players', isStoppedFirst: true } : { kind: 'replace' };
   }
   if (isUp && !replacement.isUp) return { kind: 'starting', replacement };
-  return hasGuests ? { kind: 'players', isStoppedFirst: false } : { kind: 'remove' };
+  return hasGuests ? { kind: 'players', isStoppedFirst: false } : { kind: 'remove', staying: replacement.id };
 }

@@ -52,7 +52,7 @@ export class Victims {
       ...original,
       configurationName,
       static: record.static,
-      isSpare: replaces !== undefined && this.#isStanding(replaces),
+      spareFor: replaces !== undefined && this.#isStanding(replaces) ? replaces : null,
       outlook: needsOutlook ? this.#outlookOf(configurationName, outlooks) : NO_OUTLOOK,
     };
   }

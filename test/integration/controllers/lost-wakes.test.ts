@@ -212,6 +212,30 @@ describe('a master that looks at nothing again by itself settles after', () => {
     expect(plane.records().map(({ id }) => id)).toEqual(before);
   });
 
+  it('a drain that is called off in the middle of a round: of each pair one stays, and both where both are used', async () => {
+    await service({ minimumServiceCount: 0 });
+    const originals: string[] = [];
+    for (let count = 0; count < 6; count++) originals.push(await create());
+    await plane.addNode('beta');
+    for (const id of originals) await writer().reportState(id, { state: 'ONLINE', players: 1 });
+    await nodes().drain('alpha', MINUTE);
+    await clock.advance(MINUTE - 1000);
+    const pairs = originals.map((id) => [id, only([...plane.master.state.replacements.get(id)])]);
+    await writer().reportState(pairs.at(-1)?.[1] ?? '', { state: 'ONLINE', players: 1 });
+    // At the deadline one round removes all originals, one after the other.
+    store.latencyMs = 100;
+    while (wantedOn('alpha').length > 4) await clock.advance(10);
+    const calledOff = nodes().uncordon('alpha');
+    await clock.advance(10_000);
+    await calledOff;
+    store.latencyMs = 0;
+    await clock.advance(20_000);
+    const left = new Set(plane.records().map(({ id }) => id));
+    expect(pairs.map((pair) => pair.filter((id) => left.has(id)).length)).toEqual([1, 1, 1, 1, 1, 2]);
+    expect(wantedOn('alpha'), 'the round was cut short').not.toEqual([originals.at(-1)]);
+    await settlesAs(...plane.describe());
+  });
+
   it('a drain, and an original that is started again after it was called off', async () => {
     await service({ minimumServiceCount: 0 });
     const original = await create();

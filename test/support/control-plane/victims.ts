@@ -18,7 +18,7 @@ export function victim(id: string, fields: Partial<Victim> = {}): Victim {
     isUp: true,
     players: 0,
     replacement: undefined,
-    isSpare: false,
+    spareFor: null,
     outlook: FITS,
     ...fields,
   };

@@ -70,7 +70,7 @@ describe('the pace of moves', () => {
     ['leaves alone what has nowhere to go, up or not', victim('a', { outlook: NOWHERE, isUp: false }), []],
     [
       'takes back a replacement, of which the original is replaced anew',
-      victim('a', { isSpare: true }),
+      victim('a', { spareFor: 'old' }),
       ['remove a: what it was made to replace still stands'],
     ],
     ['waits for what is being stopped', victim('a', { goal: 'ending' }), []],
