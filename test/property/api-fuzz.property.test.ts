@@ -13,7 +13,7 @@ import { OpenApiCheck } from '../support/api/openapi-check.js';
 import { apiDocumentSchema } from '../support/api/openapi-document.js';
 import { freePorts } from '../support/free-ports.js';
 
-const RUNS = Number(process.env.DROVER_PROPERTY_RUNS ?? 15);
+const RUNS = Number(process.env.DROVER_PROPERTY_RUNS ?? 8);
 const SEED = process.env.DROVER_PROPERTY_SEED;
 const TIMEOUT_MS = 60_000 + RUNS * 1000;
 /** Hung, not slow. */

@@ -8,7 +8,7 @@ import type { Message } from '../../src/channel/protocol/messages.js';
 import { reportOf } from './report.js';
 import { newSharedMetrics, type SimulationOptions, simulate } from './simulate.js';
 
-const SEEDS = Number(process.env.DROVER_SIMULATION_SEEDS ?? 40);
+const SEEDS = Number(process.env.DROVER_SIMULATION_SEEDS ?? 20);
 const SMALL = { nodes: 4, operations: 14 };
 const metrics = newSharedMetrics();
 

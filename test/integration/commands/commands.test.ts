@@ -59,7 +59,7 @@ describe('instance list', () => {
       expect.stringMatching(/^[a-z0-9]{6}$/),
       'big',
       'CREATING',
-      expect.stringMatching(/^\d+ s$/),
+      expect.stringMatching(/^[\d.]+ s$/),
       '0',
       expect.stringContaining('short of RAM (need 5000 MB'),
     ]);
