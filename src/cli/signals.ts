@@ -2,6 +2,7 @@
 import type { StartedNode } from '../daemon/start-daemon.js';
 import type { ExtensionFaults } from '../extensions/extension-faults.js';
 import { messageOf } from '../model/errors.js';
+import { countText } from '../model/words.js';
 import { SourceStacks } from '../telemetry/source-stack.js';
 
 /**
@@ -69,8 +70,9 @@ async function stopInstances(daemon: StartedNode): Promise<void> {
 function showAlive(alive: readonly string[]): void {
   if (alive.length === 0) return;
   const shown = alive.slice(0, SHOWN_AT_MOST).join(', ') + (alive.length > SHOWN_AT_MOST ? ' ...' : '');
-  const count = alive.length === 1 ? '1 instance' : `${alive.length} instances`;
-  process.stdout.write(`Stopping ${count}: ${shown} (Ctrl-C again leaves them running)\n`);
+  process.stdout.write(
+    `Stopping ${countText(alive.length, 'instance')}: ${shown} (Ctrl-C again leaves them running)\n`,
+  );
 }
 
 /** Does `how`, then stops the node and ends the process. */

@@ -1,6 +1,7 @@
 /** A running node that is only a wrapper, as the executable sees it, and the few commands of its prompt. */
 import { offeredRuntimes, runtimesNotOffered } from '../commands/runtime-text.js';
 import type { RunningParts } from '../loop/lifecycle.js';
+import { countText } from '../model/words.js';
 import type { RootPaths } from '../node/root.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Wrapper } from '../wrapper.js';
@@ -100,7 +101,7 @@ export class MemberNode {
       isConnected
         ? `  master   ${masterAddress}, connected`
         : `  master   ${masterAddress}, NOT connected: what it said last goes on, and the log says why`,
-      `  holds    ${instances.length} ${instances.length === 1 ? 'instance' : 'instances'}`,
+      `  holds    ${countText(instances.length, 'instance')}`,
       ...shown,
       ...(more > 0 ? [`  ... and ${more} more`] : []),
     ];

@@ -10,7 +10,7 @@ import { drainProgressSchema } from '../model/node-drain.js';
 export const MOST_LISTED = 100;
 
 /** The verdict of one node on one instance or configuration. */
-export const nodeVerdictSchema = z.object({
+const nodeVerdictSchema = z.object({
   nodeId: z.string(),
   fits: z.boolean(),
   failed: z
@@ -21,7 +21,7 @@ export const nodeVerdictSchema = z.object({
 });
 export type NodeVerdict = z.output<typeof nodeVerdictSchema>;
 
-export const portHolderSchema = z.object({
+const portHolderSchema = z.object({
   port: z.int(),
   nodeId: z.string(),
   instanceId: z.string().nullable().describe('null: a program that is not ours'),
@@ -34,7 +34,7 @@ export type PortHolder = z.output<typeof portHolderSchema>;
 
 const portRangeSchema = z.object({ min: z.int(), max: z.int() }).nullable();
 
-export const pastExitSchema = z.object({
+const pastExitSchema = z.object({
   at: z.number().describe("Unix milliseconds, by the node's clock"),
   agoMs: z.int(),
   run: z.int().describe('which start of the instance, counted from 1'),
@@ -91,7 +91,7 @@ export const instanceExplanationSchema = z.object({
 });
 export type InstanceExplanation = z.output<typeof instanceExplanationSchema>;
 
-export const configurationFileSchema = z.object({
+const configurationFileSchema = z.object({
   name: z.string(),
   isInForce: z.boolean().describe('false: the content in force is older than the file, or of another file'),
   error: z.string().nullable(),

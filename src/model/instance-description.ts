@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { reasonSchema } from './instance.js';
 
-export const describedExitSchema = z.object({
+const describedExitSchema = z.object({
   run: z.int(),
   /** Unix milliseconds, by the node's clock. */
   at: z.number(),

@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 
-export const processIdentitySchema = z.object({ pid: z.int(), startTime: z.number(), bootId: z.string() });
-export const containerIdentitySchema = z.object({ containerId: z.string() });
+const processIdentitySchema = z.object({ pid: z.int(), startTime: z.number(), bootId: z.string() });
+const containerIdentitySchema = z.object({ containerId: z.string() });
 export const runIdentitySchema = z.union([processIdentitySchema, containerIdentitySchema]);
 
 /** A run known by its engine's id: no process of this host stands for it. */

@@ -64,7 +64,7 @@ export const treeResultSchema = z.object({
 export type TreeResult = z.output<typeof treeResultSchema>;
 
 /** The state of a sync on one node. */
-export const nodeSyncSchema = z.object({
+const nodeSyncSchema = z.object({
   nodeId: z.string(),
   state: z.enum(['waiting', 'fetching', 'done', 'failed']).describe('`failed`: not all trees are there'),
   trees: z.int().describe('different trees that it should have'),

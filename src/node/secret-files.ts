@@ -22,7 +22,7 @@ export class SecretDirectory {
   }
 }
 
-export class SecretTextFile {
+class SecretTextFile {
   /** For messages: relative to the node's root. */
   readonly name: string;
   readonly #directory: string;

@@ -7,6 +7,7 @@ import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import { unknownNode } from '../model/unknown.js';
+import { countText } from '../model/words.js';
 import { nodeKey } from './keys.js';
 import type { Mirrored, MirrorReader } from './mirror.js';
 import { modify, type RecordSet, untilShown } from './modify.js';
@@ -135,7 +136,7 @@ export class NodeWriter {
     const statics = idsOf(this.#heldBy(nodeId).filter(isKept));
     if (statics.length > 0)
       throw inUse(
-        `node ${nodeId} has the files of ${statics.length} static instance${statics.length === 1 ? '' : 's'} (${shortList(statics)}): delete these first, or use --force to remove their records and leave the files on its disk`,
+        `node ${nodeId} has the files of ${countText(statics.length, 'static instance')} (${shortList(statics)}): delete these first, or use --force to remove their records and leave the files on its disk`,
       );
   }
 

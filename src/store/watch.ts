@@ -7,7 +7,7 @@ import { DroverError } from '../model/errors.js';
 import type { Change, ChangeBatch } from './store.js';
 
 /** How many changes are held by default. */
-export const HISTORY_CAPACITY = 16_384;
+const HISTORY_CAPACITY = 16_384;
 
 export class ChangeHistory {
   readonly #capacity: number;

@@ -4,7 +4,7 @@
  */
 import type { NodeVerdict } from '../../../src/explain/explanation.js';
 import type { NodeCondition } from '../../../src/model/node.js';
-import { durationText } from '../../../src/model/words.js';
+import { countText, durationText } from '../../../src/model/words.js';
 
 /** The facts that decide about one node for one instance. */
 export interface Candidate {
@@ -90,8 +90,7 @@ export const CONDITIONS: readonly Condition[] = [
   {
     code: 'runtime',
     fails: (_needs, node) => node.runtimeProblem !== null,
-    say: ({ runtime }, nodes) =>
-      `${nodes.length} ${nodes.length === 1 ? 'does' : 'do'} not offer runtime ${runtime}`,
+    say: ({ runtime }, nodes) => `${countText(nodes.length, 'does', 'do')} not offer runtime ${runtime}`,
     tell: ({ runtime }, { runtimeProblem }) => `does not offer runtime ${runtime}: ${runtimeProblem}`,
   },
   {

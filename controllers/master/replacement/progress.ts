@@ -18,7 +18,7 @@ export function* linesOf(judged: readonly Judged[], remainingMs: number): Genera
     yield `${countText(queued.length, 'instance')} to be moved, ${atOnce(movingOf(judged).length)} at a time`;
   const statics = idsOf(judged, ['static']);
   if (statics.length > 0)
-    yield `${countText(statics.length, 'static instance')} ${statics.length === 1 ? 'stays' : 'stay'}: ${list(statics)}`;
+    yield `${countText(statics.length, 'static instance stays', 'static instances stay')}: ${list(statics)}`;
 }
 
 export function lineOf({ victim, verdict }: Judged, remainingMs: number): string {

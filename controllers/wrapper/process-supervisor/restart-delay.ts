@@ -13,7 +13,7 @@ const MAX_MS = 60_000;
  * The delay before the restart after `streak` failures in a row. The first one is at once, then 1 s, doubled up to 60 s. Each is
  * shortened by up to a fifth, so that instances that fell together do not rise together. `jitter` is in [0, 1).
  */
-export function restartDelayMs(streak: number, jitter: number): number {
+function restartDelayMs(streak: number, jitter: number): number {
   if (streak <= 1) return 0;
   return Math.min(BASE_MS * 2 ** (streak - 2), MAX_MS) * (1 - jitter / 5);
 }

@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../../model/node.js';
+import { durationText } from '../../model/words.js';
 import { STOPPING } from '../../operations/node-operations.js';
 import { nodeStatsSchema, readNodeStats } from '../../operations/node-stats.js';
 import type { Metrics } from '../../telemetry/metrics.js';
@@ -95,7 +96,7 @@ function nodeRoute({ configuration, version }: NodeNeeds): Route {
     answers: { 200: { description: 'the node', schema: nodeSchema } },
     handle: async () => ({
       nodeId: configuration.nodeId,
-      uptime: describeUptime(process.uptime()),
+      uptime: durationText(process.uptime() * 1000),
       systemStats: await readSystemStats(version),
     }),
   });
@@ -159,19 +160,4 @@ async function readSystemStats(version: string): Promise<z.output<typeof nodeSch
   await nextTurn();
   const eventLoopDelayMs = Math.round((performance.now() - before) * 1000) / 1000;
   return { ...readNodeStats(version), eventLoopDelayMs };
-}
-
-/** `2 d 3 h 4 min`; less than a minute in seconds. */
-export function describeUptime(seconds: number): string {
-  if (seconds < 60) return `${Math.floor(seconds)} s`;
-  const minutes = Math.floor(seconds / 60);
-  const parts = [
-    { count: Math.floor(minutes / 1440), unit: 'd' },
-    { count: Math.floor(minutes / 60) % 24, unit: 'h' },
-    { count: minutes % 60, unit: 'min' },
-  ];
-  return parts
-    .filter(({ count }) => count > 0)
-    .map(({ count, unit }) => `${count} ${unit}`)
-    .join(' ');
 }

@@ -12,6 +12,7 @@ import {
   LOCAL_STORAGE,
   templateReferenceSchema,
 } from '../../model/template.js';
+import { countText } from '../../model/words.js';
 import { templateUsers } from '../../operations/template-users.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import type { LocalTemplates } from '../../templates/library/local-templates.js';
@@ -235,7 +236,7 @@ function clusterSyncRoute({ templateSync }: TemplateNeeds): Route {
     },
     handle: async ({ body: { pattern } }) => {
       const { templates, nodes } = await templateSync.toCluster(pattern);
-      const message = `${count(templates.length, 'template')} on the way to ${count(nodes.length, 'node')}`;
+      const message = `${countText(templates.length, 'template')} on the way to ${countText(nodes.length, 'node')}`;
       return { message: templates.length === 0 ? 'no template matches' : message, pattern, templates, nodes };
     },
   });
@@ -261,8 +262,4 @@ function latestSyncRoute({ templateSync }: TemplateNeeds): Route {
       );
     },
   });
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

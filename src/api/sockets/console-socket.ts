@@ -2,6 +2,7 @@
  * `/console`: runs lines of the command tree over a WebSocket. Consoles do not wait for each other. A console waits
  * for a client that reads slowly, and refuses lines while too many wait.
  */
+import { countText } from '../../model/words.js';
 import { actorLabel } from '../access/auth.js';
 import type { CommandRunner } from '../http/command-runner.js';
 import { nothing } from '../http/route.js';
@@ -62,8 +63,9 @@ class ConsoleSession {
       this.#socket.close(POLICY, 'sends commands and does not read the answers');
       return;
     }
-    const refused = count === 1 ? '1 command' : `${count} commands`;
-    this.#socket.sendText(`error: ${refused} refused: ${MAX_WAITING} are waiting already`);
+    this.#socket.sendText(
+      `error: ${countText(count, 'command')} refused: ${MAX_WAITING} are waiting already`,
+    );
   }
 
   /**

@@ -108,7 +108,7 @@ function keyOf(nodeId: string, report: Report): string {
  * The status after a report, or undefined when nothing changes. Players and tps, which apps PUT, stay while a process
  * runs.
  */
-export function nextStatus(record: InstanceRecord, report: Report, now: number): InstanceStatus | undefined {
+function nextStatus(record: InstanceRecord, report: Report, now: number): InstanceStatus | undefined {
   if (isOutdated(record, report)) return undefined;
   const before = record.status;
   // An app that reported itself STOPPED stays so while its node ends the process.

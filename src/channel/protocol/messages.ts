@@ -45,7 +45,7 @@ const portProtocolSchema = z.enum(['tcp', 'udp']);
 export type PortProtocol = z.output<typeof portProtocolSchema>;
 
 /** What a wrapper knows of one instance. Always complete, so that only the latest matters. */
-export const reportSchema = z.object({
+const reportSchema = z.object({
   id: instanceIdSchema,
   /** The request to (re)start that the node has acted on. Later ones may not have reached it. */
   restartToken: z.int(),

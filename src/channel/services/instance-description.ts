@@ -9,7 +9,7 @@ import type { CallPeer, Service } from '../protocol/calls.js';
 
 const DESCRIBE_INSTANCES = 'describe-instances';
 /** Instances in one question. */
-export const MOST_DESCRIBED = 100;
+const MOST_DESCRIBED = 100;
 const MOST_LINES = 50;
 
 const questionSchema = z.object({

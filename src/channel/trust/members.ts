@@ -8,6 +8,7 @@ import type { Clock } from '../../loop/clock.js';
 import type { AuditTrail } from '../../model/audit.js';
 import { type MemberRecord, memberRecordSchema } from '../../model/cluster.js';
 import { DroverError } from '../../model/errors.js';
+import { countText } from '../../model/words.js';
 import { joinTokenKey, memberKey, nodeKey } from '../../store/keys.js';
 import type { Entry, Operation, Store } from '../../store/store.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -176,7 +177,7 @@ export class Members {
     // A repeated request was counted the first time.
     if (present === undefined && maxUses !== null && uses >= maxUses)
       throw refused(
-        `join token ${tokenId} was for ${maxUses} ${maxUses === 1 ? 'node' : 'nodes'}: make another with "drover token" on the master`,
+        `join token ${tokenId} was for ${countText(maxUses, 'node')}: make another with "drover token" on the master`,
       );
     const record: MemberRecord = {
       nodeId,

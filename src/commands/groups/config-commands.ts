@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { renderConfigurationExplanation } from '../../explain/render.js';
 import { withEveryDefault } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
+import { countText } from '../../model/words.js';
 import { diffOf } from '../../operations/configuration-diff.js';
 import { listConfigurations } from '../../operations/configuration-list.js';
 import { reloadConfigurations } from '../../operations/configuration-reload.js';
@@ -98,7 +99,7 @@ async function reload(context: CommandContext, options: SharedOptions): Promise<
       const lines = Object.entries({ added, changed, removed })
         .filter(([, names]) => names.length > 0)
         .map(([change, names]) => `${change}: ${names.join(', ')}`);
-      const total = configurations === 1 ? '1 configuration is' : `${configurations} configurations are`;
+      const total = countText(configurations, 'configuration is', 'configurations are');
       const head =
         lines.length === 0 ? [`nothing changed; ${total} in force`] : [...lines, `${total} in force`];
       return [...head, ...describeFileErrors(brokenFiles)].join('\n');

@@ -2,7 +2,7 @@
 import type { InstanceRecord } from '../../model/instance.js';
 import type { InstanceUsage } from '../../model/instance-usage.js';
 import { publicPid } from '../../model/run-identity.js';
-import { durationText } from '../../model/words.js';
+import { countText, durationText } from '../../model/words.js';
 import { detailsOf } from '../../operations/instance-details.js';
 import { type CommandDependencies, fieldsOf } from '../context.js';
 import type { Cell } from '../table.js';
@@ -86,7 +86,7 @@ function usageText(usage: InstanceUsage | null): string | undefined {
   const share = cpuPercent === null ? '' : `${roundedPercent(cpuPercent)} % of a core, `;
   return [
     `${Math.round(memoryBytes / BYTES_PER_MB)} MB of RAM, ${share}${durationText(cpuSeconds * 1000)} of CPU time since its start`,
-    `${processes} ${processes === 1 ? 'process' : 'processes'}`,
+    countText(processes, 'process', 'processes'),
   ].join(', ');
 }
 

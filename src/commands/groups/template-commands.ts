@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { DroverError } from '../../model/errors.js';
 import type { ClusterSyncReport } from '../../model/template.js';
-import { quoteText } from '../../model/words.js';
+import { countText, quoteText } from '../../model/words.js';
 import { templateUsers } from '../../operations/template-users.js';
 import { describeNodeSync } from '../../templates/sync/cluster-sync.js';
 import { matcherOf, type TemplateName } from '../../templates/sync/pattern.js';
@@ -141,7 +141,7 @@ async function download(
 
 function describeDispatch(templates: readonly string[], nodes: readonly string[]): string {
   const shown = templates.slice(0, MAX_NAMES).join(', ') + (templates.length > MAX_NAMES ? ', ...' : '');
-  const count = templates.length === 1 ? '1 template' : `${templates.length} templates`;
+  const count = countText(templates.length, 'template');
   const target = nodes.length === 0 ? 'no node, because none is connected' : nodes.join(', ');
   return `${count} (${shown}) on the way to ${target}`;
 }

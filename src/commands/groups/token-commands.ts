@@ -1,6 +1,6 @@
 /** `cluster token ...`: the tokens with which nodes join. A token is printed only when it is made. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { durationText } from '../../model/words.js';
+import { countText, durationText } from '../../model/words.js';
 import {
   createJoinToken,
   JOIN_TOKEN_SECONDS,
@@ -52,7 +52,7 @@ async function create(context: CommandContext, options: CreateOptions): Promise<
     maxUses: options.uses ?? null,
   });
   const { id, token, expiresAt, maxUses, master } = created;
-  const uses = maxUses === null ? '' : `, for ${maxUses} ${maxUses === 1 ? 'node' : 'nodes'}`;
+  const uses = maxUses === null ? '' : `, for ${countText(maxUses, 'node')}`;
   const until = expiresAt === null ? 'never expires' : `is good until ${new Date(expiresAt).toISOString()}`;
   await show(
     context,

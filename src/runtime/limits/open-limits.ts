@@ -17,7 +17,7 @@ import { Version2 } from './version-2.js';
  * Set to `delegated` when the daemon starts in a control group of version 2 that is Drover's alone: by a unit of
  * systemd with Delegate=yes.
  */
-export const DELEGATION_VARIABLE = 'DROVER_CONTROL_GROUP';
+const DELEGATION_VARIABLE = 'DROVER_CONTROL_GROUP';
 
 export interface OpenLimitsOptions {
   readonly rootId: string;
@@ -70,6 +70,6 @@ export async function openHierarchy(options: HierarchyOptions): Promise<Hierarch
 }
 
 /** Carries the root's identity: nodes of other roots on this machine have groups of their own. */
-export function rootGroupName(rootId: string): string {
+function rootGroupName(rootId: string): string {
   return `drover-${rootId}`;
 }

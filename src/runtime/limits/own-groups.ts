@@ -49,7 +49,7 @@ export function findOwnGroups(cgroups: string, mountinfo: string): OwnGroups {
 }
 
 /** The groups of a process, by line `<hierarchy>:<controllers>:<path>`; version 2 has no controllers. */
-export function parseGroups(text: string): { controllers: readonly string[]; path: string }[] {
+function parseGroups(text: string): { controllers: readonly string[]; path: string }[] {
   return text.split('\n').flatMap((line) => {
     const [, controllers, ...path] = line.split(':');
     if (controllers === undefined || path.length === 0) return [];

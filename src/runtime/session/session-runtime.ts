@@ -36,7 +36,7 @@ export function serverDirectory(socketDirectory: string, tool: ToolKey): string 
   return dirname(resolveSocketPath(join(socketDirectory, tool), LONGEST_SOCKET_NAME));
 }
 
-export function sessionKind(options: SessionRuntimeOptions): KeptKind {
+function sessionKind(options: SessionRuntimeOptions): KeptKind {
   const { tool, sessionOwnerProgram, path, socketDirectory } = options;
   const sessions = join(options.sessionsDirectory, tool);
   const offer = new ToolOffer(tool, path);

@@ -134,7 +134,7 @@ export class ClusterSync implements Part {
 /** `node-2: 3 trees: 1 was there, 2 fetched (5 files, 1200000 bytes) in 0.4 s`. */
 export function describeNodeSync(sync: NodeSync): string {
   const { nodeId, state, trees, had, fetched, files, bytes, durationMs, problems } = sync;
-  const there = had === 0 ? [] : [`${had} ${had === 1 ? 'was' : 'were'} there`];
+  const there = had === 0 ? [] : [`${countText(had, 'was', 'were')} there`];
   const came =
     fetched === 0
       ? []

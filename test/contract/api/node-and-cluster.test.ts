@@ -34,7 +34,11 @@ describe('Node', () => {
     const { status, json } = await world.call('GET /node');
     expect([status, json]).toEqual([
       200,
-      { nodeId: 'node-a', uptime: expect.stringMatching(/^\d+ s$/), systemStats: expect.any(Object) },
+      {
+        nodeId: 'node-a',
+        uptime: expect.stringMatching(/^[\d.]+ (s|min)$/),
+        systemStats: expect.any(Object),
+      },
     ]);
   });
 

@@ -7,7 +7,6 @@ const BYTES_PER_REGISTER = 400;
 const LAST_REGISTER = 0o376;
 const COPY_BUFFER = 0o056;
 const EMPTY_REGISTER = octal(0o377);
-export const MOST_PASTED_BYTES = 64 * 1024;
 
 const OPENING = Buffer.from('\n\r=== Command ');
 const CLOSING =
@@ -15,7 +14,7 @@ const CLOSING =
 const LONGEST_CLOSING_BYTES = 160;
 
 /**
- * A file of commands that gives up to MOST_PASTED_BYTES to the window unchanged, each byte as its octal number. It
+ * A file of commands that gives up to 64 KiB to the window unchanged, each byte as its octal number. It
  * pastes, because `stuff` loops for ever once the program has not read 4 KB. The empty register makes screen paste
  * a copy: of a single register it pastes the very memory that the next input replaces.
  */
