@@ -95,7 +95,8 @@ async function writeDefaults(file: string): Promise<NodeConfiguration> {
 async function writeConfiguration(file: string, fields: object): Promise<void> {
   const text = `${JSON.stringify(fields, null, 2)}\n`;
   try {
-    await replaceFile(file, text, { keepMode: true });
+    // A join token is for this user only: the next start refuses one that others can read.
+    await replaceFile(file, text, { keepMode: !('joinToken' in fields) });
   } catch (error) {
     throw new DroverError('DRV_NODE_ROOT_UNUSABLE', `${file} cannot be written: ${fileReason(error)}`);
   }

@@ -5,25 +5,50 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const PLACE = /(?:file:\/\/)?(\/[^\s():]+\.js):(\d+):(\d+)/g;
+/** In the built program, where this file is a chunk (rolldown.config.ts). */
+const PROGRAM = fileURLToPath(new URL('..', import.meta.url));
+/** More than the program has frames in its errors. A stack holds texts from outside, which could name any number. */
+const MOST_PLACES = 1000;
+const FRAME = /^ +at .+/gm;
+const PLACE = /(?<=[ (])(?:file:\/\/)?(\/[^\s():]+\.js):(\d+):(\d+)/g;
 
 export class SourceStacks {
+  readonly #directory: string;
   /** Places of the bundle and of our files. An error that comes again costs nothing. */
-  readonly #known = new Map<string, string>();
+  readonly #places = new Map<string, string>();
+  /** Each is read once, and goes with the next garbage: a map in memory takes more than the whole program. */
+  readonly #maps = new Map<string, WeakRef<SourceMap>>();
 
-  /** The stack with our files in it; as it is where a file has no map. Never throws. */
+  /** `directory`: absolute, with a slash at its end. Only frames of files below it are translated. */
+  constructor(directory: string = PROGRAM) {
+    this.#directory = directory;
+  }
+
+  /**
+   * The stack with our files in it. A frame stays as it is where its file has no map, and when it is one more than
+   * 1,000 different ones. Never throws.
+   */
   translate(stack: string): string {
-    // For this stack only: a map in memory takes more than the whole program.
-    const maps = new Map<string, SourceMap | undefined>();
-    return stack.replace(PLACE, (place, file: string, line: string, column: string) => {
-      let source = this.#known.get(place);
-      if (source !== undefined) return source;
-      if (!maps.has(file)) maps.set(file, readMap(file));
-      source = sourcePlace(maps.get(file), file, Number(line), Number(column)) ?? place;
-      this.#known.set(place, source);
-      return source;
-    });
+    return stack.replace(FRAME, (frame) =>
+      frame.replace(PLACE, (place, file: string, line: string, column: string) => {
+        const known = this.#places.get(place);
+        if (known !== undefined) return known;
+        if (this.#places.size >= MOST_PLACES || !resolve(file).startsWith(this.#directory)) return place;
+        const source = sourcePlace(this.#mapOf(file), file, Number(line), Number(column)) ?? place;
+        this.#places.set(place, source);
+        return source;
+      }),
+    );
+  }
+
+  #mapOf(file: string): SourceMap | undefined {
+    const present = this.#maps.get(file)?.deref();
+    if (present !== undefined) return present;
+    const map = readMap(file);
+    if (map !== undefined) this.#maps.set(file, new WeakRef(map));
+    return map;
   }
 }
 

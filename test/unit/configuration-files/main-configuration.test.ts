@@ -154,6 +154,16 @@ describe('a change of config.json', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
+  test('makes a file private that gets a join token, and keeps the mode of others', async () => {
+    await writeFile(file, '{}');
+    await chmod(file, 0o644);
+    await changeMainConfiguration(file, { nodeId: 'beta' });
+    expect(statSync(file).mode & 0o777).toBe(0o644);
+    const changed = await changeMainConfiguration(file, { joinToken: 'secret' });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await loadMainConfiguration(file)).toEqual(changed);
+  });
+
   test('keeps what the file says of other fields, and refuses what is wrong', async () => {
     await writeFile(file, '{"maxRamMB": 123, "nodeId": "alpha"}', { mode: 0o600 });
     await changeMainConfiguration(file, { nodeId: 'beta' });
