@@ -37,9 +37,8 @@ export default defineConfig({
   plugins: [licences()],
   output: {
     dir: 'dist',
-    // A daemon that runs from here loads its chunks when it first needs them, so the folder is emptied only for a
-    // package.
-    cleanDir: process.env.npm_command === 'pack' || process.env.npm_command === 'publish',
+    // A daemon that runs from this checkout loads its chunks when it first needs them, so only `prepack` empties dist/.
+    cleanDir: false,
     format: 'esm',
     // A pure ASCII file takes one byte a character in memory; a single dash would double that.
     charset: 'ascii',

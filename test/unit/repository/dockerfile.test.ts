@@ -39,10 +39,11 @@ it('copies what exists, and the context holds it', () => {
 });
 
 it('copies all that is packed and what it is built from', () => {
-  const needed = manifest.files.filter((path) => path !== 'dist');
+  const isCopied = (path: string): boolean =>
+    copied.some((folder) => path === folder || path.startsWith(`${folder}/`));
+  expect(manifest.files.filter((path) => path !== 'dist' && !isCopied(path))).toEqual([]);
   expect(copied).toEqual(
     expect.arrayContaining([
-      ...needed,
       'src',
       'controllers',
       'package-lock.json',
@@ -50,6 +51,10 @@ it('copies all that is packed and what it is built from', () => {
       'rolldown.config.ts',
     ]),
   );
+});
+
+it('holds no file that an operator put into the checkout', () => {
+  expect(copied.filter((path) => /^(?:configurations|templates)(?:\/\*?)?$/.test(path))).toEqual([]);
 });
 
 it('runs as a user that is not root, with its root on a volume', () => {

@@ -12,6 +12,7 @@ import { parseConfigurationFile } from '../../../src/configuration-files/parse.j
 import { configurationSchema } from '../../../src/model/configuration.js';
 import { chooseTemplates } from '../../../src/templates/library/choose.js';
 import { scanGroups } from '../../../src/templates/library/group-scan.js';
+import { linksOf } from '../../support/repository/markdown.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** Made by tools or by a node that runs in the checkout; all in .gitignore. */
@@ -35,6 +36,7 @@ const manifest = z
     license: z.literal('Apache-2.0'),
     engines: z.object({ node: z.string() }),
     bin: z.object({ drover: z.string() }),
+    files: z.array(z.string()),
     scripts: z.record(z.string(), z.string()),
     allowScripts: z.record(z.string(), z.boolean()),
   })
@@ -93,6 +95,26 @@ describe('the repository', () => {
       .map(([path]) => path.replace(/^.*node_modules\//, ''));
     expect(Object.keys(manifest.allowScripts)).toEqual(expect.arrayContaining(scripted));
     expect(scripted).toContain('node-pty');
+  });
+
+  it('tells who installs the package to allow the same install scripts', () => {
+    const allowed = Object.keys(manifest.allowScripts).filter((name) => manifest.allowScripts[name]);
+    for (const page of ['docs/operations.md', 'manifests/docker/Dockerfile'])
+      expect(/--allow-scripts=(\S+)/.exec(read(page))?.[1]?.split(','), page).toEqual(allowed);
+  });
+
+  it('packs a new build only, and the pages that its README links to', () => {
+    expect(manifest.scripts.prepack).toMatch(/^rm -rf dist && npm run --silent build$/);
+    const isPacked = (path: string): boolean =>
+      [...manifest.files, 'README.md', 'LICENSE'].some(
+        (packed) => path === packed || path.startsWith(`${packed}/`),
+      );
+    const links = linksOf(read('README.md')).flatMap((target) => {
+      const path = target.split('#')[0] ?? '';
+      return path === '' || /^https?:/.test(path) ? [] : [path];
+    });
+    expect(links.length).toBeGreaterThan(5);
+    expect(links.filter((path) => !isPacked(path))).toEqual([]);
   });
 
   it('offers a program that a shell can run', () => {
