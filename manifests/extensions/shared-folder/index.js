@@ -1,6 +1,7 @@
 /**
  * An example extension: a storage that takes templates from a folder, and one of everything else that an extension
- * can add. It needs no package; the types are those of Drover's own source, for editors that check them.
+ * can add. It needs no package. Its types are in a checkout of Drover, which an editor needs to check them; a package of
+ * Drover has none. In your own extension write the path of your checkout.
  */
 import { createHash } from 'node:crypto';
 import { cp, lstat, readdir, stat } from 'node:fs/promises';
