@@ -34,12 +34,9 @@ let tarball = '';
 /** Why nothing could be installed; undefined: it was. */
 let obstacle: string | undefined;
 
-async function npm(...words: readonly string[]): Promise<string> {
+async function npm(cwd: string, ...words: readonly string[]): Promise<string> {
   const options = ['--prefer-offline', '--no-audit', '--no-fund', '--fetch-retries=0'];
-  const { stdout } = await promisify(execFile)('npm', [...words, ...options], {
-    cwd: checkout,
-    env: ENVIRONMENT,
-  });
+  const { stdout } = await promisify(execFile)('npm', [...words, ...options], { cwd, env: ENVIRONMENT });
   return stdout;
 }
 
@@ -84,13 +81,13 @@ function addFilesOfOperator(): void {
 beforeAll(async () => {
   copyCheckout();
   addFilesOfOperator();
-  const printed = await npm('pack', '--ignore-scripts', '--json', '--pack-destination', scratch);
+  const printed = await npm(checkout, 'pack', '--ignore-scripts', '--json', '--pack-destination', scratch);
   const [packed] = z.array(z.object({ filename: z.string() })).parse(JSON.parse(printed));
   tarball = join(scratch, packed?.filename ?? '');
   const page = readFileSync(join(REPOSITORY, 'docs/operations.md'), 'utf8');
   const [, words = ''] = /^ *npm (install -g .*) \.\/drover-\*\.tgz$/m.exec(page) ?? [];
   try {
-    await npm(...words.split(' '), '--prefix', prefix, tarball);
+    await npm(checkout, ...words.split(' '), '--prefix', prefix, tarball);
   } catch (error) {
     const text = String(error);
     if (!NO_REGISTRY.test(text)) throw error;
@@ -134,6 +131,30 @@ it('starts where it was installed, in a new root, and runs the example that it o
     const [copy = 'false'] = /^ *cp -r .*$/m.exec(world.daemon.stdout) ?? [];
     execFileSync('/bin/sh', ['-c', copy]);
     await world.untilOnline('hello', 2);
+  } finally {
+    await world.finish(failedOf(task));
+  }
+});
+
+it('starts by npx in the directory that it was installed in, which becomes a root', async ({
+  task,
+  skip,
+}) => {
+  if (obstacle !== undefined) skip(obstacle);
+  const world = await DaemonWorld.create();
+  try {
+    // Without their scripts: only the process runtime needs a package that npm compiles, and the test above has it.
+    await npm(world.root, 'install', '--ignore-scripts', tarball);
+    const found = execFileSync('npx', ['--no', '--', 'drover', '--version'], {
+      cwd: world.root,
+      env: ENVIRONMENT,
+      encoding: 'utf8',
+    });
+    expect(found).toMatch(/^\d+\.\d+\.\d+\n$/);
+    // The file that npx starts: as a child of npx the daemon would have another pid than the one that is ended here.
+    world.spawn({ program: join(world.root, 'node_modules/.bin/drover') });
+    await until(() => expect(world.daemon.stdout).toContain('No instances yet'));
+    expect(world.daemon.stdout).toContain(`in ${world.root}\n`);
   } finally {
     await world.finish(failedOf(task));
   }
