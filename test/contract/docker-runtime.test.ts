@@ -6,18 +6,18 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DockerRuntime } from '../../src/runtime/docker/docker-runtime.js';
 import { ExitWatch } from '../support/exit-watch.js';
 import { freePorts } from '../support/free-ports.js';
+import { REPOSITORY } from '../support/repository-root.js';
 import { type DockerEngine, IMAGE, startEngine } from '../support/runtime/docker-engine.js';
 import { DockerWorld } from '../support/runtime/docker-world.js';
 import { FakeRegistry } from '../support/runtime/fake-registry.js';
 import { until } from '../support/until.js';
 import { testRuntime } from './runtime-contract.js';
 
-const DAEMON = fileURLToPath(new URL('../../build/test/support/runtime/docker-daemon.js', import.meta.url));
+const DAEMON = join(REPOSITORY, 'build/test/support/runtime/docker-daemon.js');
 /** The engine is started first: only then is it known whether the tests can run. */
 const started = await startEngine();
 const reason = typeof started === 'string' ? started : undefined;

@@ -1,14 +1,14 @@
 /** Extensions and storages in a real daemon: files from S3 in a working directory, and extensions that misbehave. Needs `npm run build`. */
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { REPOSITORY } from '../support/repository-root.js';
 import { S3Server } from '../support/templates/s3-server.js';
 import { writeTree } from '../support/templates/template-trees.js';
 import { until } from '../support/until.js';
 
-const EXAMPLE = fileURLToPath(new URL('../../manifests/extensions/shared-folder', import.meta.url));
+const EXAMPLE = join(REPOSITORY, 'manifests/extensions/shared-folder');
 /** Shows a file of its working directory and stays. */
 const SHOW = 'cat motd.txt; exec sleep 1000';
 

@@ -2,15 +2,15 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import type { DaemonWorld } from '../support/daemon/daemon.js';
 import { shareDaemon } from '../support/daemon/shared-daemon.js';
 import { freePorts } from '../support/free-ports.js';
+import { REPOSITORY } from '../support/repository-root.js';
 import { hasTool } from '../support/runtime/process-world.js';
 import { until } from '../support/until.js';
 
-const PRODUCT = fileURLToPath(new URL('../../', import.meta.url));
+const PRODUCT = REPOSITORY;
 
 let world: DaemonWorld;
 shareDaemon((shared) => {

@@ -6,16 +6,15 @@ import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { REPOSITORY } from '../support/repository-root.js';
 import { until } from '../support/until.js';
 
 vi.setConfig({ hookTimeout: 300_000 });
 
-const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 const PROGRAMS = ['main.js', 'owner-main.js', 'session-owner-main.js'];
 /** All that a package may hold; `dist/` has the programs, what they load, and maps. */
 const PACKED =

@@ -12,15 +12,15 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parseJoinToken } from '../../src/channel/trust/join-token.js';
 import { drover, Member } from '../support/cluster/member.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { DaemonProcess } from '../support/daemon/daemon-process.js';
+import { REPOSITORY } from '../support/repository-root.js';
 import { until } from '../support/until.js';
 
-const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const PROGRAM = join(REPOSITORY, 'dist/main.js');
 const NOBODY = 65_534;
 
 let world: DaemonWorld;

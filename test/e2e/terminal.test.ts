@@ -1,14 +1,15 @@
 /** A node started from a terminal, under a real pty: the prompt, its keys, and what is said without one. Needs `npm run build`. */
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { type IPty, spawn } from 'node-pty';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { expectNothingLeft } from '../support/daemon/daemon-invariants.js';
 import { TerminalScreen } from '../support/daemon/terminal-screen.js';
+import { REPOSITORY } from '../support/repository-root.js';
 import { hasTool } from '../support/runtime/process-world.js';
 import { until } from '../support/until.js';
 
-const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const PROGRAM = join(REPOSITORY, 'dist/main.js');
 const COLUMNS = 100;
 
 /** The executable on a terminal of its own, as a person sees it. */

@@ -2,15 +2,17 @@
  * Rows of docs/api.md, "Beyond the contract": the API can do what the commands can. Each test is named after its
  * row.
  */
+
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { OpenApiCheck } from '../../support/api/openapi-check.js';
 import { OperationsWorld } from '../../support/control-plane/operations-world.js';
+import { REPOSITORY } from '../../support/repository-root.js';
 import { until } from '../../support/until.js';
 
-const DOCUMENT = fileURLToPath(new URL('../../../docs/api.md', import.meta.url));
+const DOCUMENT = join(REPOSITORY, 'docs/api.md');
 const anError = { error: expect.any(String) };
 
 let world: OperationsWorld;
@@ -366,7 +368,7 @@ describe('The rows of docs/api.md', () => {
   const rows = [...section.matchAll(/^\| (GET|POST|PUT|PATCH|DELETE) \| `\/api(\/\S+)` \|/gm)].map(
     ([, method, path]) => `${method} ${path}`,
   );
-  const source = readFileSync(fileURLToPath(import.meta.url), 'utf8');
+  const source = readFileSync(join(REPOSITORY, 'test/contract/api/beyond.test.ts'), 'utf8');
 
   it('have each a test that is named after it, and an operation in the description', () => {
     expect(rows.length).toBeGreaterThan(15);

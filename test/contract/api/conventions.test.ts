@@ -4,18 +4,18 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OpenApiCheck } from '../../support/api/openapi-check.js';
 import { type ApiDocument, apiDocumentSchema } from '../../support/api/openapi-document.js';
+import { REPOSITORY } from '../../support/repository-root.js';
 import { RowWorld } from './rows.js';
 
-const HERE = fileURLToPath(new URL('.', import.meta.url));
+const HERE = join(REPOSITORY, 'test/contract/api');
 /**
  * The contract stands beside the project's checkout. A copy of the code may be without it; then its test is
  * skipped.
  */
-const CONTRACT = fileURLToPath(new URL('../../../../shared/spec/control-plane-api.md', import.meta.url));
+const CONTRACT = join(REPOSITORY, '../shared/spec/control-plane-api.md');
 const WHY_SKIPPED = 'the contract document is not beside this checkout';
 
 let world: RowWorld;

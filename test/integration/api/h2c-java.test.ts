@@ -1,11 +1,13 @@
 /** The API under Java's own HTTP client, which offers h2c with every plain request. Skipped without a JDK. */
+
 import { execFile, spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
+import { REPOSITORY } from '../../support/repository-root.js';
 
-const CLIENT = fileURLToPath(new URL('../../support/api/java/Client.java', import.meta.url));
+const CLIENT = join(REPOSITORY, 'test/support/api/java/Client.java');
 /** Enough for a JVM and a compiler on a busy machine. */
 const TIMEOUT_MS = 120_000;
 const hasJdk = spawnSync('javac', ['-version']).status === 0;

@@ -1,15 +1,15 @@
 /** The example extension, as it is shipped. */
 import { cpSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { followEvents } from '../../../src/extensions/node-events.js';
 import { instanceRecord, instanceStatus } from '../../support/api/api-world.js';
+import { REPOSITORY } from '../../support/repository-root.js';
 import { ExtensionWorld } from '../../support/templates/extension-world.js';
 import { forever, readTree, writeTree } from '../../support/templates/template-trees.js';
 import { until } from '../../support/until.js';
 
-const EXAMPLE = fileURLToPath(new URL('../../../manifests/extensions/shared-folder', import.meta.url));
+const EXAMPLE = join(REPOSITORY, 'manifests/extensions/shared-folder');
 
 let world: ExtensionWorld;
 let folder: string;

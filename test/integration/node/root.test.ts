@@ -17,12 +17,12 @@ import {
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { prepareRoot } from '../../../src/node/root.js';
 import { acquireRootLock } from '../../../src/node/root-lock.js';
+import { REPOSITORY } from '../../support/repository-root.js';
 
-const PROGRAM = fileURLToPath(new URL('../../../build/test/support/daemon/root-holder.js', import.meta.url));
+const PROGRAM = join(REPOSITORY, 'build/test/support/daemon/root-holder.js');
 
 let parent: string;
 let root: string;

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ControlGroups } from '../../../src/runtime/limits/control-groups.js';
 import { openHierarchy } from '../../../src/runtime/limits/open-limits.js';
+import { REPOSITORY } from '../../support/repository-root.js';
 import { FakeCgroup2 } from '../../support/runtime/fake-cgroup2.js';
 
 const SERVICE = 'system.slice/drover.service';
@@ -117,7 +119,7 @@ describe('control groups of version 2', () => {
     await groupsOf(files);
     await files.make(`${files.mountPoint}/${SERVICE}/.control`);
     files.put('', 'self', `1:name=systemd:/elsewhere\n0::/${SERVICE}/.control\n`);
-    const unit = readFileSync(new URL('../../../manifests/systemd/drover.service', import.meta.url), 'utf8');
+    const unit = readFileSync(join(REPOSITORY, 'manifests/systemd/drover.service'), 'utf8');
     const [, script = ''] = /^ExecStopPost=-\/bin\/sh -c '(.*)'$/m.exec(unit) ?? [];
     const here = script
       .replaceAll('$$', '$')

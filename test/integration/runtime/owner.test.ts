@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LogFollower } from '../../../src/logs/follow.js';
 import { SegmentCounts } from '../../../src/logs/segment-counts.js';
@@ -14,12 +13,11 @@ import { ownerKind, type ProcessRuntime } from '../../../src/runtime/process/pro
 import { readProcess } from '../../../src/runtime/process-table.js';
 import { resolveSocketPath } from '../../../src/runtime/socket-path.js';
 import { ExitWatch } from '../../support/exit-watch.js';
+import { REPOSITORY } from '../../support/repository-root.js';
 import { hasTool, ProcessWorld } from '../../support/runtime/process-world.js';
 import { until } from '../../support/until.js';
 
-const DAEMON = fileURLToPath(
-  new URL('../../../build/test/support/runtime/process-daemon.js', import.meta.url),
-);
+const DAEMON = join(REPOSITORY, 'build/test/support/runtime/process-daemon.js');
 /** Outlives the hang-up of its terminal, and its children left the session. */
 const STUBBORN =
   'trap "" HUP TERM; setsid sh -c \'trap "" HUP TERM; echo ignores; sleep 60\' & while :; do sleep 0.1; done';

@@ -5,13 +5,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openStore } from '../../../src/store/lmdb/open.js';
 import { drawn } from '../../support/drawn.js';
+import { REPOSITORY } from '../../support/repository-root.js';
 
-const PROGRAM = fileURLToPath(new URL('../../../build/test/support/daemon/store-writer.js', import.meta.url));
+const PROGRAM = join(REPOSITORY, 'build/test/support/daemon/store-writer.js');
 const ROUNDS = 5;
 
 const lineSchema = z.union([

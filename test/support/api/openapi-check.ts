@@ -3,10 +3,12 @@
  * content type must be declared. A JSON body must match its schema and have no other field. A schema is compiled
  * for the first answer that needs it.
  */
+
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
+import { REPOSITORY } from '../repository-root.js';
 import {
   type ApiDocument,
   type ApiOperation,
@@ -14,7 +16,7 @@ import {
   apiDocumentSchema,
 } from './openapi-document.js';
 
-export const DOCUMENT_FILE = fileURLToPath(new URL('../../../manifests/openapi.json', import.meta.url));
+export const DOCUMENT_FILE = join(REPOSITORY, 'manifests/openapi.json');
 const PREFIX = '/api';
 const JSON_TYPE = 'application/json';
 /** The statuses for a path or a method that the server does not have. */

@@ -3,13 +3,13 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { prepareRoot, type RootPaths } from '../../../src/node/root.js';
 import { DaemonProcess } from '../daemon/daemon-process.js';
 import { RootProcesses } from '../daemon/root-processes.js';
+import { REPOSITORY } from '../repository-root.js';
 
-const PROGRAM = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+const PROGRAM = join(REPOSITORY, 'dist/main.js');
 
 /** What the executable prints on standard output; throws what it says when it fails. */
 export async function drover(...words: readonly string[]): Promise<string> {

@@ -1,9 +1,11 @@
 /** The executable as a child process: its output, and how it ended. Needs `npm run build`. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { REPOSITORY } from '../repository-root.js';
 
-const PROGRAM = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+const PROGRAM = join(REPOSITORY, 'dist/main.js');
 /** Not the test runner's own, whose NODE_OPTIONS and the like would reach the daemon. */
 const ENVIRONMENT = {
   PATH: process.env.PATH,

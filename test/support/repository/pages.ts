@@ -1,11 +1,10 @@
 /** The pages that the tests of the documents read, and how they say where a fault is. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { REPOSITORY } from '../repository-root.js';
 import { rowsOf } from './markdown.js';
 
-export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-export const MANUAL = readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`);
+export const MANUAL = readdirSync(join(REPOSITORY, 'docs')).map((name) => `docs/${name}`);
 export const PAGES = [
   'README.md',
   'CONTRIBUTING.md',
@@ -18,7 +17,7 @@ export const PAGES = [
 ];
 
 export function read(path: string): string {
-  return readFileSync(join(ROOT, path), 'utf8');
+  return readFileSync(join(REPOSITORY, path), 'utf8');
 }
 
 /** The first cells of all rows, without backticks. */

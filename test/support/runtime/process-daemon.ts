@@ -3,10 +3,10 @@
  * line of JSON, and waits. Usage: node process-daemon.js ROOT-ID ROOT INSTANCE-ID COMMAND
  */
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { ProcessRuntime } from '../../../src/runtime/process/process-runtime.js';
+import { REPOSITORY } from '../repository-root.js';
 
 const [rootId, root, instanceId, command] = process.argv.slice(2);
 if (rootId === undefined || root === undefined || instanceId === undefined || command === undefined)
@@ -18,7 +18,7 @@ const runtime = new ProcessRuntime({
   logsDirectory: join(root, 'logs'),
   segmentBytes: 8 * 1024 * 1024,
   segments: 4,
-  ownerProgram: fileURLToPath(new URL('../../../../dist/owner-main.js', import.meta.url)),
+  ownerProgram: join(REPOSITORY, 'dist/owner-main.js'),
   logger: pino({ enabled: false }),
   clock: new SystemClock(),
 });

@@ -7,16 +7,16 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { readLastLines } from '../../../src/logs/tail.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { ProcessRuntime, type ProcessRuntimeOptions } from '../../../src/runtime/process/process-runtime.js';
 import { readProcess } from '../../../src/runtime/process-table.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
+import { REPOSITORY } from '../repository-root.js';
 import { until } from '../until.js';
 
-export const OWNER_PROGRAM = fileURLToPath(new URL('../../../dist/owner-main.js', import.meta.url));
+export const OWNER_PROGRAM = join(REPOSITORY, 'dist/owner-main.js');
 
 export class ProcessWorld {
   readonly root = mkdtempSync(join(tmpdir(), 'drover-process-'));

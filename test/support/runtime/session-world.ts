@@ -6,7 +6,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { readLastLines } from '../../../src/logs/tail.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
@@ -17,12 +16,11 @@ import {
   serverDirectory,
 } from '../../../src/runtime/session/session-runtime.js';
 import type { ToolKey } from '../../../src/runtime/session/tool-offer.js';
+import { REPOSITORY } from '../repository-root.js';
 import { until } from '../until.js';
 import { kill, livePids, readText } from './process-world.js';
 
-export const SESSION_OWNER_PROGRAM = fileURLToPath(
-  new URL('../../../dist/session-owner-main.js', import.meta.url),
-);
+export const SESSION_OWNER_PROGRAM = join(REPOSITORY, 'dist/session-owner-main.js');
 export const TOOL_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 export class SessionWorld {

@@ -4,13 +4,12 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { nodeConfigurationSchema } from '../../../src/model/node.js';
+import { REPOSITORY } from '../../support/repository-root.js';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const read = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8');
 
 /** Comments gone, continued lines joined: `[instruction, words]`. */
 const lines = read('manifests/docker/Dockerfile')
@@ -33,7 +32,7 @@ const last = (instruction: string): string | undefined =>
   lines.findLast(([name]) => name === instruction)?.[1];
 
 it('copies what exists, and the context holds it', () => {
-  expect(copied.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  expect(copied.filter((path) => !existsSync(join(REPOSITORY, path)))).toEqual([]);
   const allowed = read('manifests/docker/Dockerfile.dockerignore').match(/(?<=^!).+/gm);
   expect(allowed?.toSorted()).toEqual(copied.toSorted());
 });

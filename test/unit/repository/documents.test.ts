@@ -15,7 +15,8 @@ import {
   rowsOf,
   sectionOf,
 } from '../../support/repository/markdown.js';
-import { inPages, MANUAL, ROOT, read } from '../../support/repository/pages.js';
+import { inPages, MANUAL, read } from '../../support/repository/pages.js';
+import { REPOSITORY } from '../../support/repository-root.js';
 
 const MOST_LINES_OF_README = 200;
 const SCRIPTS_WITHOUT_RUN = ['start', 'test'];
@@ -27,8 +28,8 @@ describe('the pages', () => {
     const isBroken = (page: string, target: string): boolean => {
       if (/^https?:/.test(target)) return false;
       const [path = '', anchor] = target.split('#');
-      const file = path === '' ? page : relative(ROOT, resolve(ROOT, dirname(page), path));
-      if (!existsSync(join(ROOT, file))) return true;
+      const file = path === '' ? page : relative(REPOSITORY, resolve(REPOSITORY, dirname(page), path));
+      if (!existsSync(join(REPOSITORY, file))) return true;
       return anchor !== undefined && !anchorsOf(read(file)).has(anchor);
     };
     expect(linksOf(read('README.md')).length).toBeGreaterThan(10);
@@ -39,12 +40,12 @@ describe('the pages', () => {
     const isFile = /^(?:src|controllers|test|manifests|docs|templates)\/[\w./-]+\.\w+$/;
     const named = (text: string): string[] => inlineCodeOf(text).filter((code) => isFile.test(code));
     expect(named(read('controllers/README.md')).length).toBeGreaterThan(10);
-    expect(inPages((text) => named(text).filter((file) => !existsSync(join(ROOT, file))))).toEqual([]);
+    expect(inPages((text) => named(text).filter((file) => !existsSync(join(REPOSITORY, file))))).toEqual([]);
   });
 
   it('name environment variables that the program, its tests or its tools read', () => {
     const source = ['src', 'controllers', 'test']
-      .flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
+      .flatMap((folder) => readdirSync(join(REPOSITORY, folder), { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile() && /\.(?:ts|sh)$/.test(entry.name))
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
       .concat(read('vitest.config.ts'))
@@ -101,7 +102,7 @@ describe('the rooms', () => {
     cells.join(' | '),
   );
   const foldersOf = (path: string): string[] =>
-    readdirSync(join(ROOT, path), { withFileTypes: true })
+    readdirSync(join(REPOSITORY, path), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
 

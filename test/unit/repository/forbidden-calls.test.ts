@@ -4,10 +4,8 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+import { REPOSITORY } from '../../support/repository-root.js';
 
 interface Rule {
   readonly what: string;
@@ -39,13 +37,13 @@ const RULES: readonly Rule[] = [
 ];
 
 const files = ['src', 'controllers'].flatMap((folder) =>
-  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+  readdirSync(join(REPOSITORY, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => join(folder, name)),
 );
 
 it.each(RULES)('no file $what', ({ pattern, except = [] }) => {
   expect(files.length).toBeGreaterThan(200);
-  const found = files.filter((file) => pattern.test(readFileSync(join(ROOT, file), 'utf8')));
+  const found = files.filter((file) => pattern.test(readFileSync(join(REPOSITORY, file), 'utf8')));
   expect(found.filter((file) => !except.includes(file))).toEqual([]);
 });

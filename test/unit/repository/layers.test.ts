@@ -1,10 +1,8 @@
 /** Holds the layers of DESIGN §6: imports point down the table below, never up, in `src/` and `controllers/` alike. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+import { REPOSITORY } from '../../support/repository-root.js';
 
 /**
  * The rooms of the house, from the top floor to the ground. A file imports its own room and rooms further down this
@@ -128,14 +126,14 @@ function problemOf(file: string, target: string): string | undefined {
 
 function sourceFiles(): string[] {
   return ['src', 'controllers'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    readdirSync(join(REPOSITORY, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-      .map((entry) => relative(ROOT, join(entry.parentPath, entry.name))),
+      .map((entry) => relative(REPOSITORY, join(entry.parentPath, entry.name))),
   );
 }
 
 describe('the layers', () => {
-  const files = sourceFiles().map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
+  const files = sourceFiles().map((file) => ({ file, text: readFileSync(join(REPOSITORY, file), 'utf8') }));
 
   it('hold in every file of src and controllers', () => {
     expect(files.length).toBeGreaterThan(100);

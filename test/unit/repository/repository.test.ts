@@ -5,7 +5,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseConfigurationFile } from '../../../src/configuration-files/parse.js';
@@ -13,8 +12,8 @@ import { configurationSchema } from '../../../src/model/configuration.js';
 import { chooseTemplates } from '../../../src/templates/library/choose.js';
 import { scanGroups } from '../../../src/templates/library/group-scan.js';
 import { linksOf } from '../../support/repository/markdown.js';
+import { REPOSITORY } from '../../support/repository-root.js';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** Made by tools or by a node that runs in the checkout; all in .gitignore. */
 const NOT_OURS = new Set([
   'node_modules',
@@ -47,20 +46,21 @@ const lock = z
   .parse(JSON.parse(read('package-lock.json')));
 
 function read(path: string): string {
-  return readFileSync(join(ROOT, path), 'utf8');
+  return readFileSync(join(REPOSITORY, path), 'utf8');
 }
 
-function ourFiles(directory = ROOT): string[] {
+function ourFiles(directory = REPOSITORY): string[] {
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     const path = join(directory, entry.name);
-    if (entry.isDirectory()) return directory === ROOT && NOT_OURS.has(entry.name) ? [] : ourFiles(path);
-    return entry.isFile() && path !== join(ROOT, 'config.json') ? [relative(ROOT, path)] : [];
+    if (entry.isDirectory())
+      return directory === REPOSITORY && NOT_OURS.has(entry.name) ? [] : ourFiles(path);
+    return entry.isFile() && path !== join(REPOSITORY, 'config.json') ? [relative(REPOSITORY, path)] : [];
   });
 }
 
 /** Places in `text` that are true on one machine only. */
 function machinePathsIn(text: string): string[] {
-  const here = [ROOT.replace(/\/$/, ''), homedir()].filter((path) => path.split('/').length > 2);
+  const here = [REPOSITORY.replace(/\/$/, ''), homedir()].filter((path) => path.split('/').length > 2);
   return [...here.filter((path) => text.includes(path)), ...(text.match(HOME_DIRECTORY) ?? [])];
 }
 
@@ -73,7 +73,7 @@ describe('the repository', () => {
   });
 
   it('would notice one', () => {
-    expect(machinePathsIn(`see ${ROOT}src`)).not.toEqual([]);
+    expect(machinePathsIn(`see ${REPOSITORY}src`)).not.toEqual([]);
     expect(machinePathsIn('cd /home/jane/drover && npm test')).toEqual(['/home/jane']);
     expect(machinePathsIn('GET /api/home/page of https://x.test/Users/a')).toEqual([]);
   });
@@ -82,7 +82,7 @@ describe('the repository', () => {
     const text = read('package-lock.json');
     expect(text).not.toContain('"resolved"');
     expect(text.match(REGISTRY_HOST) ?? []).toEqual([]);
-    expect(existsSync(join(ROOT, '.npmrc'))).toBe(false);
+    expect(existsSync(join(REPOSITORY, '.npmrc'))).toBe(false);
   });
 
   it('supports Node 20 from 20.19 on', () => {
@@ -131,8 +131,8 @@ describe('the repository', () => {
 });
 
 describe('the example configurations', async () => {
-  const { groups, ignored } = await scanGroups(join(ROOT, 'templates'));
-  const files = readdirSync(join(ROOT, 'configurations')).filter((file) => file.endsWith('.json'));
+  const { groups, ignored } = await scanGroups(join(REPOSITORY, 'templates'));
+  const files = readdirSync(join(REPOSITORY, 'configurations')).filter((file) => file.endsWith('.json'));
 
   it('are there', () => {
     expect(files).toContain('hello.json');
@@ -154,11 +154,11 @@ describe('the example configurations', async () => {
     expect(problems).toEqual([]);
     for (const path of configuration.fileModifications) {
       const holders = templates.filter(({ group, name }) =>
-        existsSync(join(ROOT, 'templates', group, name, path)),
+        existsSync(join(REPOSITORY, 'templates', group, name, path)),
       );
       expect(holders, path).not.toEqual([]);
     }
     for (const { group, name } of templates)
-      expect(existsSync(join(ROOT, 'templates', group, name))).toBe(true);
+      expect(existsSync(join(REPOSITORY, 'templates', group, name))).toBe(true);
   });
 });
