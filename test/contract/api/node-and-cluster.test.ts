@@ -27,7 +27,7 @@ describe('Node', () => {
     expect([status, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
     const lines = bytes.toString().trimEnd().split('\n');
     for (const line of lines)
-      expect(line).toMatch(/^(#.*|[a-zA-Z_:][\w:]*(\{.*\})? (-?[\d.e+-]+|\+Inf|NaN)|)$/);
+      expect(line).toMatch(/^(#.*|[a-zA-Z_:][\w:]*(\{.*\})? (-?[\d.e+-]+|\+Inf|NaN)|)$/i);
   });
 
   it('GET /node: 200 {nodeId, uptime: human readable, systemStats: object}', async () => {

@@ -186,7 +186,8 @@ describe.skipIf(!hasTool('tmux'))('tmux tool', () => {
       await until(() => expect(statSync(join(run.directory, 'spool.000001')).size).toBeGreaterThan(306));
     } finally {
       await full.close();
-      disk.close();
+      // What reads the output, and the shell between two programs, end a moment later.
+      await until(() => disk.close());
     }
   });
 

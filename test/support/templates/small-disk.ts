@@ -47,7 +47,7 @@ export class SmallDisk {
 
   /** Nothing may be open in it any more. */
   close(): void {
-    execFileSync('umount', [this.path]);
+    execFileSync('umount', [this.path], { stdio: 'pipe' });
     rmSync(this.path, { recursive: true });
   }
 }
