@@ -147,7 +147,7 @@ describe.skipIf(!SmallDisk.isPossible)('on a full disk (needs root and the right
       isFailed = false;
     } finally {
       await small.finish({ isFailed });
-      disk.close();
+      await until(() => disk.close());
     }
   });
 });
