@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const report = process.env.DROVER_TEST_REPORT;
 /**
  * Set by `npm test`, which has just built everything: the tests run as they are built, and Node loads them and Drover
- * without a transform. That is a sixth of the CPU time of the whole run. Without it they run from their sources.
+ * without a transform. Without it they run from their sources.
  */
 const isBuilt = process.env.DROVER_TEST_BUILT === '1';
 /** It replaces a module, which would last for the files after it. */
