@@ -153,6 +153,11 @@ describe('the plan of the process supervisor', () => {
     // the master has not spoken yet
     ['unconfirmed, up', { handle: running(), ...UNASSIGNED, isConfirmed: false }, []],
     ['unconfirmed, down', { handle: handle(), ...UNASSIGNED, isConfirmed: false }, []],
+    [
+      'run unconfirmed, up, with failures to forget',
+      { handle: running({ streak: 2, upSince: NOW - 60_000 }), isConfirmed: false },
+      ['forgive'],
+    ],
     // what it said before may have been outdated when this daemon's predecessor was killed
     ['stop unconfirmed, up', { handle: running(), ...wanted('stop'), isConfirmed: false }, []],
     ['remove unconfirmed, up', { handle: running(), ...wanted('remove'), isConfirmed: false }, []],
@@ -218,6 +223,18 @@ describe('the plan of the process supervisor', () => {
       expect(decide({ handle: over, ...wanted('stop') })).toEqual(['settle-stop']);
       expect(decide({ handle: over, ...wanted('remove') })).toEqual(['settle-stop']);
       expect(decide({ handle: over, ...wanted('run', 1) })).toEqual(['settle-stop']);
+    });
+
+    it('says nothing of a state that its next step ends', () => {
+      const over = handle({ run: 1, stopping: stopping('SIGTERM', 300) });
+      const unsaid = { reported: undefined };
+      expect(decide({ handle: over, ...wanted('stop'), ...unsaid })).toEqual(['settle-stop']);
+      expect(decide({ handle: handle({ run: 1 }), ...wanted('run', 1), ...unsaid })).toEqual([
+        'accept restart 1',
+      ]);
+      expect(decide({ handle: handle({ run: 1 }), ...wanted('stop'), ...unsaid })).toEqual([
+        'report STOPPED',
+      ]);
     });
   });
 

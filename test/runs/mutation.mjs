@@ -1,0 +1,192 @@
+/**
+ * Breaks each condition of the pure decisions once, and runs the tests that cover the broken file. A break that no
+ * test notices is a survivor. See test/README.md.
+ *
+ *   npm run test:mutation                      every controllers/**\/plan.ts and the pure files beside it
+ *   npm run test:mutation -- FILE [FILE ...]   these files only
+ *
+ * Exit code 1: there are survivors that `EXPLAINED` does not name.
+ */
+
+import { spawn } from 'node:child_process';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseAst } from 'rolldown/parseAst';
+
+const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), '../..');
+/** What a test run needs; the rest of the repository is not copied. */
+const COPIED = ['controllers', 'src', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+/** Files that decide without any effect, beside the plans. */
+const DECISIONS = [
+  'conditions',
+  'verdict',
+  'moves',
+  'owners',
+  'faults',
+  'goal',
+  'readiness-plan',
+  'restart-delay',
+];
+
+/** Survivors, each with the reason why no fact can tell the two forms apart. */
+const EXPLAINED = {
+  'controllers/master/configurations/owners.ts: file < (claims.get(name) ?? `${file}~`) -> (file <= (claims.get(name) ?? `${file}~`))':
+    'each file claims once, so the two names differ',
+  'controllers/master/minimum-service/plan.ts: a.id < b.id -> (a.id <= b.id)': 'two instances have two ids',
+  'controllers/master/placement/plan.ts: a.nodeId < b.nodeId -> (a.nodeId <= b.nodeId)':
+    'two nodes have two ids',
+};
+
+const OPPOSITE = { '===': '!==', '!==': '===', '<': '>=', '<=': '>', '>': '<=', '>=': '<' };
+/** The same comparison, except where both sides are equal. */
+const BOUNDARY = { '<': '<=', '<=': '<', '>': '>=', '>=': '>' };
+const LOGICAL = { '&&': '||', '||': '&&' };
+const TESTED = ['IfStatement', 'WhileStatement', 'ForStatement', 'ConditionalExpression'];
+/** A logical expression that stands here is asked for its truth; elsewhere `||` may choose a value. */
+const ASKED = ['ReturnStatement', 'ArrowFunctionExpression'];
+
+/** All breaks of one file: each `{line, was, becomes, text}`, where `text` is the broken file. */
+function breaksOf(source) {
+  const breaks = new Map();
+  const textOf = ({ start, end }) => source.slice(start, end);
+  const add = (node, becomes) => {
+    const text = source.slice(0, node.start) + becomes + source.slice(node.end);
+    const line = source.slice(0, node.start).split('\n').length;
+    breaks.set(text, { line, was: textOf(node), becomes, text });
+  };
+  const isCondition = (node) => {
+    const { parent } = node;
+    if (parent.type === 'LogicalExpression') return isCondition(parent);
+    return parent.type === 'UnaryExpression' || parent.test === node || ASKED.includes(parent.type);
+  };
+  // A comparison has its own break, and so have the parts of a logical expression.
+  const negate = (node) => {
+    const isBroken =
+      node.type === 'LogicalExpression' || (node.type === 'BinaryExpression' && node.operator in OPPOSITE);
+    if (!isBroken) add(node, `!(${textOf(node)})`);
+  };
+  const visit = (node, parent) => {
+    node.parent = parent;
+    if (node.type === 'BinaryExpression' || node.type === 'LogicalExpression') {
+      const { left, right, operator } = node;
+      const between = source.slice(left.end, right.start);
+      for (const other of [OPPOSITE, BOUNDARY, LOGICAL].map((table) => table[operator])) {
+        const becomes =
+          textOf({ start: node.start, end: left.end }) +
+          between.replace(operator, other) +
+          textOf({ start: right.start, end: node.end });
+        if (other !== undefined) add(node, `(${becomes})`);
+      }
+      if (operator in LOGICAL && isCondition(node)) for (const side of [left, right]) negate(side);
+    }
+    if (TESTED.includes(node.type) && node.test !== null) negate(node.test);
+    for (const [key, value] of Object.entries(node)) {
+      if (key === 'parent') continue;
+      for (const child of Array.isArray(value) ? value : [value])
+        if (typeof child?.type === 'string') visit(child, node);
+    }
+  };
+  visit(parseAst(source, { lang: 'ts', preserveParens: false }), null);
+  return [...breaks.values()];
+}
+
+/** The files under `directory`, as paths from the repository's root. */
+async function filesUnder(directory) {
+  const names = await readdir(join(REPOSITORY, directory), { recursive: true });
+  return names.map((name) => join(directory, name)).toSorted();
+}
+
+async function decisionFiles() {
+  return (await filesUnder('controllers')).filter((path) => {
+    const name = basename(path, '.ts');
+    return path.endsWith('.ts') && (name === 'plan' || DECISIONS.includes(name));
+  });
+}
+
+/** The unit tests and property tests that import something of the controller to which the file belongs. */
+async function testsOf(path) {
+  const found = [];
+  for (const test of [...(await filesUnder('test/unit')), ...(await filesUnder('test/property'))]) {
+    if (!test.endsWith('.test.ts')) continue;
+    const text = await readFile(join(REPOSITORY, test), 'utf8');
+    if (text.includes(`/${dirname(path)}/`)) found.push(test);
+  }
+  return found;
+}
+
+/** Whether the tests pass in `lane`. A break that makes a loop endless fails by the time limit. */
+async function passes(lane, tests) {
+  const vitest = join(REPOSITORY, 'node_modules/vitest/vitest.mjs');
+  const parameters = [
+    'run',
+    '--bail',
+    '1',
+    '--testTimeout',
+    '10000',
+    '--pool',
+    'threads',
+    '--maxWorkers',
+    '1',
+    ...tests,
+  ];
+  const run = spawn(process.execPath, [vitest, ...parameters], { cwd: lane, stdio: 'ignore' });
+  const timer = setTimeout(() => run.kill('SIGKILL'), 60_000);
+  const code = await new Promise((resolve) => run.on('close', resolve));
+  clearTimeout(timer);
+  return code === 0;
+}
+
+async function makeLane() {
+  const lane = await mkdtemp(join(tmpdir(), 'drover-mutation-'));
+  for (const name of COPIED) await cp(join(REPOSITORY, name), join(lane, name), { recursive: true });
+  await symlink(join(REPOSITORY, 'node_modules'), join(lane, 'node_modules'));
+  return lane;
+}
+
+const named = process.argv.slice(2);
+const files = named.length > 0 ? named : await decisionFiles();
+const work = [];
+for (const path of files) {
+  const source = await readFile(join(REPOSITORY, path), 'utf8');
+  const tests = await testsOf(path);
+  if (tests.length === 0) throw new Error(`${path}: no test under test/unit or test/property imports it`);
+  for (const each of breaksOf(source)) work.push({ path, source, tests, ...each });
+}
+
+const lanes = await Promise.all(Array.from({ length: Math.min(availableParallelism(), 8) }, makeLane));
+const survivors = [];
+let done = 0;
+try {
+  for (const path of new Set(work.map((each) => each.path))) {
+    const { tests } = work.find((each) => each.path === path);
+    if (!(await passes(lanes[0], tests)))
+      throw new Error(`${path}: its tests fail without any break: ${tests.join(' ')}`);
+  }
+  const queue = [...work];
+  const runLane = async (lane) => {
+    for (let each = queue.shift(); each !== undefined; each = queue.shift()) {
+      await writeFile(join(lane, each.path), each.text);
+      if (await passes(lane, each.tests)) {
+        survivors.push(each);
+        console.log(`survives: ${each.path}:${each.line}: ${each.was} -> ${each.becomes}`);
+      }
+      await writeFile(join(lane, each.path), each.source);
+      done++;
+      if (done % 25 === 0) console.log(`${done} of ${work.length} breaks, ${survivors.length} survivors`);
+    }
+  };
+  await Promise.all(lanes.map(runLane));
+} finally {
+  await Promise.all(lanes.map((lane) => rm(lane, { recursive: true, force: true })));
+}
+
+const unexplained = survivors.filter(
+  ({ path, was, becomes }) => EXPLAINED[`${path}: ${was} -> ${becomes}`] === undefined,
+);
+console.log(
+  `${work.length} breaks of ${files.length} files: ${work.length - survivors.length} found, ` +
+    `${survivors.length - unexplained.length} explained, ${unexplained.length} survivors`,
+);
+process.exitCode = unexplained.length > 0 ? 1 : 0;
