@@ -55,7 +55,7 @@ it('takes an exit in a stop that was asked for as no failure', () => {
 });
 
 it('never repeats a failed install or start at once', () => {
-  const problem = { reason: 'start-failed', message: 'no such program' } as const;
+  const problem = { reason: 'start-failed', message: 'no such program', busyPort: null } as const;
   expect(afterFailure(handle(), problem, NOW, 0)).toMatchObject({ streak: 2, delayMs: 1000 });
   expect(afterFailure(handle({ streak: 4 }), problem, NOW, 0)).toMatchObject({ streak: 5, delayMs: 8000 });
 });
