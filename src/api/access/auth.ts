@@ -5,6 +5,7 @@
  */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Clock } from '../../loop/clock.js';
+import { FailureLimiter, type FailureVerdict } from '../../loop/failure-limiter.js';
 import type { ApiKeyRecord } from '../../model/api-key.js';
 import type { AuditTrail } from '../../model/audit.js';
 import type { MirrorReader } from '../../store/mirror.js';
@@ -13,7 +14,7 @@ import { JSON_TYPE } from '../http/json-reply.js';
 import type { Scope } from '../http/route.js';
 import { tokenOf } from './credentials.js';
 import { type KeyActor, KeyIndex } from './key-index.js';
-import { FailureLimiter, type FailureVerdict, SlidingWindow } from './rate-limit.js';
+import { SlidingWindow } from './rate-limit.js';
 import { RefusalTrail } from './refusal-trail.js';
 import { KEY_TOKEN_LENGTH } from './tokens.js';
 

@@ -1,8 +1,8 @@
 /** Records refused authentications in the audit trail. The limit counts all addresses together. Used by the gate. */
 import type { FastifyRequest } from 'fastify';
+import { FailureLimiter } from '../../loop/failure-limiter.js';
 import type { AuditTrail } from '../../model/audit.js';
 import { actionOf, subjectOf } from './audit-entry.js';
-import { FailureLimiter } from './rate-limit.js';
 
 /**
  * Enough for any honest mistake. Too few for an attack from many addresses to push the other entries out of the
