@@ -238,6 +238,40 @@ describe('joining a cluster', () => {
     expect((await world.tokens.list()).map(({ uses }) => uses)).toEqual([1, 1]);
   });
 
+  it('ends a forgotten node on which nothing runs, and lets one that has instances look after them', async () => {
+    await world.node('alpha', { token: await world.token() });
+    await until(() => expect(world.isConnected('alpha')).toBe(true));
+    await world.plane.putConfiguration({
+      name: 'lobby',
+      runtime: 'process',
+      command: 'run',
+      minimumServiceCount: 1,
+    });
+    await until(async () => {
+      await clock.advance(50);
+      expect(world.plane.describe()).toEqual(['lobby ONLINE - alpha:-']);
+    });
+    await world.node('beta', { token: await world.token() });
+    await until(() => expect(world.isConnected('beta')).toBe(true));
+    await world.plane.removeConfiguration('lobby');
+    for (const name of ['alpha', 'beta']) await world.plane.master.nodeWriter.forget(name, { force: true });
+    const reason = 'is not a member any more (cluster forget): join it again with a new token';
+    await until(async () => {
+      await clock.advance(1000);
+      expect(world.ended).toEqual([`beta: node beta ${reason}`]);
+      expect(world.said.join('\n')).toContain(
+        `the master refused this node: node alpha ${reason}; what it was told`,
+      );
+    });
+    const { runtime } = world.plane.nodes.get('alpha') ?? expect.fail('there is no node');
+    const { instanceId = '' } = runtime.starts[0] ?? {};
+    runtime.end(instanceId, { code: 1, signal: null });
+    await until(async () => {
+      await clock.advance(100);
+      expect(runtime.starts).toHaveLength(2);
+    });
+  });
+
   it('refuses the certificate of another cluster', async () => {
     const other = new ClusterWorld(clock);
     await other.start();

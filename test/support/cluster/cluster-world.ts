@@ -48,6 +48,8 @@ export class ClusterWorld {
   readonly memberships = new Map<string, Membership>();
   /** Nodes that were told that their token is used. */
   readonly joined: string[] = [];
+  /** Nodes that ended because the master refused them, and why. */
+  readonly ended: string[] = [];
   readonly #logger = pino({ level: 'info' }, { write: (line) => this.said.push(JSON.parse(line).msg) });
 
   constructor(clock: Clock) {
@@ -69,6 +71,7 @@ export class ClusterWorld {
       logger,
       connect: (nodeId, signal) => this.membership(nodeId).connect(signal),
       servicesOf: (nodeId) => renewalServices(this.membership(nodeId)),
+      endRefused: (nodeId, reason) => this.ended.push(`${nodeId}: ${reason}`),
       revokeNode: async (nodeId) => {
         await this.members.revoke(nodeId);
       },

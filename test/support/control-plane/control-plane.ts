@@ -54,6 +54,8 @@ export interface ControlPlaneOptions {
   /** What nodes answer beside the ordinary services. */
   readonly servicesOf?: (nodeId: string) => ReadonlyMap<string, Service>;
   readonly revokeNode?: (nodeId: string) => Promise<void>;
+  /** Ends a node that the master refuses for good. Default: it goes on. */
+  readonly endRefused?: (nodeId: string, reason: string) => void;
   /** The master's. Default: some of its own. */
   readonly metrics?: Metrics;
   /** Whether the master looks at everything again over time. Default true. */
@@ -205,6 +207,7 @@ export class ControlPlane {
   }
 
   #buildWrapper(node: Omit<TestNode, 'wrapper'>, capacity: NodeCapacity): Wrapper {
+    const { endRefused } = this.#options;
     return new Wrapper({
       nodeId: node.nodeId,
       clusterName: 'test',
@@ -222,6 +225,7 @@ export class ControlPlane {
         this.master.accept(its);
         return this.#options.adaptTransport?.(mine, node.nodeId) ?? mine;
       },
+      ...(endRefused !== undefined && { endRefused: (reason) => endRefused(node.nodeId, reason) }),
       store: node.store,
       metrics: this.#options.nodeMetrics ?? new Metrics(),
       clock: this.#options.clock,
