@@ -91,6 +91,15 @@ export class JoinTokens {
       : { record: joinTokenRecordSchema.parse(entry.value), revision: entry.revision };
   }
 
+  /** True when a node could still join with the token of this id. */
+  async isUsable(id: string): Promise<boolean> {
+    const { record } = (await this.find(id)) ?? {};
+    if (record === undefined) return false;
+    const { expiresAt, maxUses, uses } = record;
+    const isExpired = expiresAt !== null && expiresAt <= this.#options.clock.now();
+    return !isExpired && (maxUses === null || uses < maxUses);
+  }
+
   /** Removes tokens that expired long ago. Throws DRV_REQUEST_INVALID when there are still too many. */
   async #clean(now: number): Promise<void> {
     const tokens = await this.list();

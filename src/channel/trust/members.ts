@@ -7,12 +7,13 @@ import type { X509Certificate } from 'node:crypto';
 import type { Clock } from '../../loop/clock.js';
 import type { MemberRecord } from '../../model/cluster.js';
 import { DroverError } from '../../model/errors.js';
-import { memberKey } from '../../store/keys.js';
-import type { Store } from '../../store/store.js';
+import { joinTokenKey, memberKey } from '../../store/keys.js';
+import type { Operation, Store } from '../../store/store.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Authority, IssuedCertificate } from './authority.js';
 import { readPublicKey } from './certificates.js';
 import { DoorRefusal } from './door-refusal.js';
+import type { JoinTokens } from './join-tokens.js';
 import {
   type KnownMember,
   MemberRecords,
@@ -31,6 +32,7 @@ const MAX_PENDING_KEYS = 16;
 export interface MembersOptions {
   readonly store: Store;
   readonly authority: Authority;
+  readonly tokens: JoinTokens;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Pick<Logger, 'warn'>;
 }
@@ -107,11 +109,22 @@ export class Members {
     await this.#change(nodeId, (record) => ({ ...record, issuedAt, endsAt }));
   }
 
-  /** Ends the node's credential. Answers false when it had none. The caller ends its connections. */
-  async revoke(nodeId: string): Promise<boolean> {
-    if ((await this.#records.find(nodeId)) === undefined) return false;
-    await this.#options.store.transact([{ do: 'remove', key: memberKey(nodeId) }]);
-    return true;
+  /**
+   * Ends the node's credential, and the token that it joined with unless `keepToken`: with it the node could join
+   * again. Answers with the token's id if it could still be used. Repeatable. The caller ends the node's connections.
+   */
+  async revoke(nodeId: string, { keepToken }: { readonly keepToken: boolean }): Promise<string | undefined> {
+    const { store, tokens } = this.#options;
+    return this.#records.changing(async () => {
+      const entry = await this.#records.find(nodeId);
+      if (entry === undefined) return undefined;
+      const { tokenId } = entry.record;
+      const isUsable = await tokens.isUsable(tokenId);
+      const removals: Operation[] = [{ do: 'remove', key: memberKey(nodeId) }];
+      if (isUsable && !keepToken) removals.push({ do: 'remove', key: joinTokenKey(tokenId) });
+      await store.transact(removals);
+      return isUsable ? tokenId : undefined;
+    });
   }
 
   async #change(nodeId: string, change: (record: MemberRecord) => MemberRecord): Promise<void> {

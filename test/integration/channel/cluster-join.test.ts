@@ -227,6 +227,29 @@ describe('joining a cluster', () => {
     expect(world.joined).toEqual(['alpha', 'alpha']);
   });
 
+  it.each<[string, { keepToken?: boolean; maxUses?: number }, string | undefined, RegExp | undefined]>([
+    ['by the token that let many in, which ends', {}, 'its', /^this master does not know the join token/],
+    ['by the token that let it in alone', { maxUses: 1 }, undefined, /^join token .* was for 1 node/],
+    ['unless the token was to be kept', { keepToken: true }, 'its', undefined],
+  ])(
+    'does not let a forgotten node in again %s',
+    async (_how, { keepToken = false, maxUses = null }, ended, refusal) => {
+      const token = await world.token({ maxUses });
+      const { id } = parseJoinToken(token);
+      await world.node('alpha', { token });
+      await until(() => expect(world.isConnected('alpha')).toBe(true));
+      const forgotten = await world.plane.master.nodeWriter.forget('alpha', { force: true, keepToken });
+      expect(forgotten.token).toBe(ended === undefined ? undefined : id);
+      await until(() => expect(world.isConnected('alpha')).toBe(false));
+      // Its disk is new.
+      if (refusal === undefined) (await connect('alpha', { token })).close('done');
+      else
+        expect(await refusalOf('alpha', { token })).toMatchObject({
+          message: expect.stringMatching(refusal),
+        });
+    },
+  );
+
   it('counts another machine that takes the name of one that never came', async () => {
     const token = await world.token({ maxUses: 1 });
     (await connect('alpha', { token })).close('done');

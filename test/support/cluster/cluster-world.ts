@@ -72,9 +72,7 @@ export class ClusterWorld {
       connect: (nodeId, signal) => this.membership(nodeId).connect(signal),
       servicesOf: (nodeId) => renewalServices(this.membership(nodeId)),
       endRefused: (nodeId, reason) => this.ended.push(`${nodeId}: ${reason}`),
-      revokeNode: async (nodeId) => {
-        await this.members.revoke(nodeId);
-      },
+      revokeNode: (nodeId, options) => this.members.revoke(nodeId, options),
     });
     this.server = new ClusterServer({
       host: '127.0.0.1',
