@@ -4,6 +4,7 @@
  * ALL key.
  */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import { FailureLimiter, type FailureVerdict } from '../../loop/failure-limiter.js';
 import type { ApiKeyRecord } from '../../model/api-key.js';
@@ -115,7 +116,7 @@ export class Gate {
     const verdict: FailureVerdict =
       actor !== null && isPublicKey(actor)
         ? { retryAfterMs: 0, isFirst: false }
-        : this.#failures.fail(request.ip, this.#clock.monotonic());
+        : this.#failures.fail(addressBlockOf(request.ip), this.#clock.monotonic());
     if (verdict.retryAfterMs === 0 || verdict.isFirst) this.#logRefusal(request, actor, verdict);
     if (verdict.retryAfterMs > 0) sendTooMany(reply, verdict.retryAfterMs);
     else reply.code(401).header('www-authenticate', 'Bearer').type(JSON_TYPE).send(UNAUTHORIZED);

@@ -4,12 +4,12 @@
  * ten seconds is disconnected. Each address has a share of the connections, and a limit for those that came to nothing.
  */
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import { FailureLimiter } from '../../loop/failure-limiter.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { SystemClock } from '../../loop/system-clock.js';
 import { describeListenError } from '../../model/listen-error.js';
-import { addressBlockOf } from './address-block.js';
 
 /** Every node and some more; further connections are closed at once. */
 const MAX_CONNECTIONS = 4096;
@@ -114,8 +114,14 @@ export class ClusterPort implements Part {
 
   #onConnection(socket: Socket): void {
     socket.on('error', () => {});
+    const { remoteAddress } = socket;
+    // Gone already.
+    if (remoteAddress === undefined) {
+      socket.destroy();
+      return;
+    }
     const key = keyOf(socket);
-    const block = addressBlockOf(socket.remoteAddress ?? '');
+    const block = addressBlockOf(remoteAddress);
     const ofOne = this.#crowds.get(block)?.size ?? 0;
     if (ofOne >= MAX_STRANGERS_OF_ONE || this.#failures.isOver(block, this.#clock.monotonic())) {
       socket.destroy();

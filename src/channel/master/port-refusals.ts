@@ -2,12 +2,12 @@
  * Says what the cluster port turned away, in the log and, for joins, in the audit trail. Strangers can cause any number
  * of refusals, so equal ones of one address are folded, and those of all addresses together are limited.
  */
+import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import { FailureLimiter } from '../../loop/failure-limiter.js';
 import type { AuditTrail } from '../../model/audit.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { Repeats } from '../../telemetry/repeats.js';
-import { addressBlockOf } from './address-block.js';
 
 /** Enough for any honest mistake. The trail and the log keep what else happened for months, however many knock. */
 const LIMIT = { burst: 100, refillMs: 600_000 };

@@ -156,17 +156,25 @@ export class Admission {
     const { store, masterNodeId } = this.#options;
     const { nodeId, tokenId } = request;
     const token = await this.#checkToken(request);
+    const present = await this.#records.find(nodeId);
+    const isRepeated =
+      present !== undefined &&
+      key !== undefined &&
+      [present.record.key, ...pendingKeysOf(present.record)].includes(key);
+    const { maxUses, uses } = token.record;
+    // Before the name: a token that is used up lets its holder learn no more of the cluster.
+    if (!isRepeated && maxUses !== null && uses >= maxUses)
+      throw new DoorRefusal({
+        reason: 'token-used-up',
+        nodeId,
+        message: `join token ${tokenId} was for ${countText(maxUses, 'node')}: make another with "drover token" on the master`,
+      });
     if (nodeId === masterNodeId)
       throw new DoorRefusal({
         reason: 'name-taken',
         nodeId,
         message: `the master itself is node ${masterNodeId}: give the other node its own nodeId`,
       });
-    const present = await this.#records.find(nodeId);
-    const isRepeated =
-      present !== undefined &&
-      key !== undefined &&
-      [present.record.key, ...pendingKeysOf(present.record)].includes(key);
     // A member without a node record never opened the channel: it could not be forgotten, and owns nothing.
     const isKnown = present !== undefined && (await store.get(nodeKey(nodeId))) !== undefined;
     if (isKnown && !isRepeated)
@@ -176,13 +184,6 @@ export class Admission {
         message:
           `a node ${nodeId} has joined already: give this one its own nodeId, or, if it is the same machine without ` +
           `its data/cluster, run "cluster forget ${nodeId}" on the master first`,
-      });
-    const { maxUses, uses } = token.record;
-    if (!isRepeated && maxUses !== null && uses >= maxUses)
-      throw new DoorRefusal({
-        reason: 'token-used-up',
-        nodeId,
-        message: `join token ${tokenId} was for ${countText(maxUses, 'node')}: make another with "drover token" on the master`,
       });
     return { token, present, isRepeated };
   }

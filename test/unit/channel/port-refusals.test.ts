@@ -1,6 +1,5 @@
 /** What the cluster port says of strangers: enough for a mistake, too little to wash anything out. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { addressBlockOf } from '../../../src/channel/master/address-block.js';
 import { type PortRefusal, PortRefusals } from '../../../src/channel/master/port-refusals.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -100,21 +99,5 @@ describe('the refusals of the cluster port', () => {
       expect.stringContaining('node alpha is not a member'),
       expect.stringContaining('node beta is not a member'),
     ]);
-  });
-});
-
-describe('the block of an address', () => {
-  it.each([
-    ['10.0.0.1', '10.0.0.1'],
-    ['::ffff:10.0.0.1', '10.0.0.1'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
-    ['2001:db8::9', '2001:db8:0:0::/64'],
-    ['::1', '0:0:0:0::/64'],
-    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-    ['1::', '1:0:0:0::/64'],
-    ['', ''],
-  ])('of %s is %s', (address, block) => {
-    expect(addressBlockOf(address)).toBe(block);
   });
 });
