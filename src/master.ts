@@ -29,7 +29,7 @@ import type { DrainProgress } from './model/node-drain.js';
 import type { TreeResult } from './model/template.js';
 import { InstanceWriter } from './store/instance-writes.js';
 import { MasterState } from './store/master-state.js';
-import { NodeWriter } from './store/node-writes.js';
+import { NodeWriter, type ShutOutOptions } from './store/node-writes.js';
 import type { Store } from './store/store.js';
 import type { Logger } from './telemetry/logger.js';
 import type { MetricSources, Metrics } from './telemetry/metrics.js';
@@ -56,7 +56,7 @@ export interface MasterOptions {
   readonly issueInstanceToken: (instanceId: string, createdAt: number) => string;
   readonly hostAddressOf: (configuration: Configuration, node: NodeRecord) => string;
   /** Revokes a node's credential when the node is forgotten. Absent: nodes have none. */
-  readonly revokeNode?: (nodeId: string) => Promise<void>;
+  readonly revokeNode?: (nodeId: string, options: ShutOutOptions) => Promise<string | undefined>;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly random: () => number;
@@ -275,9 +275,10 @@ export class Master implements Part {
       ...this.state,
       ownNodeId: address.nodeId,
       isConnected: (nodeId) => this.#hub.isConnected(nodeId),
-      shutOut: async (nodeId) => {
-        await revokeNode?.(nodeId);
+      shutOut: async (nodeId, options) => {
+        const token = await revokeNode?.(nodeId, options);
         this.#hub.disconnect(nodeId, 'the node was forgotten');
+        return token;
       },
       clock,
     });

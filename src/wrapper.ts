@@ -72,6 +72,11 @@ export interface WrapperOptions {
   readonly processUsage?: Pick<ProcessUsage, 'read'>;
   readonly installation: Installation;
   readonly connect: (signal: AbortSignal) => Promise<Transport>;
+  /**
+   * Ends the node, because the master refuses it for good and nothing runs here. Absent: the node goes on and tries
+   * again, as it does while something runs.
+   */
+  readonly endRefused?: (reason: string) => void;
   /** Further calls that it answers to the master. */
   readonly services?: ReadonlyMap<string, Service>;
   /** The node's own store, not the master's. */
@@ -308,7 +313,19 @@ export class Wrapper implements Part {
         ...descriptionServices((id, lines) => this.#describe(id, lines)),
       ]),
       onWelcome: (master) => this.#desired.setMaster(master),
+      onRefused: (reason) => this.#endRefused(reason),
     });
+  }
+
+  /** What runs here is looked after as long as it runs, even if its master does not want this node. */
+  #endRefused(reason: string): boolean {
+    const { endRefused } = this.#options;
+    const isIdle =
+      this.status().instances.every(({ state }) => state === 'STOPPED') &&
+      ![...this.#handles.values()].some(isAlive);
+    if (endRefused === undefined || this.#isNodeStopping || !isIdle) return false;
+    endRefused(reason);
+    return true;
   }
 
   async #describe(id: string, lines: number): Promise<InstanceDescription | undefined> {

@@ -1,19 +1,19 @@
-/**
- * `drover join`: checks that a token and a master belong together, and writes the config.json with which a node
- * joins.
- */
-
+/** `drover join`: asks the master whether a node may join, and writes the config.json with which it then does. */
 import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { PROTOCOL_VERSION } from '../channel/protocol/messages.js';
 import { parseJoinToken } from '../channel/trust/join-token.js';
-import { clusterNameOf } from '../channel/trust/peer-certificate.js';
 import { MasterDialer } from '../channel/wrapper/master-dialer.js';
+import { readMemberKey } from '../channel/wrapper/membership.js';
 import { SystemClock } from '../loop/system-clock.js';
 import { DroverError } from '../model/errors.js';
+import { nameSchema } from '../model/names.js';
 import { defaultNodeId } from '../model/node.js';
 import { changeMainConfiguration, readMainConfiguration } from '../node/main-configuration.js';
-import { prepareRoot, type RootPaths } from '../node/root.js';
+import { prepareRoot } from '../node/root.js';
 import { acquireRootLock } from '../node/root-lock.js';
+import { SecretDirectory } from '../node/secret-files.js';
 import { shellWord } from './shell-word.js';
 
 export interface JoinOptions {
@@ -28,26 +28,36 @@ const MASTER = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/;
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/;
 
 /**
- * Returns the text to print. Writes nothing unless the master answers and issued the token. Throws DroverErrors
- * with one clear line.
+ * Returns the text to print. Writes nothing unless the master would let the node in: it made the token, the token can
+ * still be used, and the name is free. Throws DroverErrors with one clear line.
  */
-export async function joinCluster(root: string, token: string, options: JoinOptions): Promise<string> {
-  const { fingerprint } = parseJoinToken(token);
+export async function joinCluster(root: string, text: string, options: JoinOptions): Promise<string> {
+  const token = parseJoinToken(text);
   const master = parseMaster(options.master);
+  const directory = resolve(root);
+  await refuseMaster(directory);
+  const present = await readMainConfiguration(join(directory, 'config.json'));
+  const nodeId = nodeIdOf(options.nodeId) ?? present?.nodeId ?? defaultNodeId(hostname());
+  const secrets = new SecretDirectory(join(directory, 'data', 'cluster'));
+  const files = { memberFile: secrets.file('member.json'), joiningFile: secrets.file('joining.json') };
+  const publicKey = await readMemberKey(files, { nodeId, token });
+  const { id: tokenId, secret, fingerprint } = token;
+  const dialer = new MasterDialer({ ...master, silenceMs: SILENCE_MS, clock: new SystemClock() });
+  const { clusterName, localAddress } = await dialer.check(
+    fingerprint,
+    { protocol: PROTOCOL_VERSION, tokenId, secret, nodeId, ...(publicKey !== undefined && { publicKey }) },
+    new AbortController().signal,
+  );
   const paths = await prepareRoot(root);
   const lock = await acquireRootLock(paths);
   try {
-    await refuseMaster(paths);
-    const dialer = new MasterDialer({ ...master, silenceMs: SILENCE_MS, clock: new SystemClock() });
-    const { authority, localAddress } = await dialer.probe(fingerprint, new AbortController().signal);
-    const present = await readMainConfiguration(paths.configFile);
-    const { nodeId, address } = await changeMainConfiguration(paths.configFile, {
+    const { address } = await changeMainConfiguration(paths.configFile, {
       isMasterNode: false,
       masterAddress: master.host,
       masterPort: master.port,
-      clusterName: clusterNameOf(authority) ?? 'drover',
-      joinToken: token,
-      nodeId: options.nodeId ?? present?.nodeId ?? defaultNodeId(hostname()),
+      clusterName,
+      joinToken: text,
+      nodeId,
       address: options.address ?? localAddress.replace(IPV4_IN_IPV6, ''),
     });
     return [
@@ -59,6 +69,13 @@ export async function joinCluster(root: string, token: string, options: JoinOpti
   } finally {
     await lock.release();
   }
+}
+
+/** Checked here: the master's answer to a wrong one would not name the option. */
+function nodeIdOf(text: string | undefined): string | undefined {
+  const { success, error } = nameSchema.optional().safeParse(text);
+  if (success) return text;
+  throw new DroverError('DRV_NODE_CONFIG_INVALID', `--node-id ${error.issues[0]?.message ?? 'is not valid'}`);
 }
 
 function parseMaster(text: string): { readonly host: string; readonly port: number } {
@@ -73,14 +90,14 @@ function parseMaster(text: string): { readonly host: string; readonly port: numb
 }
 
 /** Refuses the root of a master: its state would be neither used nor removed. */
-async function refuseMaster({ adminKey, root }: RootPaths): Promise<void> {
-  const isThere = await stat(adminKey).then(
+async function refuseMaster(directory: string): Promise<void> {
+  const isThere = await stat(join(directory, 'data', 'admin.key')).then(
     () => true,
     () => false,
   );
   if (isThere)
     throw new DroverError(
       'DRV_NODE_CONFIG_INVALID',
-      `${root} is the directory of a master, with a state of its own: give another directory with --root`,
+      `${directory} is the directory of a master, with a state of its own: give another directory with --root`,
     );
 }

@@ -35,7 +35,7 @@ export function buildProgram(version: string): Command {
     .option('--root <directory>', "the master's directory", '.')
     .option('--label <label>', 'what it is for')
     .option('--expires <time>', 'when it ends: 1h, 7d, never (default: 24h)')
-    .option('--uses <count>', 'how many nodes may join with it (default: any number)')
+    .option('--uses <count>', 'how many nodes may join with it: a number, or any (default: 1)')
     .action(async ({ root, ...options }: TokenOptions & { root: string }) => {
       const { makeToken } = await import('./token-command.js');
       process.stdout.write(await makeToken(root, options));

@@ -13,6 +13,12 @@ const SAME_PRESS_MS = 500;
 /** The most instances named in one line of progress. */
 const SHOWN_AT_MOST = 10;
 
+export interface Ending {
+  readonly isEnding: boolean;
+  /** Ends the node as SIGTERM does, but with this line on standard error and exit code 1. */
+  fail(line: string): void;
+}
+
 /**
  * Handles the signals of this process. One that comes while the node still starts takes effect after the start.
  * `onEnding` is called at the first.
@@ -21,14 +27,14 @@ export function handleSignals(
   starting: Promise<StartedNode>,
   faults: ExtensionFaults,
   onEnding: () => void,
-): { readonly isEnding: boolean } {
+): Ending {
   let interruptedAt: number | undefined;
   let isEnding = false;
-  const endWith = (how: (daemon: StartedNode) => Promise<void>): void => {
+  const endWith = (how: (daemon: StartedNode) => Promise<void>, exitCode = 0): void => {
     isEnding = true;
     onEnding();
     // The caller of `starting` prints the error of a failed start.
-    starting.then((daemon) => endBy(daemon, how), ignore);
+    starting.then((daemon) => endBy(daemon, how, exitCode), ignore);
   };
   // SIGHUP: the terminal went away, which is no reason to end the instances.
   for (const signal of ['SIGTERM', 'SIGHUP'] as const)
@@ -58,6 +64,12 @@ export function handleSignals(
     get isEnding() {
       return isEnding;
     },
+    fail: (line) => {
+      if (isEnding) return;
+      endWith(async () => {
+        process.stderr.write(`drover: ${line}\n`);
+      }, 1);
+    },
   };
 }
 
@@ -76,7 +88,11 @@ function showAlive(alive: readonly string[]): void {
 }
 
 /** Does `how`, then stops the node and ends the process. */
-async function endBy(daemon: StartedNode, how: (daemon: StartedNode) => Promise<void>): Promise<void> {
+async function endBy(
+  daemon: StartedNode,
+  how: (daemon: StartedNode) => Promise<void>,
+  exitCode: number,
+): Promise<void> {
   try {
     await how(daemon);
   } catch (error) {
@@ -84,7 +100,7 @@ async function endBy(daemon: StartedNode, how: (daemon: StartedNode) => Promise<
   }
   try {
     await daemon.stop();
-    process.exit(0);
+    process.exit(exitCode);
   } catch (error) {
     process.stderr.write(`drover: the node did not stop cleanly: ${messageOf(error)}\n`);
     process.exit(1);

@@ -18,7 +18,14 @@ export async function start(root: string, version: string): Promise<void> {
   const stop = (): void => void process.kill(process.pid, 'SIGTERM');
   // Loaded only here: `--help` and `--version` do not wait for it, and signals are handled while it loads.
   const starting = import('../daemon/start-daemon.js').then(({ startDaemon }) =>
-    startDaemon({ root, version, terminal: prompt ?? true, stop, faults }),
+    startDaemon({
+      root,
+      version,
+      terminal: prompt ?? true,
+      stop,
+      fail: (line) => signals.fail(line),
+      faults,
+    }),
   );
   const signals = handleSignals(starting, faults, () => prompt?.stop());
   const daemon = await starting;

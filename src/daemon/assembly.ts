@@ -29,6 +29,8 @@ export interface Assembly {
   readonly extensions: ExtensionRegistry;
   readonly running: RunningParts;
   readonly stop: () => void;
+  /** Ends the node soon, with this line for a person and exit code 1. Instances go on. */
+  readonly fail: (reason: string) => void;
 }
 
 /** Opens one of the node's two stores. It is closed when the node stops. */

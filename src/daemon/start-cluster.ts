@@ -4,6 +4,7 @@
  */
 import { bindAddressOf } from '../api/http/bind-address.js';
 import { ClusterServer } from '../channel/master/cluster-server.js';
+import { Admission } from '../channel/trust/admission.js';
 import { Authority } from '../channel/trust/authority.js';
 import { JoinTokens } from '../channel/trust/join-tokens.js';
 import { Members } from '../channel/trust/members.js';
@@ -22,7 +23,9 @@ const NAME = /^[\x21-\x7e]+$/;
 export interface Cluster {
   readonly authority: Authority;
   readonly tokens: JoinTokens;
+  readonly admission: Admission;
   readonly members: Members;
+  readonly audit: Pick<AuditTrail, 'record'>;
 }
 
 /**
@@ -51,17 +54,9 @@ export async function openCluster(
   });
   await authority.open();
   const tokens = new JoinTokens({ store, authority, clock });
-  const members = new Members({
-    clusterName,
-    masterNodeId: nodeId,
-    store,
-    authority,
-    tokens,
-    clock,
-    audit,
-    logger,
-  });
-  return { authority, tokens, members };
+  const shares = { store, authority, tokens, clock, audit, logger };
+  const admission = new Admission({ ...shares, clusterName, masterNodeId: nodeId });
+  return { authority, tokens, admission, members: new Members(shares), audit };
 }
 
 /** Listens. Until `open` is called, when the master's state is loaded, it ends every connection of a node. */

@@ -37,6 +37,8 @@ export interface DaemonOptions {
   readonly terminal: boolean | LogTerminal;
   /** Ends the daemon soon, as SIGTERM does, for the command `stop`. */
   readonly stop: () => void;
+  /** Ends the daemon soon, as SIGTERM does, but with this line at the terminal and exit code 1. */
+  readonly fail: (reason: string) => void;
   /** Learns which code belongs to extensions, so that the process can attribute an uncaught error to one. */
   readonly faults?: ExtensionFaults;
 }
@@ -53,7 +55,7 @@ export async function startDaemon(options: DaemonOptions): Promise<StartedNode> 
 }
 
 async function startParts(
-  { root, version, terminal, stop, faults }: DaemonOptions,
+  { root, version, terminal, stop, fail, faults }: DaemonOptions,
   running: RunningParts,
 ): Promise<StartedNode> {
   const paths = await prepareRoot(root);
@@ -74,7 +76,21 @@ async function startParts(
 
   const shared = { clock: new SystemClock(), random: Math.random, logger, metrics: new Metrics() };
   const extensions = buildExtensions(configuration, paths, shared, faults);
-  const assembly = { paths, configuration, version, shared, extensions, running, stop };
+  const assembly: Assembly = {
+    paths,
+    configuration,
+    version,
+    shared,
+    extensions,
+    running,
+    stop,
+    fail: (reason) => {
+      // As below: the terminal gets the line from the caller.
+      log.closeTerminal();
+      logger.error(`Drover ends: ${reason}`);
+      fail(reason);
+    },
+  };
   try {
     return await startAll(assembly);
   } catch (error) {

@@ -98,9 +98,7 @@ async function lay(assembly: Assembly): Promise<Foundation> {
     configurationSource: source,
     templates: templates.sources,
     issueInstanceToken: (id, createdAt) => tokens.issue(id, createdAt),
-    revokeNode: async (id) => {
-      await cluster.members.revoke(id);
-    },
+    revokeNode: (id, options) => cluster.members.revoke(id, options),
     hostAddressOf,
   });
   const files = new ConfigurationFiles({

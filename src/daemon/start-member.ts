@@ -21,7 +21,7 @@ const TOKEN_VARIABLE = 'DROVER_JOIN_TOKEN';
  * DRV_JOIN_REFUSED when the master refuses its first join: it then has nothing to go on with.
  */
 export async function startMemberNode(assembly: Assembly): Promise<MemberNode> {
-  const { configuration, shared, extensions, running, stop } = assembly;
+  const { configuration, shared, extensions, running, stop, fail } = assembly;
   const { logger, clock } = shared;
   const membership = buildMembership(assembly);
   await membership.open();
@@ -29,6 +29,7 @@ export async function startMemberNode(assembly: Assembly): Promise<MemberNode> {
   await running.start(extensions);
   const wrapper = await startWrapper(assembly, {
     connect: (signal) => membership.connect(signal),
+    endRefused: (reason) => fail(`the master at ${membership.masterAddress} refuses this node: ${reason}`),
     services: renewalServices(membership),
   });
   await untilFed(wrapper, clock);

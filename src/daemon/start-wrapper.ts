@@ -36,6 +36,7 @@ const SESSION_OWNER_PROGRAM = fileURLToPath(new URL('../session-owner-main.js', 
 /** How the wrapper reaches its master, and which calls it answers beside the ordinary services. */
 export interface MasterConnection {
   readonly connect: (signal: AbortSignal) => Promise<Transport>;
+  readonly endRefused?: (reason: string) => void;
   readonly services?: ReadonlyMap<string, Service>;
 }
 

@@ -26,8 +26,10 @@ export const memberRecordSchema = z.object({
   nodeId: nameSchema,
   /** SHA-256 of the public key of the node's certificate, hex: the node's identity. */
   key: sha256Schema,
-  /** The same for a renewed certificate that the node has not shown yet. */
+  /** The same for the newest renewed certificate that the node has not shown yet. */
   nextKey: sha256Schema.nullable(),
+  /** The same for renewals before that one that were broken off, oldest first: the node may hold any of them. */
+  earlierKeys: z.array(sha256Schema).optional(),
   joinedAt: z.number(),
   /** Id of the token that the node joined with. */
   tokenId: joinTokenIdSchema,

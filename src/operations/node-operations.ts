@@ -36,6 +36,10 @@ export const forgottenNodeSchema = z.object({
   nodeId,
   instances: z.array(z.string()).describe('ids of the instances whose records went with it'),
   statics: z.array(z.string()).describe('those of them whose files stay on its disk'),
+  joinToken: z
+    .object({ id: z.string(), isRevoked: z.boolean().describe('false: the node can join with it again') })
+    .optional()
+    .describe('the token that it joined with; absent: that could not be used any more'),
 });
 
 /** The answer of `stop` and its route, before the daemon ends. */
@@ -64,16 +68,23 @@ export async function drainNode(
   return { nodeId: id, drain: drainOf(id) ?? null };
 }
 
+export interface ForgetOptions {
+  readonly force: boolean;
+  readonly keepToken: boolean;
+}
+
 /**
- * Removes a node and the records of its instances. Throws DRV_NODE_UNKNOWN.
+ * Removes a node and the records of its instances, and revokes the join token that it came with unless `keepToken`.
+ * Throws DRV_NODE_UNKNOWN.
  * Throws DRV_NODE_IN_USE for the node of the master. Without `force` also for a node that is connected, or that has
  * files of static instances.
  */
 export async function forgetNode(
   { nodeWrites }: NodeOperationNeeds,
   id: string,
-  force: boolean,
+  { force, keepToken }: ForgetOptions,
 ): Promise<z.output<typeof forgottenNodeSchema>> {
-  const { instances, statics } = await nodeWrites.forget(id, { force });
-  return { nodeId: id, instances: [...instances], statics: [...statics] };
+  const { instances, statics, token } = await nodeWrites.forget(id, { force, keepToken });
+  const forgotten = { nodeId: id, instances: [...instances], statics: [...statics] };
+  return token === undefined ? forgotten : { ...forgotten, joinToken: { id: token, isRevoked: !keepToken } };
 }

@@ -26,16 +26,27 @@ export interface NodeWriterOptions {
   /** The node that the master itself is. */
   readonly ownNodeId: string;
   readonly isConnected: (nodeId: string) => boolean;
-  /** Ends the node's connection and makes its credential useless. */
-  readonly shutOut: (nodeId: string) => Promise<void>;
+  /**
+   * Ends the node's connection and its credential, and the join token behind it unless `keepToken`. Answers with the id
+   * of that token if a node could still join with it.
+   */
+  readonly shutOut: (nodeId: string, options: ShutOutOptions) => Promise<string | undefined>;
   readonly clock: Clock;
 }
 
-/** Ids of the instances whose records went with a node. */
+export interface ShutOutOptions {
+  /** The join token is for other nodes, too: it stays, and the forgotten node can join with it again. */
+  readonly keepToken: boolean;
+}
+
+/** Ids of what went with a node. */
 export interface Forgotten {
+  /** Instances whose records went. */
   readonly instances: readonly string[];
   /** Those of `instances` whose files stay on the node's disk. */
   readonly statics: readonly string[];
+  /** The join token that the node joined with, if it could still be used; revoked unless it was to be kept. */
+  readonly token: string | undefined;
 }
 
 export class NodeWriter {
@@ -69,17 +80,21 @@ export class NodeWriter {
 
   /**
    * Removes the node and every instance on it, as if both were gone; processes that run there are left alone.
-   * `force` forgets also a node that is connected or has files of static instances. Throws DRV_NODE_UNKNOWN,
-   * DRV_NODE_IN_USE.
+   * `force` forgets also a node that is connected or has files of static instances. The node's join token ends, too,
+   * unless `keepToken`. Throws DRV_NODE_UNKNOWN, DRV_NODE_IN_USE.
    * It makes many writes, the node's record last. When it is cut short, a cordoned node without a credential keeps
    * the rest of its instances. The same call then goes on, and returns that rest.
    */
-  async forget(nodeId: string, { force }: { readonly force: boolean }): Promise<Forgotten> {
+  async forget(
+    nodeId: string,
+    { force, keepToken = false }: { readonly force: boolean; readonly keepToken?: boolean },
+  ): Promise<Forgotten> {
     const { store, nodes, instances, shutOut } = this.#options;
     this.#refuseForgetting(nodeId, force);
     const visible: InstanceRecord[] = [];
+    let token: string | undefined;
     for (let tries = 1; ; tries++) {
-      await shutOut(nodeId);
+      token = (await shutOut(nodeId, { keepToken })) ?? token;
       const { revision } = await this.#cordoned(nodeId);
       // Placements that did not see the cordon were called before this. While the record stands, no other follows.
       await untilShown(store, instances);
@@ -88,7 +103,8 @@ export class NodeWriter {
         await nodes.until(
           await store.transact([{ do: 'remove', key: nodeKey(nodeId), expectedRevision: revision }]),
         );
-        return { instances: idsOf(visible), statics: idsOf(visible.filter((record) => record.static)) };
+        const statics = idsOf(visible.filter((record) => record.static));
+        return { instances: idsOf(visible), statics, token };
       } catch (error) {
         if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= FORGET_TRIES) throw error;
         await untilShown(store, nodes);

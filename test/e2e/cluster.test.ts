@@ -91,13 +91,14 @@ it('joins by token, runs what is placed there, and keeps it through kills of eit
     expect(await world.api.instance(id)).toMatchObject({ state: 'ONLINE', processPid, restarts: 0 }),
   );
 
-  // Forgotten, it is out at once, and cannot come back by itself.
+  // Forgotten, it is out at once, and ends as a failure: nothing runs there, and it cannot come back by itself.
   await world.api.removeConfiguration('service');
   await world.api.remove(id);
   await until(async () => expect(await member.processes.marked()).toEqual([]));
   expect(await command('cluster forget far --force')).toContain('far');
-  await until(() =>
-    expect(member.daemon.stdout).toContain('node far is not a member any more (cluster forget)'),
+  await until(() => expect(member.daemon.isRunning).toBe(false));
+  expect(await member.daemon.ended).toEqual({ code: 1, signal: null });
+  expect(member.daemon.stderr).toBe(
+    `drover: the master at ${master()} refuses this node: node far is not a member any more (cluster forget): join it again with a new token\n`,
   );
-  expect(await member.daemon.end('SIGINT')).toEqual({ code: 0, signal: null });
 });

@@ -184,6 +184,13 @@ it('refuses to start as a node whose first join the master refuses', async () =>
       text: expect.stringContaining('is revoked'),
     });
     expect(await refusalOf(member.paths.root)).toMatch(/does not know the join token: it was revoked/);
+    const before = readFileSync(member.paths.configFile, 'utf8');
+    const again = await member.join(token, `127.0.0.1:${world.apiPort + 1}`, 'third').catch((error) => error);
+    expect(again).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^drover: this master does not know the join token: .+\n$/),
+    });
+    expect(readFileSync(member.paths.configFile, 'utf8')).toBe(before);
   } finally {
     await member.finish();
   }

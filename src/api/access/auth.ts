@@ -4,7 +4,9 @@
  * ALL key.
  */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
+import { FailureLimiter, type FailureVerdict } from '../../loop/failure-limiter.js';
 import type { ApiKeyRecord } from '../../model/api-key.js';
 import type { AuditTrail } from '../../model/audit.js';
 import type { MirrorReader } from '../../store/mirror.js';
@@ -13,7 +15,7 @@ import { JSON_TYPE } from '../http/json-reply.js';
 import type { Scope } from '../http/route.js';
 import { tokenOf } from './credentials.js';
 import { type KeyActor, KeyIndex } from './key-index.js';
-import { FailureLimiter, type FailureVerdict, SlidingWindow } from './rate-limit.js';
+import { SlidingWindow } from './rate-limit.js';
 import { RefusalTrail } from './refusal-trail.js';
 import { KEY_TOKEN_LENGTH } from './tokens.js';
 
@@ -114,7 +116,7 @@ export class Gate {
     const verdict: FailureVerdict =
       actor !== null && isPublicKey(actor)
         ? { retryAfterMs: 0, isFirst: false }
-        : this.#failures.fail(request.ip, this.#clock.monotonic());
+        : this.#failures.fail(addressBlockOf(request.ip), this.#clock.monotonic());
     if (verdict.retryAfterMs === 0 || verdict.isFirst) this.#logRefusal(request, actor, verdict);
     if (verdict.retryAfterMs > 0) sendTooMany(reply, verdict.retryAfterMs);
     else reply.code(401).header('www-authenticate', 'Bearer').type(JSON_TYPE).send(UNAUTHORIZED);

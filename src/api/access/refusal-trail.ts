@@ -1,13 +1,13 @@
-/** Records refused authentications in the audit trail. The limit counts all addresses together. Used by the gate. */
+/** Records refused authentications in the audit trail, within limits of one address and of all. Used by the gate. */
 import type { FastifyRequest } from 'fastify';
+import { addressBlockOf } from '../../loop/address-block.js';
+import { FailureLimiter } from '../../loop/failure-limiter.js';
 import type { AuditTrail } from '../../model/audit.js';
 import { actionOf, subjectOf } from './audit-entry.js';
-import { FailureLimiter } from './rate-limit.js';
 
-/**
- * Enough for any honest mistake. Too few for an attack from many addresses to push the other entries out of the
- * files.
- */
+/** Of one address: enough for any honest mistake. A script with an old key adds an entry now and then. */
+const LIMIT_OF_ONE = { burst: 30, refillMs: 600_000 };
+/** Too few for an attack from many addresses to push the other entries out of the files. */
 const LIMIT = { burst: 300, refillMs: 1000 };
 const LEFT_OUT = 'further refusals are left out until they pause';
 
@@ -21,7 +21,8 @@ export interface Refusal {
 
 export class RefusalTrail {
   readonly #audit: Pick<AuditTrail, 'record'>;
-  readonly #limiter = new FailureLimiter(LIMIT);
+  readonly #addresses = new FailureLimiter(LIMIT_OF_ONE);
+  readonly #all = new FailureLimiter(LIMIT);
 
   constructor(audit: Pick<AuditTrail, 'record'>) {
     this.#audit = audit;
@@ -29,10 +30,17 @@ export class RefusalTrail {
 
   /** Records a refusal, unless too many came before. Never throws. */
   record(request: FastifyRequest, { key, status, at }: Refusal): void {
-    const { retryAfterMs, isFirst } = this.#limiter.fail('', at);
-    if (retryAfterMs > 0 && !isFirst) return;
-    const subject = isFirst ? LEFT_OUT : subjectOf(request);
-    const action = actionOf(request);
-    this.#audit.record({ key, action, subject, address: request.ip, result: String(status) });
+    const ofOne = this.#addresses.fail(addressBlockOf(request.ip), at);
+    if (ofOne.retryAfterMs > 0 && !ofOne.isFirst) return;
+    const ofAll = this.#all.fail('', at);
+    if (ofAll.retryAfterMs > 0 && !ofAll.isFirst) return;
+    const subject = ofOne.isFirst || ofAll.isFirst ? LEFT_OUT : subjectOf(request);
+    this.#audit.record({
+      key,
+      action: actionOf(request),
+      subject,
+      address: request.ip,
+      result: String(status),
+    });
   }
 }

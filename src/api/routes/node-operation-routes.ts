@@ -17,11 +17,10 @@ import {
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
 const nodeParams = z.object({ id: z.string().describe('node id') });
+const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).default('false');
 const forgetQuery = z.object({
-  force: z
-    .enum(['true', 'false'], { error: 'must be true or false' })
-    .default('false')
-    .describe('also a node that is connected, or has files of static instances'),
+  force: flag.describe('also a node that is connected, or has files of static instances'),
+  keepToken: flag.describe('leave the join token that it came with to other nodes'),
 });
 
 export function nodeOperationRoutes(dependencies: NodeOperationNeeds): readonly Route[] {
@@ -89,7 +88,7 @@ function forgetRoute(dependencies: NodeOperationNeeds): Route {
     method: 'DELETE',
     path: '/cluster/nodes/:id',
     scope: 'ALL',
-    summary: 'Removes a node that is gone, and its instances; revokes its credential.',
+    summary: 'Removes a node that is gone, and its instances; revokes its credential and its join token.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_NODE_IN_USE', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
     query: forgetQuery,
@@ -97,8 +96,9 @@ function forgetRoute(dependencies: NodeOperationNeeds): Route {
     answers: { 200: { description: 'forgotten', schema: forgottenNodeSchema } },
     handle: ({ params: { id }, query, request }) => {
       const force = query.force === 'true';
-      if (force) request.subject = `${id} force`;
-      return forgetNode(dependencies, id, force);
+      const keepToken = query.keepToken === 'true';
+      request.subject = [id, ...(force ? ['force'] : []), ...(keepToken ? ['keepToken'] : [])].join(' ');
+      return forgetNode(dependencies, id, { force, keepToken });
     },
   });
 }

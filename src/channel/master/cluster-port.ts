@@ -1,18 +1,30 @@
 /**
  * The cluster port, as far as strangers see it. It looks at the first byte of a connection and hands TLS on to the
  * cluster server. An HTTP client hears where the API is; everything else is closed. A peer that is not let in within
- * ten seconds is disconnected.
+ * ten seconds is disconnected. Each address has a share of the connections, and a limit for those that came to nothing.
  */
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { addressBlockOf } from '../../loop/address-block.js';
+import type { Clock } from '../../loop/clock.js';
+import { FailureLimiter } from '../../loop/failure-limiter.js';
 import type { Part } from '../../loop/lifecycle.js';
+import { SystemClock } from '../../loop/system-clock.js';
 import { describeListenError } from '../../model/listen-error.js';
 
 /** Every node and some more; further connections are closed at once. */
 const MAX_CONNECTIONS = 4096;
-/** Connections that are not let in yet: room for a cluster that comes back all at once. */
+/**
+ * Connections that are not let in yet: room for a cluster that comes back all at once. Beyond it the oldest one of the
+ * address with the most gives way.
+ */
 const MAX_STRANGERS = 1024;
 /** One address may stand for many nodes behind it, but leaves room for others. */
 const MAX_STRANGERS_OF_ONE = 512;
+/**
+ * Connections of one address that were not let in: beyond these, new ones are closed before the handshake, which costs
+ * a millisecond of the processor.
+ */
+const FAILURES = { burst: 512, refillMs: 20 };
 /** Enough for a TLS handshake and a request on a slow link, or to fetch the hint. */
 const LIFETIME_MS = 10_000;
 const TLS_HANDSHAKE = 0x16;
@@ -30,18 +42,35 @@ export interface ClusterPortOptions {
   readonly api: { readonly address: string; readonly port: number };
   /** Takes a connection that begins with TLS; nothing has been read from it as far as it can tell. */
   readonly onTls: (socket: Socket) => void;
+  /** Measures the failures of an address. Default: the system's. */
+  readonly clock?: Pick<Clock, 'monotonic'>;
+}
+
+/** A connection that is not let in yet. */
+interface Stranger {
+  readonly key: string;
+  readonly socket: Socket;
+  /** Its address, for limits. */
+  readonly block: string;
+  readonly timer: NodeJS.Timeout;
+  /** It does not count as a failure of its address. */
+  isExcused: boolean;
 }
 
 export class ClusterPort implements Part {
   readonly #options: ClusterPortOptions;
+  readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  readonly #strangers = new Map<string, NodeJS.Timeout>();
-  /** Strangers by address. */
-  readonly #counts = new Map<string, number>();
+  /** By the name of the connection. */
+  readonly #strangers = new Map<string, Stranger>();
+  /** Those of each address, the oldest first. */
+  readonly #crowds = new Map<string, Set<Stranger>>();
+  readonly #failures = new FailureLimiter(FAILURES);
 
   constructor(options: ClusterPortOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? new SystemClock();
     this.#server = createServer((socket) => this.#onConnection(socket));
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
@@ -74,27 +103,36 @@ export class ClusterPort implements Part {
 
   /** Keeps the connection: it is a node's. `socket` is the one handed on, or the TLS socket around it. */
   letIn(socket: Socket): void {
-    this.#forget(keyOf(socket), socket.remoteAddress ?? '');
+    this.#forget(keyOf(socket));
+  }
+
+  /** The connection's end will be no failure of its address: the peer did nothing wrong. It is not kept for that. */
+  excuse(socket: Socket): void {
+    const stranger = this.#strangers.get(keyOf(socket));
+    if (stranger !== undefined) stranger.isExcused = true;
   }
 
   #onConnection(socket: Socket): void {
     socket.on('error', () => {});
-    const key = keyOf(socket);
-    const { remoteAddress = '' } = socket;
-    const ofOne = this.#counts.get(remoteAddress) ?? 0;
-    if (this.#strangers.size >= MAX_STRANGERS || ofOne >= MAX_STRANGERS_OF_ONE) {
+    const { remoteAddress } = socket;
+    // Gone already.
+    if (remoteAddress === undefined) {
       socket.destroy();
       return;
     }
+    const key = keyOf(socket);
+    const block = addressBlockOf(remoteAddress);
+    const ofOne = this.#crowds.get(block)?.size ?? 0;
+    if (ofOne >= MAX_STRANGERS_OF_ONE || this.#failures.isOver(block, this.#clock.monotonic())) {
+      socket.destroy();
+      return;
+    }
+    if (this.#strangers.size >= MAX_STRANGERS) this.#makeRoom();
     this.#sockets.add(socket);
-    this.#counts.set(remoteAddress, ofOne + 1);
-    this.#strangers.set(
-      key,
-      setTimeout(() => socket.destroy(), LIFETIME_MS),
-    );
+    this.#remember(key, socket, block);
     socket.on('close', () => {
       this.#sockets.delete(socket);
-      this.#forget(key, remoteAddress);
+      if (this.#forget(key)?.isExcused === false) this.#fail(block);
     });
     socket.once('data', (chunk: Buffer) => {
       if (chunk[0] === TLS_HANDSHAKE) this.#handOn(socket, chunk);
@@ -102,14 +140,37 @@ export class ClusterPort implements Part {
     });
   }
 
-  #forget(key: string, address: string): void {
-    const timer = this.#strangers.get(key);
-    if (timer === undefined) return;
-    clearTimeout(timer);
+  /** Closes the oldest connection of the address with the most. */
+  #makeRoom(): void {
+    const crowd = [...this.#crowds.values()].reduce((most, some) => (some.size > most.size ? some : most));
+    const [oldest] = crowd;
+    if (oldest === undefined) return;
+    // At once: its `close` comes later than further newcomers.
+    this.#forget(oldest.key);
+    this.#fail(oldest.block);
+    oldest.socket.destroy();
+  }
+
+  #remember(key: string, socket: Socket, block: string): void {
+    const timer = setTimeout(() => socket.destroy(), LIFETIME_MS);
+    const stranger = { key, socket, block, timer, isExcused: false };
+    this.#strangers.set(key, stranger);
+    this.#crowds.set(block, (this.#crowds.get(block) ?? new Set()).add(stranger));
+  }
+
+  #forget(key: string): Stranger | undefined {
+    const stranger = this.#strangers.get(key);
+    if (stranger === undefined) return undefined;
+    clearTimeout(stranger.timer);
     this.#strangers.delete(key);
-    const rest = (this.#counts.get(address) ?? 1) - 1;
-    if (rest > 0) this.#counts.set(address, rest);
-    else this.#counts.delete(address);
+    const crowd = this.#crowds.get(stranger.block);
+    crowd?.delete(stranger);
+    if (crowd?.size === 0) this.#crowds.delete(stranger.block);
+    return stranger;
+  }
+
+  #fail(block: string): void {
+    this.#failures.fail(block, this.#clock.monotonic());
   }
 
   #handOn(socket: Socket, first: Buffer): void {

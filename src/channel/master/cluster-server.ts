@@ -10,16 +10,19 @@ import { TLSSocket } from 'node:tls';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
+import type { AuditTrail } from '../../model/audit.js';
 import { DroverError } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import type { Transport } from '../protocol/transport.js';
 import { WebSocketTransport } from '../protocol/websocket-transport.js';
+import type { Admission } from '../trust/admission.js';
 import type { Authority } from '../trust/authority.js';
-import { CHANNEL_PATH, JOIN_PATH, joinRequestSchema, MAX_JOIN_BYTES } from '../trust/join-messages.js';
+import { DoorRefusal } from '../trust/door-refusal.js';
+import { CHANNEL_PATH, JOIN_CHECK_PATH, JOIN_PATH, MAX_JOIN_BYTES } from '../trust/join-messages.js';
 import type { Members, Peer } from '../trust/members.js';
 import { ClusterPort, type ClusterPortOptions, wrongDoor } from './cluster-port.js';
+import { type PortRefusal, PortRefusals } from './port-refusals.js';
 
 /** The largest message of a node: reports travel in batches, logs in chunks. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -29,7 +32,9 @@ const REQUEST_MS = 10_000;
 
 export interface ClusterServerOptions extends Omit<ClusterPortOptions, 'onTls'> {
   readonly authority: Authority;
+  readonly admission: Admission;
   readonly members: Members;
+  readonly audit: Pick<AuditTrail, 'record'>;
   /** Takes the connection of a node. */
   readonly accept: (transport: Transport, peer: Peer) => void;
   /** A connection on which nothing came for so long is given up. */
@@ -47,14 +52,14 @@ export class ClusterServer implements Part {
     perMessageDeflate: false,
     clientTracking: false,
   });
-  readonly #refusals: RepeatedLog;
+  readonly #refusals: PortRefusals;
   #server: Promise<Server> | undefined;
   #isOpen = false;
 
   constructor(options: ClusterServerOptions) {
     this.#options = options;
     this.#port = new ClusterPort({ ...options, onTls: (socket) => void this.#onTls(socket) });
-    this.#refusals = new RepeatedLog(options.logger, () => options.clock.monotonic());
+    this.#refusals = new PortRefusals(options);
   }
 
   /** The port it really listens on; undefined while it does not. */
@@ -95,14 +100,18 @@ export class ClusterServer implements Part {
     try {
       if (this.#isOpen) this.#server ??= this.#buildServer();
       const server = await this.#server;
-      if (this.#isOpen && server !== undefined) server.emit('connection', socket);
-      else socket.destroy();
+      if (this.#isOpen && server !== undefined) {
+        server.emit('connection', socket);
+        return;
+      }
     } catch (error) {
       // A full disk, perhaps: the next connection tries again.
       this.#server = undefined;
       this.#options.logger.error({ err: error }, 'the cluster port has no certificate to show');
-      socket.destroy();
     }
+    // Perhaps a node: that this master is not ready is not its fault.
+    this.#port.excuse(socket);
+    socket.destroy();
   }
 
   async #buildServer(): Promise<Server> {
@@ -122,11 +131,19 @@ export class ClusterServer implements Part {
       },
       (request, response) => void this.#onRequest(request, response),
     );
+    // A stranger could send thousands in one breath.
+    server.maxRequestsPerSocket = 1;
     server.on('upgrade', (request, socket, head) => void this.#onUpgrade(request, socket, head));
     server.on('tlsClientError', (error, socket) => {
       // A peer that hangs up in mid-handshake was not refused: `drover join` does so when it has seen enough.
       if ('code' in error && error.code === 'ECONNRESET') return;
-      this.#refuse(`handshake ${error.message}`, socket.remoteAddress, 'the TLS handshake failed');
+      this.#refusals.say({
+        cause: 'handshake',
+        message: 'the TLS handshake failed',
+        address: socket.remoteAddress,
+        what: 'handshake',
+        nodeId: null,
+      });
     });
     server.on('clientError', (_error, socket) => socket.destroy());
     return server;
@@ -134,31 +151,26 @@ export class ClusterServer implements Part {
 
   async #onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.setHeader('Connection', 'close');
-    const address = request.socket.remoteAddress ?? '';
-    if (request.method !== 'POST' || request.url !== JOIN_PATH) {
+    const { method, url, socket } = request;
+    const isJoin = url === JOIN_PATH;
+    if (method !== 'POST' || !(isJoin || url === JOIN_CHECK_PATH)) {
       response.writeHead(400, { 'Content-Type': 'text/plain; charset=utf-8' });
       response.end(wrongDoor(this.#options.api));
       return;
     }
     try {
-      const certificate = await this.#join(request, address);
-      sendJson(response, 200, { certificate });
+      const { admission } = this.#options;
+      const body = await readJson(request);
+      const answer = isJoin
+        ? { certificate: await admission.admit(body, socket.remoteAddress ?? '') }
+        : await admission.check(body);
+      this.#port.excuse(socket);
+      sendJson(response, 200, answer);
     } catch (error) {
-      const refusal = error instanceof DroverError ? error : undefined;
-      if (refusal === undefined) this.#options.logger.error({ err: error }, 'a node could not join');
-      else this.#refuse(refusal.message, address, refusal.message);
-      sendJson(response, refusal?.status ?? 500, { error: publicMessage(error) });
+      if (error instanceof DroverError) this.#refuse(error, 'join', socket.remoteAddress);
+      else this.#options.logger.error({ err: error }, 'a node could not join');
+      sendJson(response, error instanceof DroverError ? error.status : 500, { error: publicMessage(error) });
     }
-  }
-
-  async #join(request: IncomingMessage, address: string): Promise<string> {
-    const parsed = joinRequestSchema.safeParse(await readJson(request));
-    if (!parsed.success)
-      throw new DroverError(
-        'DRV_JOIN_REFUSED',
-        `the join request is malformed (${parsed.error.issues[0]?.path.join('.') ?? ''}): run the same Drover version on both`,
-      );
-    return this.#options.members.admit(parsed.data, address);
   }
 
   async #onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -166,24 +178,27 @@ export class ClusterServer implements Part {
     const { members } = this.#options;
     try {
       if (request.url !== CHANNEL_PATH || !(socket instanceof TLSSocket))
-        throw new DroverError(
-          'DRV_JOIN_REFUSED',
-          'there is no such channel: run the same Drover version on both',
-        );
+        throw new DoorRefusal({
+          reason: 'protocol',
+          message: 'there is no such channel: run the same Drover version on both',
+        });
       const certificate = socket.getPeerX509Certificate();
       if (certificate === undefined)
-        throw new DroverError('DRV_JOIN_REFUSED', 'a node without a certificate must join first');
+        throw new DoorRefusal({
+          reason: 'no-certificate',
+          message: 'a node without a certificate must join first',
+        });
       const peer = await members.authenticate(certificate);
       this.#webSockets.handleUpgrade(request, socket, head, (webSocket) =>
         this.#open(webSocket, socket, peer),
       );
     } catch (error) {
-      const message = publicMessage(error);
-      this.#refuse(message, request.socket.remoteAddress, message);
+      if (error instanceof DroverError) this.#refuse(error, 'channel', request.socket.remoteAddress);
+      else this.#options.logger.error({ err: error }, 'a node could not be let in');
       refuseUpgrade(
         socket,
         DroverError.is(error, 'DRV_JOIN_REFUSED') ? '403 Forbidden' : '503 Service Unavailable',
-        message,
+        publicMessage(error),
       );
     }
   }
@@ -209,15 +224,11 @@ export class ClusterServer implements Part {
     );
   }
 
-  /** Logs one line per cause, not per try. */
-  #refuse(cause: string, address: string | undefined, reason: string): void {
-    this.#refusals.warn(
-      cause,
-      `refused a connection to the cluster port from ${address ?? 'somebody'}: ${reason}`,
-      {
-        address,
-      },
-    );
+  #refuse(error: DroverError, what: PortRefusal['what'], address: string | undefined): void {
+    const { message } = error;
+    const { reason: cause, nodeId } =
+      error instanceof DoorRefusal ? error : { reason: error.code, nodeId: null };
+    this.#refusals.say({ cause, message, address, what, nodeId });
   }
 }
 

@@ -22,6 +22,7 @@ import type { Transport } from '../protocol/transport.js';
 import type { Peer } from '../trust/members.js';
 import { type BeatBook, SILENT_MS } from './beat-book.js';
 import { type FeedSources, NodeFeed } from './node-feed.js';
+import { NO_HELLO, type Objection, objectionTo } from './objection.js';
 import type { StatusIntake } from './status-intake.js';
 import { UsageBook } from './usage-book.js';
 
@@ -112,13 +113,8 @@ export class Hub {
     transport.onFrame((frame) => {
       late.cancel();
       if (session !== undefined) this.#handle(session, frame);
-      else if (frame.message.type !== 'hello') this.#refuse(transport, 'the first message must be hello');
-      else if (peer !== undefined && peer.nodeId !== frame.message.nodeId)
-        this.#refuse(
-          transport,
-          `node ${peer.nodeId} calls itself ${frame.message.nodeId}: its certificate is for ${peer.nodeId} alone`,
-        );
-      else session = this.#greet(transport, frame.message);
+      else if (frame.message.type !== 'hello') this.#refuse(transport, NO_HELLO, peer);
+      else session = this.#greet(transport, frame.message, peer);
     });
   }
 
@@ -147,11 +143,11 @@ export class Hub {
     return session.calls;
   }
 
-  #greet(transport: Transport, hello: MessageOf<'hello'>): Session | undefined {
+  #greet(transport: Transport, hello: MessageOf<'hello'>, peer: Peer | undefined): Session | undefined {
     const { clusterName, master, beats, sources, logger, services } = this.#options;
-    const objection = this.#objection(hello);
+    const objection = this.#objection(hello, peer);
     if (objection !== undefined) {
-      this.#refuse(transport, objection);
+      this.#refuse(transport, objection, peer);
       return undefined;
     }
     const { nodeId } = hello;
@@ -187,22 +183,17 @@ export class Hub {
     return session;
   }
 
-  #objection(hello: MessageOf<'hello'>): string | undefined {
-    const { clusterName } = this.#options;
-    if (hello.protocol !== PROTOCOL_VERSION)
-      return `this master speaks protocol ${PROTOCOL_VERSION}, the node ${hello.nodeId} speaks ${hello.protocol}: run the same Drover version on both`;
-    if (hello.clusterName !== clusterName)
-      return `this master's cluster is ${clusterName}, the node ${hello.nodeId} asks for ${hello.clusterName}: check clusterName in config.json`;
+  #objection(hello: MessageOf<'hello'>, peer: Peer | undefined): Objection | undefined {
     const isStale = this.#sessions.get(hello.nodeId)?.isStale;
     // A stale or silent connection may be half open, with no node at its other end.
-    if (isStale === false && this.#options.beats.contact(hello.nodeId).silentMs < SILENT_MS)
-      return `a node with nodeId ${hello.nodeId} is connected already: give each node its own nodeId in config.json`;
-    return undefined;
+    const isConnected = isStale === false && this.#options.beats.contact(hello.nodeId).silentMs < SILENT_MS;
+    return objectionTo(hello, { peer, clusterName: this.#options.clusterName, isConnected });
   }
 
-  #refuse(transport: Transport, reason: string): void {
-    this.#refusals.warn(reason, `refused a connection: ${reason}`);
-    transport.send({ type: 'refused', reason });
+  /** Logs one line per node and cause, not per try: a node chooses the rest of the text. */
+  #refuse(transport: Transport, { cause, reason, isFinal }: Objection, peer: Peer | undefined): void {
+    this.#refusals.warn(`${peer?.nodeId} ${cause}`, `refused a connection: ${reason}`);
+    transport.send({ type: 'refused', reason, ...(isFinal && { isFinal }) });
     transport.close(reason);
   }
 

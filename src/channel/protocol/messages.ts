@@ -101,7 +101,12 @@ export const messageSchema = z.discriminatedUnion('type', [
     protocol: z.int(),
     master: z.object({ nodeId: nameSchema, address: z.string(), port: z.int(), apiPort: z.int() }),
   }),
-  z.object({ type: z.literal('refused'), reason: z.string() }),
+  z.object({
+    type: z.literal('refused'),
+    reason: z.string(),
+    /** Time does not heal it: somebody must change something. Absent: it may. */
+    isFinal: z.boolean().optional(),
+  }),
   /**
    * Everything the node should hold. It removes what is neither in here nor in `unchanged`. The numbering starts here.
    */

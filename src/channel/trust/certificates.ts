@@ -48,9 +48,16 @@ export function generatePrivateKey(): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** True for the one kind of key that certificates are made for. */
-export function isSupportedKey({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
-  return asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1';
+/** Reads a public key of the one kind that certificates are made for, PEM; undefined: it is something else. */
+export function readPublicKey(pem: string): KeyObject | undefined {
+  if (pem.includes('PRIVATE')) return undefined;
+  try {
+    const key = createPublicKey(pem);
+    const { asymmetricKeyType, asymmetricKeyDetails } = key;
+    return asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1' ? key : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Makes a new authority that signs for one cluster. */

@@ -4,16 +4,23 @@ import { joinTokenIdSchema } from '../../model/cluster.js';
 import { nameSchema } from '../../model/names.js';
 
 export const JOIN_PATH = '/join';
+/** Answers whether a join would be let in, and changes nothing. Masters of 0.1.0 do not have it. */
+export const JOIN_CHECK_PATH = '/join-check';
 export const CHANNEL_PATH = '/channel';
 /** Far more than a join request or an answer to one. */
 export const MAX_JOIN_BYTES = 64 * 1024;
 
-export const joinRequestSchema = z.object({
+/** What every version sends: the master judges token and protocol by it before it reads the rest. */
+export const joinEnvelopeSchema = z.object({
   protocol: z.int(),
-  nodeId: nameSchema,
-  clusterName: nameSchema,
   tokenId: joinTokenIdSchema,
   secret: z.string().max(100),
+});
+export type JoinEnvelope = z.output<typeof joinEnvelopeSchema>;
+
+export const joinRequestSchema = joinEnvelopeSchema.extend({
+  nodeId: nameSchema,
+  clusterName: nameSchema,
   /** PEM. Its private half never leaves the node. */
   publicKey: z.string().max(1000),
   /** Signature over `joinStatement` with that private half, base64. */
@@ -21,7 +28,15 @@ export const joinRequestSchema = z.object({
 });
 export type JoinRequest = z.output<typeof joinRequestSchema>;
 
+export const joinCheckSchema = joinEnvelopeSchema.extend({
+  nodeId: nameSchema,
+  /** The key that the node has from an earlier join under this name, PEM; absent: none. */
+  publicKey: z.string().max(1000).optional(),
+});
+export type JoinCheck = z.output<typeof joinCheckSchema>;
+
 export const joinAnswerSchema = z.object({ certificate: z.string() });
+export const joinCheckAnswerSchema = z.object({ clusterName: nameSchema });
 export const refusalSchema = z.object({ error: z.string() });
 
 /** The text that a joining node signs, to show that the key in its request is its own. */

@@ -11,7 +11,7 @@ import { formatJoinToken, generateJoinToken, hashSecret } from './join-token.js'
 
 /** More tokens at once are the mistake of a script. */
 const MAX_TOKENS = 1000;
-/** How long an expired token is kept, so that a node that uses it is told that it expired. */
+/** How long an expired token is kept, if there is room, so that a node that uses it is told that it expired. */
 const KEPT_MS = 30 * 86_400_000;
 
 export interface NewJoinToken {
@@ -91,18 +91,35 @@ export class JoinTokens {
       : { record: joinTokenRecordSchema.parse(entry.value), revision: entry.revision };
   }
 
-  /** Removes tokens that expired long ago. Throws DRV_REQUEST_INVALID when there are still too many. */
+  /** True when a node could still join with the token of this id. */
+  async isUsable(id: string): Promise<boolean> {
+    const known = await this.find(id);
+    return known !== undefined && !isSpent(known.record, this.#options.clock.now());
+  }
+
+  /**
+   * Removes tokens that expired long ago, and as many of those that can be used no more as is needed to make room, the
+   * oldest first. Throws DRV_REQUEST_INVALID when there are still too many.
+   */
   async #clean(now: number): Promise<void> {
     const tokens = await this.list();
     const old = tokens.filter(({ expiresAt }) => expiresAt !== null && expiresAt + KEPT_MS < now);
-    if (tokens.length - old.length >= MAX_TOKENS)
+    const spent = tokens.filter((token) => !old.includes(token) && isSpent(token, now));
+    const left = tokens.length - old.length;
+    const gone = [...old, ...spent.slice(0, Math.max(0, left + 1 - MAX_TOKENS))];
+    if (tokens.length - gone.length >= MAX_TOKENS)
       throw new DroverError(
         'DRV_REQUEST_INVALID',
         `there are ${tokens.length} join tokens, and no more are kept: revoke some first`,
       );
-    for (const some of inSteps(old))
+    for (const some of inSteps(gone))
       await this.#options.store.transact(some.map(({ id }) => ({ do: 'remove', key: joinTokenKey(id) })));
   }
+}
+
+/** True when no node can join with the token any more. */
+function isSpent({ expiresAt, maxUses, uses }: JoinTokenRecord, now: number): boolean {
+  return (expiresAt !== null && expiresAt <= now) || (maxUses !== null && uses >= maxUses);
 }
 
 function checkLabel(label: string | null): void {

@@ -64,8 +64,10 @@ export interface LinkOptions {
   readonly offers: () => readonly RuntimeOffer[];
   /** Why limits of RAM and CPU do not hold on this node, or null when they hold. */
   readonly advisoryLimits?: string | null | undefined;
-  /** Throws DRV_JOIN_REFUSED when the master refuses this node. */
+  /** Throws DRV_JOIN_REFUSED when the master refuses this node and time does not heal it. */
   readonly connect: (signal: AbortSignal) => Promise<Transport>;
+  /** Called at each such refusal. Answers true when the node ends because of it; otherwise the link tries again. */
+  readonly onRefused?: (reason: string) => boolean;
   readonly feed: FeedSink;
   readonly reports: ReportSource;
   readonly services: ReadonlyMap<string, Service>;
@@ -79,7 +81,7 @@ interface Connection {
   readonly transport: Transport;
   readonly calls: CallPeer;
   isWelcome: boolean;
-  isRefused: boolean;
+  refusal: MessageOf<'refused'> | undefined;
   fedSequence: number;
   reportSequence: number;
   beatTimer: TimerHandle | undefined;
@@ -143,7 +145,10 @@ export class Link {
       .connect(this.#stopping.signal)
       .then((transport) => this.#open(transport))
       .catch((error: unknown) =>
-        this.#reconnectLater(messageOf(error), DroverError.is(error, 'DRV_JOIN_REFUSED')),
+        this.#reconnectLater(
+          messageOf(error),
+          DroverError.is(error, 'DRV_JOIN_REFUSED') ? { isFinal: true } : undefined,
+        ),
       );
   }
 
@@ -156,7 +161,7 @@ export class Link {
       transport,
       calls: new CallPeer(transport, this.#options.services),
       isWelcome: false,
-      isRefused: false,
+      refusal: undefined,
       fedSequence: 0,
       reportSequence: 0,
       beatTimer: undefined,
@@ -195,7 +200,7 @@ export class Link {
         this.#welcomed(connection, message);
         return;
       case 'refused':
-        connection.isRefused = true;
+        connection.refusal = message;
         connection.transport.close(message.reason);
         return;
       case 'snapshot':
@@ -259,11 +264,13 @@ export class Link {
     connection.calls.close(reason);
     if (this.#connection !== connection) return;
     this.#connection = undefined;
-    this.#reconnectLater(reason, connection.isRefused);
+    this.#reconnectLater(reason, connection.refusal);
   }
 
-  #reconnectLater(reason: string, isRefused: boolean): void {
+  #reconnectLater(reason: string, refusal?: Pick<MessageOf<'refused'>, 'isFinal'>): void {
     if (this.#isStopped) return;
+    if (refusal?.isFinal === true && this.#options.onRefused?.(reason) === true) return;
+    const isRefused = refusal !== undefined;
     const delayMs = (isRefused ? this.#refusedBackoff : this.#backoff).next(RECONNECT_KEY);
     const what = isRefused ? 'the master refused this node' : 'no connection to the master';
     this.#trouble.warn(

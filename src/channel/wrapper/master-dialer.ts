@@ -3,26 +3,25 @@
  * master's certificate is checked before anything is said. Keys and trust belong to membership.ts.
  */
 import type { X509Certificate } from 'node:crypto';
-import { type IncomingMessage, request } from 'node:http';
 import { connect, type TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
-import type { z } from 'zod';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
-import { DroverError, messageOf } from '../../model/errors.js';
-import { systemReason } from '../../model/public-message.js';
+import { DroverError, type ErrorCode } from '../../model/errors.js';
 import type { Transport } from '../protocol/transport.js';
 import { WebSocketTransport } from '../protocol/websocket-transport.js';
 import type { KeyPair } from '../trust/certificates.js';
 import {
   CHANNEL_PATH,
+  JOIN_CHECK_PATH,
   JOIN_PATH,
+  type JoinCheck,
   type JoinRequest,
   joinAnswerSchema,
-  MAX_JOIN_BYTES,
-  refusalSchema,
+  joinCheckAnswerSchema,
 } from '../trust/join-messages.js';
-import { fingerprintOf, isIssuedBy } from '../trust/peer-certificate.js';
+import { clusterNameOf, fingerprintOf, isIssuedBy } from '../trust/peer-certificate.js';
+import { ask, parseJson, readBody, reasonOf, refusalOf } from './join-question.js';
 
 /** For TCP, TLS and the first answer: long enough to outlast a master that hangs for a moment. */
 const DIAL_MS = 10_000;
@@ -31,6 +30,11 @@ const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 
 /** Checks the certificates that the other side shows. Throws DRV_JOIN_REFUSED when it is not the master. */
 export type TrustCheck = (leaf: X509Certificate, issuer: X509Certificate | undefined) => void;
+
+interface KnownMaster {
+  readonly socket: TLSSocket;
+  readonly authority: X509Certificate;
+}
 
 export interface MasterDialerOptions {
   readonly host: string;
@@ -54,46 +58,51 @@ export class MasterDialer {
   }
 
   /**
-   * Answers with the authority behind the master, if it has this fingerprint, and the address that reached it. Throws
-   * DRV_CHANNEL_CLOSED when there is no master, DRV_JOIN_REFUSED when it is another.
+   * Asks whether this node could join, and answers with the name of the cluster and the address that reached the
+   * master. Nothing changes there. Throws like `join`.
    */
-  async probe(
+  async check(
     fingerprint: string,
+    joinCheck: JoinCheck,
     signal: AbortSignal,
-  ): Promise<{ readonly authority: X509Certificate; readonly localAddress: string }> {
-    return this.#within(signal, async (inner) => {
-      const { socket, authority } = await this.#dialFor(fingerprint, inner);
+  ): Promise<{ readonly clusterName: string; readonly localAddress: string }> {
+    return this.#asking(fingerprint, signal, async ({ socket, authority }) => {
       const { localAddress = '' } = socket;
-      socket.destroy();
-      return { authority, localAddress };
+      const { status, body } = await ask(socket, JOIN_CHECK_PATH, joinCheck);
+      if (status === 200)
+        return { clusterName: parseJson(joinCheckAnswerSchema, body).clusterName, localAddress };
+      // The authority is the right one, so it is a master of 0.1.0, which does not know the question.
+      if (status === 400) return { clusterName: clusterNameOf(authority) ?? 'drover', localAddress };
+      throw refusalOf(status, body, this.address);
     });
   }
 
-  /** Asks to join. The request is made only after the other side has shown the authority with this fingerprint. */
+  /**
+   * Asks to join. The request is made only after the other side has shown the authority with this fingerprint. Throws
+   * DRV_CHANNEL_CLOSED when there is no master or it cannot answer now, DRV_JOIN_REFUSED when it is another one or
+   * refuses.
+   */
   async join(
     fingerprint: string,
     joinRequest: JoinRequest,
     signal: AbortSignal,
   ): Promise<{ readonly certificate: string; readonly authority: string }> {
-    return this.#within(signal, async (inner) => {
-      const { socket, authority } = await this.#dialFor(fingerprint, inner);
-      try {
-        const { status, body } = await post(socket, JSON.stringify(joinRequest));
-        if (status !== 200) throw refusalOf(status, body, this.address);
-        return {
-          certificate: parseJson(joinAnswerSchema, body).certificate,
-          authority: authority.toString(),
-        };
-      } finally {
-        socket.destroy();
-      }
+    return this.#asking(fingerprint, signal, async ({ socket, authority }) => {
+      const { status, body } = await ask(socket, JOIN_PATH, joinRequest);
+      if (status !== 200) throw refusalOf(status, body, this.address);
+      return {
+        certificate: parseJson(joinAnswerSchema, body).certificate,
+        authority: authority.toString(),
+      };
     });
   }
 
   /** Opens the channel as a member. Throws DRV_JOIN_REFUSED, DRV_CHANNEL_CLOSED. */
   async open(credential: KeyPair, authority: X509Certificate, signal: AbortSignal): Promise<Transport> {
     const check: TrustCheck = (leaf) => {
-      if (!isIssuedBy(leaf, authority, 'server')) throw this.#stranger("this node's");
+      // The address may lead elsewhere for a while only: a member tries again.
+      if (!isIssuedBy(leaf, authority, 'server'))
+        throw this.#stranger('DRV_CHANNEL_CLOSED', "this node's", 'check masterAddress and masterPort');
     };
     return this.#within(signal, async (inner) => {
       const socket = await this.#dial(check, inner, credential);
@@ -106,25 +115,44 @@ export class MasterDialer {
     });
   }
 
-  async #dialFor(
+  /** Connects to the master of the authority with this fingerprint, and hangs up when the question is answered. */
+  #asking<T>(
     fingerprint: string,
     signal: AbortSignal,
-  ): Promise<{ readonly socket: TLSSocket; readonly authority: X509Certificate }> {
+    question: (master: KnownMaster) => Promise<T>,
+  ): Promise<T> {
+    return this.#within(signal, async (inner) => {
+      const master = await this.#dialFor(fingerprint, inner);
+      try {
+        return await question(master);
+      } finally {
+        master.socket.destroy();
+      }
+    });
+  }
+
+  async #dialFor(fingerprint: string, signal: AbortSignal): Promise<KnownMaster> {
+    const stranger = (): DroverError =>
+      this.#stranger(
+        'DRV_JOIN_REFUSED',
+        "the join token's",
+        'check masterAddress and masterPort, and that the token is of that master',
+      );
     let authority: X509Certificate | undefined;
     const socket = await this.#dial((leaf, issuer) => {
       authority = issuer;
       const isTrusted =
         issuer !== undefined && fingerprintOf(issuer) === fingerprint && isIssuedBy(leaf, issuer, 'server');
-      if (!isTrusted) throw this.#stranger("the join token's");
+      if (!isTrusted) throw stranger();
     }, signal);
-    if (authority === undefined) throw this.#stranger("the join token's");
+    if (authority === undefined) throw stranger();
     return { socket, authority };
   }
 
-  #stranger(whose: string): DroverError {
+  #stranger(code: ErrorCode, whose: string, advice: string): DroverError {
     return new DroverError(
-      'DRV_JOIN_REFUSED',
-      `what answers at ${this.address} is not the master of ${whose} cluster (its certificate has another authority): check masterAddress and masterPort, and that the token is of that master`,
+      code,
+      `what answers at ${this.address} is not the master of ${whose} cluster (its certificate has another authority): ${advice}`,
     );
   }
 
@@ -200,75 +228,6 @@ export class MasterDialer {
 
 function checkPeer(socket: TLSSocket, check: TrustCheck): void {
   const leaf = socket.getPeerX509Certificate();
-  if (leaf === undefined) throw new DroverError('DRV_JOIN_REFUSED', 'the other side shows no certificate');
+  if (leaf === undefined) throw new DroverError('DRV_CHANNEL_CLOSED', 'the other side shows no certificate');
   check(leaf, leaf.issuerCertificate);
-}
-
-function post(socket: TLSSocket, text: string): Promise<{ readonly status: number; readonly body: string }> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request({
-      createConnection: () => socket,
-      method: 'POST',
-      path: JOIN_PATH,
-      headers: {
-        Host: 'master',
-        'Content-Type': 'application/json',
-        'Content-Length': Buffer.byteLength(text),
-        Connection: 'close',
-      },
-    });
-    outgoing.on('error', (error) => reject(new DroverError('DRV_CHANNEL_CLOSED', reasonOf(error))));
-    outgoing.on('response', (response) => {
-      readBody(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
-    });
-    outgoing.end(text);
-  });
-}
-
-async function readBody(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response) {
-    const part: Buffer = chunk;
-    bytes += part.length;
-    if (bytes > MAX_JOIN_BYTES) throw new Error('the answer is too long');
-    chunks.push(part);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-/**
- * Makes an error of the master's answer: a 403 is a refusal; anything else is the master's own trouble, and may pass.
- */
-function refusalOf(status: number, body: string, address: string): DroverError {
-  const said = parseJsonSafely(body);
-  if (said === undefined)
-    return new DroverError(
-      'DRV_CHANNEL_CLOSED',
-      `${address} answers with ${status} and is no master of Drover`,
-    );
-  return new DroverError(status === 403 ? 'DRV_JOIN_REFUSED' : 'DRV_CHANNEL_CLOSED', said);
-}
-
-function parseJsonSafely(body: string): string | undefined {
-  try {
-    return parseJson(refusalSchema, body).error;
-  } catch {
-    return undefined;
-  }
-}
-
-function parseJson<T>(schema: z.ZodType<T>, body: string): T {
-  return schema.parse(JSON.parse(body));
-}
-
-/**
- * The reason of a failed connection. A host name with several addresses fails with an error for each, under an empty
- * message.
- */
-function reasonOf(error: unknown): string {
-  const first = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
-  if (first instanceof Error && 'code' in first && first.code === 'ERR_SSL_WRONG_VERSION_NUMBER')
-    return 'it does not speak TLS, so it is no cluster port';
-  return systemReason(first) ?? messageOf(first);
 }

@@ -52,7 +52,7 @@ export class Membership {
   readonly #options: MembershipOptions;
   readonly #dialer: MasterDialer;
   #credential: Credential | undefined;
-  /** The key of a renewal that waits for its certificate. */
+  /** The key of a renewal, until its certificate is kept. */
   #newKey: string | undefined;
 
   constructor(options: MembershipOptions) {
@@ -115,20 +115,23 @@ export class Membership {
     }
   }
 
-  /** Makes a key and answers with its public half, PEM. The private half is kept until its certificate comes. */
+  /**
+   * Answers with the public half of a new key, PEM. It is the same one until its certificate is kept: the answer of
+   * either side may be lost, and the master is asked for no more keys than the node can come back with.
+   */
   makeKey(): string {
-    this.#newKey = generatePrivateKey();
+    this.#newKey ??= generatePrivateKey();
     return publicHalf(this.#newKey);
   }
 
-  /** Keeps a renewed certificate. Throws DRV_JOIN_REFUSED when it is not for the key that was made last. */
+  /** Keeps a renewed certificate. Throws DRV_JOIN_REFUSED when it is not for the key of `makeKey`. */
   async takeCertificate(certificate: string): Promise<void> {
     const credential = this.#credential;
     const key = this.#newKey;
     if (credential === undefined || key === undefined)
       throw new DroverError('DRV_JOIN_REFUSED', 'this node made no key for a new certificate');
     await this.#keep({ ...credential, key, certificate });
-    this.#newKey = undefined;
+    if (this.#newKey === key) this.#newKey = undefined;
   }
 
   /** True when the token belongs to another cluster than the credential, or the node was given another name. */
@@ -197,6 +200,24 @@ export class Membership {
     await this.#options.memberFile.write(JSON.stringify(credential));
     this.#credential = credential;
   }
+}
+
+/**
+ * The public key with which this node joined, or began to join, under this name by the token's master, PEM. `drover
+ * join` shows it, so that the master knows the node again. Undefined: there is none. Throws DRV_NODE_ROOT_UNUSABLE.
+ */
+export async function readMemberKey(
+  { memberFile, joiningFile }: Pick<MembershipOptions, 'memberFile' | 'joiningFile'>,
+  { nodeId, token }: { readonly nodeId: string; readonly token: JoinToken },
+): Promise<string | undefined> {
+  const text = await memberFile.read();
+  const credential = text === undefined ? undefined : parseCredential(memberFile.name, text);
+  const isSame =
+    credential?.nodeId === nodeId &&
+    fingerprintOf(new X509Certificate(credential.authority)) === token.fingerprint;
+  if (isSame) return publicHalf(credential.key);
+  const begun = parseJoining(await joiningFile.read());
+  return begun?.tokenId === token.id ? publicHalf(begun.key) : undefined;
 }
 
 function publicHalf(key: string): string {

@@ -15,6 +15,11 @@ import { addCommand, type CommandContext, type SharedOptions, show } from '../co
 import { parseDuration } from '../duration.js';
 import { findNode } from '../find.js';
 
+interface ForgetCommandOptions extends SharedOptions {
+  readonly force?: boolean;
+  readonly keepToken?: boolean;
+}
+
 /** The most instances that one line names. */
 const MOST_NAMED = 20;
 
@@ -33,9 +38,14 @@ export function addClusterOperations(group: Command, context: CommandContext): v
     },
   );
   addDrain(group, context);
-  addCommand(group, 'forget <node>', 'remove a node that is gone, and its instances; revokes its credential')
+  addCommand(
+    group,
+    'forget <node>',
+    'remove a node that is gone, and its instances; revokes its credential and its join token',
+  )
     .option('--force', 'also one that is connected, or has files of static instances')
-    .action((node: string, options: SharedOptions & { force?: boolean }) => forget(context, node, options));
+    .option('--keep-token', 'leave the join token to other nodes; this one can join with it again')
+    .action((node: string, options: ForgetCommandOptions) => forget(context, node, options));
 }
 
 /** The word beside a node's condition: `drained`, `draining` or `cordoned`; undefined: none of these. */
@@ -92,20 +102,27 @@ async function drain(
   );
 }
 
-async function forget(
-  context: CommandContext,
-  node: string,
-  options: SharedOptions & { force?: boolean },
-): Promise<void> {
+async function forget(context: CommandContext, node: string, options: ForgetCommandOptions): Promise<void> {
   const { dependencies } = context;
   findNode(dependencies, node);
   const isConnected = dependencies.nodes.get(node)?.value.condition === 'connected';
-  const forgotten = await forgetNode(dependencies, node, options.force === true);
-  const { instances, statics } = forgotten;
+  const forgotten = await forgetNode(dependencies, node, {
+    force: options.force === true,
+    keepToken: options.keepToken === true,
+  });
+  const { instances, statics, joinToken } = forgotten;
   const lines = [`node ${node} is forgotten${instances.length === 0 ? '' : `, with ${named(instances)}`}`];
   if (statics.length > 0) lines.push(`The files of ${named(statics)} stay on its disk, under running/.`);
   if (isConnected && instances.length > 0)
     lines.push('What runs there goes on until Drover is ended there with Ctrl-C.');
+  if (joinToken?.isRevoked === true)
+    lines.push(
+      `Join token ${joinToken.id} is revoked with it; other nodes that joined with it stay (--keep-token leaves it).`,
+    );
+  else if (joinToken !== undefined)
+    lines.push(
+      `It can join again with join token ${joinToken.id}, until "cluster token revoke ${joinToken.id}" ends that.`,
+    );
   await show(
     context,
     options,

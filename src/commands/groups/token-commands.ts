@@ -14,8 +14,9 @@ import { parseDuration } from '../duration.js';
 
 interface CreateOptions extends SharedOptions {
   readonly label?: string;
-  readonly expires: number | null;
-  readonly uses?: number;
+  /** Seconds. Commander makes an empty text of a parsed null, so the words stay words. */
+  readonly expires: number | 'never';
+  readonly uses: number | 'any';
 }
 
 export function addTokenCommands(cluster: Command, context: CommandContext): void {
@@ -26,7 +27,7 @@ export function addTokenCommands(cluster: Command, context: CommandContext): voi
   addCommand(group, 'create', 'make a join token; it is shown this once')
     .option('--label <label>', 'what it is for')
     .option('--expires <time>', 'when it ends: 1h, 7d, never (default: 24h)', expiryOf, JOIN_TOKEN_SECONDS)
-    .option('--uses <count>', 'how many nodes may join with it (default: any number)', usesOf)
+    .option('--uses <count>', 'how many nodes may join with it: a number, or any (default: 1)', usesOf, 1)
     .action((options: CreateOptions) => create(context, options));
   addCommand(group, 'list', 'all join tokens, without their secrets').action((options: SharedOptions) =>
     list(context, options),
@@ -48,11 +49,11 @@ async function create(context: CommandContext, options: CreateOptions): Promise<
   const { address } = context.dependencies.configuration;
   const created = await createJoinToken(context.dependencies, {
     label: options.label ?? null,
-    expiresInSeconds: options.expires,
-    maxUses: options.uses ?? null,
+    expiresInSeconds: options.expires === 'never' ? null : options.expires,
+    maxUses: options.uses === 'any' ? null : options.uses,
   });
   const { id, token, expiresAt, maxUses, master } = created;
-  const uses = maxUses === null ? '' : `, for ${countText(maxUses, 'node')}`;
+  const uses = `, for ${maxUses === null ? 'any number of nodes' : countText(maxUses, 'node')}`;
   const until = expiresAt === null ? 'never expires' : `is good until ${new Date(expiresAt).toISOString()}`;
   await show(
     context,
@@ -101,19 +102,20 @@ function describeExpiry({ expiresAt }: Pick<JoinToken, 'expiresAt'>, now: number
   return expiresAt <= now ? 'expired' : `in ${durationText(expiresAt - now)}`;
 }
 
-/** Parses a time into seconds; null: never. */
-function expiryOf(text: string): number | null {
-  if (text === 'never') return null;
+/** Parses a time into seconds. */
+function expiryOf(text: string): CreateOptions['expires'] {
+  if (text === 'never') return text;
   const ms = parseDuration(text);
   if (ms === undefined || ms === 0)
     throw new InvalidArgumentError('It must be a time such as 1h or 7d, or never.');
   return ms / 1000;
 }
 
-function usesOf(text: string): number {
+function usesOf(text: string): CreateOptions['uses'] {
+  if (text === 'any') return text;
   const count = Number(text);
   if (!/^\d+$/.test(text) || count < 1 || count > MAX_JOIN_TOKEN_USES)
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_JOIN_TOKEN_USES}.`);
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_JOIN_TOKEN_USES}, or any.`);
   return count;
 }
 

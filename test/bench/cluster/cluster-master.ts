@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { ClusterServer } from '../../../src/channel/master/cluster-server.js';
+import { Admission } from '../../../src/channel/trust/admission.js';
 import { Authority } from '../../../src/channel/trust/authority.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import { Members } from '../../../src/channel/trust/members.js';
@@ -31,23 +32,18 @@ const authority = new Authority({
 });
 await authority.open();
 const tokens = new JoinTokens({ store, authority, clock });
-const members = new Members({
-  clusterName: 'test',
-  masterNodeId: 'master',
-  store,
-  authority,
-  tokens,
-  clock,
-  audit: { record: () => undefined },
-  logger,
-});
+const audit = { record: () => undefined };
+const shares = { store, authority, tokens, clock, audit, logger };
+const members = new Members(shares);
 const plane = new ControlPlane({ clock, masterStore: store, logger });
 const server = new ClusterServer({
   host: '127.0.0.1',
   port: 0,
   api: { address: '127.0.0.1', port: 7000 },
   authority,
+  admission: new Admission({ ...shares, clusterName: 'test', masterNodeId: 'master' }),
   members,
+  audit,
   accept: (transport, peer) => plane.master.accept(transport, peer),
   silenceMs: 6000,
   clock,

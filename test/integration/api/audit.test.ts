@@ -154,6 +154,22 @@ describe('refused authentications', () => {
   });
 });
 
+describe('a stranger that knocks on the API for hours', () => {
+  it.each([
+    ['from one address', () => '10.0.0.1'],
+    ['from one network of IPv6', (index: number) => `2001:db8::${index.toString(16)}`],
+  ])('%s leaves the last entries to others', async (_from, addressOf) => {
+    await world.call('DELETE', '/configurations/hello');
+    for (let index = 0; index < 600; index++) {
+      await world.server.inject({ url: '/api/instances', remoteAddress: addressOf(index) });
+      await world.clock.advance(60_000);
+    }
+    expect(recorded()[0]).toBe('boss | DELETE /configurations/:name | hello | 204');
+    // Thirty at once, then two every ten minutes: one more, and that there are others.
+    expect(recorded().length).toBeLessThan(1 + 31 + 2 * 61);
+  });
+});
+
 describe('GET /audit', () => {
   const read = async (query: string) => {
     const response = await world.call('GET', `/audit${query}`);

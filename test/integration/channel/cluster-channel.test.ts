@@ -8,6 +8,7 @@ import { WebSocket } from 'ws';
 import { CallPeer } from '../../../src/channel/protocol/calls.js';
 import type { Message } from '../../../src/channel/protocol/messages.js';
 import type { Transport } from '../../../src/channel/protocol/transport.js';
+import { parseJoinToken } from '../../../src/channel/trust/join-token.js';
 import { Renewal } from '../../../src/channel/trust/renewal.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { openSocket } from '../../support/api/raw-http.js';
@@ -100,6 +101,49 @@ describe('the cluster server', () => {
     socket.on('error', () => undefined);
     socket.write(Buffer.concat([Buffer.from([0x16, 3, 1, 0, 5]), Buffer.from('hello there, not TLS')]));
     await once(socket, 'close');
+  });
+
+  const post = async (path: string, body: object): Promise<string> => {
+    const text = JSON.stringify(body);
+    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${text.length}\r\n\r\n`;
+    return exchange(await dial(world.port), head + text);
+  };
+
+  it.each(['/join', '/join-check'])(
+    'repeats nothing of a stranger that asks for %s, and says it once, however often and with what it knocks',
+    async (path) => {
+      const tokenId = 'abcdefabcdef';
+      for (let protocol = 0; protocol < 20; protocol++) {
+        const nodeId = `stranger-${protocol}`;
+        const answer = await post(path, { protocol, nodeId, clusterName: nodeId, tokenId, secret: 'x' });
+        expect(answer).toMatch(/^HTTP\/1.1 403 .*this master does not know the join token/s);
+        expect(answer).not.toContain(nodeId);
+        await post(path, { protocol: nodeId });
+      }
+      expect(world.audit.map(({ subject, result }) => [subject, result])).toEqual([
+        [null, 'failed'],
+        [null, 'failed'],
+      ]);
+      expect(world.said.filter((line) => line.startsWith('refused'))).toEqual([
+        expect.stringContaining('does not know the join token'),
+        expect.stringContaining('the join request is malformed (protocol)'),
+      ]);
+      expect(world.said.join('\n')).not.toContain('stranger');
+    },
+  );
+
+  it('tells the holder of a good token that the versions differ', async () => {
+    const { id: tokenId, secret } = parseJoinToken(await world.token());
+    expect(await post('/join', { protocol: 99, tokenId, secret, of: 'the future' })).toMatch(
+      /this master speaks protocol 1, the node speaks 99: run the same Drover version on both/,
+    );
+  });
+
+  it('answers one request of a connection, however many are sent in one breath', async () => {
+    const request = 'POST /join HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}';
+    const answer = await exchange(await dial(world.port), request.repeat(50));
+    expect(answer.match(/^HTTP\/1.1 403/gm)).toHaveLength(1);
+    expect(world.audit).toHaveLength(1);
   });
 
   it.each<[string, string | Buffer, string]>([

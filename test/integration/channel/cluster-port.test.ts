@@ -1,23 +1,27 @@
 /** The cluster port answers HTTP with a hint, hands TLS on, closes on everything else, and holds no stranger for long. */
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ClusterPort } from '../../../src/channel/master/cluster-port.js';
 import { exchange, openSocket } from '../../support/api/raw-http.js';
+import { FakeClock } from '../../support/fake-clock.js';
 import { until } from '../../support/until.js';
 
 const API = { address: '10.0.0.7', port: 7000 };
 let cluster: ClusterPort;
 /** What was handed on. */
 let handedOn: Socket[];
+let clock: FakeClock;
 
 beforeEach(async () => {
   handedOn = [];
+  clock = new FakeClock();
   cluster = new ClusterPort({
     host: '127.0.0.1',
     port: 0,
     api: API,
     onTls: (socket) => handedOn.push(socket),
+    clock,
   });
   await cluster.start();
 });
@@ -93,6 +97,67 @@ describe('the cluster port', () => {
     const closed = Promise.all(open.map((socket) => once(socket, 'close')));
     await cluster.stop();
     await closed;
+  });
+
+  it('gives the place of the oldest of the greediest address to a newcomer', async () => {
+    const from = async (localAddress: string, count: number): Promise<Socket[]> => {
+      const open = Array.from({ length: count }, () =>
+        connect({ port: port(), host: '127.0.0.1', localAddress }),
+      );
+      for (const socket of open) socket.on('error', () => {});
+      await Promise.all(open.map((socket) => once(socket, 'connect')));
+      return open;
+    };
+    const greedy = await from('127.0.0.2', 512);
+    const less = await from('127.0.0.3', 511);
+    const [first] = await from('127.0.0.4', 1);
+    const [oldest, next] = greedy;
+    const closed = once(oldest ?? expect.fail(), 'close');
+    const [node] = await from('127.0.0.5', 1);
+    await closed;
+    node?.write('\x16', 'latin1');
+    await until(() => expect(handedOn).toHaveLength(1));
+    expect([next, first, ...less].filter((socket) => socket?.destroyed === true)).toEqual([]);
+  });
+
+  it('closes connections of an address at once when many came to nothing, and those of no other', async () => {
+    /** How many of so many requests are answered. */
+    const answered = async (localAddress: string, count: number): Promise<number> => {
+      let answers = 0;
+      const ends = Array.from({ length: count }, () => {
+        const socket = connect({ port: port(), host: '127.0.0.1', localAddress });
+        socket.on('error', () => {}).once('data', () => answers++);
+        socket.write('GET / HTTP/1.1\r\n\r\n');
+        return new Promise((resolve) => socket.on('close', resolve));
+      });
+      await Promise.all(ends);
+      return answers;
+    };
+    expect(await answered('127.0.0.2', 512)).toBe(512);
+    // The port sees an end a little later than its peer.
+    await until(async () => expect(await answered('127.0.0.2', 1)).toBe(0));
+    expect(await answered('127.0.0.3', 20)).toBe(20);
+    await clock.advance(200);
+    expect(await answered('127.0.0.2', 1)).toBe(1);
+  });
+
+  it('counts no connection that was excused or let in', async () => {
+    const leave = async (act: (socket: Socket) => void): Promise<void> => {
+      handedOn = [];
+      const open = await openMany(300);
+      for (const socket of open) socket.write('\x16', 'latin1');
+      await until(() => expect(handedOn).toHaveLength(300));
+      for (const socket of handedOn) act(socket);
+      for (const socket of open) socket.destroy();
+      await Promise.all(
+        handedOn.map((socket) => (socket.closed ? undefined : once(socket.resume(), 'close'))),
+      );
+    };
+    for (let times = 0; times < 2; times++) {
+      await leave((socket) => cluster.excuse(socket));
+      await leave((socket) => cluster.letIn(socket));
+    }
+    expect(await exchange(port(), 'GET / HTTP/1.1\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   });
 
   it('says which port is in use and what to set', async () => {

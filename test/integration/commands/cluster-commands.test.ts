@@ -101,7 +101,52 @@ describe('cluster drain', () => {
   });
 });
 
+describe('cluster token create', () => {
+  it.each<[string, number | null, string]>([
+    ['', 1, 'for 1 node.'],
+    [' --uses 3', 3, 'for 3 nodes.'],
+    [' --uses any', null, 'for any number of nodes.'],
+  ])(
+    'makes a token for as many nodes as were asked for, by default one: %s',
+    async (options, maxUses, said) => {
+      expect(await world.json(`cluster token create${options}`)).toMatchObject({ maxUses });
+      expect(await world.run(`cluster token create${options}`)).toContain(said);
+    },
+  );
+
+  it('makes a token that never expires', async () => {
+    expect(await world.json('cluster token create --expires never')).toMatchObject({ expiresAt: null });
+    expect(await world.run('cluster token list')).toMatch(/ never +0 of 1 /);
+  });
+
+  it.each(['0', '1.5', 'all', '100001'])('refuses --uses %s', async (uses) => {
+    expect(await world.run(`cluster token create --uses ${uses}`)).toContain(
+      'It must be a whole number from 1 to 100000, or any.',
+    );
+  });
+});
+
 describe('cluster forget', () => {
+  it.each([
+    ['', true, 'Join token abcdefabcdef is revoked with it; other nodes that joined with it stay'],
+    [
+      ' --keep-token',
+      false,
+      'It can join again with join token abcdefabcdef, until "cluster token revoke abc',
+    ],
+  ])('says what becomes of the token that the node came with: forget%s', async (options, isRevoked, said) => {
+    await world.plane.addNode('beta');
+    world.usableToken = 'abcdefabcdef';
+    await until(() => expect(world.plane.master.state.nodes.get('beta')).toBeDefined());
+    expect(await world.json(`cluster forget beta --force${options}`)).toEqual({
+      nodeId: 'beta',
+      instances: [],
+      statics: [],
+      joinToken: { id: 'abcdefabcdef', isRevoked },
+    });
+    expect(await world.run(`cluster forget alpha --force${options}`)).toContain(said);
+  });
+
   it('is refused while the node is connected, and names what goes when it is forced', async () => {
     const id = await report(0);
     expect(await world.run('cluster forget alpha')).toBe(

@@ -4,6 +4,7 @@
  */
 import { pino } from 'pino';
 import { ClusterServer } from '../../../src/channel/master/cluster-server.js';
+import { Admission } from '../../../src/channel/trust/admission.js';
 import { parseJoinToken } from '../../../src/channel/trust/join-token.js';
 import { JoinTokens, type NewJoinToken } from '../../../src/channel/trust/join-tokens.js';
 import { Members } from '../../../src/channel/trust/members.js';
@@ -47,6 +48,8 @@ export class ClusterWorld {
   readonly memberships = new Map<string, Membership>();
   /** Nodes that were told that their token is used. */
   readonly joined: string[] = [];
+  /** Nodes that ended because the master refused them, and why. */
+  readonly ended: string[] = [];
   readonly #logger = pino({ level: 'info' }, { write: (line) => this.said.push(JSON.parse(line).msg) });
 
   constructor(clock: Clock) {
@@ -58,32 +61,27 @@ export class ClusterWorld {
     });
     const { store, authority } = this;
     this.tokens = new JoinTokens({ store, authority, clock });
-    this.members = new Members({
-      clusterName: 'test',
-      masterNodeId: 'master',
-      store,
-      authority,
-      tokens: this.tokens,
-      clock,
-      audit: { record: (entry) => this.audit.push(entry) },
-      logger,
-    });
+    const audit = { record: (entry: Omit<AuditEntry, 'at'>) => this.audit.push(entry) };
+    const shares = { store, authority, tokens: this.tokens, clock, audit, logger };
+    this.members = new Members(shares);
+    const admission = new Admission({ ...shares, clusterName: 'test', masterNodeId: 'master' });
     this.plane = new ControlPlane({
       clock,
       masterStore: store,
       logger,
       connect: (nodeId, signal) => this.membership(nodeId).connect(signal),
       servicesOf: (nodeId) => renewalServices(this.membership(nodeId)),
-      revokeNode: async (nodeId) => {
-        await this.members.revoke(nodeId);
-      },
+      endRefused: (nodeId, reason) => this.ended.push(`${nodeId}: ${reason}`),
+      revokeNode: (nodeId, options) => this.members.revoke(nodeId, options),
     });
     this.server = new ClusterServer({
       host: '127.0.0.1',
       port: 0,
       api: { address: '127.0.0.1', port: 7000 },
       authority,
+      admission,
       members: this.members,
+      audit,
       accept: (transport, peer) => this.plane.master.accept(transport, peer),
       silenceMs: 6000,
       clock,

@@ -48,7 +48,7 @@ export class HostWorld {
       await world.#make('master', { isMasterNode: true, apiPort: API_PORT });
       world.spawn('master');
       await until(() => world.api.instances());
-      const joinToken = TOKEN.exec(await world.command('cluster token create'))?.[0];
+      const joinToken = TOKEN.exec(await world.command('cluster token create --uses any'))?.[0];
       const masterAddress = hosts.addressOf('master');
       for (const name of wrappers) {
         await world.#make(name, { isMasterNode: false, masterAddress, joinToken });

@@ -41,6 +41,8 @@ export class CommandWorld {
   /** What `instance logs` finds. */
   lines: string[] = [];
   readonly groups = new Map<string, readonly string[]>();
+  /** A token with which a node that is forgotten could join again. */
+  usableToken: string | undefined;
   /** `<group>/<name> from <storage>`. */
   readonly downloads: string[] = [];
   readonly synced: string[] = [];
@@ -61,7 +63,13 @@ export class CommandWorld {
     const { clock, groups } = this;
     const directory = join(this.root, 'configurations');
     const source = new DirectorySource({ nodeId: 'master', directory, logger, clock });
-    this.plane = new ControlPlane({ clock, groups, logger, configurationSource: source });
+    this.plane = new ControlPlane({
+      clock,
+      groups,
+      logger,
+      configurationSource: source,
+      revokeNode: async () => this.usableToken,
+    });
     this.files = new ConfigurationFiles({
       source,
       follower: this.plane.master.configurationFollower,

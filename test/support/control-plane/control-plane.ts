@@ -7,7 +7,7 @@ import type { Service } from '../../../src/channel/protocol/calls.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import type { Clock } from '../../../src/loop/clock.js';
-import { Master } from '../../../src/master.js';
+import { Master, type MasterOptions } from '../../../src/master.js';
 import {
   type ConfigurationInput,
   configurationSchema,
@@ -53,7 +53,9 @@ export interface ControlPlaneOptions {
   readonly connect?: (nodeId: string, signal: AbortSignal) => Promise<Transport>;
   /** What nodes answer beside the ordinary services. */
   readonly servicesOf?: (nodeId: string) => ReadonlyMap<string, Service>;
-  readonly revokeNode?: (nodeId: string) => Promise<void>;
+  readonly revokeNode?: NonNullable<MasterOptions['revokeNode']>;
+  /** Ends a node that the master refuses for good. Default: it goes on. */
+  readonly endRefused?: (nodeId: string, reason: string) => void;
   /** The master's. Default: some of its own. */
   readonly metrics?: Metrics;
   /** Whether the master looks at everything again over time. Default true. */
@@ -205,6 +207,7 @@ export class ControlPlane {
   }
 
   #buildWrapper(node: Omit<TestNode, 'wrapper'>, capacity: NodeCapacity): Wrapper {
+    const { endRefused } = this.#options;
     return new Wrapper({
       nodeId: node.nodeId,
       clusterName: 'test',
@@ -222,6 +225,7 @@ export class ControlPlane {
         this.master.accept(its);
         return this.#options.adaptTransport?.(mine, node.nodeId) ?? mine;
       },
+      ...(endRefused !== undefined && { endRefused: (reason) => endRefused(node.nodeId, reason) }),
       store: node.store,
       metrics: this.#options.nodeMetrics ?? new Metrics(),
       clock: this.#options.clock,

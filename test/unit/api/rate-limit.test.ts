@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FailureLimiter, SlidingWindow } from '../../../src/api/access/rate-limit.js';
+import { SlidingWindow } from '../../../src/api/access/rate-limit.js';
+import { FailureLimiter } from '../../../src/loop/failure-limiter.js';
 
 describe('failed authentications', () => {
   it('refuses after the burst, says how long, and names only the first refusal of a run', () => {

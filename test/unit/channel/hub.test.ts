@@ -55,8 +55,11 @@ describe('the hub', () => {
   let state: MasterState;
   let beats: BeatBook;
   let hub: Hub;
+  /** Warnings in the log. */
+  let said: string[];
 
   beforeEach(async () => {
+    said = [];
     clock = new FakeClock();
     store = new FlakyStore(clock);
     state = new MasterState(store, silent);
@@ -77,7 +80,7 @@ describe('the hub', () => {
       }),
       beats,
       services: new Map([['ping', async () => 'pong']]),
-      logger: silent,
+      logger: pino({ level: 'warn' }, { write: (line) => said.push(JSON.parse(line).msg) }),
       clock,
     });
     hub.start();
@@ -153,22 +156,33 @@ describe('the hub', () => {
     expect(node()).toMatchObject({ version: '1.2.3', condition: 'returning', cordoned: true });
   });
 
-  it.each<[string, Partial<MessageOf<'hello'>>, RegExp]>([
+  it.each<[string, Partial<MessageOf<'hello'>>, RegExp, { isFinal?: boolean }]>([
     [
       'speaks another protocol',
       { protocol: 99 },
       /protocol 1, the node alpha speaks 99: run the same Drover/,
+      {},
     ],
     [
       'asks for another cluster',
       { clusterName: 'other' },
       /cluster is test, .* asks for other: check clusterName/,
+      { isFinal: true },
     ],
-  ])('refuses a node that %s, and says what to do', async (_what, fields, reason) => {
+  ])('refuses a node that %s, and says what to do', async (_what, fields, reason, finality) => {
     const client = await join(fields);
-    expect(client.heard).toEqual([{ type: 'refused', reason: expect.stringMatching(reason) }]);
+    expect(client.heard).toEqual([{ type: 'refused', reason: expect.stringMatching(reason), ...finality }]);
     expect(client.closed).toHaveLength(1);
     expect(node()).toBeUndefined();
+  });
+
+  it('logs a refusal once for a node and a cause, whatever the node writes into it', async () => {
+    for (let protocol = 90; protocol < 99; protocol++) await join({ protocol });
+    for (const clusterName of ['one', 'two', 'three']) await join({ clusterName });
+    expect(said).toEqual([
+      expect.stringMatching(/^refused a connection: .* speaks 90/),
+      expect.stringMatching(/^refused a connection: .* asks for one/),
+    ]);
   });
 
   it('refuses a second node of the same id while the first is there, and takes it when that is gone', async () => {

@@ -48,8 +48,13 @@ describe('the link of a wrapper', () => {
   let commit: () => Promise<void>;
   let welcomed: string[];
   let held: Assignment[];
+  /** Refusals that time does not heal, and whether the node ends at one. */
+  let refusals: string[];
+  let isIdle: boolean;
 
   beforeEach(() => {
+    refusals = [];
+    isIdle = false;
     clock = new FakeClock();
     outbox = new StatusOutbox();
     connections = [];
@@ -77,6 +82,10 @@ describe('the link of a wrapper', () => {
       reports: outbox,
       services: new Map([['ping', async () => 'pong']]),
       onWelcome: ({ nodeId }) => welcomed.push(nodeId),
+      onRefused: (reason) => {
+        refusals.push(reason);
+        return isIdle;
+      },
       clock,
       random: () => 0.5,
       logger: pino({ level: 'warn' }, { write: (line) => said.push(JSON.parse(line).msg) }),
@@ -280,6 +289,31 @@ describe('the link of a wrapper', () => {
     last().end.close('gone');
     await clock.advance(75 + 22_500);
     expect(connections).toHaveLength(12);
+  });
+
+  it('reports a refusal that time does not heal, and tries again unless the node ends', async () => {
+    link.start();
+    await clock.settle();
+    last().end.send({ type: 'refused', reason: 'connected already' });
+    await clock.advance(75);
+    expect([refusals, connections.length]).toEqual([[], 2]);
+    last().end.send({ type: 'refused', reason: 'another cluster', isFinal: true });
+    await clock.advance(150);
+    expect([refusals, connections.length]).toEqual([['another cluster'], 3]);
+    refuseWith = new DroverError('DRV_JOIN_REFUSED', 'forgotten');
+    last().end.close('gone');
+    await clock.advance(75);
+    expect(refusals).toEqual(['another cluster', 'forgotten']);
+    isIdle = true;
+    refuseWith = new DroverError('DRV_CHANNEL_CLOSED', 'the certificate ended');
+    await clock.advance(300);
+    expect(refusals).toHaveLength(2);
+    refuseWith = new DroverError('DRV_JOIN_REFUSED', 'forgotten');
+    await clock.advance(3000);
+    expect(refusals).toHaveLength(3);
+    refuseWith = undefined;
+    await clock.advance(3_600_000);
+    expect([refusals.length, connections.length]).toEqual([3, 3]);
   });
 
   it('says each trouble once, and again after a minute, two, four', async () => {

@@ -1,0 +1,58 @@
+/** Decides by a node's `hello` whether the hub takes its connection. The hub gathers the facts. */
+import { type MessageOf, PROTOCOL_VERSION } from '../protocol/messages.js';
+import type { Peer } from '../trust/members.js';
+
+/** Why a connection is refused. */
+export interface Objection {
+  /** One of few. */
+  readonly cause: string;
+  /** For the node and for the log. */
+  readonly reason: string;
+  /** Time does not heal it: somebody must change something. */
+  readonly isFinal: boolean;
+}
+
+export interface HelloFacts {
+  /** The node that the cluster server let in; undefined for the wrapper in the master's process. */
+  readonly peer: Peer | undefined;
+  readonly clusterName: string;
+  /** A node of this name has a connection that is alive. */
+  readonly isConnected: boolean;
+}
+
+export const NO_HELLO: Objection = {
+  cause: 'no hello',
+  reason: 'the first message must be hello',
+  isFinal: false,
+};
+
+export function objectionTo(
+  { nodeId, protocol, clusterName: wanted }: MessageOf<'hello'>,
+  { peer, clusterName, isConnected }: HelloFacts,
+): Objection | undefined {
+  if (peer !== undefined && peer.nodeId !== nodeId)
+    return {
+      cause: 'other name',
+      reason: `node ${peer.nodeId} calls itself ${nodeId}: its certificate is for ${peer.nodeId} alone`,
+      isFinal: true,
+    };
+  if (protocol !== PROTOCOL_VERSION)
+    return {
+      cause: 'protocol',
+      reason: `this master speaks protocol ${PROTOCOL_VERSION}, the node ${nodeId} speaks ${protocol}: run the same Drover version on both`,
+      // In the middle of an upgrade the master's turn is yet to come.
+      isFinal: false,
+    };
+  if (wanted !== clusterName)
+    return {
+      cause: 'other cluster',
+      reason: `this master's cluster is ${clusterName}, the node ${nodeId} asks for ${wanted}: check clusterName in config.json`,
+      isFinal: true,
+    };
+  if (!isConnected) return undefined;
+  return {
+    cause: 'connected already',
+    reason: `a node with nodeId ${nodeId} is connected already: give each node its own nodeId in config.json`,
+    isFinal: false,
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * Says what the cluster port turned away, in the log and, for joins, in the audit trail. Strangers can cause any number
+ * of refusals, so equal ones of one address are folded, and those of all addresses together are limited.
+ */
+import { addressBlockOf } from '../../loop/address-block.js';
+import type { Clock } from '../../loop/clock.js';
+import { FailureLimiter } from '../../loop/failure-limiter.js';
+import type { AuditTrail } from '../../model/audit.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { Repeats } from '../../telemetry/repeats.js';
+
+/** Enough for any honest mistake. The trail and the log keep what else happened for months, however many knock. */
+const LIMIT = { burst: 100, refillMs: 600_000 };
+const LEFT_OUT = 'further refusals are left out until they pause';
+
+export interface PortRefusal {
+  /** One of few: never a text that a peer wrote. */
+  readonly cause: string;
+  readonly message: string;
+  readonly address: string | undefined;
+  /** `channel` with a node id: a node of this cluster, by its certificate. */
+  readonly what: 'handshake' | 'join' | 'channel';
+  /** Null: a stranger. */
+  readonly nodeId: string | null;
+}
+
+export interface PortRefusalsOptions {
+  readonly audit: Pick<AuditTrail, 'record'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+export class PortRefusals {
+  readonly #options: PortRefusalsOptions;
+  readonly #strangers = new Repeats();
+  /** Apart, so that strangers cannot have them forgotten. */
+  readonly #members = new Repeats();
+  readonly #limiter = new FailureLimiter(LIMIT);
+
+  constructor(options: PortRefusalsOptions) {
+    this.#options = options;
+  }
+
+  /** Says one refusal, unless an equal one was said lately or too many others came before. Never throws. */
+  say(refusal: PortRefusal): void {
+    const { cause, address = '', what, nodeId } = refusal;
+    const now = this.#options.clock.monotonic();
+    if (what === 'channel' && nodeId !== null) {
+      const times = this.#members.take(`${cause} ${nodeId}`, now);
+      if (times !== undefined) this.#write(refusal, times);
+      return;
+    }
+    const times = this.#strangers.take(`${cause} ${addressBlockOf(address)}`, now);
+    if (times === undefined) return;
+    const { retryAfterMs, isFirst } = this.#limiter.fail('', now);
+    if (retryAfterMs === 0) this.#write(refusal, times);
+    else if (isFirst) this.#write({ ...refusal, what: 'join', message: LEFT_OUT, nodeId: LEFT_OUT }, 0);
+  }
+
+  #write({ message, address, what, nodeId }: PortRefusal, times: number): void {
+    const { audit, logger } = this.#options;
+    const more = times === 0 ? '' : ` (${times} times more)`;
+    logger.warn(
+      { address, ...(times > 0 && { times }) },
+      `refused a connection to the cluster port from ${address ?? 'somebody'}: ${message}${more}`,
+    );
+    if (what !== 'join') return;
+    const subject = times === 0 ? nodeId : `${nodeId ?? 'unknown node'}${more}`;
+    audit.record({ key: null, action: 'join', subject, address: address ?? null, result: 'failed' });
+  }
+}

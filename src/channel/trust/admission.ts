@@ -1,0 +1,220 @@
+/**
+ * Decides who may join the cluster: by join token, name, and proof of a key. The cluster port asks it. The token comes
+ * first: before it is known to be good, an answer repeats nothing of the request.
+ */
+import { type KeyObject, timingSafeEqual, verify } from 'node:crypto';
+import type { z } from 'zod';
+import type { Clock } from '../../loop/clock.js';
+import type { AuditTrail } from '../../model/audit.js';
+import type { MemberRecord } from '../../model/cluster.js';
+import { countText } from '../../model/words.js';
+import { joinTokenKey, memberKey, nodeKey } from '../../store/keys.js';
+import type { Store } from '../../store/store.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { PROTOCOL_VERSION } from '../protocol/messages.js';
+import type { Authority, IssuedCertificate } from './authority.js';
+import { readPublicKey } from './certificates.js';
+import { DoorRefusal } from './door-refusal.js';
+import {
+  type JoinEnvelope,
+  type JoinRequest,
+  joinCheckSchema,
+  joinEnvelopeSchema,
+  joinRequestSchema,
+  joinStatement,
+} from './join-messages.js';
+import { hashSecret } from './join-token.js';
+import type { JoinTokens, KnownToken } from './join-tokens.js';
+import { type KnownMember, MemberRecords, pendingKeysOf, updateOf } from './member-records.js';
+import { keyHashOf } from './peer-certificate.js';
+
+export interface AdmissionOptions {
+  readonly clusterName: string;
+  /** The master's own node id, which no other may take. */
+  readonly masterNodeId: string;
+  readonly store: Store;
+  readonly authority: Authority;
+  readonly tokens: JoinTokens;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly audit: Pick<AuditTrail, 'record'>;
+  readonly logger: Pick<Logger, 'info'>;
+}
+
+/** Token and member of a node that may join. */
+interface Place {
+  readonly token: KnownToken;
+  readonly present: KnownMember | undefined;
+  /** The key is that member's: the same request was let in before, and its answer was lost. */
+  readonly isRepeated: boolean;
+}
+
+export class Admission {
+  readonly #options: AdmissionOptions;
+  readonly #records: MemberRecords;
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+    this.#records = new MemberRecords(options.store);
+  }
+
+  /**
+   * Lets a node join: checks token and request, and answers with the node's certificate, PEM. The same request may be
+   * repeated, because its answer may have been lost. `address` is for the audit trail. Throws DoorRefusal.
+   */
+  async admit(body: unknown, address: string | null): Promise<string> {
+    const { authority, audit, logger } = this.#options;
+    const request = await this.#read(body, joinRequestSchema);
+    const { nodeId } = request;
+    this.#checkCluster(request);
+    const publicKey = this.#checkProof(request);
+    const issued = await authority.issueClient(nodeId, publicKey);
+    const isNew = await this.#records.changing(() => this.#enter(request, keyHashOf(publicKey), issued));
+    if (isNew) {
+      audit.record({ key: null, action: 'join', subject: nodeId, address, result: 'ok' });
+      logger.info({ node: nodeId, tokenId: request.tokenId }, `node ${nodeId} has joined the cluster`);
+    }
+    return issued.certificate;
+  }
+
+  /**
+   * Answers whether a node of this name could join with this token, and changes nothing. Throws DoorRefusal as `admit`
+   * would.
+   */
+  async check(body: unknown): Promise<{ readonly clusterName: string }> {
+    const { nodeId, publicKey, ...envelope } = await this.#read(body, joinCheckSchema);
+    const key = publicKey === undefined ? undefined : readPublicKey(publicKey);
+    await this.#findPlace({ ...envelope, nodeId }, key === undefined ? undefined : keyHashOf(key));
+    return { clusterName: this.#options.clusterName };
+  }
+
+  /** Reads a request of a holder of a good token. */
+  async #read<T extends JoinEnvelope & { nodeId: string }>(body: unknown, schema: z.ZodType<T>): Promise<T> {
+    const { data: envelope, error } = joinEnvelopeSchema.safeParse(body);
+    if (envelope === undefined) throw malformed(error);
+    await this.#checkToken(envelope);
+    if (envelope.protocol !== PROTOCOL_VERSION)
+      throw new DoorRefusal({
+        reason: 'protocol',
+        message: `this master speaks protocol ${PROTOCOL_VERSION}, the node speaks ${envelope.protocol}: run the same Drover version on both`,
+      });
+    const parsed = schema.safeParse(body);
+    if (!parsed.success) throw malformed(parsed.error);
+    return parsed.data;
+  }
+
+  async #checkToken({ tokenId, secret }: JoinEnvelope): Promise<KnownToken> {
+    const token = await this.#options.tokens.find(tokenId);
+    const hash = Buffer.from(hashSecret(secret), 'hex');
+    const expected = Buffer.from(token?.record.hash ?? hashSecret(''), 'hex');
+    if (!timingSafeEqual(hash, expected) || token === undefined)
+      throw new DoorRefusal({
+        reason: 'token-unknown',
+        message:
+          'this master does not know the join token: it was revoked, or is another one\'s; make another with "drover ' +
+          'token" on the master',
+      });
+    const { expiresAt } = token.record;
+    const now = this.#options.clock.now();
+    if (expiresAt !== null && expiresAt <= now)
+      throw new DoorRefusal({
+        reason: 'token-expired',
+        message: `join token ${tokenId} expired ${new Date(expiresAt).toISOString()}: make another with "drover token" on the master`,
+      });
+    return token;
+  }
+
+  #checkCluster({ nodeId, clusterName: wanted }: JoinRequest): void {
+    const { clusterName } = this.#options;
+    if (wanted === clusterName) return;
+    throw new DoorRefusal({
+      reason: 'other-cluster',
+      nodeId,
+      message: `this master's cluster is ${clusterName}, node ${nodeId} asks for ${wanted}: check clusterName in its config.json`,
+    });
+  }
+
+  #checkProof(request: JoinRequest): KeyObject {
+    const publicKey = readPublicKey(request.publicKey);
+    const proof = Buffer.from(request.proof, 'base64');
+    if (publicKey !== undefined && verify('sha256', joinStatement(request), publicKey, proof))
+      return publicKey;
+    throw new DoorRefusal({
+      reason: 'bad-key',
+      nodeId: request.nodeId,
+      message:
+        publicKey === undefined
+          ? 'the key in the request is not a public P-256 key'
+          : 'the join request is not signed with the key in it',
+    });
+  }
+
+  /** Looks whether this key may have this name by this token. */
+  async #findPlace(
+    request: JoinEnvelope & { readonly nodeId: string },
+    key: string | undefined,
+  ): Promise<Place> {
+    const { store, masterNodeId } = this.#options;
+    const { nodeId, tokenId } = request;
+    const token = await this.#checkToken(request);
+    const present = await this.#records.find(nodeId);
+    const isRepeated =
+      present !== undefined &&
+      key !== undefined &&
+      [present.record.key, ...pendingKeysOf(present.record)].includes(key);
+    const { maxUses, uses } = token.record;
+    // Before the name: a token that is used up lets its holder learn no more of the cluster.
+    if (!isRepeated && maxUses !== null && uses >= maxUses)
+      throw new DoorRefusal({
+        reason: 'token-used-up',
+        nodeId,
+        message: `join token ${tokenId} was for ${countText(maxUses, 'node')}: make another with "drover token" on the master`,
+      });
+    if (nodeId === masterNodeId)
+      throw new DoorRefusal({
+        reason: 'name-taken',
+        nodeId,
+        message: `the master itself is node ${masterNodeId}: give the other node its own nodeId`,
+      });
+    // A member without a node record never opened the channel: it could not be forgotten, and owns nothing.
+    const isKnown = present !== undefined && (await store.get(nodeKey(nodeId))) !== undefined;
+    if (isKnown && !isRepeated)
+      throw new DoorRefusal({
+        reason: 'name-taken',
+        nodeId,
+        message:
+          `a node ${nodeId} has joined already: give this one its own nodeId, or, if it is the same machine without ` +
+          `its data/cluster, run "cluster forget ${nodeId}" on the master first`,
+      });
+    return { token, present, isRepeated };
+  }
+
+  /** Counts the use of the token and adds the member, in one write. Answers false when it was one already. */
+  async #enter(request: JoinRequest, key: string, { issuedAt, endsAt }: IssuedCertificate): Promise<boolean> {
+    const { nodeId, tokenId } = request;
+    const { token, present, isRepeated } = await this.#findPlace(request, key);
+    const record: MemberRecord = {
+      nodeId,
+      key,
+      nextKey: null,
+      joinedAt: present?.record.joinedAt ?? issuedAt,
+      tokenId,
+      issuedAt,
+      endsAt,
+    };
+    const used = { ...token.record, uses: token.record.uses + (isRepeated ? 0 : 1) };
+    await this.#options.store.transact([
+      { do: 'update', key: joinTokenKey(tokenId), value: used, expectedRevision: token.revision },
+      present === undefined
+        ? { do: 'create', key: memberKey(nodeId), value: record }
+        : updateOf(present, record),
+    ]);
+    return !isRepeated;
+  }
+}
+
+function malformed({ issues: [issue] }: z.ZodError): DoorRefusal {
+  return new DoorRefusal({
+    reason: 'malformed',
+    message: `the join request is malformed (${issue?.path.join('.') ?? ''}): run the same Drover version on both`,
+  });
+}

@@ -1,0 +1,39 @@
+/** Why the cluster port turns a peer away. The reasons are few, so that a log can fold refusals by them. */
+import { DroverError, type ErrorCode } from '../../model/errors.js';
+
+export type RefusalReason =
+  | 'malformed'
+  | 'protocol'
+  | 'token-unknown'
+  | 'token-expired'
+  | 'token-used-up'
+  | 'other-cluster'
+  | 'name-taken'
+  | 'bad-key'
+  | 'no-certificate'
+  | 'other-authority'
+  | 'no-member'
+  | 'certificate-ended'
+  | 'certificate-replaced';
+
+export interface RefusalOptions {
+  readonly reason: RefusalReason;
+  /** For both sides. It repeats nothing of a peer without a valid token or certificate. */
+  readonly message: string;
+  /** The node that a valid token or a certificate of this cluster speaks for; absent: a stranger. */
+  readonly nodeId?: string;
+  /** Default: DRV_JOIN_REFUSED, which time does not heal. */
+  readonly code?: ErrorCode;
+}
+
+export class DoorRefusal extends DroverError {
+  readonly reason: RefusalReason;
+  readonly nodeId: string | null;
+
+  constructor({ reason, message, nodeId, code = 'DRV_JOIN_REFUSED' }: RefusalOptions) {
+    super(code, message);
+    this.name = 'DoorRefusal';
+    this.reason = reason;
+    this.nodeId = nodeId ?? null;
+  }
+}

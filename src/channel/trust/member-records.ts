@@ -1,0 +1,54 @@
+/** Reads and changes the records of members, for members.ts and admission.ts. A change that lost a race is tried again. */
+import { type MemberRecord, memberRecordSchema } from '../../model/cluster.js';
+import { DroverError } from '../../model/errors.js';
+import { memberKey } from '../../store/keys.js';
+import type { Entry, Operation, Store } from '../../store/store.js';
+
+/** A try fails only when another join or revocation was written meanwhile. */
+const MAX_TRIES = 100;
+
+export interface KnownMember extends Entry {
+  readonly record: MemberRecord;
+}
+
+export class MemberRecords {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  async find(nodeId: string): Promise<KnownMember | undefined> {
+    const entry = await this.#store.get(memberKey(nodeId));
+    return entry === undefined ? undefined : { ...entry, record: memberRecordSchema.parse(entry.value) };
+  }
+
+  /** Repeats `change`, which reads and then writes, until no other write came between. */
+  async changing<T>(change: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await change();
+      } catch (error) {
+        if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MAX_TRIES) throw error;
+        // The winner's write may still be on its way to the disk, and is not read before.
+        await this.#store.barrier();
+      }
+    }
+  }
+}
+
+/** Keys of renewals that the node has not shown yet, oldest first. */
+export function pendingKeysOf({ earlierKeys = [], nextKey }: MemberRecord): readonly string[] {
+  return nextKey === null ? earlierKeys : [...earlierKeys, nextKey];
+}
+
+export function withPendingKeys(record: MemberRecord, pending: readonly string[]): MemberRecord {
+  const { earlierKeys: _former, ...rest } = record;
+  const earlierKeys = pending.slice(0, -1);
+  return { ...rest, nextKey: pending.at(-1) ?? null, ...(earlierKeys.length > 0 && { earlierKeys }) };
+}
+
+/** The write of a record that was read as `known`. */
+export function updateOf({ key, revision }: KnownMember, value: MemberRecord): Operation {
+  return { do: 'update', key, value, expectedRevision: revision };
+}

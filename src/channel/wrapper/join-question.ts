@@ -1,0 +1,82 @@
+/** A question of a node that has no channel yet: one request over HTTP inside TLS, its answer, and what a refusal means. */
+import { type IncomingMessage, request } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import type { z } from 'zod';
+import { DroverError, messageOf } from '../../model/errors.js';
+import { systemReason } from '../../model/public-message.js';
+import { MAX_JOIN_BYTES, refusalSchema } from '../trust/join-messages.js';
+
+/** Asks the master one thing on its own connection. Throws DRV_CHANNEL_CLOSED when it hangs up. */
+export function ask(
+  socket: TLSSocket,
+  path: string,
+  question: object,
+): Promise<{ readonly status: number; readonly body: string }> {
+  const text = JSON.stringify(question);
+  return new Promise((resolve, reject) => {
+    const outgoing = request({
+      createConnection: () => socket,
+      method: 'POST',
+      path,
+      headers: {
+        Host: 'master',
+        'Content-Type': 'application/json',
+        'Content-Length': Buffer.byteLength(text),
+        Connection: 'close',
+      },
+    });
+    outgoing.on('error', (error) => reject(new DroverError('DRV_CHANNEL_CLOSED', reasonOf(error))));
+    outgoing.on('response', (response) => {
+      readBody(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+    });
+    outgoing.end(text);
+  });
+}
+
+export async function readBody(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    const part: Buffer = chunk;
+    bytes += part.length;
+    if (bytes > MAX_JOIN_BYTES) throw new Error('the answer is too long');
+    chunks.push(part);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/**
+ * Makes an error of the master's answer: a 403 is a refusal; anything else is the master's own trouble, and may pass.
+ */
+export function refusalOf(status: number, body: string, address: string): DroverError {
+  const said = parseJsonSafely(body);
+  if (said === undefined)
+    return new DroverError(
+      'DRV_CHANNEL_CLOSED',
+      `${address} answers with ${status} and is no master of Drover`,
+    );
+  return new DroverError(status === 403 ? 'DRV_JOIN_REFUSED' : 'DRV_CHANNEL_CLOSED', said);
+}
+
+function parseJsonSafely(body: string): string | undefined {
+  try {
+    return parseJson(refusalSchema, body).error;
+  } catch {
+    return undefined;
+  }
+}
+
+export function parseJson<T>(schema: z.ZodType<T>, body: string): T {
+  return schema.parse(JSON.parse(body));
+}
+
+/**
+ * The reason of a failed connection. A host name with several addresses fails with an error for each, under an empty
+ * message.
+ */
+export function reasonOf(error: unknown): string {
+  const first = error instanceof AggregateError ? (error.errors[0] ?? error) : error;
+  if (first instanceof Error && 'code' in first && first.code === 'ERR_SSL_WRONG_VERSION_NUMBER')
+    return 'it does not speak TLS, so it is no cluster port';
+  return systemReason(first) ?? messageOf(first);
+}

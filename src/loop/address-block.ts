@@ -1,0 +1,18 @@
+/** Names what one machine on the network can call its own, for limits by address. */
+import { isIPv6 } from 'node:net';
+
+const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i;
+const GROUPS = 8;
+const NETWORK_GROUPS = 4;
+
+/** An IPv4 address as it is; of an IPv6 address the network of 64 bits, whose other half its owner may choose freely. */
+export function addressBlockOf(address: string): string {
+  const plain = address.replace(IPV4_IN_IPV6, '');
+  if (!isIPv6(plain)) return plain;
+  const [head = '', tail] = plain.split('::');
+  const first = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? 0 : tail.split(':').length;
+  const zeros = tail === undefined ? 0 : GROUPS - first.length - last;
+  const groups = [...first, ...Array<string>(zeros).fill('0'), ...(tail?.split(':') ?? [])];
+  return `${groups.slice(0, NETWORK_GROUPS).join(':')}::/64`;
+}

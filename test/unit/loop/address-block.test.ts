@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { addressBlockOf } from '../../../src/loop/address-block.js';
+
+describe('the block of an address', () => {
+  it.each([
+    ['10.0.0.1', '10.0.0.1'],
+    ['::ffff:10.0.0.1', '10.0.0.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
+    ['2001:db8::9', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['1::', '1:0:0:0::/64'],
+    ['', ''],
+  ])('of %s is %s', (address, block) => {
+    expect(addressBlockOf(address)).toBe(block);
+  });
+});
