@@ -160,8 +160,10 @@ export class Wrapper implements Part {
   async start(): Promise<void> {
     await this.#desired.load();
     await this.#handles.load(this.#options.clock);
-    for (const runtime of this.#options.runtimes) await this.#adoption.adopt(runtime);
-    await this.#takeUpLimits();
+    let areAllAsked = true;
+    for (const runtime of this.#options.runtimes)
+      if (!(await this.#adoption.adopt(runtime))) areAllAsked = false;
+    await this.#takeUpLimits(areAllAsked);
     await this.#offers.start();
     await this.#controllers.supervisor.start();
     await this.#controllers.installer.start();
@@ -252,14 +254,21 @@ export class Wrapper implements Part {
     await this.#controllers.installer.whenIdle();
   }
 
-  /** Opens the limits of running instances again, and removes those of ended ones. */
-  async #takeUpLimits(): Promise<void> {
+  /**
+   * Opens the limits of running instances again, and removes those of ended ones. `areAllAsked`: what runs without a
+   * handle is known too, because each runtime said what it holds.
+   */
+  async #takeUpLimits(areAllAsked: boolean): Promise<void> {
     for (const { id, run, process } of this.#handles.values()) {
       const { ramMB = 0, cpu = 0 } = this.#desired.get(id)?.configuration ?? {};
       if (process !== null && 'pid' in process)
         await this.#limits.adopt({ instanceId: id, run }, process.pid, { ramMB, cpu });
     }
-    await this.#limits.removeUnused();
+    await this.#limits.removeUnused(({ instanceId, run }) => {
+      const handle = this.#handles.get(instanceId);
+      if (handle === undefined) return areAllAsked;
+      return run < handle.run || (run === handle.run && !isAlive(handle));
+    });
   }
 
   #buildSampler(): UsageSampler {

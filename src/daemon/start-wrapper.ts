@@ -18,6 +18,7 @@ import { openLimits } from '../runtime/limits/open-limits.js';
 import { ProcessUsage } from '../runtime/limits/process-usage.js';
 import { ProcessRuntime } from '../runtime/process/process-runtime.js';
 import { ProcessTable } from '../runtime/process-table.js';
+import type { RunGroups } from '../runtime/run-groups.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { SessionRuntime } from '../runtime/session/session-runtime.js';
 import { TemplateCache } from '../templates/transfer/cache.js';
@@ -61,6 +62,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
   const workspaces = new Workspaces({ runningDirectory: paths.running, cache, logger });
   await workspaces.removeUnfinished();
   running.onStop(() => workspaces.stop());
+  const limits = await openLimits({ rootId: paths.rootId, environment: process.env, logger });
   const wrapper = new Wrapper({
     ...shared,
     nodeId,
@@ -68,8 +70,8 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
     address,
     version,
     capacity: capacityOf(configuration),
-    runtimes: [...keptRuntimes(assembly), dockerRuntime(assembly), ...extensions.runtimes()],
-    limits: await openLimits({ rootId: paths.rootId, environment: process.env, logger }),
+    runtimes: [...keptRuntimes(assembly, limits), dockerRuntime(assembly), ...extensions.runtimes()],
+    limits,
     processUsage: new ProcessUsage(new ProcessTable(), paths.rootId),
     installation: new LocalInstallation({
       nodeId,
@@ -91,7 +93,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
 }
 
 /** The default runtime comes first. */
-function keptRuntimes({ paths, configuration, shared }: Assembly): Runtime[] {
+function keptRuntimes({ paths, configuration, shared }: Assembly, groups: RunGroups): Runtime[] {
   const options = {
     ...shared,
     rootId: paths.rootId,
@@ -102,6 +104,7 @@ function keptRuntimes({ paths, configuration, shared }: Assembly): Runtime[] {
     segments: configuration.instanceLogs.segments,
     sessionOwnerProgram: SESSION_OWNER_PROGRAM,
     path: process.env.PATH ?? '',
+    groups,
   };
   return [
     new SessionRuntime({ ...options, tool: 'screen' }),

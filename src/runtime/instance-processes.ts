@@ -1,9 +1,10 @@
 /**
- * All processes of a run, wherever they went: the leader, its session and group, and processes outside of these
- * that carry the mark. Signals go out by kill(2), after a check of identity, so that a reused pid is never hit.
+ * All processes of a run, wherever they went: the leader, its session and process group, what is in its control
+ * group, and other processes that carry the mark. Signals go out by kill(2), after a check of identity, so that a reused pid is never hit.
  */
 import type { MarkedEntry, ProcessTable } from './process-table.js';
 import { readProcess } from './process-table.js';
+import { NO_GROUPS, type RunGroups } from './run-groups.js';
 import { formatMark, parseMark } from './run-mark.js';
 import type { ProcessIdentity, RunId } from './runtime.js';
 
@@ -28,30 +29,34 @@ export class InstanceProcesses {
   readonly #table: ProcessTable;
   readonly #rootId: string;
   readonly #runtime: string;
+  readonly #groups: RunGroups;
 
   /** `runtime`: processes with another runtime's mark are not ours. */
-  constructor(table: ProcessTable, rootId: string, runtime: string) {
+  constructor(table: ProcessTable, rootId: string, runtime: string, groups: RunGroups = NO_GROUPS) {
     this.#table = table;
     this.#rootId = rootId;
     this.#runtime = runtime;
+    this.#groups = groups;
   }
 
   /**
-   * True while anything of the run lives. Reads one file while the leader lives, the age of every process
-   * afterwards.
+   * True while anything of the run lives. Reads one file while the leader lives, then the control group, and the
+   * age of every process when that is empty.
    */
   async isAlive(run: RunId, leader: Leader | undefined): Promise<boolean> {
     if (leader !== undefined && this.#table.isAlive(leader.identity)) return true;
+    if (this.#isGroupUsed(run)) return true;
     const { members } = this.#select(await this.#table.scan(), run, leader);
     return members.length > 0;
   }
 
   /**
-   * True when no process is in the leader's process group any more. A group that somebody else took over counts as
-   * not gone.
+   * True when no process is in the leader's process group and in the run's control group any more. A process group
+   * that somebody else took over counts as not gone.
    */
-  isGroupGone(leader: Leader | undefined): boolean {
+  isGroupGone(run: RunId, leader: Leader | undefined): boolean {
     if (leader === undefined || leader.identity.bootId !== this.#table.bootId) return false;
+    if (this.#isGroupUsed(run)) return false;
     try {
       process.kill(-sessionOf(leader).pid, 0);
       return false;
@@ -67,6 +72,7 @@ export class InstanceProcesses {
     // Before the scan, which takes milliseconds: while its leader lives, the group is its own for certain.
     if (leader !== undefined && this.#table.isAlive({ ...leader.identity, ...leader.session }))
       group = this.#signalGroup(leader, signal);
+    if (signal === 'SIGKILL') await this.#groups.kill(run);
     for (let pass = 0; pass < (signal === 'SIGKILL' ? MOST_KILL_PASSES : 1); pass++) {
       const { members, isOwnSession } = this.#select(await this.#table.scan(), run, leader);
       if (isOwnSession && leader !== undefined && group === undefined)
@@ -92,11 +98,17 @@ export class InstanceProcesses {
     return [...runs.values()];
   }
 
+  #isGroupUsed(run: RunId): boolean {
+    return this.#groups.pids(run).some((pid) => readProcess(pid)?.isZombie === false);
+  }
+
   #select(entries: readonly MarkedEntry[], run: RunId, leader: Leader | undefined) {
+    const inGroup = new Set(this.#groups.pids(run));
     const mark = formatMark(this.#rootId, run, this.#runtime);
     const isOwnSession = leader !== undefined && this.#holdsSession(entries, leader);
     const members = entries.filter((entry) => {
       if (entry.isZombie) return false;
+      if (inGroup.has(entry.pid)) return true;
       // No process of a run is older than its leader.
       if (leader !== undefined && entry.startTime < sessionOf(leader).startTime) return false;
       // A program may overwrite its environment to show a title, as nginx and redis do: then the session tells.

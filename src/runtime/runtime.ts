@@ -103,18 +103,19 @@ export interface Runtime {
   list(): Promise<readonly Held[]>;
 
   /**
-   * Sends a signal to everything of the run: process group, session, and processes outside that carry its mark.
+   * Sends a signal to everything of the run: process group, session, control group, and processes outside that carry
+   * its mark.
    * Resolves once sent; a run that is gone is no error.
    */
   signal(run: RunId, signal: NodeJS.Signals): Promise<void>;
 
-  /** True while anything of the run lives: its process, members of its group, or other processes with its mark. */
+  /** True while anything of the run lives: its process, members of its groups, or other processes with its mark. */
   isAlive(run: RunId): Promise<boolean>;
 
   /**
-   * True when the process group of an ended run is empty for certain. It takes one system call, so that a restart
-   * after a crash need not wait for the whole of /proc. Marked processes outside of the group may still live. False
-   * says nothing.
+   * True when process group and control group of an ended run are empty for certain. It takes a few system calls, so
+   * that a restart after a crash need not wait for the whole of /proc. Marked processes outside of these groups may
+   * still live. False says nothing.
    */
   isGroupGone(run: RunId): boolean;
 

@@ -1,6 +1,8 @@
 /** SIGTERM, SIGINT and restarts in quick turn: what runs on, what ends, and what is said meanwhile. */
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { InstanceInfo } from '../../src/model/instance.js';
+import { readProcess } from '../../src/runtime/process-table.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { expectNothingLeft } from '../support/daemon/daemon-invariants.js';
 import { kill } from '../support/daemon/root-processes.js';
@@ -33,15 +35,25 @@ it('leaves instances running on SIGHUP and SIGTERM, whatever the number and time
 });
 
 it('stops instances on SIGINT, saying so, leaves nothing behind, and brings them back at the next start', async () => {
-  world.configure('service', { command: 'exec sleep 1000', minimumServiceCount: 2 });
+  // Each has a child that left its session and its environment: only a control group tells whose it is.
+  const command = "env -i setsid sh -c 'echo far $$; exec sleep 1000' & exec sleep 1000";
+  world.configure('service', { command, minimumServiceCount: 2 });
   await world.start();
   const before = await world.untilOnline('service', 2);
+  const far: number[] = [];
+  for (const { id } of before) {
+    await world.untilLogged(id, /^far \d+$/);
+    far.push(...(await world.api.logs(id)).map((line) => Number(line.split(' ')[1])));
+  }
+  const isGrouped = far.every((pid) => readFileSync(`/proc/${pid}/cgroup`, 'latin1').includes('/drover-'));
   expect(await world.kill('SIGINT')).toEqual({ code: 0, signal: null });
   expect(world.daemon.stdout).toMatch(
     /Stopping 2 instances: \w{6}, \w{6} .*\n[\s\S]*All instances have stopped\.\n/,
   );
   expect(world.daemon.stderr).toBe('');
   await expectNothingLeft(world, []);
+  if (isGrouped) expect(far.filter((pid) => readProcess(pid)?.isZombie === false)).toEqual([]);
+  else for (const pid of far) kill(pid);
   await world.start();
   const after = await world.untilOnline('service', 2);
   expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));

@@ -32,8 +32,11 @@ export class Adoption {
     this.#options = options;
   }
 
-  /** Subscribes to a runtime and takes up what it holds. A runtime that cannot be asked is logged, not thrown. */
-  async adopt(runtime: Runtime): Promise<void> {
+  /**
+   * Subscribes to a runtime and takes up what it holds. A runtime that cannot be asked is logged, not thrown: then
+   * it resolves with false, and the runtime may hold what no handle knows.
+   */
+  async adopt(runtime: Runtime): Promise<boolean> {
     const { logger, noteExit } = this.#options;
     this.#unsubscribe.push(
       runtime.onExit(noteExit),
@@ -49,11 +52,13 @@ export class Adoption {
     );
     try {
       await this.#takeUp(runtime);
+      return true;
     } catch (error) {
       logger.warn(
         { err: error, runtime: runtime.key },
         `runtime ${runtime.key} cannot be used: ${messageOf(error)}`,
       );
+      return false;
     }
   }
 

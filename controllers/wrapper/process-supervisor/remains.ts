@@ -1,7 +1,7 @@
 /**
- * The remains of an ended run: members of its process group, and processes outside of the group that carry its
- * mark. They are looked for after every end. After a crash those outside of the group are ended a moment after the
- * restart, which must not wait for them.
+ * The remains of an ended run: members of its process group and its control group, and other processes that carry
+ * its mark. They are looked for after every end. After a crash those that only the mark tells are ended a moment
+ * after the restart, which must not wait for them.
  */
 import type { Clock, TimerHandle } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
@@ -11,8 +11,7 @@ import type { Logger } from '../../../src/telemetry/logger.js';
 import { type RuntimeSet, runtimeOf } from './runtime-set.js';
 
 /**
- * How long after a crash the remains outside of the process group are looked for: after the restart, which must not
- * wait.
+ * How long after a crash the remains outside of the groups are looked for: after the restart, which must not wait.
  */
 const SWEEP_AFTER_MS = 200;
 
@@ -26,7 +25,7 @@ export interface RemainsOptions {
 
 export class Remains {
   readonly #options: RemainsOptions;
-  /** Crashed runs whose remains outside of the group are still to be ended, by `<id>/<run>`. */
+  /** Crashed runs whose remains outside of the groups are still to be ended, by `<id>/<run>`. */
   readonly #sweeps = new Map<string, { readonly handle: Handle; readonly timer: TimerHandle }>();
 
   constructor(options: RemainsOptions) {
@@ -55,7 +54,7 @@ export class Remains {
   }
 
   /**
-   * Ends the remains outside of the group a moment later, so that the next start does not wait for a look at every
+   * Ends the remains outside of the groups a moment later, so that the next start does not wait for a look at every
    * process of the machine. Their mark tells them from the run that follows.
    */
   #sweepLater(handle: Handle): void {

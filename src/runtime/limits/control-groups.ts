@@ -13,6 +13,9 @@ import { directoriesOf, type Hierarchy, mapGroup, type RunGroup } from './hierar
 import { findOwnGroups } from './own-groups.js';
 import { type ResourceLimits, type RunLimits, runKeyOf } from './resource-limits.js';
 
+/** Processes may fork while they are ended. */
+const MOST_KILL_PASSES = 5;
+
 export interface ControlGroupsOptions {
   readonly hierarchy: Hierarchy;
   readonly files: GroupFiles;
@@ -46,6 +49,8 @@ export class ControlGroups implements ResourceLimits {
     // Noted before it is made: unused groups may be removed at this moment.
     this.#open.set(runKeyOf(run), this.#newlyOpen(group));
     try {
+      // An instance that was dropped and came back counts its runs anew: what lives there is of an earlier life.
+      await this.#end(run);
       for (const directory of directoriesOf(group)) await this.#makeFresh(directory);
       await hierarchy.limit(group, limits);
       this.#open.set(runKeyOf(run), this.#newlyOpen(group));
@@ -77,9 +82,8 @@ export class ControlGroups implements ResourceLimits {
   }
 
   wasOutOfMemory(run: RunId): boolean {
-    const known = this.#open.get(runKeyOf(run));
-    const group = known?.group ?? this.#groupOf(run);
-    return this.#options.hierarchy.memoryKills(group) > (known?.killsTold ?? 0);
+    const { hierarchy } = this.#options;
+    return hierarchy.memoryKills(this.#knownGroup(run)) > (this.#open.get(runKeyOf(run))?.killsTold ?? 0);
   }
 
   noteKills(run: RunId): number {
@@ -96,17 +100,50 @@ export class ControlGroups implements ResourceLimits {
     return known === undefined ? undefined : this.#options.hierarchy.usage(known.group);
   }
 
+  pids(run: RunId): readonly number[] {
+    const { files } = this.#options;
+    return [
+      ...new Set(directoriesOf(this.#knownGroup(run)).flatMap((directory) => files.allPids(directory))),
+    ];
+  }
+
+  async kill(run: RunId): Promise<void> {
+    // Version 1 has no such file.
+    for (const directory of directoriesOf(this.#knownGroup(run)))
+      await this.#options.files.write(directory, 'cgroup.kill', 1).catch(() => undefined);
+  }
+
   async close(run: RunId): Promise<void> {
-    const group = this.#open.get(runKeyOf(run))?.group ?? this.#groupOf(run);
+    const group = this.#knownGroup(run);
     this.#open.delete(runKeyOf(run));
     for (const directory of directoriesOf(group)) await this.#remove(directory);
   }
 
-  async removeUnused(): Promise<void> {
+  async removeUnused(isOver: (run: RunId) => boolean): Promise<void> {
     const { hierarchy, files } = this.#options;
-    for (const root of directoriesOf(hierarchy.root))
-      for (const name of await files.groupsIn(root))
-        if (isRunKey(name) && !this.#open.has(name)) await this.#remove(join(root, name));
+    const roots = directoriesOf(hierarchy.root);
+    const names = new Set((await Promise.all(roots.map((root) => files.groupsIn(root)))).flat());
+    for (const name of names) {
+      const run = parseRunKey(name);
+      if (run === undefined || this.#open.has(name)) continue;
+      if (isOver(run)) await this.#end(run);
+      await this.close(run);
+    }
+  }
+
+  /** Ends what outlived its run, in the time of a daemon that did not look at the group. */
+  async #end(run: RunId): Promise<void> {
+    for (let pass = 0; pass < MOST_KILL_PASSES; pass++) {
+      const pids = this.pids(run);
+      if (pids.length === 0) return;
+      if (pass === 0)
+        this.#options.logger.warn(
+          { instance: run.instanceId, run: run.run, pids },
+          `ending ${pids.length} processes that a past run of ${run.instanceId} left behind`,
+        );
+      await this.kill(run);
+      for (const pid of this.pids(run)) killProcess(pid);
+    }
   }
 
   async stop(): Promise<void> {
@@ -119,20 +156,25 @@ export class ControlGroups implements ResourceLimits {
     return { group, killsTold: kills, killsSeen: kills };
   }
 
+  /** The group that was opened for a run; for others, where one would be. */
+  #knownGroup(run: RunId): RunGroup {
+    return this.#open.get(runKeyOf(run))?.group ?? this.#groupOf(run);
+  }
+
   #groupOf(run: RunId): RunGroup {
     return mapGroup(this.#options.hierarchy.root, (root) => join(root, runKeyOf(run)));
   }
 
-  /** An instance that was dropped and came back counts its runs anew: its group may be there, with old counts. */
+  /** A group of that name that is there has old counts. */
   async #makeFresh(directory: string): Promise<void> {
     const { files } = this.#options;
-    if (files.isGroup(directory)) await files.remove(directory);
+    if (files.isGroup(directory)) await files.removeTree(directory);
     await files.make(directory);
   }
 
   async #remove(directory: string): Promise<void> {
     const { files, hierarchy } = this.#options;
-    if (!(await files.remove(directory))) {
+    if (!(await files.removeTree(directory))) {
       this.#left.add(directory);
       return;
     }
@@ -182,7 +224,16 @@ function readOwnGroups(pid: number): ReturnType<typeof findOwnGroups> | undefine
 }
 
 /** `<instance>.<run>`: nothing else in the root's group is a run's. */
-function isRunKey(name: string): boolean {
+function parseRunKey(name: string): RunId | undefined {
   const [instanceId = '', run = '', ...rest] = name.split('.');
-  return isInstanceId(instanceId) && /^[0-9]+$/.test(run) && rest.length === 0;
+  const isOne = isInstanceId(instanceId) && /^[0-9]+$/.test(run) && rest.length === 0;
+  return isOne ? { instanceId, run: Number(run) } : undefined;
+}
+
+function killProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
 }

@@ -2,7 +2,7 @@
  * Directories and small files of control groups. Reads are synchronous, because the kernel makes the text at once.
  * Changes of groups are not, because the kernel may take its time.
  */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -46,9 +46,20 @@ export class GroupFiles {
     return toNumber(text.slice(before + key.length + 1, end < 0 ? text.length : end));
   }
 
-  /** Pids in the group itself; undefined: there is no such group, or it cannot be read. */
+  /**
+   * Pids in the group itself; undefined: there is no such group, or it cannot be read. Processes that this pid
+   * namespace cannot see, which the kernel writes as 0, are left out.
+   */
   pids(directory: string): number[] | undefined {
-    return this.text(directory, 'cgroup.procs')?.split('\n').filter(Boolean).map(Number);
+    return this.text(directory, 'cgroup.procs')
+      ?.split('\n')
+      .map(Number)
+      .filter((pid) => pid > 0);
+  }
+
+  /** Pids in the group and in all groups in it, which a program may have made. */
+  allPids(directory: string): number[] {
+    return [directory, ...this.#groupsBelow(directory)].flatMap((group) => this.pids(group) ?? []);
   }
 
   /** True: the directory is a group that can be seen. */
@@ -67,6 +78,12 @@ export class GroupFiles {
     await writeFile(join(directory, name), String(value), { flag: 'r+' });
   }
 
+  /** As `remove`, with all empty groups in it, which a program may have made. */
+  async removeTree(directory: string): Promise<boolean> {
+    for (const group of this.#groupsBelow(directory).reverse()) await this.remove(group);
+    return await this.remove(directory);
+  }
+
   /** Removes an empty group. False: it is not empty, or may not be removed. */
   async remove(directory: string): Promise<boolean> {
     try {
@@ -82,6 +99,20 @@ export class GroupFiles {
     try {
       const entries = await readdir(directory, { withFileTypes: true });
       return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    } catch {
+      return [];
+    }
+  }
+
+  /** Each group before those in it. */
+  #groupsBelow(directory: string): string[] {
+    try {
+      // A directory's own name and its `.` are links to it, and the `..` of each group in it is one.
+      if (statSync(directory).nlink <= 2) return [];
+      return readdirSync(directory, { withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => join(directory, name))
+        .flatMap((group) => [group, ...this.#groupsBelow(group)]);
     } catch {
       return [];
     }

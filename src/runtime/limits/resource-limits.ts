@@ -3,6 +3,7 @@
  * supervisor opens it before a start and closes it when nothing of the run lives any more. Runtimes that limit by
  * themselves (docker) do without.
  */
+import { NO_GROUPS, type RunGroups } from '../run-groups.js';
 import type { RunId, Usage } from '../runtime.js';
 
 export interface RunLimits {
@@ -12,7 +13,7 @@ export interface RunLimits {
   readonly cpu: number;
 }
 
-export interface ResourceLimits {
+export interface ResourceLimits extends RunGroups {
   /** Why limits do not hold on this node, for the operator; null: they hold. */
   readonly advisory: string | null;
 
@@ -40,8 +41,11 @@ export interface ResourceLimits {
   /** Nothing of the run lives any more. What is still in use is removed later. Repeatable. */
   close(run: RunId): Promise<void>;
 
-  /** Removes what earlier runs of this root left and nothing uses. Called when the live runs are adopted. */
-  removeUnused(): Promise<void>;
+  /**
+   * Removes the groups that earlier runs of this root left. Called when the live runs are adopted. What still lives
+   * in one of them is ended if `isOver` says that nothing of its run may live, and left alone otherwise.
+   */
+  removeUnused(isOver: (run: RunId) => boolean): Promise<void>;
 
   /** Removes what is left when nothing runs. Running instances keep their limits. Idempotent. */
   stop(): Promise<void>;
@@ -50,6 +54,7 @@ export interface ResourceLimits {
 /** Limits that do not hold, and why. */
 export function advisoryLimits(reason: string): ResourceLimits {
   return {
+    ...NO_GROUPS,
     advisory: reason,
     open: async () => [],
     adopt: async () => undefined,

@@ -9,6 +9,7 @@ import type { RuntimeOffer } from '../../model/node.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { InstanceProcesses } from '../instance-processes.js';
 import { ProcessTable } from '../process-table.js';
+import type { RunGroups } from '../run-groups.js';
 import { formatMark, MARK_VARIABLE } from '../run-mark.js';
 import type { Exit, ExitListener, Held, ProcessIdentity, RunId, Runtime, StartSpec } from '../runtime.js';
 import { resolveSocketPath } from '../socket-path.js';
@@ -29,6 +30,8 @@ export interface KeptRuntimeOptions {
   readonly logsDirectory: string;
   readonly segmentBytes: number;
   readonly segments: number;
+  /** The control groups of the runs; absent: the node makes none. */
+  readonly groups?: RunGroups;
   readonly logger: Logger;
   readonly clock: Clock;
 }
@@ -64,7 +67,7 @@ export class KeptRuntime implements Runtime {
     this.key = key;
     this.#kind = kind;
     this.#options = options;
-    this.#processes = new InstanceProcesses(this.#table, options.rootId, key);
+    this.#processes = new InstanceProcesses(this.#table, options.rootId, key, options.groups);
   }
 
   async probe(): Promise<RuntimeOffer> {
@@ -107,7 +110,7 @@ export class KeptRuntime implements Runtime {
   }
 
   isGroupGone(run: RunId): boolean {
-    return this.#processes.isGroupGone(this.#book.leaderOf(run));
+    return this.#processes.isGroupGone(run, this.#book.leaderOf(run));
   }
 
   async write(run: RunId, bytes: Buffer): Promise<void> {

@@ -75,6 +75,17 @@ describe('control groups of version 2', () => {
     expect(groups.wasOutOfMemory(RUN)).toBe(true);
   });
 
+  it('name their processes, apart from those that cannot be seen here, and end all in one step', async () => {
+    const files = service();
+    const groups = await groupsOf(files);
+    await groups.open(RUN, { ramMB: 64, cpu: 0 });
+    files.put(RUN_GROUP, 'cgroup.procs', '0\n20\n21\n');
+    expect(groups.pids(RUN)).toEqual([20, 21]);
+    expect(groups.pids({ ...RUN, run: 5 })).toEqual([]);
+    await groups.kill(RUN);
+    expect(files.says(RUN_GROUP, 'cgroup.kill')).toBe('1');
+  });
+
   it('are taken up by the next daemon, which starts in the moved one or in the own group again', async () => {
     const files = service();
     const first = await groupsOf(files);
@@ -82,7 +93,7 @@ describe('control groups of version 2', () => {
     await first.open({ ...RUN, run: 5 }, { ramMB: 64, cpu: 0 });
     files.put(RUN_GROUP, 'cgroup.procs', '20\n');
     const second = await groupsOf(files, `${SERVICE}/${NAME}/daemon`, false);
-    await second.removeUnused();
+    await second.removeUnused(() => false);
     expect(await files.groupsIn(`${files.mountPoint}/${SERVICE}/${NAME}`)).toEqual(['abc123.4', 'daemon']);
     files.put(RUN_GROUP, 'memory.events', 'oom_kill 1\n');
     expect(second.wasOutOfMemory(RUN)).toBe(true);

@@ -12,7 +12,8 @@ import { NOT_LIMITED } from '../../../src/runtime/process/shell-prelude.js';
 import type { RunId } from '../../../src/runtime/runtime.js';
 import { ControlPlane } from '../../support/control-plane/control-plane.js';
 import { kill } from '../../support/daemon/root-processes.js';
-import { ProcessWorld } from '../../support/runtime/process-world.js';
+import { hasTool, ProcessWorld } from '../../support/runtime/process-world.js';
+import { SessionWorld } from '../../support/runtime/session-world.js';
 import { until } from '../../support/until.js';
 
 const RUN: RunId = { instanceId: 'abc123', run: 1 };
@@ -109,7 +110,7 @@ describe.skipIf(!(await isHere()))('control groups', () => {
 
     const after = await limitsOf(rootId);
     await after.adopt(RUN, child.pid ?? 0, LIMITS);
-    await after.removeUnused();
+    await after.removeUnused(() => false);
     expect(after.usage(RUN)?.processes).toBe(1);
     expect(unused.filter((directory) => existsSync(directory))).toEqual([]);
     expect(foreign.filter((directory) => !existsSync(directory))).toEqual([]);
@@ -134,6 +135,89 @@ describe.skipIf(!(await isHere()))('control groups', () => {
     await until(async () =>
       expect(await world.lines('abc123')).toEqual([NOT_LIMITED, expect.stringMatching(/^f /)]),
     );
+  });
+
+  describe.each(['process', 'screen', 'tmux'] as const)('of runtime %s', (key) => {
+    it.runIf(key === 'process' || hasTool(key))(
+      'reach what left its session and its environment, once with each signal, and say gone when it is',
+      async () => {
+        const world = key === 'process' ? new ProcessWorld() : new SessionWorld(key);
+        closing.push(() => world.close());
+        const limits = await limitsOf(world.rootId);
+        const runtime = world.runtime({ groups: limits });
+        const controlGroups = await limits.open(RUN, { ramMB: 64, cpu: 0 });
+        const stubborn = 'trap "echo got it >>far" TERM; echo far is there; while :; do sleep 0.1; done';
+        const command = `env -i setsid /bin/sh -c '${stubborn}' & trap "" HUP; exec sleep 1000`;
+        const started = await runtime.start(world.spec(RUN.instanceId, command, { controlGroups }));
+        await until(async () => expect(await world.lines(RUN.instanceId)).toContain('far is there'));
+        await runtime.signal(RUN, 'SIGTERM');
+        // The terminal of a session ends with its program, so the other one writes into a file.
+        const got = (): string => readFileSync(join(world.workingDirectory, 'far'), 'utf8');
+        await until(() => expect(got()).not.toBe(''));
+        const leader = 'pid' in started ? started.pid : 0;
+        await until(() => expect(existsSync(`/proc/${leader}`)).toBe(false));
+        expect(runtime.isGroupGone(RUN)).toBe(false);
+        expect(await runtime.isAlive(RUN)).toBe(true);
+        await until(async () => {
+          await runtime.signal(RUN, 'SIGKILL');
+          expect(await runtime.isAlive(RUN)).toBe(false);
+        });
+        expect(pidsIn(controlGroups)).toEqual([]);
+        expect(got()).toBe('got it\n');
+      },
+    );
+  });
+
+  it('leave nothing of a daemon by nature: not after a crash, not when its instance is gone', async () => {
+    const world = new ProcessWorld();
+    const limits = await limitsOf(world.rootId);
+    const runtime = world.runtime({ groups: limits });
+    const plane = new ControlPlane({ clock: new SystemClock(), realRuntimes: [runtime], limits });
+    closing.push(async () => {
+      await plane.stop();
+      await world.close();
+    });
+    await plane.start();
+    await plane.addNode('node-a');
+    const command = 'env -i setsid sleep 1000 & sleep 0.05; exit 1';
+    await plane.putConfiguration({ name: 'daemon', command, runtime: 'process', minimumServiceCount: 1 });
+    await until(() => expect(plane.records()[0]?.status.restarts).toBeGreaterThanOrEqual(2));
+    const { id = '' } = plane.records()[0] ?? {};
+    const [directory = ''] = await limits.open({ instanceId: id, run: 0 }, LIMITS);
+    closing.push(() => limits.close({ instanceId: id, run: 0 }));
+    const inAll = (): number[] =>
+      groupsIn(dirname(directory)).flatMap((name) => pidsIn([join(dirname(directory), name)]));
+    // The run of this moment, and what it has begun.
+    expect(inAll().length).toBeLessThanOrEqual(3);
+    await plane.putConfiguration({ name: 'daemon', command, runtime: 'process', minimumServiceCount: 0 });
+    await plane.master.writer.remove(id);
+    await until(() => expect(plane.records()).toEqual([]));
+    expect(inAll()).toEqual([]);
+  });
+
+  it('of runs that are over are emptied by the next daemon, those that it cannot judge are not', async () => {
+    const rootId = newRootId();
+    const before = await limitsOf(rootId);
+    const [over, unclear] = [RUN, { ...RUN, run: 2 }];
+    const ended = await before.open(over, LIMITS);
+    const left = await before.open(unclear, LIMITS);
+    closing.push(() => until(() => before.close(unclear).then(() => before.stop())));
+    // Groups that the program made itself.
+    const own = ended.map((directory) => join(directory, 'own'));
+    for (const directory of own) mkdirSync(directory);
+    spawnIn(own, 'exec setsid sleep 1000');
+    spawnIn(ended, 'exec setsid sleep 1000');
+    spawnIn(left, 'exec setsid sleep 1000');
+    for (const directories of [own, ended, left])
+      await until(() => expect(pidsIn(directories)).toHaveLength(1));
+    const after = await limitsOf(rootId);
+    await after.removeUnused(({ run }) => run === 1);
+    await until(() => expect([...pidsIn(own), ...pidsIn(ended)]).toEqual([]));
+    await until(async () => {
+      await after.close(over);
+      expect(ended.filter((directory) => existsSync(directory))).toEqual([]);
+    });
+    expect(pidsIn(left)).toHaveLength(1);
   });
 
   it('end a hog and its children, the record says why, and they go with their runs', async () => {

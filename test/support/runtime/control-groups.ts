@@ -5,6 +5,6 @@ import { openLimits } from '../../../src/runtime/limits/open-limits.js';
 /** Those that something still lives in stay. */
 export async function removeControlGroups(rootId: string): Promise<void> {
   const limits = await openLimits({ rootId, environment: {}, logger: pino({ enabled: false }) });
-  await limits.removeUnused();
+  await limits.removeUnused(() => false);
   await limits.stop();
 }

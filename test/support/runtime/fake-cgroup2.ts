@@ -118,6 +118,7 @@ export class FakeCgroup2 extends GroupFiles {
     const own = {
       'cgroup.type': 'domain\n',
       'cgroup.procs': '',
+      'cgroup.kill': '',
       'cgroup.subtree_control': '',
       'cpu.stat': 'usage_usec 2500000\nuser_usec 1\n',
     };
