@@ -1,4 +1,5 @@
 /** `drover start`: starts a node in a directory, prints its first lines, and opens the prompt. */
+import { hideEnvironment } from '../daemon/hide-environment.js';
 import { MemberNode } from '../daemon/member-node.js';
 import { ExtensionFaults } from '../extensions/extension-faults.js';
 import { handleSignals } from './signals.js';
@@ -10,6 +11,7 @@ const STANDING_WAIT_MS = 5000;
 
 /** Returns when the node is up; signals end it. Throws DroverErrors with one clear line. */
 export async function start(root: string, version: string): Promise<void> {
+  const visible = hideEnvironment();
   const { stdout: output } = process;
   const prompt = canPrompt(process.env.TERM)
     ? new TerminalPrompt({ input: process.stdin, output })
@@ -29,6 +31,10 @@ export async function start(root: string, version: string): Promise<void> {
   );
   const signals = handleSignals(starting, faults, () => prompt?.stop());
   const daemon = await starting;
+  if (visible !== null)
+    daemon.logger.warn(
+      `the environment of Drover stays readable for processes of the same user (${visible}): keep secrets out of it`,
+    );
   await daemon.untilStanding(STANDING_WAIT_MS);
   if (signals.isEnding) return;
   const options = { hasPrompt: prompt !== undefined };

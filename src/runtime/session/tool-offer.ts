@@ -55,7 +55,7 @@ export class ToolOffer {
 /** The program's output. screen ends with code 1 after its version. */
 function wordsOf(program: string, option: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile(program, [option], { timeout: ANSWER_TIMEOUT_MS }, (error, stdout) => {
+    execFile(program, [option], { env: {}, timeout: ANSWER_TIMEOUT_MS }, (error, stdout) => {
       const text = stdout.trim();
       if (error !== null && text === '') reject(error);
       else resolve(text);

@@ -12,6 +12,8 @@ const ENVIRONMENT = {
   HOME: process.env.HOME,
   USER: process.env.USER,
   LANG: 'C.UTF-8',
+  /** As an operator gives credentials to an extension. */
+  TEST_SECRET: 'for Drover alone',
 };
 
 export interface Ending {
