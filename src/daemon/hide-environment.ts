@@ -22,8 +22,7 @@ export function hideEnvironment(): string | null {
     const memory = openSync('/proc/self/mem', 'r+');
     try {
       for (const { from, to } of hiddenEntries(block))
-        for (let at = from; at < to; )
-          at += writeSync(memory, Buffer.alloc(to - at), 0, to - at, start + at);
+        for (let at = from; at < to; ) at += writeSync(memory, Buffer.alloc(to - at), 0, to - at, start + at);
     } finally {
       closeSync(memory);
     }

@@ -11,6 +11,7 @@ import type { Clock } from '../loop/clock.js';
 import type { Master } from '../master.js';
 import type { NodeCapacity, NodeConfiguration } from '../model/node.js';
 import { Housekeeping } from '../node/housekeeping.js';
+import { NodeUsers } from '../runtime/command/node-users.js';
 import { DockerRuntime } from '../runtime/docker/docker-runtime.js';
 import { LocalInstallation } from '../runtime/installation/installation.js';
 import { Workspaces } from '../runtime/installation/workspace.js';
@@ -33,6 +34,10 @@ const FED_WAIT_MS = 2000;
 /** The path in the built program, where this file is part of a chunk (rolldown.config.ts). */
 const OWNER_PROGRAM = fileURLToPath(new URL('../owner-main.js', import.meta.url));
 const SESSION_OWNER_PROGRAM = fileURLToPath(new URL('../session-owner-main.js', import.meta.url));
+
+const ROOT_WARNING =
+  'Drover runs as root, and so does each instance without runAs: it can read data/admin.key and all of this machine; ' +
+  'name a runAs in config.json, or run Drover as a user of its own (docs/operations.md: What an instance can reach)';
 
 /** How the wrapper reaches its master, and which calls it answers beside the ordinary services. */
 export interface MasterConnection {
@@ -62,6 +67,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
   const workspaces = new Workspaces({ runningDirectory: paths.running, cache, logger });
   await workspaces.removeUnfinished();
   running.onStop(() => workspaces.stop());
+  if (process.getuid?.() === 0 && configuration.runAs === undefined) logger.warn(ROOT_WARNING);
   const limits = await openLimits({ rootId: paths.rootId, environment: process.env, logger });
   const wrapper = new Wrapper({
     ...shared,
@@ -81,6 +87,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
       cache,
       workspaces,
       inherited: process.env,
+      users: new NodeUsers(configuration.runAs),
       addedVariables: (instance) => extensions.variables(instance),
     }),
     ...connection,

@@ -9,6 +9,8 @@ import { syncPath } from './sync-path.js';
 
 /** For this user only: the content may hold secrets. */
 const MODE = 0o600;
+/** Rights that others have on a file do not pass to its next content, which may hold a secret. */
+const NOT_OTHERS = 0o770;
 /** Starts with a dot, so that no reader of a directory takes it for one of its own files. */
 const TEMPORARY_FILE = /^\.drover-[0-9a-f]{16}\.tmp$/;
 
@@ -16,9 +18,9 @@ type Content = Parameters<typeof writeFile>[1];
 
 /**
  * Resolves when the new content and its name are on disk. The file has mode 0600 from its first byte; with
- * `keepMode` an existing one keeps its mode. A symbolic link is replaced by a file, not followed. Calls may
- * overlap: one of them wins whole. Throws the system's error; then the old content stands and no temporary file is
- * left.
+ * `keepMode` an existing one keeps its mode, apart from the rights of others. A symbolic link is replaced by a file,
+ * not followed. Calls may overlap: one of them wins whole. Throws the system's error; then the old content stands and
+ * no temporary file is left.
  */
 export async function replaceFile(
   path: string,
@@ -31,7 +33,7 @@ export async function replaceFile(
   const file = await open(temporary, 'wx', MODE);
   try {
     try {
-      if (present?.isFile() === true) await file.chmod(present.mode & 0o777);
+      if (present?.isFile() === true) await file.chmod(present.mode & NOT_OTHERS);
       await writeFile(file, content);
       await file.sync();
     } finally {

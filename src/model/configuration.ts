@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { nameSchema } from './names.js';
+import { nameSchema, runAsSchema } from './names.js';
 import { ownPortField, readinessSchema } from './readiness.js';
 import {
   restartPolicySchema,
@@ -84,6 +84,8 @@ const fieldsSchema = z.object({
   templateInstallationConfig: templateInstallationSchema.prefault({}),
   fileModifications: z.array(workspacePathSchema).max(1024).default([]),
   properties: stringMapSchema.default({}),
+  /** The user that it runs as. Absent = the `runAs` of its node. */
+  runAs: runAsSchema.optional(),
   stopCommand: stopCommandSchema.optional(),
   /** Default: see STOPPING_DEFAULTS, also of the next two. */
   stopSignal: stopSignalSchema.optional(),

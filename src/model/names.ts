@@ -1,6 +1,6 @@
 /**
- * The patterns of names and ids that become part of a path, a key or a label. A name that matches can be joined to
- * a directory without escaping it.
+ * The patterns of names and ids that become part of a path, a key, a label or a command line. A name that matches can
+ * be joined to a directory without escaping it.
  */
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
@@ -15,6 +15,29 @@ const NAME_RULE =
 
 /** Name of a configuration, template, template group, node or runtime. */
 export const nameSchema = z.string().regex(NAME, NAME_RULE);
+
+/** The largest id that names a user: the next one means "leave it as it is" to the kernel. */
+const LARGEST_USER_ID = 4_294_967_294;
+const USER_IDS = /^([0-9]{1,10}):([0-9]{1,10})$/;
+const USER_RULE = 'must be the name of a user, or "uid:gid" in numbers such as "1001:1001"';
+
+/** The user that an instance runs as: a name that its node knows, or numbers. */
+export const runAsSchema = z
+  .string()
+  .regex(/^(?:[A-Za-z_][A-Za-z0-9_.-]{0,31}|[0-9]{1,10}:[0-9]{1,10})$/, USER_RULE)
+  .refine((text) => !text.includes(':') || parseUserIds(text) !== undefined, { error: USER_RULE });
+
+export interface UserIds {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** The numbers of `uid:gid`; undefined: it is none, or no user has them. */
+export function parseUserIds(text: string): UserIds | undefined {
+  const [, uid, gid] = USER_IDS.exec(text) ?? [];
+  const ids = { uid: Number(uid), gid: Number(gid) };
+  return ids.uid <= LARGEST_USER_ID && ids.gid <= LARGEST_USER_ID ? ids : undefined;
+}
 
 /** True when `id` has the form of an instance id: 6 characters of `[a-z0-9]`. Check before any use in a path. */
 export function isInstanceId(id: string): boolean {

@@ -1,7 +1,7 @@
 /** Nodes: what a node says of itself when it joins, what the master keeps of it, and the settings in `config.json`. */
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { nameSchema } from './names.js';
+import { nameSchema, runAsSchema } from './names.js';
 import { drainSchema } from './node-drain.js';
 
 /** A runtime, and whether the node can use it. */
@@ -73,6 +73,9 @@ export const nodeConfigurationSchema = z.strictObject({
     })
     .prefault({}),
   joinToken: z.string().min(1).optional(),
+  runAs: runAsSchema
+    .optional()
+    .describe('user of instances whose configuration names none; default: the one that Drover runs as'),
   logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
 });
 

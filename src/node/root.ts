@@ -3,7 +3,7 @@
  * is unusable or open to others. The content of files is not known here.
  */
 import { createHash } from 'node:crypto';
-import { access, constants, mkdir, realpath, stat } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
 import { DroverError } from '../model/errors.js';
@@ -51,20 +51,23 @@ const SOCKET_NAME_BYTES = 40;
 const SHORT_DIRECTORY = '/tmp';
 
 /**
- * Makes missing directories under `root` and answers with all paths. Repeatable; changes no mode of a directory that
- * exists. Throws DRV_NODE_ROOT_UNUSABLE with one line: the path, what is wrong, what to do.
+ * Makes missing directories under `root` and answers with all paths. Repeatable; of directories that exist it changes
+ * the mode of `running/` alone. Throws DRV_NODE_ROOT_UNUSABLE with one line: the path, what is wrong, what to do.
  */
 export async function prepareRoot(root: string): Promise<RootPaths> {
   const path = await usableRoot(resolve(root));
   const data = join(path, 'data');
-  await provide(data, 0o700);
+  await provide(data, { made: 0o700, demanded: 0o700 });
   const paths = pathsUnder(path, await rootIdOf(data));
   const { configurations, templates, extensions, running, logs, instanceLogs } = paths;
-  for (const directory of [configurations, templates, extensions, running, logs, instanceLogs])
-    await provide(directory);
+  // What an operator writes may hold passwords; a group may be let in by hand.
+  for (const directory of [configurations, templates]) await provide(directory, { made: 0o750 });
+  for (const directory of [extensions, logs, instanceLogs]) await provide(directory);
+  await provide(running, { made: 0o700 });
+  await closeRunning(running);
   const { sockets, store, templateCache, storages, downloads, uploads, extensionData } = paths;
   for (const directory of [sockets, store, templateCache, storages, downloads, uploads, extensionData])
-    await provide(directory, 0o700);
+    await provide(directory, { made: 0o700, demanded: 0o700 });
   await refuseIfOpen(paths.adminKey, 0o600);
   await refuseIfOpen(paths.cluster, 0o700);
   return paths;
@@ -116,14 +119,24 @@ async function usableRoot(root: string): Promise<string> {
   }
 }
 
-async function provide(path: string, mode?: 0o700): Promise<void> {
+/** `made`: the mode of a new one. `demanded`: one that grants more is refused. */
+async function provide(
+  path: string,
+  { made, demanded }: { readonly made?: number; readonly demanded?: 0o700 } = {},
+): Promise<void> {
   try {
-    await makeDirectory(path, mode);
+    await makeDirectory(path, made);
   } catch (error) {
     const why = hasFileCode(error, 'ENOTDIR') ? 'it is not a directory; move it away' : fileReason(error);
     throw unusable(path, `the node's ${basename(path)} directory cannot be used: ${why}`, error);
   }
-  if (mode !== undefined) await refuseIfOpen(path, mode);
+  if (demanded !== undefined) await refuseIfOpen(path, demanded);
+}
+
+/** Nobody else lists or writes it. That others may pass through stays: instances have users of their own there. */
+async function closeRunning(path: string): Promise<void> {
+  const { mode } = await stat(path);
+  if ((mode & 0o066) !== 0) await chmod(path, 0o700).catch(() => undefined);
 }
 
 /** Not `recursive`: that never ends in Node where the system answers ENOENT for a parent that exists, as in /proc. */

@@ -18,12 +18,15 @@ import type { OutputSpan } from '../../model/past-exit.js';
 import type { FetchCost } from '../../model/template.js';
 import type { Desired, MasterAddress } from '../../node/desired-copy.js';
 import type { TemplateCache } from '../../templates/transfer/cache.js';
+import { asUser } from '../command/as-user.js';
 import { substituteCommand } from '../command/command-variables.js';
 import { buildEnvironment } from '../command/environment.js';
 import { execSimple } from '../command/exec-command.js';
+import type { NodeUsers, RunUser } from '../command/node-users.js';
 import { buildVariables, ignoredProperties, missingBuiltIns, type Variables } from '../command/variables.js';
 import { checkPort, type PortCheck } from '../ports.js';
 import type { StartSpec } from '../runtime.js';
+import { enterProblem } from './enter-problem.js';
 import type { Workspaces } from './workspace.js';
 
 /** The runtime whose programs live in an image, with an environment of its own. */
@@ -39,6 +42,7 @@ export interface LocalInstallationOptions {
   readonly workspaces: Workspaces;
   /** The daemon's environment; only a short list passes. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
+  readonly users: NodeUsers;
   /** Variables that extensions add. Asked at each install and start; never throws. */
   readonly addedVariables?: (instance: {
     readonly instanceId: string;
@@ -79,6 +83,7 @@ export class LocalInstallation {
     const address = master?.address;
     if (address !== undefined && !this.#ips.has(address)) this.#ips.set(address, await resolve(address));
     const variables = this.#variables(desired, master);
+    const owner = this.#userOf(desired);
     const { warnings } = await this.#options.workspaces.prepare({
       instanceId: assignment.id,
       templates: assignment.templates,
@@ -86,10 +91,13 @@ export class LocalInstallation {
       override: configuration.templateInstallationConfig.onTemplatePasteOverridePresentFiles,
       fileModifications: configuration.fileModifications,
       variables,
+      owner,
       signal,
     });
+    const closed = owner === undefined ? null : await enterProblem(this.#options.runningDirectory, owner);
     return [
       ...warnings,
+      ...(closed === null ? [] : [closed]),
       ...ignoredProperties(configuration.properties).map(
         (name) => `property ${name} has no effect: %${name}% is a variable of Drover's own`,
       ),
@@ -102,27 +110,41 @@ export class LocalInstallation {
   launchSpec(desired: Desired, run: number, master: MasterAddress | undefined): StartSpec {
     const { assignment, configuration } = desired;
     const variables = this.#variables(desired, master);
-    const { command, environment } = substituteCommand(configuration.command, variables);
+    const { command, environment: commandVariables } = substituteCommand(configuration.command, variables);
+    const user = this.#userOf(desired);
+    const isContainer = configuration.runtime === DOCKER;
+    const workingDirectory = join(this.#options.runningDirectory, assignment.id);
+    const environment = buildEnvironment({
+      inherited: isContainer ? null : inheritedBy(user, this.#options.inherited, workingDirectory),
+      configuration,
+      instance: assignment,
+      nodeId: this.#options.nodeId,
+      apiUrl: master === undefined ? '' : `http://${hostPart(master.address)}:${master.apiPort}/api`,
+      apiKey: assignment.apiKey,
+      variables,
+      commandVariables,
+    });
+    const call = { command: execSimple(command), environment };
+    const setpriv =
+      user === undefined || isContainer ? undefined : this.#options.users.setpriv(configuration.runAs);
     return {
       instanceId: assignment.id,
       run,
-      command: execSimple(command),
-      workingDirectory: join(this.#options.runningDirectory, assignment.id),
-      environment: buildEnvironment({
-        inherited: configuration.runtime === DOCKER ? null : this.#options.inherited,
-        configuration,
-        instance: assignment,
-        nodeId: this.#options.nodeId,
-        apiUrl: master === undefined ? '' : `http://${hostPart(master.address)}:${master.apiPort}/api`,
-        apiKey: assignment.apiKey,
-        variables,
-        commandVariables: environment,
-      }),
+      ...(user === undefined || setpriv === undefined ? call : asUser(call, user, setpriv)),
+      workingDirectory,
       ramMB: configuration.ramMB,
       cpu: configuration.cpu,
-      properties: configuration.properties,
+      properties:
+        user === undefined
+          ? configuration.properties
+          : { dockerUser: `${user.uid}:${user.gid}`, ...configuration.properties },
       port: assignment.port,
     };
+  }
+
+  /** Throws DRV_RUNTIME_START_FAILED when this node cannot run the instance as its user. */
+  #userOf({ configuration }: Desired): RunUser | undefined {
+    return this.#options.users.userOf(configuration.runAs);
   }
 
   remove(id: string): Promise<void> {
@@ -166,6 +188,17 @@ export class LocalInstallation {
       },
     });
   }
+}
+
+/** Of Drover's own environment, what says who one is becomes true of the user. Empty ones are left out. */
+function inheritedBy(
+  user: RunUser | undefined,
+  inherited: LocalInstallationOptions['inherited'],
+  workingDirectory: string,
+): LocalInstallationOptions['inherited'] {
+  if (user === undefined) return inherited;
+  const { name, home, shell } = user;
+  return { ...inherited, HOME: home ?? workingDirectory, USER: name ?? '', SHELL: shell ?? '/bin/sh' };
 }
 
 async function resolve(address: string): Promise<string> {

@@ -3,25 +3,31 @@
  * removed with their instance. An instance counts as an attacker of its own directory.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, renameSync } from 'node:fs';
-import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
+import { lchownSync, mkdirSync, renameSync } from 'node:fs';
+import { chmod, lchown, lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DroverError, messageOf } from '../../model/errors.js';
-import { isInstanceId } from '../../model/names.js';
+import { isInstanceId, type UserIds } from '../../model/names.js';
 import type { ResolvedTemplate } from '../../model/template.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { TemplateCache } from '../../templates/transfer/cache.js';
+import { OpenDirectory } from '../../templates/tree/open-directory.js';
 import { removeTree } from '../../templates/tree/remove-tree.js';
 import { syncTree } from '../../templates/tree/sync-tree.js';
 import { systemCodeOf, toWriteError } from '../../templates/tree/system-error.js';
 import type { Variables } from '../command/variables.js';
 import { modifyFiles } from './file-modifications.js';
+import { giveNewTree, giveTree } from './tree-owner.js';
 import { copyItems } from './workspace-copy.js';
 import { type Layer, mergeLayers, type WorkspaceItem } from './workspace-layers.js';
 import { WorkspaceMerge } from './workspace-merge.js';
 
 const STAGING = '.staging-';
 const REMOVED = '.removed-';
+/** Of a working directory: for the user of its instance alone. */
+const PRIVATE = 0o700;
+/** Of `running/`, when instances have users of their own: each can enter its directory, and list none. */
+const PASSAGE = 0o711;
 
 export interface WorkspacesOptions {
   /** `running/` of the node; made when missing. */
@@ -41,6 +47,8 @@ export interface PrepareRequest {
   /** Relative paths of files in which variables are replaced. */
   readonly fileModifications: readonly string[];
   readonly variables: Variables;
+  /** The user of the instance, to whom everything is given; absent: Drover's own. */
+  readonly owner?: UserIds | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -56,6 +64,7 @@ export class Workspaces {
   readonly #cache: WorkspacesOptions['cache'];
   readonly #logger: Logger;
   readonly #removals = new Set<Promise<void>>();
+  #isPassage = false;
 
   constructor({ runningDirectory, cache, logger }: WorkspacesOptions) {
     this.#running = runningDirectory;
@@ -65,7 +74,7 @@ export class Workspaces {
 
   /** Removes what a killed process left half-made or half-removed. Called at start, before the first `prepare`. */
   async removeUnfinished(): Promise<void> {
-    await mkdir(this.#running, { recursive: true });
+    await mkdir(this.#running, { recursive: true, mode: PRIVATE });
     for (const name of await readdir(this.#running)) {
       if (!name.startsWith(STAGING) && !name.startsWith(REMOVED)) continue;
       this.#logger.info({ name }, 'removed what an earlier daemon left unfinished');
@@ -98,13 +107,14 @@ export class Workspaces {
    */
   async prepare(request: PrepareRequest): Promise<PreparedWorkspace> {
     const directory = this.#directoryOf(request.instanceId);
+    if (request.owner !== undefined) await this.#openPassage();
     if (request.templates.length === 0 && request.fileModifications.length === 0 && !request.keep) {
-      if (this.#makeEmpty(request.instanceId, directory)) return { directory, warnings: [] };
+      if (this.#makeEmpty(request, directory)) return { directory, warnings: [] };
     }
     const digests = request.templates.map(digestOf);
     const releases = digests.map((digest) => this.#cache.pin(digest));
     try {
-      await mkdir(this.#running, { recursive: true });
+      await mkdir(this.#running, { recursive: true, mode: PRIVATE });
       const items = mergeLayers(await this.#layersOf(request));
       const warnings = await this.#build(request, directory, items);
       return { directory, warnings };
@@ -137,7 +147,8 @@ export class Workspaces {
         await this.#replace(request.instanceId, () => rename(staging, directory));
       });
     }
-    await this.#replace(request.instanceId, () => mkdir(directory));
+    await this.#replace(request.instanceId, () => mkdir(directory, PRIVATE));
+    if (request.owner !== undefined) await lchown(directory, request.owner.uid, request.owner.gid);
     return modifyFiles({ ...request, directory, items, files: request.fileModifications });
   }
 
@@ -147,6 +158,7 @@ export class Workspaces {
     items: Map<string, WorkspaceItem>,
   ): Promise<string[]> {
     const { instanceId, override, signal } = request;
+    await this.#takeOver(request, directory);
     const merge = new WorkspaceMerge({
       directory,
       label: `running/${instanceId}`,
@@ -174,14 +186,15 @@ export class Workspaces {
     items: ReadonlyMap<string, WorkspaceItem>,
     place: (staging: string) => Promise<void>,
   ): Promise<string[]> {
-    const { instanceId, fileModifications: files, variables, signal } = request;
+    const { instanceId, fileModifications: files, variables, owner, signal } = request;
     const staging = this.#beside(STAGING, instanceId);
     try {
-      await mkdir(staging);
+      await mkdir(staging, PRIVATE);
       await copyItems([...items.values()], staging, signal).catch((error: unknown) =>
         this.#onCopyFailed(request, error),
       );
       const warnings = await modifyFiles({ directory: staging, items, files, variables, signal });
+      if (owner !== undefined) await giveNewTree(staging, items.keys(), owner, signal);
       await place(staging);
       return warnings;
     } finally {
@@ -212,6 +225,21 @@ export class Workspaces {
     return layers;
   }
 
+  /** Brings a kept directory into the hands of its instance's present user, and closes it to others. */
+  async #takeOver({ owner, signal }: PrepareRequest, directory: string): Promise<void> {
+    const ids = owner ?? ownIds();
+    if (ids !== undefined) await giveTree(directory, ids, signal);
+    await closeToOthers(directory);
+  }
+
+  /** Lets users of instances through `running/`, once what earlier versions made there is closed. */
+  async #openPassage(): Promise<void> {
+    if (this.#isPassage) return;
+    for (const name of await readdir(this.#running)) await closeToOthers(join(this.#running, name));
+    await chmod(this.#running, PASSAGE);
+    this.#isPassage = true;
+  }
+
   /** Puts a new directory in the place of the old one, which is deleted in the background. */
   async #replace(instanceId: string, place: () => Promise<unknown>): Promise<void> {
     const away = await this.#moveAway(instanceId);
@@ -229,9 +257,13 @@ export class Workspaces {
    * calls of some 20 microseconds at once, because a restart after a crash waits for it: the thread pool would take
    * milliseconds on a busy machine.
    */
-  #makeEmpty(instanceId: string, directory: string): boolean {
+  #makeEmpty({ instanceId, owner }: PrepareRequest, directory: string): boolean {
+    const make = (): void => {
+      mkdirSync(directory, PRIVATE);
+      if (owner !== undefined) lchownSync(directory, owner.uid, owner.gid);
+    };
     try {
-      mkdirSync(directory);
+      make();
       return true;
     } catch (error) {
       if (systemCodeOf(error) !== 'EEXIST') return false;
@@ -240,7 +272,7 @@ export class Workspaces {
     try {
       renameSync(directory, away);
       this.#removeLater(instanceId, away);
-      mkdirSync(directory);
+      make();
       return true;
     } catch {
       return false;
@@ -277,6 +309,22 @@ export class Workspaces {
 
   #beside(prefix: string, instanceId: string): string {
     return join(this.#running, `${prefix}${instanceId}-${randomBytes(6).toString('hex')}`);
+  }
+}
+
+/** Drover's own, where it can take files back from others. */
+function ownIds(): UserIds | undefined {
+  const [uid, gid] = [process.getuid?.(), process.getgid?.()];
+  return uid === 0 && gid !== undefined ? { uid, gid } : undefined;
+}
+
+/** Nothing happens to what is no directory, or is not ours. */
+async function closeToOthers(path: string): Promise<void> {
+  try {
+    const directory = await OpenDirectory.open(path);
+    await directory.closeToOthers().finally(() => directory.close());
+  } catch (error) {
+    if (!['ENOTDIR', 'ELOOP', 'ENOENT', 'EPERM', 'EACCES'].includes(systemCodeOf(error) ?? '')) throw error;
   }
 }
 

@@ -65,6 +65,17 @@ export class OpenDirectory {
     return found.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
   }
 
+  /** Gives this directory to another user, if it belongs to `before`. */
+  async give(before: number, { uid, gid }: { readonly uid: number; readonly gid: number }): Promise<void> {
+    if ((await this.#handle.stat()).uid === before) await this.#handle.chown(uid, gid);
+  }
+
+  /** Takes the rights of everybody who is neither the owner nor in the group. */
+  async closeToOthers(): Promise<void> {
+    const { mode } = await this.#handle.stat();
+    if ((mode & 0o007) !== 0) await this.#handle.chmod(mode & 0o7770);
+  }
+
   /** Writes the names in this directory through to the disk. */
   async sync(): Promise<void> {
     await this.#handle.sync();

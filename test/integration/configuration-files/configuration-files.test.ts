@@ -475,12 +475,12 @@ describe('put and remove', () => {
     ]);
   });
 
-  test('make a file that only its owner can read, and keep the mode of one that exists', async () => {
+  test('make a file that only its owner can read, and keep the mode of one that exists, without rights of others', async () => {
     const files = await world.start({ 'a.json': { command: 'one' } });
     await chmod(world.path('a.json'), 0o664);
     await files.put('a', { command: 'two' });
     await files.put('b', { command: 'one' });
-    expect((await stat(world.path('a.json'))).mode & 0o777).toBe(0o664);
+    expect((await stat(world.path('a.json'))).mode & 0o777).toBe(0o660);
     expect((await stat(world.path('b.json'))).mode & 0o777).toBe(0o600);
   });
 

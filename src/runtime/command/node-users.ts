@@ -1,0 +1,117 @@
+/**
+ * The users of this machine for `runAs`: who is meant, and whether Drover may start programs as somebody else. Reads
+ * `/etc/passwd` at each call, so that a new user counts at once.
+ */
+import { readFileSync, realpathSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { basename } from 'node:path';
+import { DroverError } from '../../model/errors.js';
+import { parseUserIds, type UserIds } from '../../model/names.js';
+
+/** As `capabilities(7)` numbers them: what a change of user takes, from the working directory to the last signal. */
+const NEEDED_CAPABILITIES = { CHOWN: 0, DAC_OVERRIDE: 1, FOWNER: 3, KILL: 5, SETGID: 6, SETUID: 7 };
+const SETPRIV = ['/usr/bin/setpriv', '/bin/setpriv', '/usr/sbin/setpriv', '/sbin/setpriv'];
+
+export interface RunUser extends UserIds {
+  /** Null for users that were given by number. They are in no group but `gid`. */
+  readonly name: string | null;
+  readonly home: string | null;
+  readonly shell: string | null;
+}
+
+/** What the users depend on; tests replace parts of it. */
+export interface Machine {
+  readonly ownUid: number;
+  readonly ownGid: number;
+  readonly ownName: string;
+  /** `/etc/passwd`. */
+  readonly passwords: () => string;
+  /** `/proc/self/status`. */
+  readonly status: () => string;
+  /** The program that changes the user and then becomes another; undefined: not here. */
+  readonly setpriv: () => string | undefined;
+}
+
+export class NodeUsers {
+  readonly #runAs: string | undefined;
+  readonly #machine: Machine;
+
+  /** `runAs`: the node's default; absent: Drover's own user. */
+  constructor(runAs: string | undefined, machine: Machine = thisMachine()) {
+    this.#runAs = runAs;
+    this.#machine = machine;
+  }
+
+  /**
+   * The other user that a program is to run as; undefined: Drover's own. Throws DRV_RUNTIME_START_FAILED when the node
+   * does not know the user, or cannot start anything as another one.
+   */
+  userOf(runAs: string | undefined = this.#runAs): RunUser | undefined {
+    if (runAs === undefined) return undefined;
+    const ids = parseUserIds(runAs);
+    const user = ids === undefined ? this.#named(runAs) : { ...ids, name: null, home: null, shell: null };
+    const { ownUid, ownGid, ownName } = this.#machine;
+    if (user.uid === ownUid && (user.name !== null || user.gid === ownGid)) return undefined;
+    const missing = this.#missingCapabilities();
+    if (missing.length > 0)
+      throw refusal(
+        runAs,
+        ownUid === 0
+          ? `Drover runs as root here without ${missing.join(', ')}, so it cannot change users; give it these capabilities`
+          : `Drover runs as ${ownName} here and cannot start a program as another user; run it as root, or place the instance on a node that runs as root (nodes)`,
+      );
+    return user;
+  }
+
+  /** Path of the program that changes the user. Throws like `userOf`. */
+  setpriv(runAs: string | undefined = this.#runAs): string {
+    const program = this.#machine.setpriv();
+    if (program === undefined)
+      throw refusal(runAs ?? '', 'the program setpriv of util-linux is not installed here; install it');
+    return program;
+  }
+
+  #named(name: string): RunUser {
+    for (const line of this.#machine.passwords().split('\n')) {
+      const [known, , uid, gid, , home, shell] = line.split(':');
+      if (known !== name || !uid || !gid) continue;
+      return { uid: Number(uid), gid: Number(gid), name, home: home || null, shell: shell || null };
+    }
+    throw refusal(
+      name,
+      'this node has no such user in /etc/passwd; make it (useradd), or give "uid:gid" in numbers',
+    );
+  }
+
+  #missingCapabilities(): string[] {
+    const held = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(this.#machine.status())?.[1] ?? '0'}`);
+    return Object.entries(NEEDED_CAPABILITIES)
+      .filter(([, bit]) => (held & (1n << BigInt(bit))) === 0n)
+      .map(([name]) => `CAP_${name}`);
+  }
+}
+
+function thisMachine(): Machine {
+  const { uid, gid, username } = userInfo();
+  return {
+    ownUid: uid,
+    ownGid: gid,
+    ownName: username,
+    passwords: () => readFileSync('/etc/passwd', 'utf8'),
+    status: () => readFileSync('/proc/self/status', 'latin1'),
+    setpriv: () => SETPRIV.find(isSetpriv),
+  };
+}
+
+/** The one of busybox cannot change users. */
+function isSetpriv(path: string): boolean {
+  try {
+    return basename(realpathSync(path)) === 'setpriv';
+  } catch {
+    return false;
+  }
+}
+
+function refusal(runAs: string, problem: string): DroverError {
+  return new DroverError('DRV_RUNTIME_START_FAILED', `runAs ${runAs}: ${problem}`);
+}

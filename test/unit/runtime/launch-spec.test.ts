@@ -1,0 +1,84 @@
+/** What a runtime is asked to start for an instance with a user of its own. */
+import { expect, it } from 'vitest';
+import { type ConfigurationInput, configurationSchema } from '../../../src/model/configuration.js';
+import { NodeUsers } from '../../../src/runtime/command/node-users.js';
+import { LocalInstallation } from '../../../src/runtime/installation/installation.js';
+import { Workspaces } from '../../../src/runtime/installation/workspace.js';
+import type { StartSpec } from '../../../src/runtime/runtime.js';
+import { TemplateCache } from '../../../src/templates/transfer/cache.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { quietLogger } from '../../support/templates/template-trees.js';
+
+const users = new NodeUsers(undefined, {
+  ownUid: 0,
+  ownGid: 0,
+  ownName: 'root',
+  passwords: () => 'root:x:0:0::/root:/bin/bash\ngames:x:5:60:games:/usr/games:/bin/bash\n',
+  status: () => 'CapEff:\t000001ffffffffff\n',
+  setpriv: () => '/usr/bin/setpriv',
+});
+
+const cache = new TemplateCache({ directory: '/nowhere/cache', logger: quietLogger, clock: new FakeClock() });
+const installation = new LocalInstallation({
+  nodeId: 'node-a',
+  address: '127.0.0.1',
+  runningDirectory: '/nowhere/running',
+  logsDirectory: '/nowhere/logs',
+  cache,
+  workspaces: new Workspaces({ runningDirectory: '/nowhere/running', cache, logger: quietLogger }),
+  inherited: { PATH: '/bin', HOME: '/root', USER: 'root', SHELL: '/bin/zsh', LANG: 'C' },
+  users,
+});
+
+function specOf(fields: Partial<ConfigurationInput>): StartSpec {
+  const configuration = configurationSchema.parse({ name: 'a', command: 'echo hello', ...fields });
+  const assignment = {
+    id: 'abc123',
+    configurationName: 'a',
+    revision: 'r',
+    goal: 'run' as const,
+    restartToken: 0,
+    port: null,
+    hostAddress: '127.0.0.1',
+    templates: [],
+    apiKey: 'drv_key',
+  };
+  return installation.launchSpec({ assignment, configuration }, 1, undefined);
+}
+
+/** The environment as the command finds it. */
+const given = ({ environment }: StartSpec, name: string): string | undefined =>
+  environment[`DROVER_AS_${name}`];
+
+it('is the command itself, with who Drover is, where no other user is meant', () => {
+  const spec = specOf({});
+  expect(spec.command).toMatch(/echo hello$/);
+  expect(spec.environment).toMatchObject({ HOME: '/root', USER: 'root', SHELL: '/bin/zsh' });
+  expect(specOf({ runAs: 'root' })).toEqual(spec);
+});
+
+it('is a change of user that goes on with the command, and with who that user is', () => {
+  const named = specOf({ runAs: 'games' });
+  expect(named.command).toContain('exec /usr/bin/setpriv --reuid=5 --regid=60 --init-groups ');
+  expect(named.environment.DROVER_AS).toBe(specOf({}).command);
+  expect(['HOME', 'USER', 'SHELL', 'LANG'].map((name) => given(named, name))).toEqual([
+    '/usr/games',
+    'games',
+    '/bin/bash',
+    'C',
+  ]);
+  const numbered = specOf({ runAs: '7:8' });
+  expect(['HOME', 'USER', 'SHELL'].map((name) => given(numbered, name))).toEqual([
+    '/nowhere/running/abc123',
+    undefined,
+    '/bin/sh',
+  ]);
+});
+
+it('tells a container the numbers of the user, unless it has a user of its own', () => {
+  const spec = specOf({ runtime: 'docker', runAs: 'games', properties: { image: 'i' } });
+  expect(spec.properties).toEqual({ dockerUser: '5:60', image: 'i' });
+  expect(spec.command).toMatch(/echo hello$/);
+  const own = specOf({ runtime: 'docker', runAs: 'games', properties: { dockerUser: 'web' } });
+  expect(own.properties).toEqual({ dockerUser: 'web' });
+});
