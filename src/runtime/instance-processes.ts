@@ -40,23 +40,21 @@ export class InstanceProcesses {
   }
 
   /**
-   * True while anything of the run lives. Reads one file while the leader lives, then the control group, and the
-   * age of every process when that is empty.
+   * True while anything of the run lives. Reads one file while the leader lives, the age of every process
+   * afterwards.
    */
   async isAlive(run: RunId, leader: Leader | undefined): Promise<boolean> {
     if (leader !== undefined && this.#table.isAlive(leader.identity)) return true;
-    if (this.#isGroupUsed(run)) return true;
     const { members } = this.#select(await this.#table.scan(), run, leader);
     return members.length > 0;
   }
 
   /**
-   * True when no process is in the leader's process group and in the run's control group any more. A process group
-   * that somebody else took over counts as not gone.
+   * True when no process is in the leader's process group any more. A group that somebody else took over counts as
+   * not gone.
    */
-  isGroupGone(run: RunId, leader: Leader | undefined): boolean {
+  isGroupGone(leader: Leader | undefined): boolean {
     if (leader === undefined || leader.identity.bootId !== this.#table.bootId) return false;
-    if (this.#isGroupUsed(run)) return false;
     try {
       process.kill(-sessionOf(leader).pid, 0);
       return false;
@@ -72,7 +70,6 @@ export class InstanceProcesses {
     // Before the scan, which takes milliseconds: while its leader lives, the group is its own for certain.
     if (leader !== undefined && this.#table.isAlive({ ...leader.identity, ...leader.session }))
       group = this.#signalGroup(leader, signal);
-    if (signal === 'SIGKILL') await this.#groups.kill(run);
     for (let pass = 0; pass < (signal === 'SIGKILL' ? MOST_KILL_PASSES : 1); pass++) {
       const { members, isOwnSession } = this.#select(await this.#table.scan(), run, leader);
       if (isOwnSession && leader !== undefined && group === undefined)
@@ -96,10 +93,6 @@ export class InstanceProcesses {
       runs.set(entry.mark, { instanceId: run.instanceId, run: run.run });
     }
     return [...runs.values()];
-  }
-
-  #isGroupUsed(run: RunId): boolean {
-    return this.#groups.pids(run).some((pid) => readProcess(pid)?.isZombie === false);
   }
 
   #select(entries: readonly MarkedEntry[], run: RunId, leader: Leader | undefined) {

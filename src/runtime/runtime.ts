@@ -113,9 +113,9 @@ export interface Runtime {
   isAlive(run: RunId): Promise<boolean>;
 
   /**
-   * True when process group and control group of an ended run are empty for certain. It takes a few system calls, so
-   * that a restart after a crash need not wait for the whole of /proc. Marked processes outside of these groups may
-   * still live. False says nothing.
+   * True when the process group of an ended run is empty for certain. It takes one system call, so that a restart
+   * after a crash need not wait for the whole of /proc. Marked processes outside of the group may still live, and
+   * members of the control group, which the supervisor looks at. False says nothing.
    */
   isGroupGone(run: RunId): boolean;
 

@@ -18,7 +18,7 @@ const SWEEP_AFTER_MS = 200;
 export interface RemainsOptions {
   readonly handles: HandleBook;
   readonly runtimes: RuntimeSet;
-  readonly limits: Pick<ResourceLimits, 'close'>;
+  readonly limits: Pick<ResourceLimits, 'close' | 'pids' | 'kill'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -33,24 +33,27 @@ export class Remains {
   }
 
   /**
-   * Looks for remains once, and with `kill` sends them SIGKILL. Throws Conflict when the run is no longer the
-   * planned one.
+   * Looks for remains once, and with `kill` sends them SIGKILL. What is in the run's control group counts whatever
+   * the runtime finds. Throws Conflict when the run is no longer the planned one.
    */
-  async check(id: string, run: number, kill: boolean): Promise<void> {
+  async check(id: string, number: number, kill: boolean): Promise<void> {
     const { handles, clock, limits } = this.#options;
     const handle = handles.get(id);
-    if (handle === undefined || handle.run !== run || handle.process !== null)
+    if (handle === undefined || handle.run !== number || handle.process !== null)
       throw new Conflict(`instance ${id} changed before its remains were looked for`);
+    const run = { instanceId: id, run: number };
     const runtime = runtimeOf(this.#options.runtimes, handle.runtime);
-    if (kill && handle.stopping === null && runtime.isGroupGone({ instanceId: id, run })) {
+    const isGroupUsed = limits.pids(run).length > 0;
+    if (kill && handle.stopping === null && !isGroupUsed && runtime.isGroupGone(run)) {
       handles.change(id, { hasRemains: false, remainsCheckedAt: clock.monotonic() });
       this.#sweepLater(handle);
       return;
     }
-    const hasRemains = await runtime.isAlive({ instanceId: id, run });
-    if (hasRemains && kill) await runtime.signal({ instanceId: id, run }, 'SIGKILL');
-    if (!hasRemains) await limits.close({ instanceId: id, run });
-    if (handles.get(id)?.run === run) handles.change(id, { hasRemains, remainsCheckedAt: clock.monotonic() });
+    const hasRemains = isGroupUsed || (await runtime.isAlive(run));
+    if (isGroupUsed && kill) await limits.kill(run);
+    if (hasRemains && kill) await runtime.signal(run, 'SIGKILL');
+    if (!hasRemains) await limits.close(run);
+    if (handles.get(id)?.run === number) handles.change(id, { hasRemains, remainsCheckedAt: clock.monotonic() });
   }
 
   /**

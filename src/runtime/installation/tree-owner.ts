@@ -4,34 +4,76 @@
  * second name somewhere stays as it is.
  */
 import { constants } from 'node:fs';
-import { lchown, lstat, open } from 'node:fs/promises';
+import { chmod, lchown, lstat, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { UserIds } from '../../model/names.js';
 import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded.js';
 import { OpenDirectory } from '../../templates/tree/open-directory.js';
 import { systemCodeOf } from '../../templates/tree/system-error.js';
 
+/** Of `running/`, when instances have users of their own: each can enter its directory, and list none. */
+const PASSAGE = 0o711;
 const LOOK = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** For a tree that nobody but Drover can reach yet. `paths` are relative to it. */
-export async function giveNewTree(
+/** Gives a directory that only Drover can change. Without an owner it stays Drover's. */
+export async function give(directory: string, owner: UserIds | undefined): Promise<void> {
+  if (owner !== undefined) await lchown(directory, owner.uid, owner.gid);
+}
+
+/** Lets users of instances through `running/`, once what earlier versions made there is closed. Repeatable. */
+export async function openPassage(running: string): Promise<void> {
+  for (const name of await readdir(running)) await closeToOthers(join(running, name));
+  await chmod(running, PASSAGE);
+}
+
+/**
+ * Brings a kept working directory into the hands of its instance's present user, by default Drover's own, and closes
+ * it to others.
+ */
+export async function takeOver(
+  directory: string,
+  owner: UserIds | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const ids = owner ?? ownIds();
+  if (ids !== undefined) await giveTree(directory, ids, signal);
+  await closeToOthers(directory);
+}
+
+/** Drover's own, where it can take files back from others. */
+function ownIds(): UserIds | undefined {
+  const [uid, gid] = [process.getuid?.(), process.getgid?.()];
+  return uid === 0 && gid !== undefined ? { uid, gid } : undefined;
+}
+
+/** Nothing happens to what is no directory, or is not ours. */
+async function closeToOthers(path: string): Promise<void> {
+  try {
+    const directory = await OpenDirectory.open(path);
+    await directory.closeToOthers().finally(() => directory.close());
+  } catch (error) {
+    if (!['ENOTDIR', 'ELOOP', 'ENOENT', 'EPERM', 'EACCES'].includes(systemCodeOf(error) ?? '')) throw error;
+  }
+}
+
+/** For what is in a directory that nobody but Drover can enter yet; that one itself stays Drover's. */
+export async function giveEntries(
   directory: string,
   paths: Iterable<string>,
   { uid, gid }: UserIds,
   signal: AbortSignal,
 ): Promise<void> {
   await eachBounded([...paths], FILE_PARALLELISM, signal, (path) => lchown(join(directory, path), uid, gid));
-  await lchown(directory, uid, gid);
 }
 
 /**
  * For a tree in use. Only what belongs to the directory's owner of before changes hands. Does nothing when that is
  * `owner` already; the directory itself comes last, so a call that was cut off can be repeated.
  */
-export async function giveTree(path: string, owner: UserIds, signal: AbortSignal): Promise<void> {
+async function giveTree(path: string, owner: UserIds, signal: AbortSignal): Promise<void> {
   const { uid: before } = await lstat(path);
   if (before === owner.uid) return;
-  await give(await OpenDirectory.open(path), { before, owner, signal });
+  await ignoringSwaps(async () => giveAll(await OpenDirectory.open(path), { before, owner, signal }));
 }
 
 interface Gift {
@@ -41,12 +83,13 @@ interface Gift {
 }
 
 /** Closes the directory. */
-async function give(directory: OpenDirectory, gift: Gift): Promise<void> {
+async function giveAll(directory: OpenDirectory, gift: Gift): Promise<void> {
   try {
     for (const { name, kind } of await directory.list()) {
       gift.signal.throwIfAborted();
       const entry = directory.entryOf(name);
-      if (kind === 'directory') await ignoringSwaps(async () => give(await OpenDirectory.open(entry), gift));
+      if (kind === 'directory')
+        await ignoringSwaps(async () => giveAll(await OpenDirectory.open(entry), gift));
       else if (kind === 'file') await ignoringSwaps(() => giveFile(entry, gift));
     }
     await directory.give(gift.before, gift.owner);

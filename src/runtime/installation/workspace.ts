@@ -4,20 +4,19 @@
  */
 import { randomBytes } from 'node:crypto';
 import { lchownSync, mkdirSync, renameSync } from 'node:fs';
-import { chmod, lchown, lstat, mkdir, readdir, rename } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { isInstanceId, type UserIds } from '../../model/names.js';
 import type { ResolvedTemplate } from '../../model/template.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { TemplateCache } from '../../templates/transfer/cache.js';
-import { OpenDirectory } from '../../templates/tree/open-directory.js';
 import { removeTree } from '../../templates/tree/remove-tree.js';
 import { syncTree } from '../../templates/tree/sync-tree.js';
 import { systemCodeOf, toWriteError } from '../../templates/tree/system-error.js';
 import type { Variables } from '../command/variables.js';
 import { modifyFiles } from './file-modifications.js';
-import { giveNewTree, giveTree } from './tree-owner.js';
+import { give, giveEntries, openPassage, takeOver } from './tree-owner.js';
 import { copyItems } from './workspace-copy.js';
 import { type Layer, mergeLayers, type WorkspaceItem } from './workspace-layers.js';
 import { WorkspaceMerge } from './workspace-merge.js';
@@ -26,8 +25,6 @@ const STAGING = '.staging-';
 const REMOVED = '.removed-';
 /** Of a working directory: for the user of its instance alone. */
 const PRIVATE = 0o700;
-/** Of `running/`, when instances have users of their own: each can enter its directory, and list none. */
-const PASSAGE = 0o711;
 
 export interface WorkspacesOptions {
   /** `running/` of the node; made when missing. */
@@ -107,7 +104,10 @@ export class Workspaces {
    */
   async prepare(request: PrepareRequest): Promise<PreparedWorkspace> {
     const directory = this.#directoryOf(request.instanceId);
-    if (request.owner !== undefined) await this.#openPassage();
+    if (request.owner !== undefined && !this.#isPassage) {
+      await openPassage(this.#running);
+      this.#isPassage = true;
+    }
     if (request.templates.length === 0 && request.fileModifications.length === 0 && !request.keep) {
       if (this.#makeEmpty(request, directory)) return { directory, warnings: [] };
     }
@@ -144,11 +144,16 @@ export class Workspaces {
       return this.#inStaging(request, items, async (staging) => {
         if (request.keep) await syncTree(staging, [...items.values()], request.signal);
         request.signal.throwIfAborted();
-        await this.#replace(request.instanceId, () => rename(staging, directory));
+        await this.#replace(request.instanceId, async () => {
+          await give(staging, request.owner);
+          await rename(staging, directory);
+        });
       });
     }
-    await this.#replace(request.instanceId, () => mkdir(directory, PRIVATE));
-    if (request.owner !== undefined) await lchown(directory, request.owner.uid, request.owner.gid);
+    await this.#replace(request.instanceId, async () => {
+      await mkdir(directory, PRIVATE);
+      await give(directory, request.owner);
+    });
     return modifyFiles({ ...request, directory, items, files: request.fileModifications });
   }
 
@@ -158,7 +163,7 @@ export class Workspaces {
     items: Map<string, WorkspaceItem>,
   ): Promise<string[]> {
     const { instanceId, override, signal } = request;
-    await this.#takeOver(request, directory);
+    await takeOver(directory, request.owner, signal);
     const merge = new WorkspaceMerge({
       directory,
       label: `running/${instanceId}`,
@@ -194,7 +199,7 @@ export class Workspaces {
         this.#onCopyFailed(request, error),
       );
       const warnings = await modifyFiles({ directory: staging, items, files, variables, signal });
-      if (owner !== undefined) await giveNewTree(staging, items.keys(), owner, signal);
+      if (owner !== undefined) await giveEntries(staging, items.keys(), owner, signal);
       await place(staging);
       return warnings;
     } finally {
@@ -225,23 +230,8 @@ export class Workspaces {
     return layers;
   }
 
-  /** Brings a kept directory into the hands of its instance's present user, and closes it to others. */
-  async #takeOver({ owner, signal }: PrepareRequest, directory: string): Promise<void> {
-    const ids = owner ?? ownIds();
-    if (ids !== undefined) await giveTree(directory, ids, signal);
-    await closeToOthers(directory);
-  }
-
-  /** Lets users of instances through `running/`, once what earlier versions made there is closed. */
-  async #openPassage(): Promise<void> {
-    if (this.#isPassage) return;
-    for (const name of await readdir(this.#running)) await closeToOthers(join(this.#running, name));
-    await chmod(this.#running, PASSAGE);
-    this.#isPassage = true;
-  }
-
   /** Puts a new directory in the place of the old one, which is deleted in the background. */
-  async #replace(instanceId: string, place: () => Promise<unknown>): Promise<void> {
+  async #replace(instanceId: string, place: () => Promise<void>): Promise<void> {
     const away = await this.#moveAway(instanceId);
     try {
       await place();
@@ -309,22 +299,6 @@ export class Workspaces {
 
   #beside(prefix: string, instanceId: string): string {
     return join(this.#running, `${prefix}${instanceId}-${randomBytes(6).toString('hex')}`);
-  }
-}
-
-/** Drover's own, where it can take files back from others. */
-function ownIds(): UserIds | undefined {
-  const [uid, gid] = [process.getuid?.(), process.getgid?.()];
-  return uid === 0 && gid !== undefined ? { uid, gid } : undefined;
-}
-
-/** Nothing happens to what is no directory, or is not ours. */
-async function closeToOthers(path: string): Promise<void> {
-  try {
-    const directory = await OpenDirectory.open(path);
-    await directory.closeToOthers().finally(() => directory.close());
-  } catch (error) {
-    if (!['ENOTDIR', 'ELOOP', 'ENOENT', 'EPERM', 'EACCES'].includes(systemCodeOf(error) ?? '')) throw error;
   }
 }
 

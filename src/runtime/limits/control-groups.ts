@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../model/errors.js';
 import { isInstanceId } from '../../model/names.js';
+import { countText } from '../../model/words.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RunId, Usage } from '../runtime.js';
 import type { GroupFiles } from './group-files.js';
@@ -111,6 +112,11 @@ export class ControlGroups implements ResourceLimits {
     // Version 1 has no such file.
     for (const directory of directoriesOf(this.#knownGroup(run)))
       await this.#options.files.write(directory, 'cgroup.kill', 1).catch(() => undefined);
+    for (let pass = 0; pass < MOST_KILL_PASSES; pass++) {
+      const pids = this.pids(run);
+      if (pids.length === 0) return;
+      for (const pid of pids) killProcess(pid);
+    }
   }
 
   async close(run: RunId): Promise<void> {
@@ -133,17 +139,13 @@ export class ControlGroups implements ResourceLimits {
 
   /** Ends what outlived its run, in the time of a daemon that did not look at the group. */
   async #end(run: RunId): Promise<void> {
-    for (let pass = 0; pass < MOST_KILL_PASSES; pass++) {
-      const pids = this.pids(run);
-      if (pids.length === 0) return;
-      if (pass === 0)
-        this.#options.logger.warn(
-          { instance: run.instanceId, run: run.run, pids },
-          `ending ${pids.length} processes that a past run of ${run.instanceId} left behind`,
-        );
-      await this.kill(run);
-      for (const pid of this.pids(run)) killProcess(pid);
-    }
+    const pids = this.pids(run);
+    if (pids.length === 0) return;
+    this.#options.logger.warn(
+      { instance: run.instanceId, run: run.run, pids },
+      `ending ${countText(pids.length, 'process', 'processes')} that a past run of ${run.instanceId} left behind`,
+    );
+    await this.kill(run);
   }
 
   async stop(): Promise<void> {

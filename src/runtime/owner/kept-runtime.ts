@@ -110,7 +110,7 @@ export class KeptRuntime implements Runtime {
   }
 
   isGroupGone(run: RunId): boolean {
-    return this.#processes.isGroupGone(run, this.#book.leaderOf(run));
+    return this.#processes.isGroupGone(this.#book.leaderOf(run));
   }
 
   async write(run: RunId, bytes: Buffer): Promise<void> {

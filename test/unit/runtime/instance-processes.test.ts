@@ -134,7 +134,7 @@ it('reaches the group that a shell leads beside the program, and nothing that ha
   expect(readProcess(shell)?.isZombie).toBe(false);
   const own = { ...leader, session: { pid: shell, startTime } };
   expect(await processes.isAlive(RUN, own)).toBe(true);
-  expect(processes.isGroupGone(RUN, own)).toBe(false);
+  expect(processes.isGroupGone(own)).toBe(false);
   await processes.signal(RUN, own, 'SIGKILL');
-  await until(() => expect(processes.isGroupGone(RUN, own)).toBe(true));
+  await until(() => expect(processes.isGroupGone(own)).toBe(true));
 });

@@ -1,0 +1,64 @@
+/** What is in the control group of a run is ended by the supervisor, whatever the run's runtime knows of it. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import {
+  advisoryLimits,
+  type ResourceLimits,
+  runKeyOf,
+} from '../../../src/runtime/limits/resource-limits.js';
+import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+/** The groups that hold a process, by `<instance>.<run>`. It ends with the second kill. */
+const used = new Set<string>();
+const killed: string[] = [];
+
+const limits: ResourceLimits = {
+  ...advisoryLimits(''),
+  pids: (run) => (used.has(runKeyOf(run)) ? [4_194_304] : []),
+  kill: async (run) => {
+    if (killed.includes(runKeyOf(run))) used.delete(runKeyOf(run));
+    killed.push(runKeyOf(run));
+  },
+};
+
+let clock: FakeClock;
+let plane: ControlPlane;
+let node: TestNode;
+let id: string;
+
+beforeEach(async () => {
+  used.clear();
+  killed.length = 0;
+  clock = new FakeClock();
+  plane = new ControlPlane({ clock, limits });
+  await plane.start();
+  node = await plane.addNode('alpha');
+  await plane.putConfiguration({ name: 'a', runtime: 'process', command: 'run', stopTimeoutSeconds: 10 });
+  await clock.advance(200);
+  [id = ''] = node.runtime.alive;
+  used.add(`${id}.1`);
+});
+afterEach(() => plane.stop());
+
+const runs = (): number[] => node.runtime.starts.map(({ run }) => run);
+
+it('before the next start after a crash', async () => {
+  node.runtime.end(id, { code: 1, signal: null });
+  await clock.advance(20);
+  expect([runs(), killed]).toEqual([[1], [`${id}.1`]]);
+  await clock.advance(2000);
+  expect([runs(), killed]).toEqual([
+    [1, 2],
+    [`${id}.1`, `${id}.1`],
+  ]);
+});
+
+it('before the instance counts as gone, with the time of its stop', async () => {
+  await plane.master.writer.remove(id);
+  await clock.advance(9000);
+  expect(node.runtime.alive).not.toContain(id);
+  expect([plane.records().some((record) => record.id === id), killed]).toEqual([true, []]);
+  await clock.advance(2000);
+  expect(killed.length).toBeGreaterThanOrEqual(2);
+  expect(plane.records().some((record) => record.id === id)).toBe(false);
+});
