@@ -64,6 +64,8 @@ describe.runIf(IS_ROOT)('runAs', () => {
       sockets: `ls ${paths.sockets}`,
       running: `ls ${paths.running}`,
       configurations: `ls ${paths.configurations}`,
+      templates: `ls ${paths.templates}`,
+      'own log': `cat ${paths.droverLog}`,
       logs: `ls ${paths.instanceLogs}/${victim?.id}`,
       daemon: `cat /proc/${daemon.pid}/environ`,
       'signal of the daemon': `kill -0 ${daemon.pid}`,

@@ -53,7 +53,8 @@ export class Remains {
     if (isGroupUsed && kill) await limits.kill(run);
     if (hasRemains && kill) await runtime.signal(run, 'SIGKILL');
     if (!hasRemains) await limits.close(run);
-    if (handles.get(id)?.run === number) handles.change(id, { hasRemains, remainsCheckedAt: clock.monotonic() });
+    if (handles.get(id)?.run === number)
+      handles.change(id, { hasRemains, remainsCheckedAt: clock.monotonic() });
   }
 
   /**

@@ -2,7 +2,7 @@
  * The users of this machine for `runAs`: who is meant, and whether Drover may start programs as somebody else. Reads
  * `/etc/passwd` at each call, so that a new user counts at once.
  */
-import { readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename } from 'node:path';
 import { DroverError } from '../../model/errors.js';
@@ -11,6 +11,9 @@ import { parseUserIds, type UserIds } from '../../model/names.js';
 /** As `capabilities(7)` numbers them: what a change of user takes, from the working directory to the last signal. */
 const NEEDED_CAPABILITIES = { CHOWN: 0, DAC_OVERRIDE: 1, FOWNER: 3, KILL: 5, SETGID: 6, SETUID: 7 };
 const SETPRIV = ['/usr/bin/setpriv', '/bin/setpriv', '/usr/sbin/setpriv', '/sbin/setpriv'];
+
+/** The runtime whose programs inherit descriptors that only bash can close (process/shell-prelude.ts). */
+const INHERITING = 'process';
 
 export interface RunUser extends UserIds {
   /** Null for users that were given by number. They are in no group but `gid`. */
@@ -30,6 +33,7 @@ export interface Machine {
   readonly status: () => string;
   /** The program that changes the user and then becomes another; undefined: not here. */
   readonly setpriv: () => string | undefined;
+  readonly hasBash: () => boolean;
 }
 
 export class NodeUsers {
@@ -63,11 +67,16 @@ export class NodeUsers {
     return user;
   }
 
-  /** Path of the program that changes the user. Throws like `userOf`. */
-  setpriv(runAs: string | undefined = this.#runAs): string {
+  /** Path of the program that changes the user of what `runtime` starts. Throws like `userOf`. */
+  setpriv(runtime: string, runAs: string = this.#runAs ?? ''): string {
     const program = this.#machine.setpriv();
     if (program === undefined)
-      throw refusal(runAs ?? '', 'the program setpriv of util-linux is not installed here; install it');
+      throw refusal(runAs, 'the program setpriv of util-linux is not installed here; install it');
+    if (runtime === INHERITING && !this.#machine.hasBash())
+      throw refusal(
+        runAs,
+        `without bash a program of runtime ${runtime} would inherit the terminals of others; install bash here, or take another runtime`,
+      );
     return program;
   }
 
@@ -100,6 +109,7 @@ function thisMachine(): Machine {
     passwords: () => readFileSync('/etc/passwd', 'utf8'),
     status: () => readFileSync('/proc/self/status', 'latin1'),
     setpriv: () => SETPRIV.find(isSetpriv),
+    hasBash: () => existsSync('/bin/bash'),
   };
 }
 

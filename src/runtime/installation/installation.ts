@@ -126,7 +126,9 @@ export class LocalInstallation {
     });
     const call = { command: execSimple(command), environment };
     const setpriv =
-      user === undefined || isContainer ? undefined : this.#options.users.setpriv(configuration.runAs);
+      user === undefined || isContainer
+        ? undefined
+        : this.#options.users.setpriv(configuration.runtime, configuration.runAs);
     return {
       instanceId: assignment.id,
       run,

@@ -16,6 +16,7 @@ const users = new NodeUsers(undefined, {
   passwords: () => 'root:x:0:0::/root:/bin/bash\ngames:x:5:60:games:/usr/games:/bin/bash\n',
   status: () => 'CapEff:\t000001ffffffffff\n',
   setpriv: () => '/usr/bin/setpriv',
+  hasBash: () => true,
 });
 
 const cache = new TemplateCache({ directory: '/nowhere/cache', logger: quietLogger, clock: new FakeClock() });

@@ -14,6 +14,7 @@ const root: Machine = {
     'root:x:0:0:root:/root:/bin/bash\ngames:x:5:60:games:/usr/games:/usr/sbin/nologin\nbare:x:7:7:::\n',
   status: () => ALL,
   setpriv: () => '/usr/bin/setpriv',
+  hasBash: () => true,
 };
 const drover: Machine = { ...root, ownUid: 5, ownGid: 60, ownName: 'games', status: () => NONE };
 
@@ -51,8 +52,13 @@ it('says what is missing, and what to do', () => {
     'runAs games: Drover runs as root here without CAP_SETGID, CAP_SETUID, so it cannot change users; ' +
       'give it these capabilities',
   );
-  expect(() => new NodeUsers('games', { ...root, setpriv: () => undefined }).setpriv()).toThrow(
+  expect(() => new NodeUsers('games', { ...root, setpriv: () => undefined }).setpriv('screen')).toThrow(
     'runAs games: the program setpriv of util-linux is not installed here; install it',
+  );
+  const withoutBash = new NodeUsers('games', { ...root, hasBash: () => false });
+  expect(withoutBash.setpriv('screen')).toBe('/usr/bin/setpriv');
+  expect(() => withoutBash.setpriv('process')).toThrow(
+    /^runAs games: without bash a program .*; install bash/,
   );
 });
 
