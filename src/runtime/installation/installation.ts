@@ -92,6 +92,7 @@ export class LocalInstallation {
       fileModifications: configuration.fileModifications,
       variables,
       owner,
+      isContainer: configuration.runtime === DOCKER,
       signal,
     });
     const closed = owner === undefined ? null : await enterProblem(this.#options.runningDirectory, owner);

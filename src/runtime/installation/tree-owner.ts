@@ -4,7 +4,7 @@
  * second name somewhere stays as it is.
  */
 import { constants } from 'node:fs';
-import { chmod, lchown, lstat, open, readdir } from 'node:fs/promises';
+import { chmod, lchown, lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { UserIds } from '../../model/names.js';
 import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded.js';
@@ -13,23 +13,34 @@ import { systemCodeOf } from '../../templates/tree/system-error.js';
 
 /** Of `running/`, when instances have users of their own: each can enter its directory, and list none. */
 const PASSAGE = 0o711;
+/** Of a working directory: for the user of its instance alone. */
+export const PRIVATE = 0o700;
+/** Of one whose user is not known. */
+const SHARED = 0o755;
 const LOOK = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Mode of a new working directory. */
+export function modeOf({
+  owner,
+  isContainer = false,
+}: {
+  readonly owner?: UserIds | undefined;
+  readonly isContainer?: boolean;
+}): number {
+  return isContainer && owner === undefined ? SHARED : PRIVATE;
+}
 
 /** Gives a directory that only Drover can change. Without an owner it stays Drover's. */
 export async function give(directory: string, owner: UserIds | undefined): Promise<void> {
   if (owner !== undefined) await lchown(directory, owner.uid, owner.gid);
 }
 
-/** Lets users of instances through `running/`, once what earlier versions made there is closed. Repeatable. */
+/** Lets users of instances through `running/`. Repeatable. */
 export async function openPassage(running: string): Promise<void> {
-  for (const name of await readdir(running)) await closeToOthers(join(running, name));
   await chmod(running, PASSAGE);
 }
 
-/**
- * Brings a kept working directory into the hands of its instance's present user, by default Drover's own, and closes
- * it to others.
- */
+/** Brings a kept working directory into the hands of its instance's present user, by default Drover's own. */
 export async function takeOver(
   directory: string,
   owner: UserIds | undefined,
@@ -37,7 +48,6 @@ export async function takeOver(
 ): Promise<void> {
   const ids = owner ?? ownIds();
   if (ids !== undefined) await giveTree(directory, ids, signal);
-  await closeToOthers(directory);
 }
 
 /** Drover's own, where it can take files back from others. */
@@ -46,8 +56,8 @@ function ownIds(): UserIds | undefined {
   return uid === 0 && gid !== undefined ? { uid, gid } : undefined;
 }
 
-/** Nothing happens to what is no directory, or is not ours. */
-async function closeToOthers(path: string): Promise<void> {
+/** Takes a directory from those who are neither its owner nor in its group. Spares what is no directory, or not ours. */
+export async function closeToOthers(path: string): Promise<void> {
   try {
     const directory = await OpenDirectory.open(path);
     await directory.closeToOthers().finally(() => directory.close());

@@ -16,15 +16,13 @@ import { syncTree } from '../../templates/tree/sync-tree.js';
 import { systemCodeOf, toWriteError } from '../../templates/tree/system-error.js';
 import type { Variables } from '../command/variables.js';
 import { modifyFiles } from './file-modifications.js';
-import { give, giveEntries, openPassage, takeOver } from './tree-owner.js';
+import { closeToOthers, give, giveEntries, modeOf, openPassage, PRIVATE, takeOver } from './tree-owner.js';
 import { copyItems } from './workspace-copy.js';
 import { type Layer, mergeLayers, type WorkspaceItem } from './workspace-layers.js';
 import { WorkspaceMerge } from './workspace-merge.js';
 
 const STAGING = '.staging-';
 const REMOVED = '.removed-';
-/** Of a working directory: for the user of its instance alone. */
-const PRIVATE = 0o700;
 
 export interface WorkspacesOptions {
   /** `running/` of the node; made when missing. */
@@ -46,6 +44,8 @@ export interface PrepareRequest {
   readonly variables: Variables;
   /** The user of the instance, to whom everything is given; absent: Drover's own. */
   readonly owner?: UserIds | undefined;
+  /** A container uses it, as a user that nobody here knows: without an owner, others may enter and read. */
+  readonly isContainer?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -151,7 +151,7 @@ export class Workspaces {
       });
     }
     await this.#replace(request.instanceId, async () => {
-      await mkdir(directory, PRIVATE);
+      await mkdir(directory, modeOf(request));
       await give(directory, request.owner);
     });
     return modifyFiles({ ...request, directory, items, files: request.fileModifications });
@@ -164,6 +164,7 @@ export class Workspaces {
   ): Promise<string[]> {
     const { instanceId, override, signal } = request;
     await takeOver(directory, request.owner, signal);
+    if (modeOf(request) === PRIVATE) await closeToOthers(directory);
     const merge = new WorkspaceMerge({
       directory,
       label: `running/${instanceId}`,
@@ -194,7 +195,7 @@ export class Workspaces {
     const { instanceId, fileModifications: files, variables, owner, signal } = request;
     const staging = this.#beside(STAGING, instanceId);
     try {
-      await mkdir(staging, PRIVATE);
+      await mkdir(staging, modeOf(request));
       await copyItems([...items.values()], staging, signal).catch((error: unknown) =>
         this.#onCopyFailed(request, error),
       );
@@ -247,9 +248,10 @@ export class Workspaces {
    * calls of some 20 microseconds at once, because a restart after a crash waits for it: the thread pool would take
    * milliseconds on a busy machine.
    */
-  #makeEmpty({ instanceId, owner }: PrepareRequest, directory: string): boolean {
+  #makeEmpty(request: PrepareRequest, directory: string): boolean {
+    const { instanceId, owner } = request;
     const make = (): void => {
-      mkdirSync(directory, PRIVATE);
+      mkdirSync(directory, modeOf(request));
       if (owner !== undefined) lchownSync(directory, owner.uid, owner.gid);
     };
     try {

@@ -1,7 +1,6 @@
 /** Working directories of instances with a user of their own. Only root can give files away: skipped without it. */
 import {
   chownSync,
-  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -116,12 +115,15 @@ describe.runIf(process.getuid?.() === 0)('the owner of a working directory', () 
     expect(statSync(foreign).uid).toBe(A.uid);
   });
 
-  it('is kept apart from directories that an earlier version left open', async () => {
-    const old = join(running, 'old123');
-    mkdirSync(old, { mode: 0o755 });
-    symlinkSync(root, join(running, 'oldlnk'));
-    await prepare({ owner: A });
-    expect(modeOf(old)).toBe(0o750);
-    expect(existsSync(join(running, 'oldlnk'))).toBe(true);
+  it('closes a kept directory that an earlier version left open, and opens one for a container of an unknown user', async () => {
+    mkdirSync(directory, { mode: 0o755 });
+    await prepare({ keep: true });
+    expect(modeOf(directory) & 0o007).toBe(0);
+    for (const templates of [undefined, []]) {
+      await prepare({ isContainer: true, ...(templates !== undefined && { templates }) });
+      expect(modeOf(directory)).toBe(0o755 & ~process.umask());
+    }
+    await prepare({ isContainer: true, owner: A });
+    expect([modeOf(directory), ownerOf('.')]).toEqual([0o700, '12345:12346']);
   });
 });
