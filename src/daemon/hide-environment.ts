@@ -13,7 +13,7 @@ const ENV_START_AFTER_NAME = 47;
 
 /**
  * Call it first in a process that has one thread of JavaScript. `process.env` reads the same as before. Returns why
- * the environment stays visible, or null. Repeatable; takes less than a millisecond.
+ * the environment stays visible, or null. Repeatable; takes one or two milliseconds.
  */
 export function hideEnvironment(): string | null {
   try {
