@@ -146,6 +146,9 @@ describe.skipIf(!(await isHere()))('control groups', () => {
         const limits = await limitsOf(world.rootId);
         const runtime = world.runtime({ groups: limits });
         const controlGroups = await limits.open(RUN, { ramMB: 64, cpu: 0 });
+        closing.push(() => {
+          for (const pid of pidsIn(controlGroups)) kill(pid);
+        });
         const stubborn = 'trap "echo got it >>far" TERM; echo far is there; while :; do sleep 0.1; done';
         const command = `env -i setsid /bin/sh -c '${stubborn}' & trap "" HUP; exec sleep 1000`;
         const started = await runtime.start(world.spec(RUN.instanceId, command, { controlGroups }));
