@@ -78,6 +78,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
       logsDirectory: paths.instanceLogs,
       cache,
       workspaces,
+      clock,
       inherited: process.env,
       addedVariables: (instance) => extensions.variables(instance),
     }),
