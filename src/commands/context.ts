@@ -46,7 +46,7 @@ export type CommandDependencies = ClusterStatusNeeds &
     readonly keys: Records<ApiKeyRecord>;
     readonly instanceWrites: InstanceLifecycleNeeds['instanceWrites'] & Pick<InstanceWriter, 'create'>;
     readonly streams: Pick<InstanceStreams, 'readLogs' | 'writeStdin'>;
-    readonly templates: Pick<LocalTemplates, 'groups'>;
+    readonly templates: Pick<LocalTemplates, 'groups' | 'rescan'>;
     readonly templateSync: Pick<MasterTemplates, 'fromStorage' | 'toCluster' | 'latestSync'>;
     readonly explainer: Explainer;
     readonly extensions: Pick<ExtensionRegistry, 'list' | 'commands'>;

@@ -175,6 +175,7 @@ export class CommandWorld {
         },
       },
       templates: {
+        rescan: async () => undefined,
         groups: () => this.groups,
       },
       templateSync: {
