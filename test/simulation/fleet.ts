@@ -4,13 +4,16 @@
  */
 import { pino } from 'pino';
 import type { Configuration } from '../../src/model/configuration.js';
+import type { RunId, StartSpec } from '../../src/runtime/runtime.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
+import { Comebacks } from './comebacks.js';
 import { Invariants, TROUBLE_MS } from './invariants.js';
 import { SimulatedDaemon } from './machine/daemon.js';
 import { Disk } from './machine/disk.js';
 import { Life } from './machine/life.js';
 import { Machine } from './machine/machine.js';
+import { programOf, READY_LINE } from './machine/program.js';
 import { SimulatedTemplates } from './machine/templates.js';
 import { Network } from './network/network.js';
 import type { Direction, Disorder } from './network/path.js';
@@ -44,6 +47,7 @@ export class Fleet {
   readonly daemons = new Map<string, SimulatedDaemon>();
   readonly troubles = new Troubles(this.scheduler);
   readonly invariants: Invariants;
+  readonly comebacks: Comebacks;
   readonly #options: FleetOptions;
   readonly #random: Random;
   readonly #logger: Logger;
@@ -66,12 +70,18 @@ export class Fleet {
       disorder: options.disorder,
       masterId: MASTER,
     });
-    this.invariants = new Invariants(this.masterDisk, {
+    this.invariants = new Invariants(this.masterDisk, this.templates, {
       now: () => this.scheduler.now,
       inOrderSince: (nodeId) => this.#inOrderSinceOf(nodeId),
       fullUntil: (nodeId) => this.machines.get(nodeId)?.disk.fullUntil ?? Number.NEGATIVE_INFINITY,
       isInterrupted: (nodeId) => this.daemons.get(nodeId)?.isInterrupted === true,
       disturbances: (withinMs) => this.troubles.disturbances(withinMs),
+    });
+    this.comebacks = new Comebacks({
+      scheduler: this.scheduler,
+      report: (violation) => this.invariants.report(violation),
+      isFit: (machine) => this.#isFit(machine),
+      isAlways: (id) => this.invariants.policyOf(id) === 'always',
     });
     this.#traceRecords();
   }
@@ -84,6 +94,7 @@ export class Fleet {
   calm(): void {
     this.#isCalm = true;
     this.#looping.clear();
+    this.templates.fail(undefined);
     this.#onStarted.length = 0;
     this.network.mend();
     for (const { life } of this.daemons.values()) life.spare();
@@ -112,6 +123,7 @@ export class Fleet {
     const { nodeId } = machine;
     if (machine.isGone || this.daemons.has(nodeId) || this.network.off.has(nodeId)) return;
     this.troubles.disturb();
+    this.comebacks.excuse(nodeId);
     const life = this.#newLife(machine);
     const daemon = this.#build(machine, life);
     this.daemons.set(nodeId, daemon);
@@ -125,6 +137,7 @@ export class Fleet {
     const daemon = this.daemons.get(machine.nodeId);
     if (daemon === undefined) return;
     this.trace.note(machine.nodeId, () => (isInterrupt ? 'is interrupted' : 'is asked to end'));
+    this.comebacks.excuse(machine.nodeId);
     this.#expect(daemon.stop(isInterrupt));
     this.scheduler.after(STOP_PATIENCE_MS, () => daemon.life.die('took too long to stop'));
   }
@@ -167,8 +180,23 @@ export class Fleet {
 
   /** The disks of a machine are full, or not any more. */
   fill({ nodeId, disk }: Machine, isFull: boolean): void {
+    this.comebacks.excuse(nodeId);
     for (const each of nodeId === MASTER ? [this.masterDisk, disk] : [disk])
       each.fullUntil = isFull ? Number.POSITIVE_INFINITY : Math.min(each.fullUntil, this.scheduler.now);
+  }
+
+  /** A node that was forgotten may join again, once nothing of it is left. */
+  letIn(machine: Machine): void {
+    const { nodeId } = machine;
+    const isForgotten = this.network.shutOut.has(nodeId) && !this.invariants.book.nodes.has(nodeId);
+    if (!isForgotten) {
+      if (this.network.shutOut.has(nodeId)) this.later(1000, () => this.letIn(machine));
+      return;
+    }
+    this.trace.note(nodeId, () => 'may join again');
+    this.troubles.jolt(nodeId);
+    this.network.shutOut.delete(nodeId);
+    this.invariants.noteLetIn(nodeId);
   }
 
   /** What holds the processes of a machine dies, and they with it. */
@@ -176,6 +204,7 @@ export class Fleet {
     this.trace.note(machine.nodeId, () => 'loses its runtime with all processes');
     for (const id of machine.runtime.alive) this.invariants.noteEnd(machine.nodeId, id);
     machine.runtime.forgetAll();
+    this.comebacks.excuse(machine.nodeId);
     this.daemons.get(machine.nodeId)?.runtime.lose();
   }
 
@@ -183,6 +212,7 @@ export class Fleet {
   crash(machine: Machine, id: string, code: number, isLooping: boolean): void {
     if (isLooping) this.#looping.add(id);
     this.trace.note(machine.nodeId, () => `${id} crashes`);
+    this.comebacks.noteCrash(machine, id);
     machine.runtime.end(id, code > 100 ? { code: null, signal: 'SIGSEGV' } : { code, signal: null });
   }
 
@@ -195,6 +225,7 @@ export class Fleet {
   stall(machine: Machine, ms: number): void {
     const { nodeId } = machine;
     const before = this.scheduler.now;
+    this.comebacks.excuse(nodeId);
     this.troubles.jolt(nodeId);
     this.daemons.get(nodeId)?.life.stall(ms);
     this.scheduler.after(ms, () =>
@@ -245,6 +276,8 @@ export class Fleet {
       watcher: {
         onStart: (spec) => this.invariants.noteStart(machine, spec),
         onSignal: (run, signal) => this.invariants.noteSignal(nodeId, run, signal),
+        onRung: (run, signal) => this.invariants.noteRung(life, run, signal),
+        onStopCommand: (run) => this.#obey(machine, run),
       },
       connect: () => this.network.connect(nodeId, life),
       metrics: this.#options.metrics,
@@ -255,6 +288,7 @@ export class Fleet {
           templates: this.templates,
           files: this.files,
           newInstanceId: () => `i${String(this.#ids++).padStart(5, '0')}`,
+          shutOut: (forgotten) => this.network.shutOut.add(forgotten),
           onListening: (accept) => {
             if (life.isAlive) this.network.listener = { life, accept };
           },
@@ -266,9 +300,20 @@ export class Fleet {
   #buried(nodeId: string, daemon: SimulatedDaemon): void {
     if (this.daemons.get(nodeId) === daemon) this.daemons.delete(nodeId);
     this.troubles.jolt(nodeId);
+    this.comebacks.excuse(nodeId);
     if (this.network.listener?.life !== daemon.life) return;
     this.network.listener = undefined;
     this.invariants.intents.closeAll();
+  }
+
+  #isFit({ nodeId, disk, runtime }: Machine): boolean {
+    const life = this.daemons.get(nodeId)?.life;
+    const disks = nodeId === MASTER ? [this.masterDisk, disk] : [disk];
+    const isDiskFit = disks.every(
+      ({ fullUntil, latencyMs }) => fullUntil < this.scheduler.now && latencyMs <= 2,
+    );
+    const isRuntimeFit = runtime.isAvailable && runtime.failWith === undefined;
+    return life?.isAlive === true && !life.isStalled && isDiskFit && isRuntimeFit;
   }
 
   #watchProcesses(machine: Machine): void {
@@ -278,12 +323,37 @@ export class Fleet {
     runtime.start = async (spec) => {
       const process = await start(spec);
       this.trace.note(nodeId, () => `${spec.instanceId} runs, run ${spec.run}, port ${spec.port}`);
+      this.#becomeReady(machine, spec, process.pid);
       if (this.#looping.has(spec.instanceId))
         this.later(this.#random.between(0, 3000), () => this.crash(machine, spec.instanceId, 1, true));
       for (const tell of this.#onStarted)
         this.later(this.#random.between(5, 60), () => tell(spec.instanceId));
       return process;
     };
+  }
+
+  /** The program of a run says that it is ready, if it ever is. */
+  #becomeReady(machine: Machine, spec: StartSpec, pid: number): void {
+    const { runtime, nodeId, logs } = machine;
+    const { readyAfterMs } = programOf(spec.command);
+    if (readyAfterMs === null) return;
+    this.scheduler.after(readyAfterMs, () => {
+      if (machine.runtime !== runtime || runtime.specOf(spec.instanceId) !== spec || !runtime.isRunning(spec))
+        return;
+      this.invariants.noteReady(nodeId, spec.instanceId, pid);
+      logs.append(spec.instanceId, READY_LINE);
+    });
+  }
+
+  /** Half of the programs end by their stop command. */
+  #obey(machine: Machine, run: RunId): void {
+    const { runtime } = machine;
+    const spec = runtime.specOf(run.instanceId);
+    if (spec === undefined || !programOf(spec.command).heedsStopCommand) return;
+    this.scheduler.after(this.#random.between(0, 2000), () => {
+      if (machine.runtime === runtime && runtime.specOf(run.instanceId) === spec)
+        runtime.end(run.instanceId, { code: 0, signal: null });
+    });
   }
 
   #traceRecords(): void {

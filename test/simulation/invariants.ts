@@ -6,12 +6,16 @@
 import { hasEndedByItself, type InstanceRecord, isAtRest, makerOf } from '../../src/model/instance.js';
 import type { NodeRecord } from '../../src/model/node.js';
 import type { RunId, StartSpec } from '../../src/runtime/runtime.js';
+import { FreshFiles } from './fresh-files.js';
 import { NODE_TIMEOUT_MS } from './machine/daemon.js';
 import type { Disk } from './machine/disk.js';
 import { RESTART_TOKEN } from './machine/fenced-installation.js';
+import type { Life } from './machine/life.js';
 import type { Machine } from './machine/machine.js';
+import type { SimulatedTemplates } from './machine/templates.js';
 import { type Intent, Intents, type Wish } from './operator/intents.js';
 import { RecordBook } from './record-book.js';
+import { StopLadders } from './stop-ladders.js';
 
 /** A node that was cut off may be given up so long after the trouble: silence, reconnecting, and a bye's minute. */
 export const TROUBLE_MS = NODE_TIMEOUT_MS + 14_000;
@@ -58,10 +62,18 @@ export class Invariants {
   readonly #awaySince = new Map<string, number>();
   /** Virtual instant at which a drain was last seen, by node. */
   readonly #drainedAt = new Map<string, number>();
+  /** Instances that were left to themselves on a forgotten node, and the node of each. */
+  readonly #leftAlone = new Map<string, string>();
+  readonly #removed = new Set<string>();
+  readonly #fresh: FreshFiles;
+  readonly #ladders = new StopLadders();
+  /** Processes that have said that they are ready, as `<node> <instance> <pid>`. */
+  readonly #ready = new Set<string>();
   #asked = 0;
 
-  constructor(disk: Disk, around: Surroundings) {
+  constructor(disk: Disk, templates: SimulatedTemplates, around: Surroundings) {
     this.#around = around;
+    this.#fresh = new FreshFiles(templates);
     this.book = new RecordBook(disk, {
       onInstance: (before, after) => this.#judgeInstance(before, after),
       onNode: (before, after) => this.#judgeNode(before, after),
@@ -100,6 +112,32 @@ export class Invariants {
     this.#forgotten.add(nodeId);
   }
 
+  /** The node of a forgotten instance, which may run there. */
+  leftAloneOn(id: string): string | undefined {
+    return this.#leftAlone.get(id);
+  }
+
+  /** It may join again: what it ran before is not wanted. */
+  noteLetIn(nodeId: string): void {
+    this.#forgotten.delete(nodeId);
+  }
+
+  /** A node was forgotten with these instances: nothing of them is left. */
+  judgeForgotten(nodeId: string, ids: readonly string[]): void {
+    if (this.book.nodes.has(nodeId)) this.report(`${nodeId} was forgotten, and has a record`);
+    for (const { id, placement, desired } of this.book.instances.values()) {
+      const isLeft = placement?.nodeId === nodeId || (ids.includes(id) && desired.goal !== 'remove');
+      if (isLeft) this.report(`${nodeId} was forgotten, and ${id} was not`);
+    }
+  }
+
+  /** The restart policy of an instance; undefined: nothing is known of it. */
+  policyOf(id: string): string | undefined {
+    const record = this.book.instances.get(id);
+    const configuration = this.book.revisions.get(record?.revision ?? '');
+    return configuration === undefined ? undefined : (configuration.restartPolicy ?? 'always');
+  }
+
   noteAsked(count: number): void {
     this.#asked += count;
   }
@@ -122,14 +160,33 @@ export class Invariants {
     const running = this.#live.get(id);
     if (running !== undefined)
       this.report(`two processes for ${id}: on ${running.nodeId}, and now on ${nodeId}`);
-    if (!this.book.instances.has(id)) this.report(`${nodeId} starts ${id}, of which there is no record`);
-    if (!machine.directories.has(id)) this.report(`${nodeId} starts ${id} without an install`);
+    if (!this.book.instances.has(id) && this.#leftAlone.get(id) !== nodeId)
+      this.report(`${nodeId} starts ${id}, of which there is no record`);
+    const files = machine.directories.get(id);
+    if (files === undefined) this.report(`${nodeId} starts ${id} without an install`);
+    const token = Number(spec.environment[RESTART_TOKEN]);
+    const stale = this.#fresh.faultOf(id, token, files?.split(',') ?? []);
+    if (stale !== undefined) this.report(stale);
     this.#judgeMachine(machine, spec);
     this.#live.set(id, { nodeId, spec, startedAt: this.#around.now() });
   }
 
   noteEnd(nodeId: string, id: string): void {
     if (this.#live.get(id)?.nodeId === nodeId) this.#live.delete(id);
+  }
+
+  noteReady(nodeId: string, id: string, pid: number): void {
+    this.#ready.add(`${nodeId} ${id} ${pid}`);
+  }
+
+  /** A daemon is about to send a signal to a live run, or (null) to write its stop command. */
+  noteRung(life: Life, run: RunId, signal: NodeJS.Signals | null): void {
+    const spec = this.#live.get(run.instanceId)?.spec;
+    if (spec === undefined) return;
+    const [ladders, now] = [this.#ladders, this.#around.now()];
+    const fault =
+      signal === null ? ladders.command(life, spec, now) : ladders.signal(life, signal, spec, now);
+    if (fault !== undefined) this.report(fault);
   }
 
   noteSignal(nodeId: string, { instanceId: id }: RunId, signal: string): void {
@@ -153,12 +210,12 @@ export class Invariants {
   #judgeMachine(machine: Machine, spec: StartSpec): void {
     let ramMB = spec.ramMB;
     for (const [id, other] of this.#live) {
-      if (other.nodeId !== machine.nodeId || id === spec.instanceId) continue;
+      if (other.nodeId !== machine.nodeId || id === spec.instanceId || this.#leftAlone.has(id)) continue;
       ramMB += other.spec.ramMB;
       if (spec.port != null && other.spec.port === spec.port)
         this.report(`${id} and ${spec.instanceId} both use port ${spec.port} of ${machine.nodeId}`);
     }
-    if (ramMB > machine.capacity.maxRamMB)
+    if (ramMB > machine.capacity.maxRamMB && !this.#leftAlone.has(spec.instanceId))
       this.report(`${machine.nodeId} runs ${ramMB} MB of ${machine.capacity.maxRamMB} MB`);
   }
 
@@ -170,21 +227,43 @@ export class Invariants {
   }
 
   #judgeChange(before: InstanceRecord, after: InstanceRecord): void {
+    this.#fresh.noteRecord(before, after);
+    const nodeId = before.placement?.nodeId ?? '';
+    if (after.placement === null && this.#forgotten.has(nodeId)) this.#leftAlone.set(after.id, nodeId);
     const isSurplus = this.#isSurplus(before);
     const mayGo = this.#isMoved(before) || this.#givesWay(before) || hasEndedByItself(before);
     const isAway = this.#isAway(before);
     const objection = this.intents.objectionTo(before, after, { isSurplus, mayGo, isAway });
     if (objection !== undefined) this.report(objection);
+    this.#judgeOnline(before, after);
     if (before.desired.goal !== 'run' && after.desired.goal === 'run')
       this.#begun.set(after.configurationName, [...this.#recentlyBegun(after), this.#around.now()]);
     if (JSON.stringify(before.placement) !== JSON.stringify(after.placement))
       this.#judgePlacement(before, after);
   }
 
+  /** What its node calls ONLINE has shown that it is ready. What the app says of itself is its own affair. */
+  #judgeOnline(
+    { status: before }: InstanceRecord,
+    { id, revision, placement, status }: InstanceRecord,
+  ): void {
+    const { state, pid, reason, awaitsReport } = status;
+    if (state !== 'ONLINE' || pid === null || reason === 'reported' || awaitsReport === true) return;
+    if (before.state === 'ONLINE' && before.pid === pid) return;
+    if (this.book.revisions.get(revision)?.readiness === undefined) return;
+    if (!this.#ready.has(`${placement?.nodeId} ${id} ${pid}`))
+      this.report(`${id} is ONLINE with pid ${pid}, which has not said that it is ready`);
+  }
+
   #judgePlacement(before: InstanceRecord, after: InstanceRecord): void {
     const { id, placement, home } = after;
     const running = this.#live.get(id)?.nodeId;
-    if (placement?.nodeId !== before.placement?.nodeId && before.placement !== null && running !== undefined)
+    if (
+      placement?.nodeId !== before.placement?.nodeId &&
+      before.placement !== null &&
+      running !== undefined &&
+      !this.#leftAlone.has(id)
+    )
       this.report(`${id} loses its place while its process runs on ${running}`);
     if (placement === null) return;
     if (before.static && before.home !== null && before.home.nodeId !== placement.nodeId)
@@ -223,6 +302,8 @@ export class Invariants {
 
   #judgeCreation(record: InstanceRecord): void {
     const { id, configurationName: name } = record;
+    this.#fresh.noteRecord(undefined, record);
+    if (this.#removed.has(id)) this.report(`${id} is recorded again`);
     const maximum = this.book.configurations.get(name)?.maximumServiceCount;
     const wanted = this.#wantedOf(name);
     // A client may start one while another is being created: then the youngest is stopped.
@@ -242,10 +323,11 @@ export class Invariants {
   }
 
   #judgeRemoval({ id, desired, placement, status }: InstanceRecord): void {
+    this.#removed.add(id);
     if (desired.goal !== 'remove') this.report(`the record of ${id} is gone although it was not deleted`);
     if (placement !== null && !status.gone) this.report(`the record of ${id} is gone before its process is`);
     const running = this.#live.get(id)?.nodeId;
-    if (running !== undefined)
+    if (running !== undefined && !this.#leftAlone.has(id))
       this.report(`the record of ${id} is gone while its process runs on ${running}`);
   }
 

@@ -6,6 +6,7 @@ import { hasEndedByItself, hasFinished, type InstanceRecord, makerOf } from '../
 import { isRestarted } from '../../src/model/stopping.js';
 import { PREFIX } from '../../src/store/keys.js';
 import { type Fleet, MASTER } from './fleet.js';
+import { programOf } from './machine/program.js';
 
 /** A handle of an instance that ended without being asked to. */
 const endedSchema = z.object({
@@ -31,7 +32,7 @@ function* instancesOf(fleet: Fleet): Generator<string> {
   const { book } = fleet.invariants;
   for (const record of book.instances.values()) yield* instanceOf(fleet, record);
   for (const id of fleet.invariants.liveIds)
-    if (!book.instances.has(id)) yield `${id} runs and has no record`;
+    if (!book.instances.has(id) && !isLeftAlone(fleet, id)) yield `${id} runs and has no record`;
 }
 
 function* instanceOf(fleet: Fleet, record: InstanceRecord): Generator<string> {
@@ -49,18 +50,27 @@ function* instanceOf(fleet: Fleet, record: InstanceRecord): Generator<string> {
   if (desired.goal === 'remove') yield `${said}, and should be gone`;
   if (isUp && node !== placement.nodeId) yield `${said}, and has no process there`;
   if (!isUp && node !== undefined) yield `${said}, and runs on ${node}`;
-  if (status.reason !== 'reported' && !isTrue(record, isUp)) yield `${said}, which is not so`;
+  if (status.reason !== 'reported' && !isTrue(fleet, record, isUp)) yield `${said}, which is not so`;
 }
 
 /** Whether the record says what is. What an app has said of itself stands until something happens. */
-function isTrue(record: InstanceRecord, isUp: boolean): boolean {
+function isTrue(fleet: Fleet, record: InstanceRecord, isUp: boolean): boolean {
   const { desired, placement, status } = record;
   if (hasFinished(record)) return true;
   if (desired.goal === 'stop') return status.state === 'STOPPED' && status.pid === null;
   if (placement === null)
     return status.pid === null && (status.reason === 'no-node-fits' || status.reason === 'template-missing');
   if (!isUp) return status.reason === 'template-missing' && status.pid === null;
+  if (isNeverReady(fleet, record))
+    return status.state !== 'ONLINE' && status.reason === 'not-ready' && status.pid !== null;
   return status.state === 'ONLINE' && status.reason === null && status.pid !== null;
+}
+
+/** Its program never says the line that its configuration waits for. */
+function isNeverReady(fleet: Fleet, { revision }: InstanceRecord): boolean {
+  const configuration = fleet.invariants.book.revisions.get(revision);
+  if (configuration?.readiness === undefined) return false;
+  return programOf(configuration.command).readyAfterMs === null;
 }
 
 /** Templates may be gone for good; what runs with a removed one goes on. */
@@ -133,6 +143,11 @@ function* endedOf(fleet: Fleet): Generator<string> {
     if (count > MOST_ENDED) yield `${count} of ${name} have ended and are kept`;
 }
 
+/** It runs on a node that was forgotten and has not joined again. */
+function isLeftAlone(fleet: Fleet, id: string): boolean {
+  return fleet.network.shutOut.has(fleet.invariants.leftAloneOn(id) ?? '');
+}
+
 function isReplaced(fleet: Fleet, { placement }: InstanceRecord): boolean {
   return placement !== null && fleet.machines.get(placement.nodeId)?.isGone === true;
 }
@@ -143,6 +158,10 @@ function* nodesOf(fleet: Fleet): Generator<string> {
     const condition = nodes.get(nodeId)?.condition;
     const expected = isGone ? 'lost' : 'connected';
     // It may have left before it ever joined.
+    if (fleet.network.shutOut.has(nodeId)) {
+      if (condition !== undefined) yield `${nodeId} is ${condition}, and was to be forgotten`;
+      continue;
+    }
     if (condition !== expected && !(isGone && condition === undefined)) yield `${nodeId} is ${condition}`;
     const { wrapper, life } = fleet.daemons.get(nodeId) ?? {};
     if (life?.isStalled === true) yield `${nodeId} stands still`;

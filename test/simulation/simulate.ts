@@ -2,6 +2,7 @@
 import { Metrics } from '../../src/telemetry/metrics.js';
 import { Fleet, MASTER, textOf } from './fleet.js';
 import type { Disorder } from './network/path.js';
+import { Clients } from './operator/clients.js';
 import { drawScript, drawSize, type Size, type Step } from './operator/operations.js';
 import { Operator } from './operator/operator.js';
 import { Random } from './random.js';
@@ -92,6 +93,7 @@ async function settle(fleet: Fleet, random: Random): Promise<string | undefined>
     await fleet.scheduler.advance(LOOK_EVERY_MS);
     if (fleet.invariants.violation !== undefined) return fleet.invariants.violation;
     revive(fleet);
+    goOnForgetting(fleet);
     missing = unsettledOf(fleet);
   } while (missing.length > 0 && fleet.scheduler.now < until);
   if (missing.length > 0) return `not settled after ${SETTLE_WITHIN_MS / 1000} s: ${missing.join('; ')}`;
@@ -120,6 +122,15 @@ function revive(fleet: Fleet): void {
   for (const machine of fleet.machines.values()) fleet.start(machine);
 }
 
+/** An operator repeats what was cut short, as its answer said. */
+function goOnForgetting(fleet: Fleet): void {
+  const clients = new Clients(fleet);
+  for (const nodeId of fleet.network.shutOut) {
+    const machine = fleet.machines.get(nodeId);
+    if (machine !== undefined && fleet.invariants.book.nodes.has(nodeId)) clients.forget(machine);
+  }
+}
+
 /** A settled fleet writes nothing and says nothing but beats. */
 async function rest(fleet: Fleet, ms: number): Promise<string | undefined> {
   await fleet.scheduler.advance(AFTERMATH_MS);
@@ -140,8 +151,10 @@ async function rest(fleet: Fleet, ms: number): Promise<string | undefined> {
 }
 
 function busyness(fleet: Fleet): string {
-  const disks = [...fleet.machines.values()].reduce((sum, { disk }) => sum + disk.commits, 0);
-  const starts = [...fleet.machines.values()].reduce((sum, { runtime }) => sum + runtime.starts.length, 0);
+  // A node that was forgotten has its own affairs.
+  const machines = [...fleet.machines.values()].filter(({ nodeId }) => !fleet.network.shutOut.has(nodeId));
+  const disks = machines.reduce((sum, { disk }) => sum + disk.commits, 0);
+  const starts = machines.reduce((sum, { runtime }) => sum + runtime.starts.length, 0);
   const { changes } = fleet.invariants.book;
   return `${changes} changes of ${MASTER}, ${disks} writes of the nodes, ${fleet.network.sent} messages, ${starts} starts`;
 }

@@ -43,7 +43,7 @@ export function isOver(handle: Handle): boolean {
 
 function say(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said | undefined {
   if (handle.process !== null && handle.stopping === null) return sayUp(facts, handle);
-  if (!isOver(handle) && handle.stopping !== null) return sayStopping(handle, goal);
+  if (!isOver(handle) && handle.stopping !== null) return sayStopping(facts, handle, goal);
   if (isFinished(facts, handle)) return sayFinished(facts, handle);
   switch (goal) {
     case 'stop':
@@ -73,7 +73,11 @@ function sayUp(facts: SupervisorFacts, handle: Handle): Said {
   const readiness = awaitedReadiness(facts, handle);
   if (readiness === undefined)
     return { state: 'ONLINE', reason: null, message: handle.installed?.behind ?? null };
-  return { state: handle.hasEnded ? 'OFFLINE' : 'CREATING', ...sayNotReady(facts, handle, readiness) };
+  return { state: stateUnready(handle), ...sayNotReady(facts, handle, readiness) };
+}
+
+function stateUnready({ hasEnded }: Handle): InstanceState {
+  return hasEnded ? 'OFFLINE' : 'CREATING';
 }
 
 /** No report while its remains are being ended. */
@@ -87,10 +91,12 @@ function notAgain(policy: RestartPolicy = 'always'): string {
   return `restartPolicy ${policy} does not start it again`;
 }
 
-function sayStopping(handle: Handle, goal: SupervisorGoal): Said {
+/** What was never ready does not become ONLINE by being stopped. */
+function sayStopping(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said {
   const said = handle.stopping?.signal ?? 'stop command';
   const why = goal === 'restart' ? 'restarting' : 'stopping';
-  return { state: 'ONLINE', reason: 'stopping', message: `${why}: ${said} sent` };
+  const state = awaitedReadiness(facts, handle) === undefined ? 'ONLINE' : stateUnready(handle);
+  return { state, reason: 'stopping', message: `${why}: ${said} sent` };
 }
 
 /** The report of an instance that is wanted up, but is down. */

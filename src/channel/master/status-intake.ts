@@ -116,9 +116,11 @@ function nextStatus(record: InstanceRecord, report: Report, now: number): Instan
   const isEnding =
     record.desired.goal === 'stop' && before.state === 'STOPPED' && report.reason === 'stopping';
   const isSelfReported = saysItIsReady(before, report);
+  // An app that reported itself ONLINE stays so while it is stopped, whatever its node waited for.
+  const isStillUp = report.reason === 'stopping' && before.state === 'ONLINE' && before.pid === report.pid;
   const after: InstanceStatus = {
     ...before,
-    state: isEnding ? 'STOPPED' : isSelfReported ? 'ONLINE' : report.state,
+    state: isEnding ? 'STOPPED' : isSelfReported || isStillUp ? 'ONLINE' : report.state,
     reason: isSelfReported ? before.reason : report.reason,
     message: isSelfReported ? before.message : report.message,
     pid: report.pid,

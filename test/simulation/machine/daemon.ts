@@ -27,7 +27,9 @@ export interface MasterPlace {
   readonly files: ReadonlyMap<string, Configuration>;
   readonly newInstanceId: () => string;
   /** The cluster port is open. */
-  onListening(accept: (transport: Transport) => void): void;
+  onListening(accept: (transport: Transport, nodeId?: string) => void): void;
+  /** Revokes the certificate of a node. */
+  shutOut(nodeId: string): void;
 }
 
 export interface DaemonOptions {
@@ -87,7 +89,9 @@ export class SimulatedDaemon {
     const { master } = this;
     if (place !== undefined && master !== undefined) {
       await master.start();
-      place.onListening((transport) => master.accept(transport));
+      place.onListening((transport, nodeId) =>
+        master.accept(transport, nodeId === undefined ? undefined : { nodeId }),
+      );
       await this.syncFiles();
     }
     await this.wrapper.start();
@@ -146,11 +150,11 @@ export class SimulatedDaemon {
   }
 
   #buildMaster(
-    { disk, templates, newInstanceId }: MasterPlace,
+    { disk, templates, newInstanceId, shutOut }: MasterPlace,
     configurationSource: SimulatedConfigurationFiles,
   ): Master {
     const { machine, life, metrics, logger } = this.#options;
-    const source = templates.source();
+    const source = templates.source(life);
     life.onDeath(() => source.close());
     return new Master({
       clusterName: CLUSTER,
@@ -161,6 +165,11 @@ export class SimulatedDaemon {
       templates: source,
       issueInstanceToken: (id) => `token-${id}`,
       hostAddressOf: (configuration, node) => configuration.hostAddress ?? node.address,
+      revokeNode: (nodeId) =>
+        life.request('revoking a certificate', life.random.between(0.05, disk.latencyMs), () => {
+          shutOut(nodeId);
+          return undefined;
+        }),
       metrics,
       clock: life.clock,
       random: life.random.fork('master').next,

@@ -4,17 +4,22 @@
  */
 import type { CallPeer } from '../../../src/channel/protocol/calls.js';
 import { requestBundle } from '../../../src/channel/services/template-relay.js';
+import type { LogBatch, LogPosition } from '../../../src/logs/log-batch.js';
 import { DroverError } from '../../../src/model/errors.js';
+import { stopSettingsOf } from '../../../src/model/stopping.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
 import type { Installation } from '../../../src/wrapper.js';
+import { HAS_STOP_COMMAND, STOP_TIMEOUT_MS } from '../stop-ladders.js';
 import type { Life } from './life.js';
+import type { MachineLogs } from './logs.js';
 
 /** The part of a machine's disk and network that installations touch. */
 export interface MachineFiles {
   readonly cachedDigests: Set<string>;
   /** Instances with a working directory, and what it was made from. */
   readonly directories: Map<string, string>;
+  readonly logs: MachineLogs;
   isPortTaken(port: number): boolean;
 }
 
@@ -56,12 +61,17 @@ export class FencedInstallation implements Installation {
   }
 
   launchSpec({ assignment, configuration }: Desired, run: number): StartSpec {
+    const { command, timeoutMs } = stopSettingsOf(configuration);
     return {
       instanceId: assignment.id,
       run,
       command: configuration.command,
       workingDirectory: '/',
-      environment: { [RESTART_TOKEN]: String(assignment.restartToken) },
+      environment: {
+        [RESTART_TOKEN]: String(assignment.restartToken),
+        [HAS_STOP_COMMAND]: String(command !== null),
+        [STOP_TIMEOUT_MS]: String(timeoutMs),
+      },
       ramMB: configuration.ramMB,
       cpu: configuration.cpu,
       port: assignment.port,
@@ -84,14 +94,36 @@ export class FencedInstallation implements Installation {
     return { lines: [], totalLines: 0 };
   }
 
-  async *followLogs(): AsyncGenerator<never> {}
+  async *followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncGenerator<LogBatch> {
+    const { logs } = this.#files;
+    let next = 'since' in position ? position.since : logs.nextLine(id);
+    while (!signal.aborted) {
+      const lines = logs.from(id, next);
+      if (lines.length > 0) yield { kind: 'lines', firstLine: next, lines };
+      else await this.#moreLines(id, signal);
+      next += lines.length;
+    }
+  }
 
-  async nextLogLine(): Promise<number> {
-    return 1;
+  nextLogLine(id: string): Promise<number> {
+    return this.#life.request('counting lines', this.#ms() / 10, () => this.#files.logs.nextLine(id));
   }
 
   async readOutput(): Promise<{ lines: string[]; isKept: boolean }> {
     return { lines: [], isKept: true };
+  }
+
+  /** Resolves some time after the next line, or when `signal` aborts. */
+  #moreLines(id: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        stopWatching();
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const stopWatching = this.#files.logs.watch(id, () => this.#life.after(this.#ms(), end));
+      signal.addEventListener('abort', end);
+    });
   }
 
   #ms(): number {

@@ -13,10 +13,15 @@ import type {
 } from '../../../src/runtime/runtime.js';
 import type { FakeRuntime } from '../../support/control-plane/fake-runtime.js';
 import type { Life } from './life.js';
+import { STOP_COMMAND } from './program.js';
 
 /** What the world wants to see, before it happens. */
 export interface RuntimeWatcher {
   onStart(spec: StartSpec): void;
+  /** A rung of the stop ladder is asked for: a signal, or null for the stop command. */
+  onRung(run: RunId, signal: NodeJS.Signals | null): void;
+  /** A live run was given its stop command; it may end of it. */
+  onStopCommand(run: RunId): void;
   /** A live run is about to get a signal. */
   onSignal(run: RunId, signal: NodeJS.Signals): void;
 }
@@ -73,6 +78,7 @@ export class FencedRuntime implements Runtime {
   }
 
   signal(run: RunId, signal: NodeJS.Signals): Promise<void> {
+    if (this.#inner.isRunning(run)) this.#watcher.onRung(run, signal);
     return this.#ask(`signal ${signal}`, () => {
       if (this.#inner.isRunning(run)) this.#watcher.onSignal(run, signal);
       return this.#inner.signal(run, signal);
@@ -88,7 +94,12 @@ export class FencedRuntime implements Runtime {
   }
 
   write(run: RunId, bytes: Buffer): Promise<void> {
-    return this.#ask('stdin', () => this.#inner.write(run, bytes));
+    const isStopCommand = bytes.toString() === `${STOP_COMMAND}\n`;
+    if (isStopCommand && this.#inner.isRunning(run)) this.#watcher.onRung(run, null);
+    return this.#ask('stdin', async () => {
+      await this.#inner.write(run, bytes);
+      if (isStopCommand && this.#inner.isRunning(run)) this.#watcher.onStopCommand(run);
+    });
   }
 
   acknowledge(run: RunId): Promise<void> {

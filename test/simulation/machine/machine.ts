@@ -6,6 +6,7 @@ import type { NodeCapacity } from '../../../src/model/node.js';
 import { FakeRuntime } from '../../support/control-plane/fake-runtime.js';
 import { Disk } from './disk.js';
 import type { MachineFiles } from './fenced-installation.js';
+import { MachineLogs } from './logs.js';
 
 export const RUNTIME_KEY = 'process';
 
@@ -24,6 +25,7 @@ export class Machine implements MachineFiles {
   readonly disk = new Disk();
   readonly cachedDigests = new Set<string>();
   readonly directories = new Map<string, string>();
+  readonly logs = new MachineLogs();
   /** Ports that foreign programs hold. */
   readonly foreignPorts = new Set<number>();
   skewMs: number;

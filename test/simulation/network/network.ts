@@ -21,13 +21,16 @@ export interface NetworkOptions extends PathOptions {
 /** Who takes connections; absent: nobody listens, and a connection is refused. */
 export interface Listener {
   readonly life: Life;
-  accept(transport: Transport): void;
+  /** `nodeId`: whose certificate the peer has shown; absent: it is in the same process. */
+  accept(transport: Transport, nodeId?: string): void;
 }
 
 export class Network {
   listener: Listener | undefined;
   /** Machines without power: they neither refuse nor reset. */
   readonly off = new Set<string>();
+  /** Nodes whose certificates the master has revoked. */
+  readonly shutOut = new Set<string>();
   /** Messages sent, beats apart. */
   sent = 0;
   #isWhole = false;
@@ -110,6 +113,12 @@ export class Network {
     const answer = (listener: Listener): void => {
       if (isOver || !life.isAlive) return;
       isOver = true;
+      if (this.shutOut.has(nodeId)) {
+        life.after(this.#latencyOf(path), () =>
+          reject(new DroverError('DRV_JOIN_REFUSED', `${nodeId} is no member of the cluster`)),
+        );
+        return;
+      }
       const transport = this.#join(nodeId, life, listener);
       life.after(this.#latencyOf(path), () => resolve(transport));
     };
@@ -142,7 +151,7 @@ export class Network {
     });
     this.#connections.add(connection);
     connection.onEnd(() => this.#connections.delete(connection));
-    listener.accept(connection.ends.down);
+    listener.accept(connection.ends.down, listener.life === node ? undefined : nodeId);
     return connection.ends.up;
   }
 

@@ -5,6 +5,7 @@ import { configurationSchema } from '../../../src/model/configuration.js';
 import { DroverError, type ErrorCode } from '../../../src/model/errors.js';
 import { type Fleet, textOf } from '../fleet.js';
 import { type Machine, RUNTIME_KEY } from '../machine/machine.js';
+import { commandOf, READY_LINE, STOP_COMMAND } from '../machine/program.js';
 import { TEMPLATE_GROUP } from '../machine/templates.js';
 import type { Wish } from './intents.js';
 import type { Lifecycle, Operation, ServiceShape } from './operations.js';
@@ -29,13 +30,17 @@ export class Clients {
 
   put(name: string, shape: ServiceShape): void {
     const { minimum, maximum, ports, hostAddress, ramMB, templates, node } = shape;
+    const { readiness, stopCommand, stopTimeoutSeconds } = shape;
     this.#fleet.invariants.noteWanted(name, minimum);
     this.#fleet.files.set(
       name,
       configurationSchema.parse({
         name,
         runtime: RUNTIME_KEY,
-        command: 'run',
+        command: commandOf({
+          readyAfterMs: readiness?.afterMs ?? null,
+          heedsStopCommand: stopCommand === 'heeded',
+        }),
         cpu: 1,
         ramMB,
         static: shape.static,
@@ -45,6 +50,11 @@ export class Clients {
         ...(ports !== undefined && { availablePorts: ports }),
         ...(hostAddress !== undefined && { hostAddress }),
         ...(node !== undefined && { nodes: [`node${node}`] }),
+        ...(readiness !== undefined && {
+          readiness: { logLine: READY_LINE, timeoutSeconds: readiness.timeoutSeconds },
+        }),
+        ...(stopCommand !== undefined && { stopCommand: STOP_COMMAND }),
+        ...(stopTimeoutSeconds !== undefined && { stopTimeoutSeconds }),
         templateInstallationConfig: {
           allOf: templates.map((template) => ({ group: TEMPLATE_GROUP, name: template })),
         },
@@ -123,11 +133,17 @@ export class Clients {
     this.#withMaster(({ nodeWriter }) => this.#refusable(nodeWriter.drain(nodeId, withinMs)));
   }
 
-  /** Only of what will not come back: whatever ran on another would be left to itself. */
-  forget({ nodeId, isGone }: Machine): void {
-    if (!isGone) return;
-    this.#fleet.invariants.noteForgotten(nodeId);
-    this.#withMaster(({ nodeWriter }) => this.#refusable(nodeWriter.forget(nodeId, { force: true })));
+  /** What runs there is left to itself. Repeatable: one that was cut short goes on. */
+  forget({ nodeId }: Machine): void {
+    const { invariants } = this.#fleet;
+    this.#withMaster(({ nodeWriter }) => {
+      invariants.noteForgotten(nodeId);
+      this.#refusable(
+        nodeWriter.forget(nodeId, { force: true }).then(({ instances }) => {
+          if (this.#fleet.network.shutOut.has(nodeId)) invariants.judgeForgotten(nodeId, instances);
+        }),
+      );
+    });
   }
 
   /** One of the instances that clients can see. */

@@ -4,6 +4,7 @@
  */
 import type { InstanceState } from '../../../src/model/instance.js';
 import type { RestartPolicy } from '../../../src/model/stopping.js';
+import type { Outage } from '../machine/templates.js';
 import type { Direction } from '../network/path.js';
 import type { Random } from '../random.js';
 
@@ -16,6 +17,11 @@ export interface ServiceShape {
   readonly static: boolean;
   readonly templates: readonly string[];
   readonly restartPolicy?: RestartPolicy | undefined;
+  /** Its programs say so after this time (null: never), and count as not ready after `timeoutSeconds`. */
+  readonly readiness?: { readonly afterMs: number | null; readonly timeoutSeconds: number } | undefined;
+  /** Its programs have a stop command, and heed it or not. */
+  readonly stopCommand?: 'heeded' | 'ignored' | undefined;
+  readonly stopTimeoutSeconds?: number | undefined;
   /** Number of the only node that it may run on. */
   readonly node: number | undefined;
 }
@@ -39,11 +45,24 @@ export type Operation =
   | { readonly do: 'crash'; readonly pick: number; readonly code: number; readonly isLooping: boolean }
   | { readonly do: 'toggle-stubborn'; readonly pick: number }
   | { readonly do: 'change-template' | 'remove-template'; readonly name: string }
+  /** The storage of templates cannot be asked for a while. */
+  | { readonly do: 'fail-storage'; readonly outage: Outage; readonly forMs: number }
+  /** A template changes, its nodes are cut off before they may have it, and what runs there crashes. */
+  | {
+      readonly do: 'crash-alone';
+      readonly node: number;
+      readonly name: string;
+      readonly cutAfterMs: number;
+      readonly crashAfterMs: number;
+      readonly forMs: number;
+    }
   | { readonly do: 'toggle-port'; readonly node: number; readonly port: number }
   | {
-      readonly do: 'toggle-starts' | 'toggle-runtime' | 'lose-runtime' | 'cordon' | 'uncordon' | 'forget';
+      readonly do: 'toggle-starts' | 'toggle-runtime' | 'lose-runtime' | 'cordon' | 'uncordon';
       readonly node: number;
     }
+  /** By force, whatever it runs. It may come back after some time; null: never. */
+  | { readonly do: 'forget'; readonly node: number; readonly backAfterMs: number | null }
   | { readonly do: 'drain'; readonly node: number; readonly withinMs: number }
   | { readonly do: 'join' }
   | { readonly do: 'leave'; readonly node: number }
@@ -125,7 +144,7 @@ function drawOperation(random: Random, size: Size): Operation {
     [4, drawWish],
     [10, drawLifecycle],
     [6, drawApplication],
-    [2, drawTemplate],
+    [3, drawTemplate],
     [7, drawMachine],
     [9, drawDaemon],
     [8, drawNetwork],
@@ -153,6 +172,18 @@ function drawPut(random: Random, { nodes }: Size): Operation {
       templates: TEMPLATES.filter(() => random.chance(0.35)),
       restartPolicy: random.chance(0.2) ? random.pick(['on-failure', 'never']) : undefined,
       node: random.chance(0.15) ? random.below(nodes) : undefined,
+      readiness: random.chance(0.3)
+        ? {
+            afterMs: random.weighted([
+              [3, random.between(0, 1000)],
+              [2, random.between(1000, 10_000)],
+              [1, null],
+            ]),
+            timeoutSeconds: random.pick([1, 5, 60]),
+          }
+        : undefined,
+      stopCommand: random.chance(0.3) ? random.pick(['heeded', 'ignored']) : undefined,
+      stopTimeoutSeconds: random.chance(0.3) ? random.pick([0, 1, 4]) : undefined,
     },
   };
 }
@@ -186,8 +217,24 @@ function drawApplication(random: Random): Operation {
   ]);
 }
 
-function drawTemplate(random: Random): Operation {
+function drawTemplate(random: Random, { nodes }: Size): Operation {
   const name = random.pick(TEMPLATES);
+  const draw = random.next();
+  if (draw < 0.2)
+    return {
+      do: 'fail-storage',
+      outage: random.pick(['slow', 'down']),
+      forMs: random.pick([300, 5000, 100_000]),
+    };
+  if (draw < 0.4)
+    return {
+      do: 'crash-alone',
+      node: random.below(nodes),
+      name,
+      cutAfterMs: random.between(0, 130),
+      crashAfterMs: random.between(0, 500),
+      forMs: random.pick([7000, 30_000, 100_000]),
+    };
   return { do: random.chance(0.7) ? 'change-template' : 'remove-template', name };
 }
 
@@ -201,7 +248,7 @@ function drawMachine(random: Random, { nodes }: Size): Operation {
     [1, { do: 'cordon', node }],
     [2, { do: 'uncordon', node }],
     [2, { do: 'drain', node, withinMs: random.pick([0, 60_000]) }],
-    [0.7, { do: 'forget', node }],
+    [0.7, { do: 'forget', node, backAfterMs: random.pick([null, 100, 5000, 40_000]) }],
     [2, { do: 'join' }],
     [0.7, { do: 'leave', node }],
     [

@@ -63,6 +63,10 @@ export class Operator {
       case 'remove-template':
         this.#fleet.templates.remove(operation.name);
         return;
+      case 'fail-storage':
+        this.#fleet.templates.fail(operation.outage);
+        this.#fleet.later(operation.forMs, () => this.#fleet.templates.fail(undefined));
+        return;
       case 'join':
         if (this.#joined++ < MOST_JOINS) this.#fleet.addMachine();
         return;
@@ -76,12 +80,15 @@ export class Operator {
     const { runtime, foreignPorts, nodeId } = machine;
     switch (operation.do) {
       case 'toggle-port':
+        this.#fleet.comebacks.excuse(nodeId);
         if (!foreignPorts.delete(operation.port)) foreignPorts.add(operation.port);
         return;
       case 'toggle-starts':
+        this.#fleet.comebacks.excuse(nodeId);
         runtime.failWith = runtime.failWith === undefined ? 'out of processes' : undefined;
         return;
       case 'toggle-runtime':
+        this.#fleet.comebacks.excuse(nodeId);
         runtime.isAvailable = !runtime.isAvailable;
         return;
       case 'lose-runtime':
@@ -95,7 +102,10 @@ export class Operator {
         this.#clients.drain(nodeId, operation.withinMs);
         return;
       case 'forget':
-        this.#clients.forget(machine);
+        this.#forget(machine, operation.backAfterMs);
+        return;
+      case 'crash-alone':
+        this.#crashAlone(machine, operation);
         return;
       case 'jump-clock':
         machine.skewMs += operation.byMs;
@@ -182,8 +192,10 @@ export class Operator {
         fleet.later(operation.forMs, () => fleet.fill(machine, false));
         return;
       case 'slow-disk':
+        fleet.comebacks.excuse(nodeId);
         for (const disk of disks) disk.latencyMs = SLOW_DISK_MS;
         fleet.later(operation.forMs, () => {
+          fleet.comebacks.excuse(nodeId);
           for (const disk of disks) disk.latencyMs = 2;
         });
         return;
@@ -210,6 +222,27 @@ export class Operator {
     const id = running[pick % running.length];
     const machine = id === undefined ? undefined : machines.get(invariants.nodeOf(id) ?? '');
     if (id !== undefined && machine !== undefined) this.#fleet.crash(machine, id, code, isLooping);
+  }
+
+  #forget(machine: Machine, backAfterMs: number | null): void {
+    if (machine.nodeId === MASTER) return;
+    this.#clients.forget(machine);
+    if (backAfterMs !== null) this.#fleet.later(backAfterMs, () => this.#fleet.letIn(machine));
+  }
+
+  #crashAlone(
+    machine: Machine,
+    { name, cutAfterMs, crashAfterMs, forMs }: Operation & { do: 'crash-alone' },
+  ): void {
+    const fleet = this.#fleet;
+    fleet.templates.change(name);
+    fleet.later(cutAfterMs, () => {
+      fleet.cut(machine, ['up', 'down']);
+      fleet.later(forMs, () => fleet.heal(machine));
+      fleet.later(crashAfterMs, () => {
+        for (const id of machine.runtime.alive) fleet.crash(machine, id, 1, false);
+      });
+    });
   }
 
   #toggleStubborn(pick: number): void {

@@ -478,6 +478,20 @@ describe('the report of the process supervisor', () => {
       { handle: running({ stopping: stopping(null, 1) }), ...wanted('stop') },
     ],
     [
+      'CREATING stopping stopping: SIGTERM sent',
+      {
+        ...configured({ readiness: { logLine: 'Done' } }),
+        handle: running({ stopping: stopping('SIGTERM', 1) }),
+      },
+    ],
+    [
+      'OFFLINE stopping stopping: SIGTERM sent',
+      {
+        ...configured({ readiness: { logLine: 'Done' } }),
+        handle: running({ hasEnded: true, exit: EXIT, stopping: stopping('SIGTERM', 1) }),
+      },
+    ],
+    [
       'CREATING starting waiting for a log line with "Done", up to 60 s',
       { handle: running(), ...configured({ readiness: { logLine: 'Done' } }) },
     ],

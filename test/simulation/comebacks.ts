@@ -1,0 +1,79 @@
+/**
+ * Judges that a crash of what is wanted is followed by a start in time, whatever the master, its templates and the
+ * network do meanwhile. Only what happens to the node's own machine is an excuse.
+ */
+import { z } from 'zod';
+import type { Machine } from './machine/machine.js';
+import type { Scheduler } from './scheduler.js';
+
+/** Beyond the delay of a restart: an install, a start, and their writes. */
+const GRACE_MS = 3000;
+/** By then the node has kept what it made of the crash. */
+const LOOK_AFTER_MS = 500;
+
+const handleSchema = z.object({
+  run: z.int(),
+  restartToken: z.int(),
+  streak: z.int(),
+  hasEnded: z.boolean(),
+});
+const assignmentSchema = z.object({ goal: z.string(), restartToken: z.int() });
+
+export interface ComebacksOptions {
+  readonly scheduler: Scheduler;
+  readonly report: (violation: string) => void;
+  /** The node's daemon works: it lives, is not stopped, and its disks take writes. */
+  readonly isFit: (machine: Machine) => boolean;
+  /** The restart policy of the instance starts it again after any end. */
+  readonly isAlways: (id: string) => boolean;
+}
+
+export class Comebacks {
+  readonly #options: ComebacksOptions;
+  /** Virtual time at which something last happened to a machine itself. */
+  readonly #excusedAt = new Map<string, number>();
+
+  constructor(options: ComebacksOptions) {
+    this.#options = options;
+  }
+
+  excuse(nodeId: string): void {
+    this.#excusedAt.set(nodeId, this.#options.scheduler.now);
+  }
+
+  /** The process of an instance has just ended by itself. */
+  noteCrash(machine: Machine, id: string): void {
+    const { scheduler, isFit, isAlways } = this.#options;
+    const spec = machine.runtime.specOf(id);
+    if (spec === undefined || !isFit(machine) || !isAlways(id)) return;
+    const { now } = scheduler;
+    const starts = startsOf(machine, id);
+    const isVoid = (): boolean => this.#isExcused(machine, now) || startsOf(machine, id) > starts;
+    scheduler.after(LOOK_AFTER_MS, () => {
+      const { data: handle } = handleSchema.safeParse(machine.disk.entries.get(`handles/${id}`)?.value);
+      if (isVoid() || handle === undefined || !handle.hasEnded || handle.run !== spec.run) return;
+      const delayMs = handle.streak <= 1 ? 0 : Math.min(1000 * 2 ** (handle.streak - 2), 60_000);
+      scheduler.after(delayMs + GRACE_MS, () => {
+        if (isVoid() || !isFit(machine) || !isWanted(machine, id, handle.restartToken)) return;
+        if (spec.port != null && machine.isPortTaken(spec.port)) return;
+        this.#options.report(
+          `${id} crashed ${scheduler.now - now} ms ago, and ${machine.nodeId} has not started it again`,
+        );
+      });
+    });
+  }
+
+  #isExcused({ nodeId }: Machine, since: number): boolean {
+    return (this.#excusedAt.get(nodeId) ?? Number.NEGATIVE_INFINITY) >= since;
+  }
+}
+
+function startsOf({ runtime }: Machine, id: string): number {
+  return runtime.starts.filter(({ instanceId }) => instanceId === id).length;
+}
+
+/** As far as the node knows. */
+function isWanted({ disk }: Machine, id: string, restartToken: number): boolean {
+  const { data: assignment } = assignmentSchema.safeParse(disk.entries.get(`assignments/${id}`)?.value);
+  return assignment?.goal === 'run' && assignment.restartToken === restartToken;
+}

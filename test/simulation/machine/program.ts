@@ -1,0 +1,22 @@
+/** What a fake program does: it becomes ready in its time, and heeds the stop command or not. Its command line says which. */
+import { z } from 'zod';
+
+/** The line by which a program says that it is ready. */
+export const READY_LINE = 'ready';
+export const STOP_COMMAND = 'stop';
+
+const programSchema = z.object({
+  /** After its start; null: never. */
+  readyAfterMs: z.number().nullable(),
+  heedsStopCommand: z.boolean(),
+});
+
+export type Program = z.output<typeof programSchema>;
+
+export function commandOf(program: Program): string {
+  return JSON.stringify(program);
+}
+
+export function programOf(command: string): Program {
+  return programSchema.parse(JSON.parse(command));
+}
