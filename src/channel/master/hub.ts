@@ -60,7 +60,8 @@ export class Hub {
   readonly usage = new UsageBook();
   readonly #options: HubOptions;
   readonly #sessions = new Map<string, Session>();
-  readonly #transports = new Set<Transport>();
+  /** Open connections, each with the node that the cluster server let in, also before its hello. */
+  readonly #transports = new Map<Transport, Peer | undefined>();
   /** Writes of what nodes said that are under way. */
   readonly #recording = new Set<Promise<void>>();
   readonly #refusals: RepeatedLog;
@@ -88,7 +89,7 @@ export class Hub {
   /** Resolves when everything that nodes said is recorded. */
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    for (const transport of this.#transports) transport.close('the master stops');
+    for (const transport of this.#transports.keys()) transport.close('the master stops');
     await Promise.all(this.#recording);
   }
 
@@ -102,7 +103,7 @@ export class Hub {
    * `hello` must name the same one. It is absent for the wrapper in this process.
    */
   accept(transport: Transport, peer?: Peer): void {
-    this.#transports.add(transport);
+    this.#transports.set(transport, peer);
     let session: Session | undefined;
     const late = this.#options.clock.setTimer(HELLO_MS, () => transport.close('no hello came'));
     transport.onClose((reason) => {
@@ -127,9 +128,10 @@ export class Hub {
     return this.#sessions.has(nodeId);
   }
 
-  /** Ends the connection of a node, if there is one. */
+  /** Ends the connections of a node, also those that it has not said hello on. */
   disconnect(nodeId: string, reason: string): void {
     this.#sessions.get(nodeId)?.transport.close(reason);
+    for (const [transport, peer] of this.#transports) if (peer?.nodeId === nodeId) transport.close(reason);
   }
 
   /** The calls of a connected node. Throws DRV_NODE_DISCONNECTED. */
@@ -165,7 +167,7 @@ export class Hub {
     beats.connected(nodeId);
     transport.send({ type: 'welcome', protocol: PROTOCOL_VERSION, master });
     this.#track(
-      this.#record(hello).then(
+      this.#record(hello, session).then(
         () => {
           if (this.#sessions.get(nodeId) !== session) return;
           session.feed.start();
@@ -197,8 +199,11 @@ export class Hub {
     transport.close(reason);
   }
 
-  /** Writes what the node says of itself. Condition and cordon stay: others write them. */
-  async #record(hello: MessageOf<'hello'>): Promise<void> {
+  /**
+   * Writes what the node says of itself. Condition and cordon stay: others write them. A node whose connection has ended
+   * meanwhile gets no new record: it may have been forgotten.
+   */
+  async #record(hello: MessageOf<'hello'>, session: Session): Promise<void> {
     const { nodes, clock } = this.#options;
     const said = {
       nodeId: hello.nodeId,
@@ -210,7 +215,7 @@ export class Hub {
       version: hello.version,
     };
     const isKnown = await modify(nodes, hello.nodeId, (record) => ({ ...record, ...said }));
-    if (isKnown !== undefined) return;
+    if (isKnown !== undefined || this.#sessions.get(hello.nodeId) !== session) return;
     const record: NodeRecord = {
       ...said,
       cordoned: false,

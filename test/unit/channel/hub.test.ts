@@ -14,6 +14,7 @@ import {
   type Report,
 } from '../../../src/channel/protocol/messages.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
+import type { Peer } from '../../../src/channel/trust/members.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import { instanceKey, nodeKey, revisionKey } from '../../../src/store/keys.js';
 import { MasterState } from '../../../src/store/master-state.js';
@@ -100,12 +101,12 @@ describe('the hub', () => {
     await store.close();
   });
 
-  function dial(): Client {
+  function dial(peer?: Peer): Client {
     const [mine, its] = createInProcessPair();
     const client: Client = { transport: mine, heard: [], closed: [] };
     mine.onFrame(({ message }) => client.heard.push(message));
     mine.onClose((reason) => client.closed.push(reason));
-    hub.accept(its);
+    hub.accept(its, peer);
     return client;
   }
 
@@ -278,6 +279,29 @@ describe('the hub', () => {
     await clock.advance(500);
     expect(node()).toBeDefined();
     expect(beats.contact('alpha').isConnected).toBe(false);
+  });
+
+  it('ends a connection of a forgotten node that has not said hello yet', async () => {
+    const waiting = dial({ nodeId: 'alpha' });
+    const other = dial({ nodeId: 'beta' });
+    hub.disconnect('alpha', 'the node was forgotten');
+    await clock.settle();
+    expect(waiting.closed).toEqual(['the node was forgotten']);
+    expect(other.closed).toEqual([]);
+  });
+
+  it('makes no new record of a node that is forgotten while its hello is being recorded', async () => {
+    await put({ [nodeKey('alpha')]: nodeRecord('alpha') });
+    store.latencyMs = 50;
+    const cordoned = store.transact([
+      { do: 'put', key: nodeKey('alpha'), value: nodeRecord('alpha', { cordoned: true }) },
+    ]);
+    await join();
+    hub.disconnect('alpha', 'the node was forgotten');
+    const removed = store.transact([{ do: 'remove', key: nodeKey('alpha') }]);
+    await clock.advance(500);
+    await Promise.all([cordoned, removed]);
+    expect(node()).toBeUndefined();
   });
 
   it('closes the connection when the node cannot be recorded, so that it tries again', async () => {

@@ -156,6 +156,14 @@ describe('the intake of reports', () => {
     expect(status()).toMatchObject({ state: 'STOPPED', reason: 'stopped', pid: null });
   });
 
+  it('keeps the ONLINE of an app whose node did not find it ready, while that ends the process', async () => {
+    await put({ status: { ...instanceRecord(ID).status, state: 'ONLINE', reason: 'reported', pid: 42 } });
+    await intake.take('alpha', [report({ state: 'CREATING', reason: 'stopping' })]);
+    expect(status()).toMatchObject({ state: 'ONLINE', reason: 'stopping' });
+    await intake.take('alpha', [report({ state: 'CREATING', reason: 'installing', pid: null })]);
+    expect(status()).toMatchObject({ state: 'CREATING' });
+  });
+
   describe('of a stop from before the latest start', () => {
     const stopped = (restartToken: number) =>
       report({ restartToken, state: 'STOPPED', reason: 'stopped', pid: null });
