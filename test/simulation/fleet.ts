@@ -253,7 +253,7 @@ export class Fleet {
 
   #inOrderSinceOf(nodeId: string): number {
     const daemon = this.daemons.get(nodeId);
-    const isAway = daemon === undefined || daemon.life.isStalled;
+    const isAway = daemon === undefined || daemon.life.isStalled || this.network.shutOut.has(nodeId);
     return isAway ? Number.POSITIVE_INFINITY : this.troubles.inOrderSince(nodeId);
   }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { assignmentSchema } from '../../src/channel/protocol/messages.js';
 import { Fleet, MASTER } from './fleet.js';
 import type { Machine } from './machine/machine.js';
-import type { Operation } from './operator/operations.js';
+import type { Operation, ServiceShape } from './operator/operations.js';
 import { Operator } from './operator/operator.js';
 import { newSharedMetrics } from './simulate.js';
 
@@ -17,7 +17,7 @@ interface Scene {
 }
 
 /** A fleet with one instance of one configuration, which is up. */
-async function begin(): Promise<Scene> {
+async function begin(shape: Partial<ServiceShape> = {}): Promise<Scene> {
   const fleet = new Fleet({ seed: 'scene', disorder: {}, isTraced: false, metrics });
   const machine = fleet.addMachine();
   const operator = new Operator(fleet);
@@ -34,6 +34,7 @@ async function begin(): Promise<Scene> {
       static: true,
       templates: [],
       node: undefined,
+      ...shape,
     },
   });
   await fleet.scheduler.advance(1000);
@@ -69,6 +70,22 @@ describe('a fleet at a single moment', () => {
     expect(machine.runtime.starts).toHaveLength(2);
     expect(machine.runtime.signals).toHaveLength(1);
     expect(fleet.invariants.violation).toBeUndefined();
+  });
+
+  it('does not take the line of an earlier run for that of the run which it adopts', async () => {
+    const { fleet, machine, id } = await begin({ readiness: { afterMs: 2000, timeoutSeconds: 60 } });
+    const state = (): string | undefined => fleet.invariants.book.instances.get(id)?.status.state;
+    await fleet.scheduler.advance(5000);
+    expect(state()).toBe('ONLINE');
+    fleet.crash(machine, id, 1, false);
+    while (machine.runtime.starts.length < 2) await fleet.scheduler.advance(0.1);
+    fleet.kill(machine, 0);
+    fleet.start(machine);
+    await fleet.scheduler.advance(1000);
+    expect([state(), fleet.invariants.violation]).toEqual(['OFFLINE', undefined]);
+    await fleet.scheduler.advance(5000);
+    expect([state(), fleet.invariants.violation]).toEqual(['ONLINE', undefined]);
+    expect(machine.runtime.starts).toHaveLength(2);
   });
 
   it('says that an instance is stopped only when a daemon that is killed would still know of it', async () => {

@@ -175,10 +175,17 @@ export class Starter {
     return runtime.usage === undefined ? await this.#options.limits.open(spec, spec) : [];
   }
 
-  /** The first line of the new run, where readiness asks for a line: lines of earlier runs do not count. */
+  /**
+   * Keeps where the log of the new run begins, if readiness asks for a line: lines of earlier runs do not count, for the
+   * daemon after a kill either.
+   */
   async #noteLogPlace({ assignment: { id }, configuration }: Desired): Promise<void> {
     if (configuration.readiness?.logLine === undefined) return;
-    this.#options.handles.change(id, { logFrom: await this.#options.nextLogLine(id) });
+    const { handles, nextLogLine } = this.#options;
+    const logFrom = await nextLogLine(id);
+    if (handles.get(id)?.logFrom === logFrom) return;
+    handles.change(id, { logFrom });
+    await handles.keep();
   }
 
   #sayStarted(

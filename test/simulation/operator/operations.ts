@@ -45,6 +45,14 @@ export type Operation =
   | { readonly do: 'crash'; readonly pick: number; readonly code: number; readonly isLooping: boolean }
   | { readonly do: 'toggle-stubborn'; readonly pick: number }
   | { readonly do: 'change-template' | 'remove-template'; readonly name: string }
+  /** A template is saved twice, and an instance restarted right after. */
+  | {
+      readonly do: 'save-and-restart';
+      readonly name: string;
+      readonly pick: number;
+      readonly againAfterMs: number;
+      readonly restartAfterMs: number;
+    }
   /** The storage of templates cannot be asked for a while. */
   | { readonly do: 'fail-storage'; readonly outage: Outage; readonly forMs: number }
   /** A template changes, its nodes are cut off before they may have it, and what runs there crashes. */
@@ -234,6 +242,14 @@ function drawTemplate(random: Random, { nodes }: Size): Operation {
       cutAfterMs: random.between(0, 130),
       crashAfterMs: random.between(0, 500),
       forMs: random.pick([7000, 30_000, 100_000]),
+    };
+  if (draw < 0.6)
+    return {
+      do: 'save-and-restart',
+      name,
+      pick: random.below(1000),
+      againAfterMs: random.between(0, 20),
+      restartAfterMs: random.between(0, 10),
     };
   return { do: random.chance(0.7) ? 'change-template' : 'remove-template', name };
 }

@@ -63,6 +63,9 @@ export class Operator {
       case 'remove-template':
         this.#fleet.templates.remove(operation.name);
         return;
+      case 'save-and-restart':
+        this.#saveAndRestart(operation);
+        return;
       case 'fail-storage':
         this.#fleet.templates.fail(operation.outage);
         this.#fleet.later(operation.forMs, () => this.#fleet.templates.fail(undefined));
@@ -242,6 +245,20 @@ export class Operator {
       fleet.later(crashAfterMs, () => {
         for (const id of machine.runtime.alive) fleet.crash(machine, id, 1, false);
       });
+    });
+  }
+
+  #saveAndRestart({
+    name,
+    pick,
+    againAfterMs,
+    restartAfterMs,
+  }: Operation & { do: 'save-and-restart' }): void {
+    const fleet = this.#fleet;
+    fleet.templates.change(name);
+    fleet.later(againAfterMs, () => {
+      fleet.templates.change(name);
+      fleet.later(restartAfterMs, () => this.#clients.setLifecycle(pick, ['restart']));
     });
   }
 
