@@ -4,16 +4,19 @@
  *
  *   npm run test:mutation                      every controllers/**\/plan.ts and the pure files beside it
  *   npm run test:mutation -- FILE [FILE ...]   these files only
+ *   npm run test:mutation -- --simulation [N]  plants the faults of planted-faults.mjs, each until one of N seeds fails
  *
- * Exit code 1: there are survivors that `EXPLAINED` does not name.
+ * Exit code 1: there are survivors that `EXPLAINED` does not name, or planted faults that no seed found.
  */
 
 import { spawn } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAst } from 'rolldown/parseAst';
+import { transformSync } from 'rolldown/utils';
+import { PLANTED } from './planted-faults.mjs';
 
 const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), '../..');
 /** What a test run needs; the rest of the repository is not copied. */
@@ -42,6 +45,8 @@ const EXPLAINED = {
 const OPPOSITE = { '===': '!==', '!==': '===', '<': '>=', '<=': '>', '>': '<=', '>=': '<' };
 /** The same comparison, except where both sides are equal. */
 const BOUNDARY = { '<': '<=', '<=': '<', '>': '>=', '>=': '>' };
+/** The longest time of all seeds of one planted fault. */
+const SIMULATION_MS = 600_000;
 const LOGICAL = { '&&': '||', '||': '&&' };
 const TESTED = ['IfStatement', 'WhileStatement', 'ForStatement', 'ConditionalExpression'];
 /** A logical expression that stands here is asked for its truth; elsewhere `||` may choose a value. */
@@ -145,48 +150,128 @@ async function makeLane() {
   return lane;
 }
 
-const named = process.argv.slice(2);
-const files = named.length > 0 ? named : await decisionFiles();
-const work = [];
-for (const path of files) {
-  const source = await readFile(join(REPOSITORY, path), 'utf8');
-  const tests = await testsOf(path);
-  if (tests.length === 0) throw new Error(`${path}: no test under test/unit or test/property imports it`);
-  for (const each of breaksOf(source)) work.push({ path, source, tests, ...each });
+/** A source of the repository as JavaScript in `lane`. */
+async function compile(lane, path, source) {
+  const { code, errors } = transformSync(path, source, { typescript: { onlyRemoveTypeImports: true } });
+  if (errors.length > 0) throw new Error(`${path}: ${errors[0].message}`);
+  const target = join(lane, path.replace(/\.ts$/, '.js'));
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, code);
 }
 
-const lanes = await Promise.all(Array.from({ length: Math.min(availableParallelism(), 8) }, makeLane));
-const survivors = [];
-let done = 0;
-try {
-  for (const path of new Set(work.map((each) => each.path))) {
-    const { tests } = work.find((each) => each.path === path);
-    if (!(await passes(lanes[0], tests)))
-      throw new Error(`${path}: its tests fail without any break: ${tests.join(' ')}`);
-  }
-  const queue = [...work];
+/** All that a simulation needs. */
+async function makeSimulationLane() {
+  const lane = await mkdtemp(join(tmpdir(), 'drover-planted-'));
+  await cp(join(REPOSITORY, 'package.json'), join(lane, 'package.json'));
+  await symlink(join(REPOSITORY, 'node_modules'), join(lane, 'node_modules'));
+  for (const room of ['controllers', 'src', 'test/simulation', 'test/support'])
+    for (const path of await filesUnder(room))
+      if (path.endsWith('.ts')) await compile(lane, path, await readFile(join(REPOSITORY, path), 'utf8'));
+  return lane;
+}
+
+/** Runs seeds in `lane` until one fails: `{found, done, says}`. A simulation that hangs or breaks is found as well. */
+async function simulateIn(lane, seeds) {
+  const parameters = ['test/simulation/main.js', '--bail', '--workers', '1', '--seeds', String(seeds)];
+  const run = spawn(process.execPath, parameters, { cwd: lane, stdio: ['ignore', 'pipe', 'ignore'] });
+  let output = '';
+  run.stdout.on('data', (bytes) => {
+    output += bytes;
+  });
+  const timer = setTimeout(() => run.kill('SIGKILL'), SIMULATION_MS);
+  const code = await new Promise((resolve) => run.on('close', resolve));
+  clearTimeout(timer);
+  const [, done = '0'] = [...output.matchAll(/^(\d+) of \d+ seeds/gm)].at(-1) ?? [];
+  const says = /^seed .*$/m.exec(output)?.[0] ?? (code === null ? 'it hangs' : 'it breaks');
+  return { found: code !== 0, done, says };
+}
+
+async function plantAll(seeds) {
+  const lanes = await Promise.all(
+    Array.from({ length: Math.min(availableParallelism(), 8) }, makeSimulationLane),
+  );
+  const queue = [...PLANTED];
+  let missed = 0;
   const runLane = async (lane) => {
-    for (let each = queue.shift(); each !== undefined; each = queue.shift()) {
-      await writeFile(join(lane, each.path), each.text);
-      if (await passes(lane, each.tests)) {
-        survivors.push(each);
-        console.log(`survives: ${each.path}:${each.line}: ${each.was} -> ${each.becomes}`);
-      }
-      await writeFile(join(lane, each.path), each.source);
-      done++;
-      if (done % 25 === 0) console.log(`${done} of ${work.length} breaks, ${survivors.length} survivors`);
+    for (let fault = queue.shift(); fault !== undefined; fault = queue.shift()) {
+      const { name, path, was, becomes } = fault;
+      const source = await readFile(join(REPOSITORY, path), 'utf8');
+      if (source.split(was).length !== 2) throw new Error(`${path} does not hold this once: ${was}`);
+      await compile(
+        lane,
+        path,
+        source.replace(was, () => becomes),
+      );
+      const { found, done, says } = await simulateIn(lane, seeds);
+      await compile(lane, path, source);
+      if (!found) missed++;
+      console.log(
+        found
+          ? `found: ${name} (${done} seeds): ${says.slice(0, 160)}`
+          : `not found: ${name} (${done} seeds)`,
+      );
     }
   };
-  await Promise.all(lanes.map(runLane));
-} finally {
-  await Promise.all(lanes.map((lane) => rm(lane, { recursive: true, force: true })));
+  try {
+    const { found, says } = await simulateIn(lanes[0], 20);
+    if (found) throw new Error(`the simulation fails without any fault: ${says}`);
+    await Promise.all(lanes.map(runLane));
+  } finally {
+    await Promise.all(lanes.map((lane) => rm(lane, { recursive: true, force: true })));
+  }
+  console.log(
+    `${PLANTED.length - missed} of ${PLANTED.length} planted faults found, within ${seeds} seeds each`,
+  );
+  process.exitCode = missed > 0 ? 1 : 0;
 }
 
-const unexplained = survivors.filter(
-  ({ path, was, becomes }) => EXPLAINED[`${path}: ${was} -> ${becomes}`] === undefined,
-);
-console.log(
-  `${work.length} breaks of ${files.length} files: ${work.length - survivors.length} found, ` +
-    `${survivors.length - unexplained.length} explained, ${unexplained.length} survivors`,
-);
-process.exitCode = unexplained.length > 0 ? 1 : 0;
+async function breakAll(named) {
+  const files = named.length > 0 ? named : await decisionFiles();
+  const work = [];
+  for (const path of files) {
+    const source = await readFile(join(REPOSITORY, path), 'utf8');
+    const tests = await testsOf(path);
+    if (tests.length === 0) throw new Error(`${path}: no test under test/unit or test/property imports it`);
+    for (const each of breaksOf(source)) work.push({ path, source, tests, ...each });
+  }
+
+  const lanes = await Promise.all(Array.from({ length: Math.min(availableParallelism(), 8) }, makeLane));
+  const survivors = [];
+  let done = 0;
+  try {
+    for (const path of new Set(work.map((each) => each.path))) {
+      const { tests } = work.find((each) => each.path === path);
+      if (!(await passes(lanes[0], tests)))
+        throw new Error(`${path}: its tests fail without any break: ${tests.join(' ')}`);
+    }
+    const queue = [...work];
+    const runLane = async (lane) => {
+      for (let each = queue.shift(); each !== undefined; each = queue.shift()) {
+        await writeFile(join(lane, each.path), each.text);
+        if (await passes(lane, each.tests)) {
+          survivors.push(each);
+          console.log(`survives: ${each.path}:${each.line}: ${each.was} -> ${each.becomes}`);
+        }
+        await writeFile(join(lane, each.path), each.source);
+        done++;
+        if (done % 25 === 0) console.log(`${done} of ${work.length} breaks, ${survivors.length} survivors`);
+      }
+    };
+    await Promise.all(lanes.map(runLane));
+  } finally {
+    await Promise.all(lanes.map((lane) => rm(lane, { recursive: true, force: true })));
+  }
+
+  const unexplained = survivors.filter(
+    ({ path, was, becomes }) => EXPLAINED[`${path}: ${was} -> ${becomes}`] === undefined,
+  );
+  console.log(
+    `${work.length} breaks of ${files.length} files: ${work.length - survivors.length} found, ` +
+      `${survivors.length - unexplained.length} explained, ${unexplained.length} survivors`,
+  );
+  process.exitCode = unexplained.length > 0 ? 1 : 0;
+}
+
+const parameters = process.argv.slice(2);
+if (parameters[0] === '--simulation') await plantAll(Number(parameters[1] ?? 500));
+else await breakAll(parameters);

@@ -11,7 +11,7 @@ import { Comebacks } from './comebacks.js';
 import { Invariants, TROUBLE_MS } from './invariants.js';
 import { SimulatedDaemon } from './machine/daemon.js';
 import { Disk } from './machine/disk.js';
-import { Life } from './machine/life.js';
+import { EPOCH, Life } from './machine/life.js';
 import { Machine } from './machine/machine.js';
 import { programOf, READY_LINE } from './machine/program.js';
 import { SimulatedTemplates } from './machine/templates.js';
@@ -75,6 +75,7 @@ export class Fleet {
       inOrderSince: (nodeId) => this.#inOrderSinceOf(nodeId),
       fullUntil: (nodeId) => this.machines.get(nodeId)?.disk.fullUntil ?? Number.NEGATIVE_INFINITY,
       isInterrupted: (nodeId) => this.daemons.get(nodeId)?.isInterrupted === true,
+      mayBePast: (at) => this.#mayBePast(at),
       disturbances: (withinMs) => this.troubles.disturbances(withinMs),
     });
     this.comebacks = new Comebacks({
@@ -255,6 +256,12 @@ export class Fleet {
     const daemon = this.daemons.get(nodeId);
     const isAway = daemon === undefined || daemon.life.isStalled || this.network.shutOut.has(nodeId);
     return isAway ? Number.POSITIVE_INFINITY : this.troubles.inOrderSince(nodeId);
+  }
+
+  /** Just after a jump of the master's clock, anything may be. */
+  #mayBePast(at: number): boolean {
+    const { skewMs = 0, jumpedAt = 0 } = this.machines.get(MASTER) ?? {};
+    return this.scheduler.now - jumpedAt < 2000 || EPOCH + this.scheduler.now + skewMs >= at;
   }
 
   #newLife(machine: Machine): Life {

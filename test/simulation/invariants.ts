@@ -33,6 +33,8 @@ export interface Surroundings {
   readonly isInterrupted: (nodeId: string) => boolean;
   /** When (virtual ms) the node's own disk was full last; infinite: it is. */
   readonly fullUntil: (nodeId: string) => number;
+  /** Whether the master may have seen an instant (Unix ms) pass, by its own clock. */
+  readonly mayBePast: (at: number) => boolean;
   /** Things that happened to the fleet within the last so many ms. */
   readonly disturbances: (withinMs: number) => number;
 }
@@ -69,6 +71,8 @@ export class Invariants {
   readonly #ladders = new StopLadders();
   /** Processes that have said that they are ready, as `<node> <instance> <pid>`. */
   readonly #ready = new Set<string>();
+  /** Virtual instant at which the first players of an instance came. */
+  readonly #cameAt = new Map<string, number>();
   #asked = 0;
 
   constructor(disk: Disk, templates: SimulatedTemplates, around: Surroundings) {
@@ -228,11 +232,15 @@ export class Invariants {
 
   #judgeChange(before: InstanceRecord, after: InstanceRecord): void {
     this.#fresh.noteRecord(before, after);
+    if ((before.status.players ?? 0) === 0 && (after.status.players ?? 0) > 0)
+      this.#cameAt.set(after.id, this.#around.now());
     const nodeId = before.placement?.nodeId ?? '';
     if (after.placement === null && this.#forgotten.has(nodeId)) this.#leftAlone.set(after.id, nodeId);
     const isSurplus = this.#isSurplus(before);
     const mayGo = this.#isMoved(before) || this.#givesWay(before) || hasEndedByItself(before);
     const isAway = this.#isAway(before);
+    if (before.desired.goal === 'run' && after.desired.goal === 'remove')
+      this.#judgeGuests(before, isSurplus);
     const objection = this.intents.objectionTo(before, after, { isSurplus, mayGo, isAway });
     if (objection !== undefined) this.report(objection);
     this.#judgeOnline(before, after);
@@ -340,6 +348,19 @@ export class Invariants {
       this.#surplusAt.set(name, this.#around.now());
   }
 
+  /** What has players is moved by nobody before the deadline of a drain. */
+  #judgeGuests(record: InstanceRecord, isSurplus: boolean): void {
+    const { id, status, placement } = record;
+    const nodeId = placement?.nodeId ?? '';
+    if ((status.players ?? 0) === 0 || isSurplus || hasEndedByItself(record)) return;
+    if (this.intents.isOpen(id, 'delete') || this.#forgotten.has(nodeId)) return;
+    // They came while it was decided.
+    if (this.#around.now() - (this.#cameAt.get(id) ?? 0) < DECISION_MS) return;
+    const deadline = this.book.nodes.get(nodeId)?.drain?.deadline;
+    if (deadline !== undefined && this.#around.mayBePast(deadline)) return;
+    this.report(`${id} is moved away although it has ${status.players} players`);
+  }
+
   /** Its node is being emptied, or was given up with all that it held; or it is the replacement, and that is called off. */
   #isMoved({ placement, home, replaces }: InstanceRecord): boolean {
     if (replaces !== undefined) return true;
@@ -357,7 +378,10 @@ export class Invariants {
     });
   }
 
-  #isAway({ placement }: InstanceRecord): boolean {
+  /** Up or about to be, on a node that has been away for a while. */
+  #isAway(record: InstanceRecord): boolean {
+    if (isAtRest(record)) return false;
+    const { placement } = record;
     const since = this.#awaySince.get(placement?.nodeId ?? '');
     return since !== undefined && this.#around.now() - since > DECISION_MS;
   }

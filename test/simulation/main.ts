@@ -8,7 +8,8 @@ import { Worker } from 'node:worker_threads';
 import { reportOf } from './report.js';
 import { newSharedMetrics, type Outcome, type SimulationOptions, simulate } from './simulate.js';
 
-const USAGE = `npm run simulate -- [--seeds 1000] [--from 0] [--workers <cores>]
+/** `--bail` begins no other seeds after one that failed, and makes no report. */
+const USAGE = `npm run simulate -- [--seeds 1000] [--from 0] [--workers <cores>] [--bail]
 npm run simulate -- --seed <seed> [--operations <n>] [--without 3,5] [--trace]`;
 /** Seeds that one worker is given at a time. */
 const CHUNK = 20;
@@ -23,6 +24,7 @@ const { values } = parseArgs({
     operations: { type: 'string' },
     without: { type: 'string' },
     trace: { type: 'boolean', default: false },
+    bail: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -60,7 +62,7 @@ async function runMany(): Promise<void> {
     );
   const timer = setInterval(tell, TELL_EVERY_MS);
   const chunk = (): string[] | undefined => {
-    if (next >= from + seeds) return undefined;
+    if (next >= from + seeds || (values.bail && failed.length > 0)) return undefined;
     const first = next;
     next = Math.min(first + CHUNK, from + seeds);
     return Array.from({ length: next - first }, (_, index) => String(first + index));
@@ -79,6 +81,7 @@ async function runMany(): Promise<void> {
   const [first] = failed.toSorted((a, b) => a.operations - b.operations);
   if (first === undefined) return;
   process.exitCode = 1;
+  if (values.bail) return;
   console.log(await reportOf({ seed: first.seed, metrics: newSharedMetrics() }, first));
 }
 

@@ -204,6 +204,11 @@ export class Link {
         connection.transport.close(message.reason);
         return;
       case 'snapshot':
+        // A second one would end what came since the first.
+        if (connection.fedSequence !== 0) {
+          connection.transport.close('a second snapshot');
+          return;
+        }
         // Only now: a master whose disk is full welcomes and then hangs up.
         this.#backoff.clear(RECONNECT_KEY);
         this.#refusedBackoff.clear(RECONNECT_KEY);

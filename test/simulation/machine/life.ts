@@ -8,7 +8,8 @@ import type { Random } from '../random.js';
 import type { Scheduler } from '../scheduler.js';
 import type { Trace } from '../trace.js';
 
-const EPOCH = Date.UTC(2026, 0, 1);
+/** Wall clock (Unix ms) of a machine with a right clock when the simulation begins. */
+export const EPOCH = Date.UTC(2026, 0, 1);
 
 export interface LifeOptions {
   readonly name: string;

@@ -29,6 +29,8 @@ export class Machine implements MachineFiles {
   /** Ports that foreign programs hold. */
   readonly foreignPorts = new Set<number>();
   skewMs: number;
+  /** Virtual time at which its wall clock was last set. */
+  jumpedAt = Number.NEGATIVE_INFINITY;
   runtime: FakeRuntime;
   /** Switched off for good. */
   isGone = false;

@@ -112,6 +112,7 @@ export class Operator {
         return;
       case 'jump-clock':
         machine.skewMs += operation.byMs;
+        machine.jumpedAt = this.#fleet.scheduler.now;
         return;
       case 'leave':
         if (nodeId === MASTER) return;

@@ -183,6 +183,16 @@ describe('the link of a wrapper', () => {
     expect(last().heard.filter(({ type }) => type === 'fed')).toEqual([{ type: 'fed', sequence: 2 }]);
   });
 
+  it('takes one snapshot of a connection: a second one would end what came since', async () => {
+    await join();
+    last().end.send(snapshot(1));
+    last().end.send(delta(2));
+    last().end.send(snapshot(1));
+    await clock.settle();
+    expect(applied).toEqual(['snapshot 1', 'delta 2']);
+    expect(last().closed).toEqual(['a second snapshot']);
+  });
+
   it('connects again when the feed has a gap, and begins with the new snapshot', async () => {
     await join();
     last().end.send(snapshot(1));
