@@ -223,11 +223,12 @@ export class Master implements Part {
   }
 
   /** The figures of instances and services in `/metrics`. */
-  metricSources(): Pick<MetricSources, 'instances' | 'minimums' | 'usages'> {
+  metricSources(): Omit<MetricSources, 'configurationFileErrors'> {
     const { instances, configurations } = this.state;
     const { usage } = this.#hub;
     const { minimumService } = this.#controllers;
     return {
+      unreadableRecords: () => this.state.unreadableCounts(),
       *instances() {
         const counts = new Map<string, { configuration: string; state: string; count: number }>();
         for (const [, { value }] of instances.entries()) {

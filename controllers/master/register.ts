@@ -136,7 +136,10 @@ function registerAll(
     drain: register(options, drains, { keys: () => draining.get(true) }),
     replacement: register(options, replacements, { keys: () => pairs.keys() }),
     'instance-cleanup': register(options, instanceCleanup, {
-      keys: () => [...ids(instances).map(instanceKey), ...ids(revisions).map(revisionKey)],
+      keys: () => [
+        ...ids(instances).map(instanceKey),
+        ...[...ids(revisions), ...revisions.setAside.keys()].map(revisionKey),
+      ],
     }),
   };
 }

@@ -143,6 +143,7 @@ function buildDependencies(
     usageOfNode: (nodeId) => master.usageOfNode(nodeId),
     drainOf: (nodeId) => master.drainOf(nodeId),
     explainer: master.explainer(() => files.errors()),
+    unreadable: () => master.state.unreadable(),
     audit,
     verifyInstanceToken: (token) => tokens.verify(token),
     metrics,

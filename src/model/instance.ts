@@ -44,7 +44,7 @@ export const reasonSchema = z.enum([
 ]);
 export type Reason = z.output<typeof reasonSchema>;
 
-const desiredSchema = z.object({
+export const desiredSchema = z.object({
   goal: goalSchema,
   /** Raised by every restart request. The wrapper restarts when it has not yet acted on this value. */
   restartToken: z.int().min(0),
@@ -58,7 +58,7 @@ const placedTemplateSchema = z.object({
   priority: z.int(),
 });
 
-const placementSchema = z.object({
+export const placementSchema = z.object({
   nodeId: nameSchema,
   /** Port on the node, or null when the configuration asks for none. */
   port: z.int().min(1).max(65_535).nullable(),
@@ -68,7 +68,7 @@ const placementSchema = z.object({
   templates: z.array(placedTemplateSchema),
 });
 
-const statusSchema = z.object({
+export const instanceStatusSchema = z.object({
   state: instanceStateSchema,
   reason: reasonSchema.nullable(),
   message: z.string().nullable(),
@@ -106,7 +106,7 @@ export const instanceRecordSchema = z.object({
   placement: placementSchema.nullable(),
   /** The place of its last placement. A static instance never leaves that node; others go back there if they fit. */
   home: homeSchema.nullable(),
-  status: statusSchema,
+  status: instanceStatusSchema,
 });
 
 export type InstanceRecord = z.output<typeof instanceRecordSchema>;

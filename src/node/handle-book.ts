@@ -75,6 +75,8 @@ const keptSchema = z.object({
   logFrom: z.int().default(1),
 });
 
+type Kept = z.output<typeof keptSchema>;
+
 const KEPT_FIELDS = keptSchema.keyof().options;
 
 /** The reason why the next start does not happen now. */
@@ -163,12 +165,22 @@ export class HandleBook {
     this.#disk = disk;
   }
 
-  /** Reads what an earlier run kept. Call once, before the reconcilers start. */
+  /**
+   * Reads what an earlier run kept. Of a handle that does not decode it takes the fields that do. Call once, before the
+   * reconcilers start.
+   */
   async load(clock: Clock): Promise<void> {
-    for (const { value } of await this.#disk.load(HANDLES)) {
-      const { stopping, ...kept } = keptSchema.parse(value);
-      this.#handles.set(kept.id, { ...newHandle(kept), ...kept, stopping: resumed(stopping, clock) });
+    const { readable, unreadable } = await this.#disk.load(HANDLES, (value) => keptSchema.parse(value));
+    for (const kept of readable.values()) this.#take(kept, clock);
+    for (const [id, value] of unreadable) {
+      const kept = leftOf(id, value);
+      // Without one, adoption makes the handle of what a runtime holds.
+      if (kept !== undefined) this.#take(kept, clock);
     }
+  }
+
+  #take({ stopping, ...kept }: Kept, clock: Clock): void {
+    this.#handles.set(kept.id, { ...newHandle(kept), ...kept, stopping: resumed(stopping, clock) });
   }
 
   /** Adds a listener, which hears that a handle changed or went. */
@@ -227,8 +239,20 @@ function resumed(begun: z.output<typeof stopBegunSchema> | null, clock: Clock): 
   return { ...begun, since, signalledAt: since };
 }
 
+/** The handle that the readable fields of a stored one make. Undefined: too little is left. */
+function leftOf(id: string, value: unknown): Kept | undefined {
+  // Static: nothing of an instance that is not known may be deleted.
+  const unknown = newHandle({ id, configurationName: 'unknown', static: true, runtime: '', restartToken: 0 });
+  const fields: Record<string, unknown> = keptOf(unknown);
+  for (const field of KEPT_FIELDS) {
+    const { success, data } = keptSchema.shape[field].safeParse(Reflect.get(Object(value), field));
+    if (success) fields[field] = data;
+  }
+  return keptSchema.safeParse({ ...fields, id }).data;
+}
+
 /** The fields of `keptSchema`. Written out for speed: every change of a handle comes through here. */
-function keptOf(handle: Handle): z.output<typeof keptSchema> {
+function keptOf(handle: Handle): Kept {
   const { stopping } = handle;
   return {
     id: handle.id,

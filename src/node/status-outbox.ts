@@ -2,10 +2,8 @@
  * Keeps the latest report of each instance until the master has it on disk. A newer report replaces an older one, and a
  * new connection sends everything again. In memory only: after a restart the supervisor reports anew.
  */
-import type { Report } from '../channel/protocol/messages.js';
-
-/** Reports in one message. */
-const BATCH = 500;
+import { BOUNDS, type Report } from '../channel/protocol/messages.js';
+import { cutToBytes } from '../model/words.js';
 
 export class StatusOutbox {
   readonly #latest = new Map<string, Report>();
@@ -17,7 +15,8 @@ export class StatusOutbox {
   #listener: (() => void) | undefined;
 
   /** Sets the report of an instance. The same again is no news. */
-  set(report: Report): void {
+  set(said: Report): void {
+    const report = withinBounds(said);
     const before = this.#latest.get(report.id);
     if (before !== undefined && isSameReport(before, report)) return;
     this.#latest.set(report.id, report);
@@ -43,7 +42,7 @@ export class StatusOutbox {
   take(sequence: number): readonly Report[] {
     const reports: Report[] = [];
     for (const id of this.#unsent) {
-      if (reports.length >= BATCH) {
+      if (reports.length >= BOUNDS.reports) {
         this.#schedule();
         break;
       }
@@ -86,6 +85,17 @@ export class StatusOutbox {
       this.#listener?.();
     });
   }
+}
+
+/** A runtime's messages may be of any length. */
+function withinBounds(report: Report): Report {
+  const { message, exitSignal } = report;
+  if (message === null && exitSignal === null) return report;
+  return {
+    ...report,
+    message: message === null ? null : cutToBytes(message, BOUNDS.sentenceBytes),
+    exitSignal: exitSignal === null ? null : cutToBytes(exitSignal, BOUNDS.signalBytes),
+  };
 }
 
 /** True when `b` says nothing that `a` does not. */

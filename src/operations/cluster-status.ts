@@ -8,6 +8,7 @@ import { messageOf } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeConfiguration, NodeRecord } from '../model/node.js';
 import { type DrainProgress, drainProgressSchema } from '../model/node-drain.js';
+import type { UnreadableRecord } from '../store/master-state.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { type ConfigurationListNeeds, listConfigurations } from './configuration-list.js';
 import { visibleInstances } from './instance-details.js';
@@ -30,6 +31,8 @@ export interface ClusterStatusNeeds extends NodeListNeeds, ConfigurationListNeed
   readonly configuration: NodeConfiguration;
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
   readonly explainer: Pick<Explainer, 'configuration'>;
+  /** The stored records that are set aside. */
+  unreadable(): Iterable<UnreadableRecord>;
 }
 
 export interface ListedNode {
@@ -65,6 +68,14 @@ export const clusterStatusSchema = z.object({
     .array(z.object({ name: z.string(), online: z.int(), minimum: z.int(), why: z.string() }))
     .describe('configurations with fewer instances ONLINE than their minimum'),
   brokenFiles: z.array(configurationFileErrorSchema),
+  unreadableRecords: z
+    .array(
+      z.object({
+        key: z.string().describe('in the store, such as `instances/ab12cd`'),
+        problem: z.string().describe('what is wrong with it'),
+      }),
+    )
+    .describe('stored records that cannot be read: kept as they are, and what they stand for is left alone'),
 });
 export type ClusterStatus = z.output<typeof clusterStatusSchema>;
 
@@ -110,6 +121,7 @@ export async function clusterStatus(needs: ClusterStatusNeeds): Promise<ClusterS
     configurations: [...needs.configurations.entries()].length,
     belowMinimum,
     brokenFiles: [...needs.configurationFiles.errors()],
+    unreadableRecords: [...needs.unreadable()],
   };
 }
 

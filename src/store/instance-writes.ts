@@ -7,11 +7,13 @@ import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { type InstanceRecord, type InstanceState, type InstanceStatus, isAtRest } from '../model/instance.js';
 import { randomInstanceId } from '../model/names.js';
-import { unknownConfiguration, unknownInstance } from '../model/unknown.js';
+import { unknownConfiguration, unknownInstance, unreadableInstance } from '../model/unknown.js';
 import { configurationKey, instanceKey } from './keys.js';
+import { leftOfInstance } from './left-of-record.js';
 import type { LookupReader } from './lookup.js';
 import type { MirrorReader } from './mirror.js';
 import { modify, type RecordSet, untilShown } from './modify.js';
+import type { SetAside } from './set-aside.js';
 import type { Operation, Store } from './store.js';
 
 /** How long `create` waits for the first placement pass, so that its answer shows node and port. */
@@ -156,9 +158,11 @@ export class InstanceWriter {
 
   /**
    * Hides the record at once. Instance-cleanup removes it when its node has confirmed that process and directory
-   * are gone.
+   * are gone. A record that is set aside is removed at once: its node then ends what it has of it.
    */
   async remove(id: string): Promise<void> {
+    const aside = this.#options.instances.setAside.get(id);
+    if (aside !== undefined) return this.#removeSetAside(id, aside);
     this.#visible(id);
     await modify(this.#records, id, (record) =>
       record.desired.goal === 'remove' ? undefined : withGoal(record, 'remove'),
@@ -221,8 +225,18 @@ export class InstanceWriter {
     }
   }
 
+  async #removeSetAside(id: string, { revision }: SetAside): Promise<void> {
+    const { store, instances } = this.#options;
+    await instances.until(
+      await store.transact([{ do: 'remove', key: instanceKey(id), expectedRevision: revision }]),
+    );
+  }
+
   #visible(id: string): void {
-    const record = this.#options.instances.get(id)?.value;
+    const { instances } = this.#options;
+    const record = instances.get(id)?.value;
+    const aside = instances.setAside.get(id);
+    if (aside !== undefined) throw unreadableInstance(id, aside.problem);
     if (record === undefined || record.desired.goal === 'remove') throw unknownInstance(id);
   }
 
@@ -251,6 +265,10 @@ export class InstanceWriter {
     let running = this.#underWay(name);
     for (const id of instancesByConfiguration.get(name))
       if (instances.get(id)?.value.desired.goal === 'run') running++;
+    for (const { value } of instances.setAside.values()) {
+      const left = leftOfInstance(value);
+      if (left.configurationName === name && left.goal === 'run') running++;
+    }
     return running;
   }
 

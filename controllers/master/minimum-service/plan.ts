@@ -22,6 +22,8 @@ export interface CountedInstance {
   readonly createdAt: number;
   /** The instance ended by itself, and its restart policy does not start it again. */
   readonly hasFinished: boolean;
+  /** Its record is set aside: it holds its place in the service, and nothing can be written of it. */
+  readonly isSetAside?: boolean;
   /** Condition of the node that holds it; null: not placed, or its node is unknown. */
   readonly node: NodeCondition | null;
 }
@@ -83,6 +85,7 @@ function planSurplus(facts: ServiceFacts): ServiceStep[] {
     .filter((instance) => instance.goal === 'run' && countsTowardsMinimum(instance))
     .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
     .slice(maximum)
+    .filter(({ isSetAside }) => isSetAside !== true)
     .map(({ id }) => ({ do: 'stop', name: facts.name, id }));
 }
 

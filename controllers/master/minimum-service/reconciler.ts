@@ -7,8 +7,9 @@ import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import { hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
-import type { NodeRecord } from '../../../src/model/node.js';
+import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
+import { type LeftOfInstance, leftOfInstance } from '../../../src/store/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
@@ -31,6 +32,17 @@ export interface MinimumServiceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+/**
+ * The oldest of its configuration, and up where its node is not lost. What the node reports of it cannot be recorded.
+ */
+const OF_SET_ASIDE = {
+  state: 'OFFLINE',
+  static: false,
+  createdAt: 0,
+  hasFinished: false,
+  isSetAside: true,
+} as const;
 
 export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
   readonly name = 'minimum-service';
@@ -112,12 +124,11 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
   }
 
   #count(name: string): CountedInstance[] {
-    const { instances, instancesByConfiguration, nodes } = this.#options;
+    const { instances, instancesByConfiguration } = this.#options;
     const counted: CountedInstance[] = [];
     for (const id of instancesByConfiguration.get(name)) {
       const record = instances.get(id)?.value;
       if (record === undefined) continue;
-      const node = record.placement === null ? undefined : nodes.get(record.placement.nodeId);
       counted.push({
         id,
         goal: record.desired.goal,
@@ -125,9 +136,19 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
         static: record.static,
         createdAt: record.createdAt,
         hasFinished: hasFinished(record),
-        node: node?.value.condition ?? null,
+        node: this.#conditionOf(record),
       });
     }
+    for (const [id, { value }] of instances.setAside) {
+      const left = leftOfInstance(value);
+      if (left.configurationName === name)
+        counted.push({ ...OF_SET_ASIDE, id, goal: left.goal, node: this.#conditionOf(left) });
+    }
     return counted;
+  }
+
+  #conditionOf({ placement }: Pick<LeftOfInstance, 'placement'>): NodeCondition | null {
+    if (placement === null) return null;
+    return this.#options.nodes.get(placement.nodeId)?.value.condition ?? null;
   }
 }

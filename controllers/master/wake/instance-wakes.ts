@@ -14,7 +14,10 @@ const COUNTED_PER_MS = 50;
 export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFacts): Generator<Wake> {
   const { id, before, after } = change;
   const record = after ?? before;
-  if (record === undefined) return;
+  if (record === undefined) {
+    yield* wakesOfSetAside(facts);
+    return;
+  }
   if (mayChangeCount(change)) yield countAgain(record.configurationName, facts);
   if (after === undefined)
     yield { controller: 'instance-cleanup', key: revisionKey(record.revision), when: 0 };
@@ -28,6 +31,12 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
   for (const key of originalsOf(change, facts)) yield { controller: 'replacement', key, when: 0 };
   if (freesPlace(change)) yield* wakesOfNewPlace(facts);
   else if (before?.desired.goal === 'run' && after?.desired.goal !== 'run') yield* wakesOfNewRoom(facts);
+}
+
+/** A record that cannot be read was set aside or removed. What it held, and of which configuration, is not asked. */
+function* wakesOfSetAside(facts: WakeFacts): Generator<Wake> {
+  for (const [name] of facts.configurations.entries()) yield countAgain(name, facts);
+  yield* wakesOfNewPlace(facts);
 }
 
 function countAgain(name: string, { instancesByConfiguration }: WakeFacts): Wake {

@@ -49,7 +49,7 @@ export function instanceRoutes({ dependencies, view }: InstanceRoutesOptions): r
     createRoute(dependencies),
     getRoute(view),
     detailsRoute(dependencies, view),
-    removeRoute(dependencies, view),
+    removeRoute(dependencies),
     logsRoute(dependencies, view),
     stateRoute(dependencies, view),
     lifecycleRoute(dependencies),
@@ -136,7 +136,7 @@ function detailsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
   });
 }
 
-function removeRoute({ instanceWrites }: InstanceNeeds, view: InstanceView): Route {
+function removeRoute({ instanceWrites }: InstanceNeeds): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/instances/:id',
@@ -148,7 +148,7 @@ function removeRoute({ instanceWrites }: InstanceNeeds, view: InstanceView): Rou
     body: nothing,
     answers: { 200: { description: 'hidden at once, cleaned up by its node', schema: instanceMessage } },
     handle: async ({ params }) => {
-      const { id } = visible(view, params.id);
+      const { id } = params;
       await instanceWrites.remove(id);
       return { message: `instance ${id} is being removed`, instanceId: id };
     },

@@ -6,8 +6,9 @@
 import type { Clock } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 import type { NodeRecord } from '../../model/node.js';
+import { leftOfNode } from '../../store/left-of-record.js';
 import { modify, type RecordSet } from '../../store/modify.js';
-import { create } from '../../store/store.js';
+import { create, update } from '../../store/store.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import { CallPeer, type Service } from '../protocol/calls.js';
@@ -53,6 +54,9 @@ interface Session {
   isStale: boolean;
   /** The last message of reports that was taken. */
   reportSequence: number;
+  /** The newest offer that is not recorded yet. */
+  offer: NodeRecord['runtimes'] | undefined;
+  isRecordingOffer: boolean;
 }
 
 export class Hub {
@@ -159,6 +163,8 @@ export class Hub {
       calls: new CallPeer(transport, services),
       isStale: false,
       reportSequence: 0,
+      offer: undefined,
+      isRecordingOffer: false,
     };
     this.#sessions.set(nodeId, session);
     // Before its reports: they would be marked as lost once more.
@@ -197,7 +203,10 @@ export class Hub {
     transport.close(reason);
   }
 
-  /** Writes what the node says of itself. Condition and cordon stay: others write them. */
+  /**
+   * Writes what the node says of itself. Condition and cordon stay: others write them. A record that is set aside is
+   * written anew, with what can be read of its cordon and drain.
+   */
   async #record(hello: MessageOf<'hello'>): Promise<void> {
     const { nodes, clock } = this.#options;
     const said = {
@@ -211,17 +220,36 @@ export class Hub {
     };
     const isKnown = await modify(nodes, hello.nodeId, (record) => ({ ...record, ...said }));
     if (isKnown !== undefined) return;
+    const aside = nodes.mirror.setAside.get(hello.nodeId);
     const record: NodeRecord = {
       ...said,
-      cordoned: false,
+      ...leftOfNode(aside?.value),
       condition: 'connected',
       conditionSince: clock.now(),
     };
-    await nodes.mirror.until(await create(nodes.store, nodes.keyOf(hello.nodeId), record));
+    const key = nodes.keyOf(hello.nodeId);
+    const { store, mirror } = nodes;
+    await mirror.until(
+      await (aside === undefined ? create(store, key, record) : update(store, key, record, aside.revision)),
+    );
+  }
+
+  /** Records the newest offer of a node, one write at a time, however fast it offers. */
+  async #recordOffers(session: Session): Promise<void> {
+    const { nodes, logger } = this.#options;
+    session.isRecordingOffer = true;
+    for (let { offer } = session; offer !== undefined; offer = session.offer) {
+      const runtimes = offer;
+      session.offer = undefined;
+      await modify(nodes, session.nodeId, (record) => ({ ...record, runtimes })).catch((error: unknown) =>
+        logger.error({ err: error, node: session.nodeId }, 'the offer of a node could not be recorded'),
+      );
+    }
+    session.isRecordingOffer = false;
   }
 
   #handle(session: Session, frame: Frame): void {
-    const { beats, logger, sources } = this.#options;
+    const { beats, sources } = this.#options;
     const { message } = frame;
     if (session.calls.handle(frame)) return;
     switch (message.type) {
@@ -232,12 +260,8 @@ export class Hub {
         this.#takeStatus(session, message);
         return;
       case 'offer':
-        modify(this.#options.nodes, session.nodeId, (record) => ({
-          ...record,
-          runtimes: message.runtimes,
-        })).catch((error: unknown) =>
-          logger.error({ err: error, node: session.nodeId }, 'the offer of a node could not be recorded'),
-        );
+        session.offer = message.runtimes;
+        if (!session.isRecordingOffer) this.#track(this.#recordOffers(session));
         return;
       case 'usage':
         this.usage.take(

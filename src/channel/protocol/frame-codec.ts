@@ -3,6 +3,7 @@
  * holds the length of the JSON in four bytes, the JSON, and the body.
  */
 import { messageOf } from '../../model/errors.js';
+import { problemOf } from '../../model/public-message.js';
 import { type Frame, type Message, messageSchema } from './messages.js';
 
 const HEADER_BYTES = 4;
@@ -27,7 +28,7 @@ export function decodeFrame(data: Buffer, isBinary: boolean): Frame | string {
 function read(text: string, body: Buffer | undefined): Frame | string {
   try {
     const parsed = messageSchema.safeParse(JSON.parse(text));
-    if (!parsed.success) return `malformed message: ${parsed.error.issues[0]?.message ?? 'unknown'}`;
+    if (!parsed.success) return `malformed message: ${problemOf(parsed.error)}`;
     return body === undefined ? { message: parsed.data } : { message: parsed.data, body };
   } catch (error) {
     return `malformed message: ${messageOf(error)}`;

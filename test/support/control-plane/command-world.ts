@@ -156,6 +156,7 @@ export class CommandWorld {
     return {
       configuration: nodeConfigurationSchema.parse({ nodeId: 'alpha', clusterName: 'test' }),
       version: '1.2.3',
+      unreadable: () => master.state.unreadable(),
       instances,
       configurations,
       revisions,
