@@ -5,6 +5,10 @@
 import { z } from 'zod';
 import { reasonSchema } from './instance.js';
 
+/** More than a node tells. */
+const MOST_LINES = 100;
+const MOST_EXITS = 20;
+
 const describedExitSchema = z.object({
   run: z.int(),
   /** Unix milliseconds, by the node's clock. */
@@ -16,7 +20,7 @@ const describedExitSchema = z.object({
   cause: z.string().optional(),
   wasAsked: z.boolean(),
   /** The last lines of the run, oldest first, escape sequences included. */
-  lastLines: z.array(z.string()),
+  lastLines: z.array(z.string()).max(MOST_LINES),
   /** `known`: these lines are all, or the last ones. `gone`: rotated away. `unknown`: no daemon saw the run end. */
   output: z.enum(['known', 'gone', 'unknown']),
 });
@@ -61,6 +65,6 @@ export const instanceDescriptionSchema = z.object({
   /** Why the node cannot use the runtime; null: it can. */
   runtimeProblem: z.string().nullable(),
   /** Newest first. */
-  exits: z.array(describedExitSchema),
+  exits: z.array(describedExitSchema).max(MOST_EXITS),
 });
 export type InstanceDescription = z.output<typeof instanceDescriptionSchema>;

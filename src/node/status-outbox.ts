@@ -5,6 +5,9 @@
 import { BOUNDS, type Report } from '../channel/protocol/messages.js';
 import { cutToBytes } from '../model/words.js';
 
+/** The most messages that wait for the master. Further reports wait here, where a newer one replaces an older. */
+const MOST_UNACKNOWLEDGED = 32;
+
 export class StatusOutbox {
   readonly #latest = new Map<string, Report>();
   readonly #unsent = new Set<string>();
@@ -39,8 +42,10 @@ export class StatusOutbox {
     this.#listener = listener;
   }
 
+  /** The reports of the next message; none while too many messages are not acknowledged. */
   take(sequence: number): readonly Report[] {
     const reports: Report[] = [];
+    if (this.#sent.size >= MOST_UNACKNOWLEDGED) return reports;
     for (const id of this.#unsent) {
       if (reports.length >= BOUNDS.reports) {
         this.#schedule();
@@ -55,7 +60,9 @@ export class StatusOutbox {
   }
 
   acknowledge(sequence: number): void {
+    const wasFull = this.#sent.size >= MOST_UNACKNOWLEDGED;
     this.#sent.delete(sequence);
+    if (wasFull && this.#unsent.size > 0) this.#schedule();
     if (!this.isEmpty) return;
     for (const resolve of this.#waiters.splice(0)) resolve();
   }

@@ -29,6 +29,12 @@ import { UsageBook } from './usage-book.js';
 
 /** A connection must say hello within this time. */
 const HELLO_MS = 10_000;
+/** A wrapper fetches a few trees at a time. */
+const MOST_SERVED = 64;
+/** The most that a node may have reported and is not recorded yet. Twenty thousand usual reports take a fifth of it. */
+const MOST_UNRECORDED_BYTES = 32 * 1024 * 1024;
+/** What a report takes in memory beside its message. */
+const REPORT_BYTES = 256;
 /** Time between two tries to record reports when the store cannot write. */
 const RECORD_RETRY_MS = 1000;
 
@@ -65,6 +71,8 @@ export class Hub {
   readonly #options: HubOptions;
   readonly #sessions = new Map<string, Session>();
   readonly #transports = new Set<Transport>();
+  /** By node, roughly the memory of the reports that are not recorded yet. It outlives the node's connection. */
+  readonly #unrecordedBytes = new Map<string, number>();
   /** Writes of what nodes said that are under way. */
   readonly #recording = new Set<Promise<void>>();
   readonly #refusals: RepeatedLog;
@@ -160,7 +168,7 @@ export class Hub {
       nodeId,
       transport,
       feed: new NodeFeed({ nodeId, transport, sources, held: hello.held, logger }),
-      calls: new CallPeer(transport, services),
+      calls: new CallPeer(transport, services, { mostServed: MOST_SERVED }),
       isStale: false,
       reportSequence: 0,
       offer: undefined,
@@ -305,19 +313,36 @@ export class Hub {
    */
   #takeReports(session: Session, sequence: number, reports: readonly Report[]): void {
     const { intake, logger, clock } = this.#options;
+    const { nodeId } = session;
+    const bytes = reports.reduce((sum, { message }) => sum + REPORT_BYTES + (message?.length ?? 0), 0);
+    const unrecorded = (this.#unrecordedBytes.get(nodeId) ?? 0) + bytes;
+    if (unrecorded > MOST_UNRECORDED_BYTES) {
+      session.transport.close('it reports more than can be recorded now');
+      return;
+    }
+    this.#unrecordedBytes.set(nodeId, unrecorded);
     this.#track(
-      intake.take(session.nodeId, reports).then(
-        () => session.transport.send({ type: 'status-acknowledged', sequence }),
-        (error: unknown) => {
-          if (!session.transport.isOpen) return;
-          logger.error({ err: error, node: session.nodeId }, 'reports could not be recorded; trying again');
-          clock.setTimer(RECORD_RETRY_MS, () => {
-            if (session.transport.isOpen)
-              this.#takeReports(session, sequence, intake.stillNews(session.nodeId, reports));
-          });
-        },
-      ),
+      intake
+        .take(session.nodeId, reports)
+        .then(
+          () => session.transport.send({ type: 'status-acknowledged', sequence }),
+          (error: unknown) => {
+            if (!session.transport.isOpen) return;
+            logger.error({ err: error, node: session.nodeId }, 'reports could not be recorded; trying again');
+            clock.setTimer(RECORD_RETRY_MS, () => {
+              if (session.transport.isOpen)
+                this.#takeReports(session, sequence, intake.stillNews(session.nodeId, reports));
+            });
+          },
+        )
+        .finally(() => this.#forgetReports(nodeId, bytes)),
     );
+  }
+
+  #forgetReports(nodeId: string, bytes: number): void {
+    const left = (this.#unrecordedBytes.get(nodeId) ?? 0) - bytes;
+    if (left > 0) this.#unrecordedBytes.set(nodeId, left);
+    else this.#unrecordedBytes.delete(nodeId);
   }
 
   /** Counts a write as under way until it has ended. */

@@ -15,7 +15,7 @@ import {
 import { usageSampleSchema } from '../../model/instance-usage.js';
 import { instanceIdSchema, nameSchema } from '../../model/names.js';
 import { nodeCapacitySchema, runtimeOfferSchema } from '../../model/node.js';
-import { byteLengthWithin } from '../../model/words.js';
+import { byteLengthWithin, cutToBytes } from '../../model/words.js';
 
 /** Raised when a message changes its meaning. A peer with another number is refused with a clear line. */
 export const PROTOCOL_VERSION = 1;
@@ -29,7 +29,8 @@ export const BEAT_EVERY_MS = 2000;
  */
 export const BOUNDS = {
   /** Bytes of a sentence for a person: messages, reasons, problems. */
-  sentenceBytes: 4096,
+  sentenceBytes: 2048,
+  refusedSentenceBytes: 65_536,
   addressBytes: 1024,
   versionBytes: 256,
   signalBytes: 64,
@@ -49,7 +50,10 @@ function textWithin(mostBytes: number) {
   });
 }
 
-const sentence = textWithin(BOUNDS.sentenceBytes);
+/** A longer one is cut, because older nodes do not cut what a runtime said. */
+const sentence = textWithin(BOUNDS.refusedSentenceBytes).transform((text) =>
+  cutToBytes(text, BOUNDS.sentenceBytes),
+);
 
 const resolvedTemplateSchema = z.object({
   group: nameSchema,
