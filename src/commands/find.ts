@@ -66,6 +66,11 @@ export function findNode({ nodes }: Pick<CommandDependencies, 'nodes'>, id: stri
   );
 }
 
+/** Checks that a node is known, or that its record is there and cannot be read. Throws DRV_NODE_UNKNOWN. */
+export function requireNode(needs: Pick<CommandDependencies, 'nodes'>, id: string): void {
+  if (!needs.nodes.setAside.has(id)) findNode(needs, id);
+}
+
 /** Returns the end of a message about an unknown name: the nearest name, or the command that lists all names. */
 export function suggest(typed: string, names: readonly string[], listCommand: string): string {
   const nearest = startingWith(typed, names) ?? nearestName(typed, names);

@@ -10,7 +10,7 @@ import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
 import { publicMessage } from '../model/public-message.js';
 import { unknownConfiguration, unknownInstance, unknownNode } from '../model/unknown.js';
-import { leftOfInstance } from '../store/left-of-record.js';
+import { setAsideOf } from '../store/left-of-record.js';
 import type { LookupReader } from '../store/lookup.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { explainConfiguration } from './configuration.js';
@@ -162,9 +162,7 @@ export class FactsExplainer implements Explainer {
 
   /** Ids of the instances whose records are set aside. */
   #unreadableOf(name: string): string[] {
-    return [...this.#options.instances.setAside]
-      .filter(([, { value }]) => leftOfInstance(value).configurationName === name)
-      .map(([id]) => id);
+    return [...setAsideOf(this.#options.instances.setAside, name)].map(([id]) => id);
   }
 
   #nodeRecord(nodeId: string): NodeRecord {

@@ -9,7 +9,7 @@ import { type InstanceRecord, type InstanceState, type InstanceStatus, isAtRest 
 import { randomInstanceId } from '../model/names.js';
 import { unknownConfiguration, unknownInstance, unreadableInstance } from '../model/unknown.js';
 import { configurationKey, instanceKey } from './keys.js';
-import { leftOfInstance } from './left-of-record.js';
+import { setAsideOf } from './left-of-record.js';
 import type { LookupReader } from './lookup.js';
 import type { MirrorReader } from './mirror.js';
 import { modify, type RecordSet, untilShown } from './modify.js';
@@ -265,10 +265,7 @@ export class InstanceWriter {
     let running = this.#underWay(name);
     for (const id of instancesByConfiguration.get(name))
       if (instances.get(id)?.value.desired.goal === 'run') running++;
-    for (const { value } of instances.setAside.values()) {
-      const left = leftOfInstance(value);
-      if (left.configurationName === name && left.goal === 'run') running++;
-    }
+    for (const [, { goal }] of setAsideOf(instances.setAside, name)) if (goal === 'run') running++;
     return running;
   }
 

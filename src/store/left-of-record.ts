@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { desiredSchema, type Goal, instanceRecordSchema, placementSchema } from '../model/instance.js';
 import { nameSchema } from '../model/names.js';
 import { type Drain, drainSchema } from '../model/node-drain.js';
+import type { SetAside } from './set-aside.js';
 
 /** Null: not readable, or not placed. */
 export interface LeftOfInstance {
@@ -43,6 +44,17 @@ const instanceSchema = z.object({
 export function leftOfInstance(value: unknown): LeftOfInstance {
   const { desired, ...left } = instanceSchema.parse(objectOf(value));
   return { ...left, goal: desired.goal };
+}
+
+/** Of the instances of a configuration, those whose records are set aside. */
+export function* setAsideOf(
+  setAside: ReadonlyMap<string, SetAside>,
+  configurationName: string,
+): Generator<[id: string, left: LeftOfInstance]> {
+  for (const [id, { value }] of setAside) {
+    const left = leftOfInstance(value);
+    if (left.configurationName === configurationName) yield [id, left];
+  }
 }
 
 /** What operators want of a node. */

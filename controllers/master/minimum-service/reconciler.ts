@@ -9,7 +9,7 @@ import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import { hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
-import { type LeftOfInstance, leftOfInstance } from '../../../src/store/left-of-record.js';
+import { type LeftOfInstance, setAsideOf } from '../../../src/store/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
@@ -139,11 +139,8 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
         node: this.#conditionOf(record),
       });
     }
-    for (const [id, { value }] of instances.setAside) {
-      const left = leftOfInstance(value);
-      if (left.configurationName === name)
-        counted.push({ ...OF_SET_ASIDE, id, goal: left.goal, node: this.#conditionOf(left) });
-    }
+    for (const [id, left] of setAsideOf(instances.setAside, name))
+      counted.push({ ...OF_SET_ASIDE, id, goal: left.goal, node: this.#conditionOf(left) });
     return counted;
   }
 

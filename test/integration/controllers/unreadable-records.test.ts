@@ -220,6 +220,18 @@ describe('another record that cannot be read', () => {
     expect(plane.describe()).toEqual(['lobby ONLINE - alpha:30000']);
   });
 
+  it('of a node that is away goes when the node is forgotten', async () => {
+    await service(1);
+    await alpha.wrapper.stop();
+    await restartMaster(() => spoil(store, nodeKey('alpha'), () => ({ nodeId: 'alpha' })));
+    await plane.master.nodeWriter.forget('alpha', { force: true });
+    await settle();
+    expect([await store.get(nodeKey('alpha')), plane.records()[0]?.placement ?? null]).toEqual([
+      undefined,
+      null,
+    ]);
+  });
+
   it('of a revision ends nothing that was made from it', async () => {
     const [id = ''] = await service(1);
     const { revision = '' } = plane.records()[0] ?? {};
