@@ -62,8 +62,10 @@ export class DesiredCopy {
     return this.#assignments.has(id) || this.#leftAlone.has(id);
   }
 
-  ids(): IterableIterator<string> {
-    return this.#assignments.keys();
+  /** Of every instance that `has` knows. */
+  *ids(): Generator<string> {
+    yield* this.#assignments.keys();
+    yield* this.#leftAlone;
   }
 
   /**

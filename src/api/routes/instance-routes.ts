@@ -15,6 +15,7 @@ import {
   instanceDetailsSchema,
 } from '../../operations/instance-details.js';
 import type { InstanceWriter, StateReport } from '../../store/instance-writes.js';
+import type { MirrorReader } from '../../store/mirror.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import { sendBytes } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
@@ -34,6 +35,7 @@ import {
 import type { InstanceView } from './instance-view.js';
 
 export interface InstanceNeeds extends InstanceDetailsNeeds {
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'setAside'>;
   readonly instanceWrites: Pick<InstanceWriter, 'create' | 'setLifecycle' | 'reportState' | 'remove'>;
   readonly streams: Pick<InstanceStreams, 'readLogs' | 'writeStdin'>;
 }
@@ -49,7 +51,7 @@ export function instanceRoutes({ dependencies, view }: InstanceRoutesOptions): r
     createRoute(dependencies),
     getRoute(view),
     detailsRoute(dependencies, view),
-    removeRoute(dependencies),
+    removeRoute(dependencies, view),
     logsRoute(dependencies, view),
     stateRoute(dependencies, view),
     lifecycleRoute(dependencies),
@@ -136,7 +138,7 @@ function detailsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
   });
 }
 
-function removeRoute({ instanceWrites }: InstanceNeeds): Route {
+function removeRoute({ instances, instanceWrites }: InstanceNeeds, view: InstanceView): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/instances/:id',
@@ -149,6 +151,8 @@ function removeRoute({ instanceWrites }: InstanceNeeds): Route {
     answers: { 200: { description: 'hidden at once, cleaned up by its node', schema: instanceMessage } },
     handle: async ({ params }) => {
       const { id } = params;
+      // One whose record cannot be read is not in the view, and this is the way to be rid of it.
+      if (!instances.setAside.has(id)) visible(view, id);
       await instanceWrites.remove(id);
       return { message: `instance ${id} is being removed`, instanceId: id };
     },
