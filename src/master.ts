@@ -42,6 +42,8 @@ export interface TemplateSource extends TreeServer {
   /** Keys of the storages that configurations may name, without `local`. */
   storages(): readonly string[];
   digest(group: string, name: string, storage: string): Promise<string | null>;
+  /** Why `digest` may soon have a newer answer, for a person; undefined: no look for one is under way. */
+  news(group: string, name: string, storage: string): string | undefined;
   onChange(listener: (group: string, name: string) => void): () => void;
 }
 
@@ -295,6 +297,7 @@ export class Master implements Part {
       sources: {
         ...state,
         templateDigest: (group, name, storage) => templates.digest(group, name, storage),
+        templateNews: (group, name, storage) => templates.news(group, name, storage),
         issueInstanceToken,
       },
       intake: new StatusIntake({

@@ -27,7 +27,7 @@ export class DesiredCopy {
   readonly #leftAlone = new Set<string>();
   #isConfirmed = false;
   #master: MasterAddress | undefined;
-  #listener: ((id: string) => void) | undefined;
+  readonly #listeners: ((id: string) => void)[] = [];
 
   constructor(disk: WriteBehind) {
     this.#disk = disk;
@@ -44,9 +44,9 @@ export class DesiredCopy {
     for (const master of masters.readable.values()) this.#master = master;
   }
 
-  /** Sets the one listener, which hears that the desired state of `id` changed. */
+  /** Adds a listener, which hears that the desired state of `id` changed. */
   onChange(listener: (id: string) => void): void {
-    this.#listener = listener;
+    this.#listeners.push(listener);
   }
 
   get(id: string): Desired | undefined {
@@ -129,8 +129,8 @@ export class DesiredCopy {
       this.#assignments.delete(id);
       this.#disk.put(ASSIGNMENTS + id, undefined);
     }
-    for (const { id } of put) this.#listener?.(id);
-    for (const id of drop) this.#listener?.(id);
+    for (const id of [...put.map((assignment) => assignment.id), ...drop])
+      for (const listener of this.#listeners) listener(id);
   }
 
   #collectRevisions(): void {

@@ -4,7 +4,7 @@
  * field table in controllers/README.md); all others read it.
  */
 import { z } from 'zod';
-import type { PortProtocol } from '../channel/protocol/messages.js';
+import { type PortProtocol, resolvedTemplateSchema } from '../channel/protocol/messages.js';
 import type { Clock } from '../loop/clock.js';
 import type { reasonSchema } from '../model/instance.js';
 import { instanceIdSchema, nameSchema } from '../model/names.js';
@@ -37,6 +37,16 @@ const readinessSchema = z.object({
   isReady: z.boolean(),
   /** Why it was not ready in time, in words. */
   problem: z.string().nullable(),
+});
+
+/** The last complete install of an instance that has templates. */
+const installedSchema = z.object({
+  /** The restart request that it answered. */
+  restartToken: z.int(),
+  /** What it was made from; each has a digest. */
+  templates: z.array(resolvedTemplateSchema).readonly(),
+  /** Why newer ones that the node knew of could not be had, for a person; null: there were none. */
+  behind: z.string().nullable(),
 });
 
 /** The fields that outlive the daemon. */
@@ -73,6 +83,8 @@ const keptSchema = z.object({
   readiness: readinessSchema.nullable().default(null),
   /** Number of the first line in its log that `run` wrote. Kept where readiness asks for a line. */
   logFrom: z.int().default(1),
+  /** Null before the first install, and without templates. */
+  installed: installedSchema.readonly().nullable().default(null),
 });
 
 type Kept = z.output<typeof keptSchema>;
@@ -85,6 +97,8 @@ export interface Problem {
   readonly message: string;
   readonly busyPort: number | null;
   readonly busyProtocol?: PortProtocol;
+  /** With `install-failed`: the tree that could not be fetched. */
+  readonly digest?: string;
 }
 
 /** The stop ladder under way. */
@@ -142,6 +156,7 @@ export function newHandle(
     hasEnded: false,
     readiness: null,
     logFrom: 1,
+    installed: null,
     upSince: null,
     notBefore: null,
     delayMs: 0,
@@ -272,6 +287,7 @@ function keptOf(handle: Handle): Kept {
     hasEnded: handle.hasEnded,
     readiness: handle.readiness,
     logFrom: handle.logFrom,
+    installed: handle.installed,
   };
 }
 

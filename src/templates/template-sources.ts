@@ -48,6 +48,11 @@ export class TemplateSources {
       : await stored.digest({ storage, group, name });
   }
 
+  /** See `StorageLibrary.news`. A local template has none: its digest is that of its files now. */
+  news(group: string, name: string, storage: string): string | undefined {
+    return storage === LOCAL_STORAGE ? undefined : this.#options.stored.news({ storage, group, name });
+  }
+
   /**
    * The tar stream of the tree that has this digest now, packed once for all callers at the same time. Throws
    * DRV_TEMPLATE_UNKNOWN when no tree has it.

@@ -111,7 +111,12 @@ async function sayToHub(state: MasterState, messages: readonly object[]): Promis
     clusterName: 'test',
     master: { nodeId: 'master', address: '10.0.0.1', port: 6000, apiPort: 7000 },
     nodes: state.nodeRecords,
-    sources: { ...state, templateDigest: async () => null, issueInstanceToken: () => 'token' },
+    sources: {
+      ...state,
+      templateDigest: async () => null,
+      templateNews: () => undefined,
+      issueInstanceToken: () => 'token',
+    },
     intake: intakeOf(state),
     beats: new BeatBook(clock),
     services: new Map(),

@@ -26,6 +26,8 @@ export interface FeedSources {
   readonly revisions: MirrorReader<Configuration>;
   /** The digest of a template now, or null when there is no such template. Throws why there cannot be one (yet). */
   templateDigest(group: string, name: string, storage: string): Promise<string | null>;
+  /** Why a newer digest may come soon; undefined: this one is the newest. Asked after `templateDigest`. */
+  templateNews(group: string, name: string, storage: string): string | undefined;
   /** Token with which the instance may PUT its own state. */
   issueInstanceToken(instanceId: string, createdAt: number): string;
 }
@@ -221,8 +223,11 @@ export class NodeFeed {
     name: string,
     storage: string,
   ): Promise<Pick<ResolvedTemplate, 'digest' | 'problem'>> {
+    const { sources } = this.#options;
     try {
-      return { digest: await this.#options.sources.templateDigest(group, name, storage) };
+      const digest = await sources.templateDigest(group, name, storage);
+      const news = digest === null ? undefined : sources.templateNews(group, name, storage);
+      return { digest, ...(news !== undefined && { problem: news }) };
     } catch (error) {
       const isSaid = SAID_ELSEWHERE.some((code) => DroverError.is(error, code));
       if (!this.#isClosed && !isSaid)

@@ -55,13 +55,16 @@ const sentence = textWithin(BOUNDS.refusedSentenceBytes).transform((text) =>
   cutToBytes(text, BOUNDS.sentenceBytes),
 );
 
-const resolvedTemplateSchema = z.object({
+export const resolvedTemplateSchema = z.object({
   group: nameSchema,
   name: nameSchema,
   priority: z.int(),
   /** The tree to install, or null while the master has no such template. */
   digest: z.string().nullable(),
-  /** Why there is no digest, for a person. Absent when there is no such directory. */
+  /**
+   * Why there is no digest, or why a newer one may come soon, for a person. Absent when there is no such directory, and
+   * when the digest is the newest.
+   */
   problem: z.string().optional(),
 });
 

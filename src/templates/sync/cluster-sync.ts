@@ -24,6 +24,8 @@ export interface ClusterSyncOptions {
     groups(): ReadonlyMap<string, readonly string[]>;
     /** Throws the reason why there is no digest. */
     digest(group: string, name: string, storage: string): Promise<string | null>;
+    /** Why `digest` may soon have a newer answer; undefined: it is the newest. */
+    news(group: string, name: string, storage: string): string | undefined;
   };
   /** The master's copies of templates from storages. */
   readonly stored: {
@@ -101,7 +103,10 @@ export class ClusterSync implements Part {
   async #digestOf({ group, name, storage }: StoredTemplate, run: SyncRun): Promise<string | null> {
     const { templates, logger } = this.#options;
     try {
-      return await templates.digest(group, name, storage);
+      const digest = await templates.digest(group, name, storage);
+      const news = templates.news(group, name, storage);
+      if (news === undefined) return digest;
+      throw new DroverError('DRV_TEMPLATE_PENDING', news);
     } catch (error) {
       if (this.#stopped.signal.aborted) return null;
       const reason = messageOf(error);

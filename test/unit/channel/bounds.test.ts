@@ -296,7 +296,12 @@ describe('the master', () => {
       clusterName: 'test',
       master: { nodeId: 'master', address: '10.0.0.1', port: 6000, apiPort: 7000 },
       nodes: state.nodeRecords,
-      sources: { ...state, templateDigest: async () => null, issueInstanceToken: () => 'token' },
+      sources: {
+        ...state,
+        templateDigest: async () => null,
+        templateNews: () => undefined,
+        issueInstanceToken: () => 'token',
+      },
       intake: new StatusIntake({
         records: state.instanceRecords,
         metrics: new Metrics(),
