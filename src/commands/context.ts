@@ -44,7 +44,7 @@ export type CommandDependencies = ClusterStatusNeeds &
     readonly keys: Records<ApiKeyRecord>;
     readonly instanceWrites: Pick<InstanceWriter, 'create' | 'setLifecycle' | 'remove'>;
     readonly streams: Pick<InstanceStreams, 'readLogs' | 'writeStdin'>;
-    readonly templates: Pick<LocalTemplates, 'groups'>;
+    readonly templates: Pick<LocalTemplates, 'groups' | 'rescan'>;
     readonly templateSync: Pick<MasterTemplates, 'fromStorage' | 'toCluster' | 'latestSync'>;
     readonly explainer: Explainer;
     readonly extensions: Pick<ExtensionRegistry, 'list' | 'commands'>;

@@ -35,6 +35,11 @@ export class TemplateSources {
     return this.#options.local.groups();
   }
 
+  /** See `TemplateLibrary.rescan`. */
+  rescan(): Promise<void> {
+    return this.#options.local.rescan();
+  }
+
   /** Keys of the storages, without `local`. */
   storages(): readonly string[] {
     return this.#options.providers.keys();

@@ -61,7 +61,7 @@ export class StorageCopy {
   constructor(options: StorageCopyOptions) {
     this.#options = options;
     this.#place = { root: options.directory, label: storedLabel(options.template) };
-    this.#tree = new TreeDigest(this.#place, options.clock, () => undefined);
+    this.#tree = new TreeDigest({ place: this.#place, clock: options.clock });
   }
 
   /** Where the tree is. */

@@ -21,6 +21,8 @@ import { SyncRun } from './sync-run.js';
 
 export interface ClusterSyncOptions {
   readonly templates: {
+    /** Resolves when `groups` shows every directory that was there before the call. */
+    rescan(): Promise<void>;
     groups(): ReadonlyMap<string, readonly string[]>;
     /** Throws the reason why there is no digest. */
     digest(group: string, name: string, storage: string): Promise<string | null>;
@@ -72,8 +74,9 @@ export class ClusterSync implements Part {
 
   /** See `TemplateSync.toCluster`. Answers at once; the run says how it goes. Throws DRV_REQUEST_INVALID. */
   async toCluster(pattern: string): Promise<SyncRun> {
-    const { stored, nodes, clock, logger } = this.#options;
+    const { templates: known, stored, nodes, clock, logger } = this.#options;
     const isMeant = matcherOf(pattern);
+    await known.rescan();
     stored.refresh(isMeant);
     const found = [...this.#local(), ...stored.copied()].filter(isMeant);
     const templates = [...new Set(found.map(({ group, name }) => `${group}/${name}`))].sort();

@@ -32,6 +32,7 @@ async function* results(...given: readonly TreeResult[]): AsyncGenerator<TreeRes
 function sync(options: Partial<ClusterSyncOptions> = {}): ClusterSync {
   return new ClusterSync({
     templates: {
+      rescan: async () => {},
       groups: () => GROUPS,
       digest: async (...template) => digestOf(...template),
       news: () => undefined,
@@ -116,6 +117,7 @@ describe('the master half of a sync', () => {
     const told: string[] = [];
     const cluster = sync({
       templates: {
+        rescan: async () => {},
         groups: () => GROUPS,
         digest: () => waiting.then(() => 'd'.repeat(64)),
         news: () => undefined,
@@ -140,6 +142,7 @@ describe('the master half of a sync', () => {
     const told: string[] = [];
     const cluster = sync({
       templates: {
+        rescan: async () => {},
         groups: () => GROUPS,
         digest: async (group, name) => {
           if (name === 'arena') throw new DroverError('DRV_TEMPLATE_UNSAFE', 'arena holds a link');

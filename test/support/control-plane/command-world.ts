@@ -176,6 +176,7 @@ export class CommandWorld {
         },
       },
       templates: {
+        rescan: async () => undefined,
         groups: () => this.groups,
       },
       templateSync: {
