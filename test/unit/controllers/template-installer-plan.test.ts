@@ -142,6 +142,7 @@ describe('the plan of the template installer', () => {
     expect(decide(away)).toEqual(['note missing games/a']);
     expect(decide({ ...away, handle: noted })).toEqual([]);
     expect(decide({ ...away, handle: noted, isMasterConnected: true })).toEqual(['fetch digest-a']);
+    expect(decide({ ...away, missingDigests: [] })).toEqual(['install']);
   });
 
   it('does not wait after a failed fetch when the tree has come another way, or is not wanted any more', () => {
