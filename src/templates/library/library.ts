@@ -107,7 +107,7 @@ export class TemplateLibrary implements Part {
     for (const timer of this.#looks.values()) timer.cancel();
     this.#looks.clear();
     await this.#names.stop();
-    await this.#contents.stop();
+    this.#contents.stop();
     await this.#rounds;
   }
 
