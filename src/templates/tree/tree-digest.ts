@@ -7,11 +7,12 @@ import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../loop/clock.js';
 import { messageOf } from '../../model/errors.js';
-import { digestTree } from './digest.js';
+import { digestOf, type HashedItem, hashTree, type KnownHashes } from './digest.js';
 import { systemCodeOf } from './system-error.js';
 import {
   lastChangeOf,
   readSteadily,
+  type StatFacts,
   signatureOf,
   type TreeEntry,
   type TreePlace,
@@ -23,6 +24,12 @@ import {
 const TRUST_MS = 1000;
 /** Times of files are coarse: a tree that changed this shortly before it was read may change again unseen. */
 const UNSETTLED_MS = 2000;
+
+/**
+ * The hashes of files from this size on are kept, so that an edit beside them does not have them read again. There are
+ * few such files.
+ */
+const LARGE_BYTES = 256 * 1024;
 
 /** A digest, or the error that prevented one. `null`: there is no such tree. */
 type Finding = { readonly digest: string | null } | { readonly error: unknown };
@@ -52,6 +59,7 @@ export class TreeDigest {
   /** How long the last answer holds, on the monotonic clock. */
   #heldUntil = Number.NEGATIVE_INFINITY;
   #signature: string | null = null;
+  #large: KnownHashes = new Map();
   #directories: ReadonlyMap<string, bigint> = new Map();
   #running: Look | null = null;
   #lookMs = 0;
@@ -153,11 +161,28 @@ export class TreeDigest {
     const last = this.last;
     if (last !== null && signature === this.#signature) return last;
     const readAt = clock.now();
-    const digest = await digestTree(place, entries, signal);
-    const isSettled = Math.abs(readAt - lastChangeOf(entries)) > UNSETTLED_MS;
-    this.#signature = isSettled ? signature : null;
-    return digest;
+    const items = await hashTree(place, entries, signal, this.#large);
+    const isSettled = (some: readonly TreeEntry[]): boolean =>
+      Math.abs(readAt - lastChangeOf(some)) > UNSETTLED_MS;
+    this.#signature = isSettled(entries) ? signature : null;
+    this.#large = largeOf(entries, items, isSettled);
+    return await digestOf(items);
   }
+}
+
+/** `items`: those of `entries`, in the same order. */
+function largeOf(
+  entries: readonly TreeEntry[],
+  items: readonly HashedItem[],
+  isSettled: (some: readonly TreeEntry[]) => boolean,
+): KnownHashes {
+  const large = new Map<string, { stat: StatFacts; hash: Buffer }>();
+  for (const [index, entry] of entries.entries()) {
+    const hash = items[index]?.hash;
+    if (hash !== undefined && entry.size >= LARGE_BYTES && isSettled([entry]))
+      large.set(entry.path, { stat: entry.stat, hash });
+  }
+  return large;
 }
 
 function directoriesOf(root: string, inode: bigint, entries: readonly TreeEntry[]): Map<string, bigint> {

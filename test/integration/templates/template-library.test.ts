@@ -188,6 +188,25 @@ describe('the digest', () => {
     expect(bytesRead() - before).toBeLessThan(1.5 * sizeBytes);
   });
 
+  it('reads a large file again only when that file has changed', async () => {
+    const sizeBytes = 16 * 1024 * 1024;
+    write('g/a', { big: Buffer.alloc(sizeBytes, 'x'), 'd/small': 'one' });
+    await startLibrary();
+    const first = await digestOf('g/a');
+    write('g/a', { 'd/small': 'two' });
+    await clock.advance(1000);
+    const before = bytesRead();
+    const second = await digestOf('g/a');
+    expect(second).not.toBe(first);
+    expect(bytesRead() - before).toBeLessThan(0.5 * sizeBytes);
+    write('g/a', { big: Buffer.alloc(sizeBytes, 'y') });
+    await clock.advance(1000);
+    const third = await digestOf('g/a');
+    expect(third).not.toBe(second);
+    write('g/b', { big: Buffer.alloc(sizeBytes, 'y'), 'd/small': 'two' });
+    expect(await digestOf('g/b')).toBe(third);
+  });
+
   it('sees an edit that leaves size and times as they were', async () => {
     write('g/a', { f: 'one' });
     const path = join(directory, 'g/a/f');
