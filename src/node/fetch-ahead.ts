@@ -60,17 +60,20 @@ export class FetchAhead {
     await this.#fetching;
   }
 
+  /** Without a connection the digests stay due: `connected` comes back to them. */
   #beginSoon(): void {
-    if (this.#isStopped || this.#due.size === 0 || this.#fetching !== undefined) return;
-    this.#begin ??= this.#options.clock.setTimer(BEGIN_AFTER_MS, () => {
+    const { clock, isConnected } = this.#options;
+    if (this.#isStopped || this.#due.size === 0 || this.#fetching !== undefined || !isConnected()) return;
+    this.#begin ??= clock.setTimer(BEGIN_AFTER_MS, () => {
       this.#begin = undefined;
       this.#fetching = this.#fetchDue().finally(() => {
         this.#fetching = undefined;
+        // For what came when the last fetch had just ended.
+        this.#beginSoon();
       });
     });
   }
 
-  /** Without a connection the digests stay due: `connected` comes back to them. */
   async #fetchDue(): Promise<void> {
     const { isCached, isConnected, fetch } = this.#options;
     for (const digest of this.#due) {
@@ -85,6 +88,8 @@ export class FetchAhead {
 
   #retryLater(digest: string): void {
     if (this.#isStopped) return;
+    // It was perhaps named again while it was fetched.
+    this.#due.delete(digest);
     const timer = this.#options.clock.setTimer(this.#backoff.next(digest), () => {
       this.#failed.delete(digest);
       if (this.#isWanted(digest)) this.#due.add(digest);
