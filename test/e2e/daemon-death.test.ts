@@ -48,6 +48,24 @@ it('leaves instances and their logs alone when the daemon is killed, and adopts 
   }
 });
 
+it.each(['master', 'node'])(
+  'ends when another process opens its %s store, and leaves the instances alone',
+  async (name) => {
+    world.configure('counting', { command: COUNTING });
+    await world.start();
+    const before = await world.untilOnline('counting', 1);
+    const other = await openStore({ directory: join(world.paths.store, name) });
+    expect(await world.daemon.ended).toEqual({ code: 1, signal: null });
+    expect(world.daemon.stderr).toBe(
+      `drover: another Drover has opened the store ${join(world.paths.store, name, 'store.mdb')}; ` +
+        'this one writes nothing any more; instances go on under the other one\n',
+    );
+    await other.close();
+    await world.start();
+    expect(pidsOf(await world.untilOnline('counting', 1))).toEqual(pidsOf(before));
+  },
+);
+
 it('replaces instances in place when their owner is killed, with and without the daemon', async () => {
   world.configure('counting', { command: COUNTING, minimumServiceCount: 3 });
   await world.start();

@@ -47,8 +47,14 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 /** Starts a process that takes the lock; its one line. */
-async function holder(): Promise<{ child: ChildProcess; line: string }> {
-  const child = spawn(process.execPath, [PROGRAM, root], { stdio: ['pipe', 'pipe', 'inherit'] });
+async function holder(
+  option = '',
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<{ child: ChildProcess; line: string }> {
+  const child = spawn(process.execPath, [PROGRAM, root, option], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env,
+  });
   children.push(child);
   for await (const line of createInterface({ input: child.stdout })) return { child, line };
   throw new Error('the program ended without a line');
@@ -162,16 +168,16 @@ describe('the lock of a root', () => {
       code: 'DRV_NODE_ROOT_LOCKED',
       message: `another Drover (pid ${process.pid}) already runs in ${root}`,
     });
-    await lock.release();
-    await lock.release();
-    expect(await readdir(paths.data)).not.toContain('lock');
-    await (await acquireRootLock(paths)).release();
+    lock.release();
+    lock.release();
+    expect(await readFile(paths.lockFile, 'utf8')).toBe('');
+    (await acquireRootLock(paths)).release();
   });
 
   test('does not concern another root', async () => {
     const locks = [await acquireRootLock(await prepareRoot(root))];
     locks.push(await acquireRootLock(await prepareRoot(join(parent, 'other'))));
-    for (const lock of locks) await lock.release();
+    for (const lock of locks) lock.release();
   });
 
   test('of a process that was killed is free at once', async () => {
@@ -183,36 +189,57 @@ describe('the lock of a root', () => {
     );
     await kill(child);
     expect(JSON.parse(await readFile(paths.lockFile, 'utf8'))).toMatchObject({ pid: child.pid });
-    await (await acquireRootLock(paths)).release();
+    (await acquireRootLock(paths)).release();
   });
 
-  test('is not given while the file names a live process, even when the name is free', async () => {
+  test('is not given while version 0.1.0, which only writes the file, runs', async () => {
     const paths = await prepareRoot(root);
-    const lock = await acquireRootLock(paths);
-    const mine = JSON.parse(await readFile(paths.lockFile, 'utf8'));
-    await lock.release();
+    (await acquireRootLock(paths)).release();
     const stat = await readFile('/proc/1/stat', 'utf8');
     const startTime = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
-    await writeFile(paths.lockFile, JSON.stringify({ ...mine, pid: 1, startTime }));
+    const bootId = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
+    const first = { pid: 1, startTime, bootId };
+    await writeFile(paths.lockFile, JSON.stringify(first));
     await expect(acquireRootLock(paths)).rejects.toThrow('another Drover (pid 1) already runs');
     // The same pid of another time, or of another boot, is another process.
     for (const other of [{ startTime: startTime + 1 }, { startTime, bootId: 'another' }]) {
-      await writeFile(paths.lockFile, JSON.stringify({ ...mine, pid: 1, ...other }));
-      await (await acquireRootLock(paths)).release();
+      await writeFile(paths.lockFile, JSON.stringify({ ...first, ...other }));
+      (await acquireRootLock(paths)).release();
     }
   });
 
-  test('is taken whatever stands in the file', async () => {
+  test('is free when whoever wrote the file is gone, whatever stands in it', async () => {
     const paths = await prepareRoot(root);
-    for (const text of ['', '{', '[]', 'null']) {
+    const lock = await acquireRootLock(paths);
+    const mine = await readFile(paths.lockFile, 'utf8');
+    lock.release();
+    for (const text of [mine, '', '{', '[]', 'null']) {
       await writeFile(paths.lockFile, text);
-      await (await acquireRootLock(paths)).release();
+      (await acquireRootLock(paths)).release();
     }
+  });
+
+  test('is not held on by a child that outlives its holder', async () => {
+    const { child, line } = await holder('--child');
+    const childPid = Number(/^held, child (\d+)$/.exec(line)?.[1]);
+    try {
+      await kill(child);
+      (await acquireRootLock(await prepareRoot(root))).release();
+      process.kill(childPid, 0);
+    } finally {
+      process.kill(childPid, 'SIGKILL');
+    }
+  });
+
+  test('cannot be had without the program flock, which is said', async () => {
+    const paths = await prepareRoot(root);
+    const { line } = await holder(undefined, { PATH: parent });
+    expect(line).toBe(`${paths.lockFile} cannot be locked: the program flock is missing; install util-linux`);
   });
 
   test('goes to exactly one of ten processes that race for it', async () => {
     const paths = await prepareRoot(root);
-    const lines = (await Promise.all(Array.from({ length: 10 }, holder))).map(({ line }) => line);
+    const lines = (await Promise.all(Array.from({ length: 10 }, () => holder()))).map(({ line }) => line);
     expect(lines.filter((line) => line === 'held')).toHaveLength(1);
     expect(lines.filter((line) => /^another Drover( \(pid \d+\))? already runs in /.test(line))).toHaveLength(
       9,
