@@ -10,8 +10,14 @@ import { describeWelcome } from './welcome.js';
 /** How long the start waits for the declared instances before it prints what runs. */
 const STANDING_WAIT_MS = 5000;
 
+export interface StartOptions {
+  readonly root: string;
+  readonly version: string;
+  readonly acceptOlder: boolean;
+}
+
 /** Returns when the node is up; signals end it. Throws DroverErrors with one clear line. */
-export async function start(root: string, version: string): Promise<void> {
+export async function start({ root, version, acceptOlder }: StartOptions): Promise<void> {
   const visible = hideEnvironment();
   const { stdout: output } = process;
   const prompt = canPrompt(process.env.TERM)
@@ -33,6 +39,7 @@ export async function start(root: string, version: string): Promise<void> {
       stop,
       fail: (line) => signals.fail(line),
       fenced,
+      acceptOlder,
       faults,
     }),
   );

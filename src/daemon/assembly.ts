@@ -13,6 +13,7 @@ import { openStore } from '../store/lmdb/open.js';
 import type { Store } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
+import type { OlderMaster } from '../wrapper.js';
 
 /** What every part of a node gets. */
 export interface Shared {
@@ -34,6 +35,7 @@ export interface Assembly {
   readonly fail: (reason: string) => void;
   /** Ends the process at once: another daemon has the store. */
   readonly fenced: (error: DroverError) => void;
+  readonly older: OlderMaster;
 }
 
 /** Opens one of the node's two stores. It is closed when the node stops. */

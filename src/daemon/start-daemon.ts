@@ -44,6 +44,8 @@ export interface DaemonOptions {
    * instances from then on.
    */
   readonly fenced: (error: DroverError) => void;
+  /** The first master that this node hears from may have an older store than it has seen, such as a restored one. */
+  readonly acceptOlder?: boolean;
   /** Learns which code belongs to extensions, so that the process can attribute an uncaught error to one. */
   readonly faults?: ExtensionFaults;
 }
@@ -60,7 +62,7 @@ export async function startDaemon(options: DaemonOptions): Promise<StartedNode> 
 }
 
 async function startParts(
-  { root, version, terminal, stop, fail, fenced, faults }: DaemonOptions,
+  { root, version, terminal, stop, fail, fenced, acceptOlder = false, faults }: DaemonOptions,
   running: RunningParts,
 ): Promise<StartedNode> {
   const paths = await prepareRoot(root);
@@ -95,6 +97,7 @@ async function startParts(
       logger.error(`Drover ends: ${reason}`);
       fail(reason);
     },
+    older: { isAccepted: acceptOlder },
     fenced: (error) => {
       log.closeTerminal();
       logger.error({ code: error.code }, `Drover ends: ${error.message}`);

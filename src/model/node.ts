@@ -1,8 +1,7 @@
 /** Nodes: what a node says of itself when it joins, what the master keeps of it, and the settings in `config.json`. */
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { addressSchema } from './address.js';
-import { nameSchema, runAsSchema } from './names.js';
+import { addressSchema, nameSchema, runAsSchema } from './names.js';
 import { drainSchema } from './node-drain.js';
 
 /** A runtime, and whether the node can use it. */

@@ -1,7 +1,6 @@
 /** Chooses the interface that a node listens on. */
 import { lookup } from 'node:dns/promises';
-import { isIP, isIPv6 } from 'node:net';
-import { isLocalhost, isLoopbackIp } from '../../model/address.js';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 import { DroverError } from '../../model/errors.js';
 import type { NodeConfiguration } from '../../model/node.js';
 import { systemReason } from '../../model/public-message.js';
@@ -9,6 +8,11 @@ import { systemReason } from '../../model/public-message.js';
 /** Resolves a host name to its IP addresses; throws when it has none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+/** Names that mean loopback everywhere, whatever a resolver says. */
+const LOCALHOST = /(?:^|\.)localhost\.?$/i;
 /** What resolvers answer for localhost. Not 127.0.1.1, to which Debian resolves the machine's own name. */
 const LOCALHOST_IPS: readonly string[] = ['127.0.0.1', '::1'];
 
@@ -25,8 +29,14 @@ export async function bindAddressOf(
     return bindAddress;
   }
   const ips = await ipsOf('address', address, resolve);
-  if (isIP(address) !== 0) return isLoopbackIp(address) ? address : isIPv6(address) ? '::' : '0.0.0.0';
+  if (isIP(address) !== 0) return listenIp(address);
   return ips.every((ip) => LOCALHOST_IPS.includes(ip)) ? '127.0.0.1' : '0.0.0.0';
+}
+
+function listenIp(ip: string): string {
+  const family = isIPv6(ip) ? 'ipv6' : 'ipv4';
+  if (LOOPBACK.check(ip, family)) return ip;
+  return family === 'ipv6' ? '::' : '0.0.0.0';
 }
 
 async function ipsOf(
@@ -35,7 +45,7 @@ async function ipsOf(
   resolve: Resolve,
 ): Promise<readonly string[]> {
   if (isIP(host) !== 0) return [host];
-  if (isLocalhost(host)) return LOCALHOST_IPS;
+  if (LOCALHOST.test(host)) return LOCALHOST_IPS;
   try {
     return await resolve(host);
   } catch (error) {

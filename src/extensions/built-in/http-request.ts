@@ -5,8 +5,34 @@
 import { lookup } from 'node:dns';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { LookupFunction } from 'node:net';
-import { isPrivateIp } from '../../model/address.js';
+import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
+
+/** Networks that are not the public internet: this machine, local ones, and those for special use. */
+const PRIVATE = new BlockList();
+const PRIVATE_IPV4: readonly (readonly [string, number])[] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['224.0.0.0', 3],
+];
+/** The last three carry an IPv4 address, or a local one, inside. */
+const PRIVATE_IPV6: readonly (readonly [string, number])[] = [
+  ['::', 127],
+  ['fc00::', 7],
+  ['fe80::', 9],
+  ['ff00::', 8],
+  ['64:ff9b::', 32],
+  ['2001::', 32],
+  ['2002::', 16],
+];
+for (const [network, prefix] of PRIVATE_IPV4) PRIVATE.addSubnet(network, prefix, 'ipv4');
+for (const [network, prefix] of PRIVATE_IPV6) PRIVATE.addSubnet(network, prefix, 'ipv6');
 
 /** The request was not sent, because it would have gone to this address. */
 export class PrivateAddress extends Error {
@@ -49,3 +75,8 @@ const lookupPublic: LookupFunction = (name, options, callback) => {
     else callback(null, first.address, first.family);
   });
 };
+
+/** True for an IP address that is not of the public internet, however it is written. */
+function isPrivateIp(ip: string): boolean {
+  return isIP(ip) !== 0 && PRIVATE.check(ip, isIPv6(ip) ? 'ipv6' : 'ipv4');
+}

@@ -174,7 +174,7 @@ function explain(error: unknown, file: string): DroverError {
     });
   return new DroverError(
     'DRV_STORE_CORRUPT',
-    `the store ${file} is damaged: ${messageOf(error)}. Nothing was changed. Restore the file from a backup, or move its directory away to start empty`,
+    `the store ${file} is damaged: ${messageOf(error)}. Nothing was changed. Restore the file from a backup, or move its directory away to start empty; then start with --accept-older`,
     { cause: error },
   );
 }

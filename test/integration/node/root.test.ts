@@ -18,7 +18,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { prepareRoot } from '../../../src/node/root.js';
+import { prepareRoot, type RootPaths } from '../../../src/node/root.js';
 import { acquireRootLock } from '../../../src/node/root-lock.js';
 import { REPOSITORY } from '../../support/repository-root.js';
 
@@ -27,16 +27,19 @@ const PROGRAM = join(REPOSITORY, 'build/test/support/daemon/root-holder.js');
 let parent: string;
 let root: string;
 let children: ChildProcess[];
+/** Short directories under /tmp. */
+let made: Set<string>;
 
 beforeEach(async () => {
   parent = await realpath(mkdtempSync(join(tmpdir(), 'drover-root-')));
   root = join(parent, 'node');
   children = [];
+  made = new Set();
 });
 
 afterEach(async () => {
   for (const child of children) await kill(child);
-  await rm(parent, { recursive: true, force: true });
+  for (const directory of [parent, ...made]) await rm(directory, { recursive: true, force: true });
 });
 
 async function kill(child: ChildProcess): Promise<void> {
@@ -58,6 +61,13 @@ async function holder(
   children.push(child);
   for await (const line of createInterface({ input: child.stdout })) return { child, line };
   throw new Error('the program ended without a line');
+}
+
+/** A root whose path is too long for sockets. */
+async function far(): Promise<RootPaths> {
+  const paths = await prepareRoot(join(await long(parent), 'node'));
+  made.add(paths.sockets);
+  return paths;
 }
 
 describe('a root', () => {
@@ -91,15 +101,58 @@ describe('a root', () => {
     expect((await prepareRoot(root)).rootId).not.toBe(rootId);
   });
 
-  test('with a long path has its sockets in a short private directory', async () => {
-    const paths = await prepareRoot(join(await long(parent), 'node'));
-    try {
-      expect(paths.sockets).toBe(`/tmp/drover-${paths.rootId}`);
-      expect(statSync(paths.sockets).mode & 0o777).toBe(0o700);
-    } finally {
-      await rm(paths.sockets, { recursive: true });
-    }
+  test('has a key for its locks that stays, and that nobody else knows', async () => {
+    const [one, other] = await Promise.all([prepareRoot(root), prepareRoot(root)]);
+    expect(one.lockKey).toMatch(/^[0-9a-f]{24}$/);
+    expect(other.lockKey).toBe(one.lockKey);
+    expect((await prepareRoot(root)).lockKey).toBe(one.lockKey);
+    expect((await prepareRoot(join(parent, 'other'))).lockKey).not.toBe(one.lockKey);
+    expect(statSync(join(one.data, 'lock.key')).mode & 0o777).toBe(0o600);
+    await writeFile(join(one.data, 'lock.key'), '');
+    await expect(prepareRoot(root)).rejects.toThrow(/lock\.key cannot be used: it holds no key/);
   });
+
+  test('with a long path has its sockets in a short private directory, which stays the same', async () => {
+    const { sockets } = await far();
+    expect(sockets).toMatch(/^\/tmp\/drover-\w{6}$/);
+    expect(statSync(sockets).mode & 0o777).toBe(0o700);
+    expect((await far()).sockets).toBe(sockets);
+    await rm(sockets, { recursive: true });
+    expect((await far()).sockets).toBe(sockets);
+    expect(statSync(sockets).mode & 0o777).toBe(0o700);
+  });
+
+  test('with a long path keeps the directory of version 0.1.0, when that is its own', async () => {
+    const { data, rootId } = await far();
+    await rm(join(data, 'short-sockets'));
+    const former = `/tmp/drover-${rootId}`;
+    await mkdir(former, { mode: 0o700 });
+    made.add(former);
+    expect((await far()).sockets).toBe(former);
+  });
+
+  test.runIf(userInfo().uid === 0)(
+    'with a long path leaves alone what another user put in its place',
+    async () => {
+      const { sockets: first } = await far();
+      await chown(first, 12345, 12345);
+      const { sockets: second, data } = await far();
+      expect(second).not.toBe(first);
+      // A link would lead into what somebody else chose.
+      await rm(second, { recursive: true });
+      await symlink(parent, second);
+      const { sockets: third } = await far();
+      expect([first, second]).not.toContain(third);
+      await rm(join(data, 'short-sockets'));
+      const { rootId } = await far();
+      const former = `/tmp/drover-${rootId}`;
+      await rm(join(data, 'short-sockets'));
+      await mkdir(former, { mode: 0o700 });
+      made.add(former);
+      await chown(former, 12345, 12345);
+      expect((await far()).sockets).not.toBe(former);
+    },
+  );
 
   test('that is a file is refused', async () => {
     await writeFile(root, '');

@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { InstanceInfo } from '../../../src/model/instance.js';
 import { checkPort } from '../../../src/runtime/ports.js';
-import { identityOf } from '../../../src/runtime/socket-path.js';
 import { until } from '../until.js';
 import type { DaemonWorld } from './daemon.js';
 
@@ -56,7 +55,7 @@ export async function expectNothingLeft(world: DaemonWorld, ports: readonly numb
     expect(await processes.sessionOwners(), 'owners of sessions').toEqual({ sessionOwners: [], shells: [] });
   });
   const sockets = readFileSync('/proc/net/unix', 'latin1');
-  expect(sockets, 'lock of the owner').not.toContain(identityOf(paths.sockets));
+  expect(sockets, 'lock of the owner').not.toContain(paths.lockKey);
   expect(readFileSync(paths.lockFile, 'utf8'), 'holder of the lock').toBe('');
   const left = readdirSync(paths.sockets, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory() && !entry.name.endsWith('.log'))
