@@ -180,7 +180,7 @@ export class ApiServer implements Part {
    */
   async start(): Promise<void> {
     const { configuration } = this.#options.dependencies;
-    const host = bindAddressOf(configuration);
+    const host = await bindAddressOf(configuration);
     try {
       await this.#server.listen({ host, port: configuration.apiPort });
     } catch (error) {

@@ -58,7 +58,7 @@ export function connectionTo(master: Master): MasterConnection {
 }
 
 export async function startWrapper(assembly: Assembly, connection: MasterConnection): Promise<Wrapper> {
-  const { paths, configuration, version, shared, extensions, running } = assembly;
+  const { paths, configuration, version, shared, extensions, running, older } = assembly;
   const { nodeId, clusterName, address } = configuration;
   const { logger, clock } = shared;
   const store = await openNodeStore(assembly, 'node');
@@ -92,6 +92,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
       addedVariables: (instance) => extensions.variables(instance),
     }),
     ...connection,
+    older,
     store,
   });
   await running.start(wrapper);
@@ -106,6 +107,7 @@ function keptRuntimes({ paths, configuration, shared }: Assembly, groups: RunGro
     ...shared,
     rootId: paths.rootId,
     socketDirectory: paths.sockets,
+    lockKey: paths.lockKey,
     sessionsDirectory: join(paths.data, 'sessions'),
     logsDirectory: paths.instanceLogs,
     segmentBytes: configuration.instanceLogs.segmentMB * MB,

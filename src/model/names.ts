@@ -1,8 +1,9 @@
 /**
- * The patterns of names and ids that become part of a path, a key, a label or a command line. A name that matches can
- * be joined to a directory without escaping it.
+ * The patterns of names and ids that become part of a path, a key, a label or a command line, and of addresses. A name
+ * that matches can be joined to a directory without escaping it.
  */
 import { randomInt } from 'node:crypto';
+import { isIP } from 'node:net';
 import { z } from 'zod';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -37,6 +38,26 @@ export function parseUserIds(text: string): UserIds | undefined {
   const [, uid, gid] = USER_IDS.exec(text) ?? [];
   const ids = { uid: Number(uid), gid: Number(gid) };
   return ids.uid <= LARGEST_USER_ID && ids.gid <= LARGEST_USER_ID ? ids : undefined;
+}
+
+/** Underscores are no part of host names, but names of containers have them. */
+const HOST_LABEL = /^[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$/;
+const MOST_HOST_CHARS = 253;
+
+/** An IP address or a host name. */
+export const addressSchema = z
+  .string()
+  .min(1)
+  .refine((text) => text === '' || isIP(text) !== 0 || isHostName(text), {
+    error: 'must be an IP address or a host name, without scheme, port or brackets',
+  });
+
+/** The form alone; says nothing about whether the name resolves. */
+function isHostName(text: string): boolean {
+  const labels = text.replace(/\.$/, '').split('.');
+  // A last label of digits is an IP address that is wrong: systems read 10.0.0 as 10.0.0.0.
+  const isNumeric = /^(?:\d+|0x[0-9a-f]*)$/i.test(labels.at(-1) ?? '');
+  return text.length <= MOST_HOST_CHARS && !isNumeric && labels.every((label) => HOST_LABEL.test(label));
 }
 
 /** True when `id` has the form of an instance id: 6 characters of `[a-z0-9]`. Check before any use in a path. */

@@ -10,6 +10,7 @@ import type { WriteBehind } from './write-behind.js';
 const ASSIGNMENTS = 'assignments/';
 const REVISIONS = 'revisions/';
 const MASTER = 'master';
+const SEEN = 'seen';
 
 const masterSchema = z.object({ nodeId: z.string(), address: z.string(), port: z.int(), apiPort: z.int() });
 export type MasterAddress = z.output<typeof masterSchema>;
@@ -27,6 +28,7 @@ export class DesiredCopy {
   readonly #leftAlone = new Set<string>();
   #isConfirmed = false;
   #master: MasterAddress | undefined;
+  #seen: number | undefined;
   readonly #listeners: ((id: string) => void)[] = [];
 
   constructor(disk: WriteBehind) {
@@ -42,6 +44,8 @@ export class DesiredCopy {
     for (const id of assignments.unreadable.keys()) this.#leftAlone.add(id);
     const masters = await this.#disk.load(MASTER, (value) => masterSchema.parse(value));
     for (const master of masters.readable.values()) this.#master = master;
+    const seen = await this.#disk.load(SEEN, (value) => z.int().parse(value));
+    for (const revision of seen.readable.values()) this.#seen = revision;
   }
 
   /** Adds a listener, which hears that the desired state of `id` changed. */
@@ -85,6 +89,11 @@ export class DesiredCopy {
     this.#disk.put(MASTER, master);
   }
 
+  /** The revision of the master's store that was applied last; undefined when no master has said one. */
+  get seen(): number | undefined {
+    return this.#seen;
+  }
+
   /** The assignments whose revision's content is here too. */
   held(): readonly Assignment[] {
     return [...this.#assignments.values()].filter(({ revision }) => this.#revisions.has(revision));
@@ -96,18 +105,26 @@ export class DesiredCopy {
     this.#isConfirmed = true;
     this.#leftAlone.clear();
     for (const id of snapshot.unchanged ?? []) if (!this.#assignments.has(id)) this.#leftAlone.add(id);
+    this.#saw(snapshot.store);
     this.#apply(snapshot.assignments, dropped, snapshot.revisions);
     // Only here: within a connection the master sends the content of a revision once, and relies on it.
     this.#collectRevisions();
   }
 
   applyDelta(delta: MessageOf<'delta'>): void {
+    this.#saw(delta.store);
     this.#apply(delta.put, delta.drop, delta.revisions);
   }
 
   /** Resolves when all that was applied is on disk. */
   commit(): Promise<void> {
     return this.#disk.written();
+  }
+
+  #saw(revision: number | undefined): void {
+    if (revision === undefined || revision === this.#seen) return;
+    this.#seen = revision;
+    this.#disk.put(SEEN, revision);
   }
 
   #apply(

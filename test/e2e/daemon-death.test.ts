@@ -1,4 +1,5 @@
 /** `kill -9` of the daemon, of the owner, and of both: nothing lost, nothing doubled. */
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readLastLines } from '../../src/logs/tail.js';
@@ -46,6 +47,49 @@ it('leaves instances and their logs alone when the daemon is killed, and adopts 
     const lines = await world.api.logs(id);
     expect(lines).toEqual(lines.map((_, index) => `line ${index + 1}`));
   }
+});
+
+it.each(['master', 'node'])(
+  'ends when another process opens its %s store, and leaves the instances alone',
+  async (name) => {
+    world.configure('counting', { command: COUNTING });
+    await world.start();
+    const before = await world.untilOnline('counting', 1);
+    const other = await openStore({ directory: join(world.paths.store, name) });
+    expect(await world.daemon.ended).toEqual({ code: 1, signal: null });
+    expect(world.daemon.stderr).toBe(
+      `drover: another Drover has opened the store ${join(world.paths.store, name, 'store.mdb')}; ` +
+        'this one writes nothing any more; instances go on under the other one\n',
+    );
+    await other.close();
+    await world.start();
+    expect(pidsOf(await world.untilOnline('counting', 1))).toEqual(pidsOf(before));
+  },
+);
+
+it('keeps what it runs when the master has an older store than before, until it is told to take that', async () => {
+  world.configure('counting', { command: COUNTING });
+  await world.start();
+  const before = await world.untilOnline('counting', 1);
+  const running = async (): Promise<string[]> =>
+    (await world.processes.marked())
+      .filter(({ isLeader }) => isLeader)
+      .map((one) => `${one.instanceId} ${one.pid}`);
+  await world.kill('SIGTERM');
+  await rename(join(world.paths.store, 'master'), join(world.root, 'lost'));
+  await world.start();
+  await until(() =>
+    expect(world.daemon.stdout).toMatch(/has seen revision \d+ of this master's store, which is older now/),
+  );
+  expect(await running()).toEqual(pidsOf(before));
+  await world.kill('SIGTERM');
+
+  await world.start({ parameters: ['--accept-older'] });
+  const after = await world.untilOnline('counting', 1);
+  expect(after.map(({ id }) => id)).not.toEqual(before.map(({ id }) => id));
+  await until(async () => expect(await running()).toEqual(pidsOf(after)));
+  await world.restart('SIGTERM');
+  expect(pidsOf(await world.untilOnline('counting', 1))).toEqual(pidsOf(after));
 });
 
 it('replaces instances in place when their owner is killed, with and without the daemon', async () => {

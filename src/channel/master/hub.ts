@@ -201,7 +201,8 @@ export class Hub {
     const isStale = this.#sessions.get(hello.nodeId)?.isStale;
     // A stale or silent connection may be half open, with no node at its other end.
     const isConnected = isStale === false && this.#options.beats.contact(hello.nodeId).silentMs < SILENT_MS;
-    return objectionTo(hello, { peer, clusterName: this.#options.clusterName, isConnected });
+    const { clusterName, sources } = this.#options;
+    return objectionTo(hello, { peer, clusterName, revision: sources.instances.revision, isConnected });
   }
 
   /** Logs one line per node and cause, not per try: a node chooses the rest of the text. */

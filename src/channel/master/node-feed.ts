@@ -174,7 +174,8 @@ export class NodeFeed {
   }
 
   #send({ put, drop, unchanged, revisions }: Batch): void {
-    const { transport, held } = this.#options;
+    const { transport, held, sources } = this.#options;
+    const store = sources.instances.revision;
     if (!this.#hasSnapshot) {
       this.#hasSnapshot = true;
       transport.send({
@@ -183,9 +184,10 @@ export class NodeFeed {
         assignments: put,
         ...((held !== undefined || unchanged.length > 0) && { unchanged }),
         revisions,
+        store,
       });
     } else if (put.length + drop.length > 0) {
-      transport.send({ type: 'delta', sequence: ++this.#sequence, put, drop, revisions });
+      transport.send({ type: 'delta', sequence: ++this.#sequence, put, drop, revisions, store });
     }
   }
 

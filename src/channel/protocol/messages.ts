@@ -146,6 +146,8 @@ export const messageSchema = z.discriminatedUnion('type', [
     advisoryLimits: sentence.nullable().optional(),
     /** Everything that the node still has from before: hash by instance id. Absent: nothing, or too much to name. */
     held: heldSchema.optional(),
+    /** The newest revision of the master's store that the node was told of. Absent: none, or the node takes any. */
+    seen: ordinal.optional(),
   }),
   z.object({ type: z.literal('beat') }),
   /** Sent until acknowledged. `sequence` grows by one with every such message of a connection. */
@@ -187,6 +189,8 @@ export const messageSchema = z.discriminatedUnion('type', [
      */
     unchanged: z.array(instanceIdSchema).optional(),
     revisions: revisionsSchema,
+    /** The revision of the master's store that this comes from. Version 0.1.0 omits it. */
+    store: ordinal.optional(),
   }),
   /** Changes since the message before. After a gap in `sequence` the wrapper reconnects, which brings a snapshot. */
   z.object({
@@ -195,6 +199,8 @@ export const messageSchema = z.discriminatedUnion('type', [
     put: z.array(assignmentSchema),
     drop: z.array(instanceIdSchema),
     revisions: revisionsSchema,
+    /** As in a snapshot. */
+    store: ordinal.optional(),
   }),
   z.object({ type: z.literal('status-acknowledged'), sequence: z.int() }),
   // calls, both ways

@@ -42,6 +42,8 @@ export interface FeedSink {
   commit(): Promise<void>;
   /** All assignments that this node still has. */
   held(): readonly Assignment[];
+  /** The newest revision of the master's store that was applied; undefined: none, or any master is taken. */
+  seen(): number | undefined;
 }
 
 /** Gives the reports to send: the status outbox. */
@@ -180,7 +182,13 @@ export class Link {
       runtimes: [...offers()],
       ...(advisoryLimits !== undefined && { advisoryLimits }),
       ...this.#held(),
+      ...this.#seen(),
     });
+  }
+
+  #seen(): Pick<MessageOf<'hello'>, 'seen'> {
+    const seen = this.#options.feed.seen();
+    return seen === undefined ? {} : { seen };
   }
 
   /** Nothing when there are more than hello may name: the master then sends the whole snapshot. */
