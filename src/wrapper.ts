@@ -204,6 +204,11 @@ export class Wrapper implements Part {
     await this.#disk.stop();
   }
 
+  /** Ids of the instances that live here: what `stopInstances` would end. */
+  aliveInstances(): readonly string[] {
+    return [...this.#handles.values()].filter(isAlive).map(({ id }) => id);
+  }
+
   /**
    * Ctrl-C: ends every instance and leaves what is desired as it is. Resolves when nothing lives any more, or when
    * `signal` aborts. `onProgress` receives the ids that still live, whenever their number changes.
@@ -214,7 +219,7 @@ export class Wrapper implements Part {
     let told = -1;
     await new Promise<void>((resolve) => {
       const look = (): void => {
-        const alive = [...this.#handles.values()].filter(isAlive).map(({ id }) => id);
+        const alive = this.aliveInstances();
         if (alive.length !== told) onProgress(alive);
         told = alive.length;
         if (alive.length === 0 || signal.aborted) resolve();

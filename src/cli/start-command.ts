@@ -3,7 +3,7 @@ import { hideEnvironment } from '../daemon/hide-environment.js';
 import { MemberNode } from '../daemon/member-node.js';
 import { ExtensionFaults } from '../extensions/extension-faults.js';
 import type { DroverError } from '../model/errors.js';
-import { handleSignals } from './signals.js';
+import { describeInterrupt, handleSignals } from './signals.js';
 import { canPrompt, TerminalPrompt } from './terminal-prompt.js';
 import { describeWelcome } from './welcome.js';
 
@@ -54,5 +54,8 @@ export async function start({ root, version, acceptOlder }: StartOptions): Promi
   const options = { hasPrompt: prompt !== undefined };
   const lines = daemon instanceof MemberNode ? daemon.describe(options) : describeWelcome(daemon, options);
   output.write(`${lines.join('\n')}\n`);
-  prompt?.start(daemon.commands);
+  prompt?.start({
+    commands: daemon.commands,
+    describeInterrupt: () => describeInterrupt(daemon.aliveInstances()),
+  });
 }

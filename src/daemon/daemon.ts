@@ -105,6 +105,11 @@ export class Daemon {
     });
   }
 
+  /** Ids of the instances that live on this node: what `stopInstances` would end. */
+  aliveInstances(): readonly string[] {
+    return this.#wrapper.aliveInstances();
+  }
+
   /**
    * Ends every instance, with progress, for Ctrl-C. Nothing desired changes, so the next start brings the instances
    * back.

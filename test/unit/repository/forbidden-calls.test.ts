@@ -22,7 +22,7 @@ const RULES: readonly Rule[] = [
       'src/node/root-lock.ts',
       'src/runtime/owner/owner-launch.ts',
       'src/runtime/session/screen/screen-tool.ts',
-      'src/runtime/session/tmux/tmux-input.ts',
+      'src/runtime/session/input/session-terminal.ts',
       'src/runtime/session/tmux/tmux-server.ts',
       'src/runtime/session/tool-offer.ts',
     ],
