@@ -178,6 +178,19 @@ describe('without a right key', () => {
   });
 });
 
+describe('a client with a whole network of IPv6 addresses', () => {
+  it('has one limit of failures for all of them', async () => {
+    const codes: number[] = [];
+    for (let host = 1; host <= 31; host++) {
+      const request = { url: '/api/instances', remoteAddress: `2001:db8::${host.toString(16)}` };
+      codes.push((await world.server.inject(request)).statusCode);
+    }
+    expect(codes).toEqual([...Array(30).fill(401), 429]);
+    const elsewhere = { url: '/api/instances', remoteAddress: '2001:db8:0:1::1' };
+    expect((await world.server.inject(elsewhere)).statusCode).toBe(401);
+  });
+});
+
 describe('with a right key', () => {
   it('what does not exist answers 404, and a method that is not offered 405 with Allow, as {error}', async () => {
     for (const path of ['/nothing', '/instances/aaaaaa/nothing', '/../etc/passwd', '/%2e%2e/x']) {
