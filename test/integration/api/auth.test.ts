@@ -292,6 +292,29 @@ describe('an instance token', () => {
     }
   });
 
+  it('makes 10 reports in any second, then 429 with the time to wait; other callers are not held up', async () => {
+    const put = (id: string, token: string) =>
+      world.call('PUT', `/instances/${id}/state`, { state: 'ONLINE' }, token);
+    const token = world.tokens.issue('aaaaaa', 1000);
+    const statuses: number[] = [];
+    for (let report = 0; report < 10; report++) {
+      statuses.push((await put('aaaaaa', token)).status);
+      await world.clock.advance(50);
+    }
+    expect(statuses).toEqual(Array(10).fill(200));
+    const refused = await put('aaaaaa', token);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(await refused.json()).toEqual({
+      error: 'Rate limit exceeded. Retry after 500ms.',
+      retryAfterMs: 500,
+    });
+    expect(world.reports).toHaveLength(10);
+    expect((await put('bbbbbb', world.tokens.issue('bbbbbb', 1000))).status).toBe(200);
+    for (let report = 0; report < 20; report++) expect((await put('aaaaaa', world.admin)).status).toBe(200);
+    await world.clock.advance(500);
+    expect([(await put('aaaaaa', token)).status, (await put('aaaaaa', token)).status]).toEqual([200, 429]);
+  });
+
   it('dies with its instance, also when the id is used again', async () => {
     const token = world.tokens.issue('aaaaaa', 1000);
     const put = () => world.call('PUT', '/instances/aaaaaa/state', { state: 'ONLINE' }, token);

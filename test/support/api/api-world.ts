@@ -20,6 +20,7 @@ import type { PlacementView } from '../../../src/explain/decisions.js';
 import { FactsExplainer } from '../../../src/explain/explainer.js';
 import type { ExtensionStatus } from '../../../src/extensions/extension.js';
 import type { LogBatch } from '../../../src/logs/log-batch.js';
+import { KeyedTurns } from '../../../src/loop/keyed-turns.js';
 import { type ApiKeyRecord, apiKeyRecordSchema, type KeyScope } from '../../../src/model/api-key.js';
 import type { AuditEntry, AuditTrail } from '../../../src/model/audit.js';
 import {
@@ -362,9 +363,14 @@ export class ApiWorld {
     return new NodeWriter({
       store: this.store,
       nodes: this.#nodes,
-      nodeRecords: { store: this.store, mirror: this.#nodes, keyOf: nodeKey },
+      nodeRecords: { store: this.store, mirror: this.#nodes, keyOf: nodeKey, turns: new KeyedTurns() },
       instances: this.instances,
-      instanceRecords: { store: this.store, mirror: this.instances, keyOf: instanceKey },
+      instanceRecords: {
+        store: this.store,
+        mirror: this.instances,
+        keyOf: instanceKey,
+        turns: new KeyedTurns(),
+      },
       ownNodeId: 'n1',
       isConnected: (id) => this.#nodes.get(id)?.value.condition === 'connected',
       shutOut: async () => undefined,
