@@ -72,6 +72,7 @@ export const nodeConfigurationSchema = z.strictObject({
       segments: z.int().min(2).max(64).default(4),
     })
     .prefault({}),
+  metricsNeedKey: z.boolean().default(false).describe('answer /metrics to callers with an API key only'),
   joinToken: z.string().min(1).optional(),
   runAs: runAsSchema
     .optional()

@@ -27,7 +27,7 @@ declare module 'fastify' {
     scope?: Scope;
   }
   interface FastifyRequest {
-    /** Null on open routes, and on requests that the gate has refused. */
+    /** Null on requests that the gate has refused, and on those to open routes without a valid key. */
     actor: Actor | null;
   }
 }
@@ -97,7 +97,10 @@ export class Gate {
   #admitOpen(request: FastifyRequest, reply: FastifyReply): boolean {
     if (request.headers.authorization === undefined) return true;
     const actor = this.#authenticate(request);
-    return actor === undefined || !isPublicKey(actor) || this.#take(this.#publicCalls, actor.label, reply);
+    if (actor === undefined) return true;
+    if (isPublicKey(actor) && !this.#take(this.#publicCalls, actor.label, reply)) return false;
+    request.actor = actor;
+    return true;
   }
 
   #authenticate(request: FastifyRequest): Actor | undefined {

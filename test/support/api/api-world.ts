@@ -133,6 +133,8 @@ export class ApiWorld {
     createdAtOf: (id) => creationOfKept(this.instances)(id),
   });
   readonly audit = new RecordedAudit(this.clock);
+  /** Without the figures of a master's state; a test may add some. */
+  readonly metrics = new Metrics();
   /** The real explainer. Its controllers decide nothing, and its nodes do not answer. */
   readonly explainer = new FactsExplainer({
     instances: this.instances,
@@ -354,7 +356,7 @@ export class ApiWorld {
       explainer: this.explainer,
       commands: { run: (line, session) => this.runCommand(line, session) },
       verifyInstanceToken: (token) => this.tokens.verify(token),
-      metrics: new Metrics(),
+      metrics: this.metrics,
       logger: pino({ level: 'debug' }, { write: (line) => this.log.push(JSON.parse(line)) }),
     };
   }

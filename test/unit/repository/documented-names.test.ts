@@ -52,8 +52,8 @@ describe('the metrics', () => {
   });
   metrics.addNodes(() => []);
   metrics.addApiSockets(() => 0);
-  const names = metrics.registry
-    .getMetricsAsArray()
+  const names = [metrics.registry, metrics.namingRegistry]
+    .flatMap((registry) => registry.getMetricsAsArray())
     .map(({ name }) => name)
     .filter((name) => name.startsWith('drover_'))
     .concat(USAGE_METRICS.map(({ name }) => name));
