@@ -58,7 +58,17 @@ export const nodeConfigurationSchema = z.strictObject({
   masterApiPort: portSchema.default(7000),
   debug: z.boolean().default(false).describe('verbose logging'),
   maxRamMB: z.int().min(1).optional().describe('RAM for instances in MB; default: 90 % of the machine'),
-  maxCpu: z.int().min(1).optional().describe('CPU units for instances, 100 = 1 core; default: all cores'),
+  maxCpu: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('CPU units for instances, 100 = 1 core; default: all cores, cpuOvercommit times'),
+  cpuOvercommit: z
+    .number()
+    .min(0.001)
+    .max(1000)
+    .default(4)
+    .describe('how many times placement gives out each core when maxCpu is not set'),
   bindAddress: z
     .string()
     .min(1)
