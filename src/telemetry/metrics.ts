@@ -210,7 +210,7 @@ export class Metrics {
       name: 'drover_unreadable_records',
       help: 'Stored records that cannot be read and are set aside, by kind.',
       labelNames: ['kind'],
-      registers,
+      registers: [this.registry],
       collect() {
         this.reset();
         for (const [kind, count] of sources.unreadableRecords()) this.set({ kind }, count);

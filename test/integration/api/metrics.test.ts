@@ -29,6 +29,7 @@ async function start(fields: { metricsNeedKey?: boolean } = {}): Promise<void> {
     instances: () => [{ configuration, state: 'ONLINE', count: 1 }],
     minimums: () => [{ configuration, minimum: 1, actual: 1 }],
     configurationFileErrors: () => ++counted,
+    unreadableRecords: () => new Map(),
     usages: () => [
       { instance: 'aaaaaa', configuration, node: 'secret-node', cpuSeconds: 1, memoryBytes: 2, processes: 3 },
     ],

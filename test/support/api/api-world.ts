@@ -25,7 +25,9 @@ import { type ApiKeyRecord, apiKeyRecordSchema, type KeyScope } from '../../../s
 import type { AuditEntry, AuditTrail } from '../../../src/model/audit.js';
 import {
   type ConfigurationFileError,
+  type ConfigurationFileWarning,
   type ConfigurationRecord,
+  type ConfigurationWarning,
   configurationRecordSchema,
   configurationSchema,
   hashConfiguration,
@@ -141,7 +143,7 @@ export class ApiWorld {
     configurations: this.configurations,
     nodes: this.#nodes,
     instancesByConfiguration: this.instances.lookup(({ configurationName }) => [configurationName]),
-    fileErrors: () => [],
+    files: { errors: () => [], warnings: () => [] },
     decisions: {
       placementOf: () => undefined,
       placementOfNext: () => NO_PLACE,
@@ -168,6 +170,9 @@ export class ApiWorld {
   /** What instances use, by instance. */
   readonly instanceUsages = new Map<string, InstanceUsage>();
   readonly fileErrors: ConfigurationFileError[] = [];
+  readonly fileWarnings: ConfigurationFileWarning[] = [];
+  /** The answer of each PUT of a configuration. */
+  readonly bodyWarnings: ConfigurationWarning[] = [];
   readonly extensions: ExtensionStatus[] = [];
   /** How often a request ended the daemon. */
   stops = 0;
@@ -309,7 +314,7 @@ export class ApiWorld {
       configurationFiles: {
         put: async (name, input) => {
           this.written.push({ name, input });
-          return { unknownFields: [] };
+          return { warnings: this.bodyWarnings };
         },
         remove: async (name) => {
           if (this.configurations.get(name) === undefined) {
@@ -317,6 +322,7 @@ export class ApiWorld {
           }
         },
         errors: () => this.fileErrors,
+        warnings: () => this.fileWarnings,
         reload: async () => this.addConfiguration('reloaded'),
         inspect: async () => undefined,
       },
