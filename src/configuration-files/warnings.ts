@@ -19,6 +19,7 @@ export function warningsOf(input: object, configuration: Configuration): Problem
     ...portsWithoutRange(configuration),
     ...ownNames(configuration),
     ...hostAddressNames(configuration),
+    ...whereNothingIsReplaced(configuration),
   ];
 }
 
@@ -51,4 +52,20 @@ function* hostAddressNames({ hostAddress = '', properties }: Configuration): Gen
     const message = `%${name}% stays as it is: only properties, %NODE_ID%, %NODE_ADDRESS% and %HOST_ADDRESS% are replaced here`;
     yield { path: ['hostAddress'], message, at: 'value' };
   }
+}
+
+function* whereNothingIsReplaced({
+  stopCommand = '',
+  readiness,
+  properties,
+}: Configuration): Generator<Problem> {
+  const isVariable = (name: string): boolean => isBuiltInVariable(name) || Object.hasOwn(properties, name);
+  const texts: readonly (readonly [path: readonly string[], text: string])[] = [
+    [['stopCommand'], stopCommand],
+    [['readiness', 'logLine'], readiness?.logLine ?? ''],
+    [['readiness', 'httpGet', 'path'], readiness?.httpGet?.path ?? ''],
+  ];
+  for (const [path, text] of texts)
+    for (const { name } of placeholdersIn(text, isVariable))
+      yield { path, message: `%${name}% stays as it is: variables are not replaced here`, at: 'value' };
 }

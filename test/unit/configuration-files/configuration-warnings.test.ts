@@ -82,6 +82,18 @@ it('a variable that hostAddress cannot have stays as it is', () => {
   ]);
 });
 
+it('a variable in a field where none is replaced stays as it is', () => {
+  const stays = (name: string) => `%${name}% stays as it is: variables are not replaced here`;
+  const fields = { stopCommand: 'say %GREETING% %what%', properties: { GREETING: 'x' } };
+  expect(warningsOf(fields)).toEqual([`3:17: stopCommand: ${stays('GREETING')}`]);
+  expect(warningsOf({ readiness: { logLine: 'up as %INSTANCE_ID%' } })).toEqual([
+    `4:14: readiness.logLine: ${stays('INSTANCE_ID')}`,
+  ]);
+  expect(warningsOf({ ...PORTS, readiness: { httpGet: { path: '/%NODE_ID%' } } })).toEqual([
+    `9:12: readiness.httpGet.path: ${stays('NODE_ID')}`,
+  ]);
+});
+
 it('warnings stand in the order of the file', () => {
   expect(
     warningsOf({ b: 1, properties: { CPU: '1' }, a: 2 }, '%PORT%').map((text) => text.split(': ')[1]),
