@@ -7,7 +7,7 @@ import { countText, cutText, durationText } from '../model/words.js';
 import type { ServiceView } from './decisions.js';
 import { type ConfigurationExplanation, type ExplainedFile, MOST_LISTED } from './explanation.js';
 import type { ConfigurationFacts, InstanceFacts, Story } from './facts.js';
-import { describeFault, isOfOneFile } from './files.js';
+import { describeFault, isOfOneFile, sentence } from './files.js';
 import { storyOfInstance } from './instance.js';
 import { warningTexts } from './warnings.js';
 
@@ -137,7 +137,7 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
     facts.fileWarnings,
     instances.map((instance) => instance.record),
   ))
-    yield `Warning: ${text}.`;
+    yield `Warning: ${sentence(text)}`;
   if (service !== undefined && service.maximum !== null && service.maximum < service.minimum)
     yield `maximumServiceCount ${service.maximum} is below minimumServiceCount ${service.minimum}: no more than ${service.maximum} are created.`;
   const resting = instances.filter(

@@ -9,7 +9,7 @@ import { toPlainText } from '../telemetry/plain-text.js';
 import { storyOfAway } from './away.js';
 import { type InstanceExplanation, MOST_LISTED, type PastExit } from './explanation.js';
 import type { InstanceFacts, Story } from './facts.js';
-import { describeFault, isOfOneFile } from './files.js';
+import { describeFault, isOfOneFile, sentence } from './files.js';
 import { asked, finishedStory, storyOnNode } from './on-node.js';
 import { storyOfUnplaced } from './unplaced.js';
 import { warningTexts } from './warnings.js';
@@ -103,10 +103,10 @@ function* notesOf(facts: InstanceFacts): Generator<string> {
   } else if (configuration.hash !== record.revision)
     yield `It was made from an older content of ${name}; later changes do not reach it (\`config diff ${name}\`). Delete it to have another made.`;
   for (const error of fileErrors) yield describeFault(error, configuration);
-  if (record.status.warning !== undefined) yield `Warning: ${record.status.warning}.`;
+  if (record.status.warning !== undefined) yield `Warning: ${sentence(record.status.warning)}`;
   // What its configuration says by now is no matter of an instance that was made before.
   if (configuration?.hash === record.revision)
-    for (const text of warningTexts(fileWarnings, [])) yield `Warning: ${text}.`;
+    for (const text of warningTexts(fileWarnings, [])) yield `Warning: ${sentence(text)}`;
 }
 
 function notAsked(why: string, nodeId: string | undefined, condition: NodeCondition | undefined): string {

@@ -306,7 +306,7 @@ describe('config list', () => {
     expect(await world.json('config list')).toMatchObject({
       configurations: [{ name: 'lobby', warnings: [port, policy] }],
     });
-    const notes = [`Warning: ${port}.`, `Warning: ${policy}.`];
+    const notes = [`Warning: ${port}.`, `Warning: ${policy}`];
     expect(await world.json('config why lobby')).toMatchObject({ notes, isSettled: true });
     const [{ id = '' } = {}] = world.plane.records();
     expect(await world.json(`instance why ${id}`)).toMatchObject({ notes });
