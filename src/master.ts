@@ -18,11 +18,11 @@ import { requestFetch, type TreeServer, templateServices } from './channel/servi
 import type { Peer } from './channel/trust/members.js';
 import type { RecordFollower } from './configuration-files/record-follower.js';
 import type { ConfigurationSource } from './configuration-files/source.js';
-import { FactsExplainer } from './explain/explainer.js';
+import { FactsExplainer, type FileReports } from './explain/explainer.js';
 import type { Explainer } from './explain/explanation.js';
 import type { Clock } from './loop/clock.js';
 import type { Part } from './loop/lifecycle.js';
-import type { Configuration, ConfigurationFileError } from './model/configuration.js';
+import type { Configuration } from './model/configuration.js';
 import { type InstanceUsage, sumOfUsage } from './model/instance-usage.js';
 import type { NodeRecord } from './model/node.js';
 import type { DrainProgress } from './model/node-drain.js';
@@ -211,11 +211,11 @@ export class Master implements Part {
     return this.#controllers.drains.progressOf(nodeId);
   }
 
-  /** Explains instances, configurations and nodes; `fileErrors` are the present faults of configuration files. */
-  explainer(fileErrors: () => readonly ConfigurationFileError[]): Explainer {
+  /** Explains instances, configurations and nodes. */
+  explainer(files: FileReports): Explainer {
     return new FactsExplainer({
       ...this.state,
-      fileErrors,
+      files,
       decisions: this.#controllers.decisions,
       usedOf: (nodeId) => this.usedOf(nodeId),
       drainOf: (nodeId) => this.drainOf(nodeId),

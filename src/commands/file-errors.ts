@@ -1,4 +1,4 @@
-/** Describes configuration files whose present content is not in force. */
+/** Describes configuration files whose present content is not in force, and warnings of those that are. */
 import type { ConfigurationFileError } from '../model/configuration.js';
 
 /** One line, such as `lobby.json:7:26: ramMB: must be ...`. */
@@ -14,4 +14,10 @@ export function describeFileErrors(errors: readonly ConfigurationFileError[]): s
     'broken files (what was in force before stays in force):',
     ...errors.map((error) => `  ${describeFileError(error)}`),
   ];
+}
+
+/** Lines to add below other output; none without warnings. */
+export function describeWarnings(texts: readonly string[]): string[] {
+  if (texts.length === 0) return [];
+  return ['warnings (in force, but without the effect that was meant):', ...texts.map((text) => `  ${text}`)];
 }

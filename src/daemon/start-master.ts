@@ -142,7 +142,7 @@ function buildDependencies(
     usageOf: (id) => master.usageOf(id),
     usageOfNode: (nodeId) => master.usageOfNode(nodeId),
     drainOf: (nodeId) => master.drainOf(nodeId),
-    explainer: master.explainer(() => files.errors()),
+    explainer: master.explainer(files),
     unreadable: () => master.state.unreadable(),
     audit,
     verifyInstanceToken: (token) => tokens.verify(token),

@@ -7,8 +7,9 @@ import { countText, cutText, durationText } from '../model/words.js';
 import type { ServiceView } from './decisions.js';
 import { type ConfigurationExplanation, type ExplainedFile, MOST_LISTED } from './explanation.js';
 import type { ConfigurationFacts, InstanceFacts, Story } from './facts.js';
-import { describeFault, isOfOneFile } from './files.js';
+import { describeFault, isOfOneFile, sentence } from './files.js';
 import { storyOfInstance } from './instance.js';
+import { warningTexts } from './warnings.js';
 
 const MOST_NAMED_CHARS = 200;
 
@@ -132,6 +133,11 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
   // Without a record the first fault is the verdict.
   const told = record === undefined ? facts.fileErrors.find(isOfOneFile) : undefined;
   for (const error of facts.fileErrors) if (error !== told) yield describeFault(error, record);
+  for (const text of warningTexts(
+    facts.fileWarnings,
+    instances.map((instance) => instance.record),
+  ))
+    yield `Warning: ${sentence(text)}`;
   if (service !== undefined && service.maximum !== null && service.maximum < service.minimum)
     yield `maximumServiceCount ${service.maximum} is below minimumServiceCount ${service.minimum}: no more than ${service.maximum} are created.`;
   const resting = instances.filter(

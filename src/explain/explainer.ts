@@ -3,7 +3,11 @@
  * instances.
  */
 import type { Clock } from '../loop/clock.js';
-import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
+import type {
+  ConfigurationFileError,
+  ConfigurationFileWarning,
+  ConfigurationRecord,
+} from '../model/configuration.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import type { InstanceDescription } from '../model/instance-description.js';
 import type { NodeRecord } from '../model/node.js';
@@ -42,12 +46,18 @@ export interface NodeQuestion {
   readonly signal: AbortSignal;
 }
 
+/** What is the matter with configuration files now. */
+export interface FileReports {
+  errors(): readonly ConfigurationFileError[];
+  warnings(): readonly ConfigurationFileWarning[];
+}
+
 export interface FactsExplainerOptions {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly nodes: MirrorReader<NodeRecord>;
   readonly instancesByConfiguration: LookupReader<string>;
-  readonly fileErrors: () => readonly ConfigurationFileError[];
+  readonly files: FileReports;
   readonly decisions: Decisions;
   /** What placement has given out on a node. */
   readonly usedOf: (nodeId: string) => { readonly ramMB: number; readonly cpu: number };
@@ -59,7 +69,7 @@ export interface FactsExplainerOptions {
 }
 
 /** The facts that all instances of one configuration share. */
-interface Shared extends Pick<InstanceFacts, 'configuration' | 'fileErrors' | 'service'> {
+interface Shared extends Pick<InstanceFacts, 'configuration' | 'fileErrors' | 'fileWarnings' | 'service'> {
   /** Filled as nodes come up. */
   readonly contacts: Map<string, ContactView | undefined>;
 }
@@ -96,7 +106,7 @@ export class FactsExplainer implements Explainer {
     // Everything else is read after the answers, at one moment.
     this.#refuseUnknown(name);
     const shared = this.#shared(name);
-    const { configuration, fileErrors, service } = shared;
+    const { configuration, fileErrors, fileWarnings, service } = shared;
     const all = new Map(this.#instancesOf(name).map((record) => [record.id, record]));
     const wanted = [...all.values()].filter(
       (record) => record.desired.goal === 'run' && !hasFinished(record),
@@ -106,6 +116,7 @@ export class FactsExplainer implements Explainer {
         name,
         record: configuration,
         fileErrors,
+        fileWarnings,
         service,
         placement: configuration && this.#options.decisions.placementOfNext(configuration.configuration),
         instances: listed.flatMap(({ id }) => {
@@ -179,11 +190,12 @@ export class FactsExplainer implements Explainer {
   }
 
   #shared(name: string): Shared {
-    const { configurations, fileErrors, decisions } = this.#options;
+    const { configurations, files, decisions } = this.#options;
     const configuration = configurations.get(name)?.value;
     return {
       configuration,
-      fileErrors: faultsOf(name, configuration, fileErrors()),
+      fileErrors: faultsOf(name, configuration, files.errors()),
+      fileWarnings: files.warnings().filter((warning) => warning.name === name),
       service: decisions.serviceOf(name),
       contacts: new Map(),
     };

@@ -72,6 +72,8 @@ export const instanceStatusSchema = z.object({
   state: instanceStateSchema,
   reason: reasonSchema.nullable(),
   message: z.string().nullable(),
+  /** What its last install found without effect, such as a missing file, for a person; absent: nothing. */
+  warning: z.string().optional(),
   /** Null: nothing runs. NO_HOST_PID: it runs in a container, which has no process of its own on the node. */
   pid: z.int().nullable(),
   restarts: z.int().min(0),
@@ -154,6 +156,10 @@ export const instanceInfoSchema = z.object({
   runtime: z.string(),
   reason: z.string().nullable(),
   message: z.string().nullable(),
+  warning: z
+    .string()
+    .nullable()
+    .describe('what its last install found without effect, such as a file that is not there; null: nothing'),
   restarts: z.int(),
   createdAt: z.int().describe('Unix milliseconds'),
   exitCode: z.int().nullable(),
@@ -184,6 +190,7 @@ export function toInstanceInfo(record: InstanceRecord, lastHeartbeat: number): I
     runtime: record.runtime,
     reason: status.reason,
     message: status.message,
+    warning: status.warning ?? null,
     restarts: status.restarts,
     createdAt: record.createdAt,
     exitCode: status.exitCode,

@@ -1,6 +1,6 @@
 /**
  * The patterns of names and ids that become part of a path, a key, a label or a command line, and of addresses. A name
- * that matches can be joined to a directory without escaping it.
+ * that matches can be joined to a directory without escaping it. And the names of `%NAME%` variables.
  */
 import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -74,4 +74,51 @@ export function randomInstanceId(): string {
   let id = '';
   for (let index = 0; index < ID_LENGTH; index++) id += ID_ALPHABET[randomInt(ID_ALPHABET.length)];
   return id;
+}
+
+const BUILT_IN_VARIABLES: ReadonlySet<string> = new Set([
+  'PORT',
+  'INSTANCE_ID',
+  'CONFIGURATION_NAME',
+  'NODE_ID',
+  'HOST_ADDRESS',
+  'NODE_ADDRESS',
+  'MASTER_ADDRESS',
+  'MASTER_IP',
+  'MASTER_PORT',
+  'MASTER_API_PORT',
+  'RAM_MB',
+  'CPU',
+]);
+
+/** True for the names of Drover's own variables, which properties and extensions cannot set. */
+export function isBuiltInVariable(name: string): boolean {
+  return BUILT_IN_VARIABLES.has(name);
+}
+
+/** `%NAME%`; the same names that the configuration schema allows for properties. */
+const PLACEHOLDER = /%([A-Za-z_][A-Za-z0-9_.-]{0,127})%/g;
+
+/** A placeholder in a text: `[start, end)` and its name. */
+export interface Placeholder {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The placeholders of `text` whose names `isKnown` accepts, in order. */
+export function* placeholdersIn(text: string, isKnown: (name: string) => boolean): Generator<Placeholder> {
+  // Made anew: a regular expression with `g` carries its place with it.
+  const pattern = new RegExp(PLACEHOLDER);
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const [whole, name = ''] = match;
+    if (isKnown(name)) yield { name, start: match.index, end: match.index + whole.length };
+    // The closing % of an unknown name may be the opening one of the next.
+    else pattern.lastIndex = match.index + whole.length - 1;
+  }
+}
+
+/** The names of all placeholders of `text`, in order, repeated ones too. */
+export function placeholderNames(text: string): string[] {
+  return [...placeholdersIn(text, () => true)].map(({ name }) => name);
 }

@@ -55,7 +55,17 @@ const nodeFieldsSchema = z.strictObject({
   masterApiPort: portSchema.default(7000),
   debug: z.boolean().default(false).describe('verbose logging'),
   maxRamMB: z.int().min(1).optional().describe('RAM for instances in MB; default: 90 % of the machine'),
-  maxCpu: z.int().min(1).optional().describe('CPU units for instances, 100 = 1 core; default: all cores'),
+  maxCpu: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('CPU units for instances, 100 = 1 core; default: all cores, cpuOvercommit times'),
+  cpuOvercommit: z
+    .number()
+    .min(0.001)
+    .max(1000)
+    .default(4)
+    .describe('how many times placement gives out each core when maxCpu is not set'),
   bindAddress: addressSchema
     .optional()
     .describe('default: loopback when address is loopback, else all interfaces'),
@@ -67,6 +77,7 @@ const nodeFieldsSchema = z.strictObject({
       segments: z.int().min(2).max(64).default(4),
     })
     .prefault({}),
+  metricsNeedKey: z.boolean().default(false).describe('answer /metrics to callers with an API key only'),
   joinToken: z.string().min(1).optional(),
   runAs: runAsSchema
     .optional()

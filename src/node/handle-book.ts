@@ -81,6 +81,8 @@ const keptSchema = z.object({
   hasEnded: z.boolean().default(false),
   /** Null while the check goes on, and for runs without one. */
   readiness: readinessSchema.nullable().default(null),
+  /** What its last install found without effect, for a person; null: nothing. */
+  warning: z.string().nullable().default(null),
   /** Number of the first line in its log that `run` wrote. Kept where readiness asks for a line. */
   logFrom: z.int().default(1),
   /** Null before the first install, and without templates. */
@@ -155,6 +157,7 @@ export function newHandle(
     stop: facts.stop ?? DEFAULT_STOP,
     hasEnded: false,
     readiness: null,
+    warning: null,
     logFrom: 1,
     installed: null,
     upSince: null,
@@ -286,6 +289,7 @@ function keptOf(handle: Handle): Kept {
     stopping: stopping === null ? null : { signal: stopping.signal, begunAt: stopping.begunAt },
     hasEnded: handle.hasEnded,
     readiness: handle.readiness,
+    warning: handle.warning,
     logFrom: handle.logFrom,
     installed: handle.installed,
   };

@@ -105,7 +105,9 @@ function withinBounds(report: Report): Report {
   };
 }
 
-/** True when `b` says nothing that `a` does not. */
+/** True when both say the same. */
 export function isSameReport(a: Report, b: Report): boolean {
+  // A field that only `a` has, such as a warning that is over, is news too.
+  if (Object.keys(a).length !== Object.keys(b).length) return false;
   return (Object.keys(b) as (keyof Report)[]).every((field) => a[field] === b[field]);
 }

@@ -23,6 +23,7 @@ const CREATE_TRIES = 20;
 export interface InstanceWriterOptions {
   readonly store: Store;
   readonly instances: MirrorReader<InstanceRecord>;
+  readonly instanceRecords: RecordSet<InstanceRecord>;
   readonly instancesByConfiguration: LookupReader<string>;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly clock: Clock;
@@ -54,7 +55,7 @@ export class InstanceWriter {
 
   constructor(options: InstanceWriterOptions) {
     this.#options = options;
-    this.#records = { store: options.store, mirror: options.instances, keyOf: instanceKey };
+    this.#records = options.instanceRecords;
     options.instances.onChange((id, after) => {
       if (this.#awaitingPlacement.size > 0 && (after === undefined || isAnswered(after.value)))
         this.#awaitingPlacement.get(id)?.();

@@ -1,4 +1,5 @@
 /** The master's mirrors and lookups, built once over its store. The controllers, the channel and the API read them. */
+import { KeyedTurns } from '../loop/keyed-turns.js';
 import { type ApiKeyRecord, apiKeyRecordSchema } from '../model/api-key.js';
 import { joinTokenRecordSchema, memberRecordSchema } from '../model/cluster.js';
 import {
@@ -76,8 +77,8 @@ export class MasterState {
     );
     this.replacements = this.instances.lookup(({ replaces }) => (replaces === undefined ? [] : [replaces]));
     this.configurationsByHash = this.configurations.lookup((record) => [record.hash]);
-    this.instanceRecords = { store, mirror: this.instances, keyOf: instanceKey };
-    this.nodeRecords = { store, mirror: this.nodes, keyOf: nodeKey };
+    this.instanceRecords = { store, mirror: this.instances, keyOf: instanceKey, turns: new KeyedTurns() };
+    this.nodeRecords = { store, mirror: this.nodes, keyOf: nodeKey, turns: new KeyedTurns() };
   }
 
   async start(): Promise<void> {

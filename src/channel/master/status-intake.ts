@@ -120,6 +120,7 @@ function nextStatus(record: InstanceRecord, report: Report, now: number): Instan
     state: isEnding ? 'STOPPED' : isSelfReported ? 'ONLINE' : report.state,
     reason: isSelfReported ? before.reason : report.reason,
     message: isSelfReported ? before.message : report.message,
+    warning: report.warning,
     pid: report.pid,
     restarts: report.restarts,
     exitCode: report.exitCode,

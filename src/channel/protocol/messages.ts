@@ -99,6 +99,8 @@ export const reportSchema = z.object({
   state,
   reason: reasonSchema.nullable(),
   message: sentence.nullable(),
+  /** As in the status; absent: there is nothing to warn of. */
+  warning: sentence.optional(),
   pid,
   restarts,
   exitCode,

@@ -126,7 +126,7 @@ describe('an instance whose record cannot be read', () => {
     expect(lines.map(({ msg }) => msg)).toContainEqual(
       `the record instances/${bad} cannot be read (${problem}): it is set aside and kept as it is`,
     );
-    const explainer = plane.master.explainer(() => []);
+    const explainer = plane.master.explainer({ errors: () => [], warnings: () => [] });
     expect(await explainer.instance(bad)).toMatchObject({
       verdict: `${bad} (lobby) has a record that cannot be read (${problem}).`,
       isSettled: false,

@@ -36,7 +36,7 @@ describe('the fields of configurations', () => {
     expect(examples.length).toBeGreaterThan(2);
     for (const { path, text } of examples)
       expect(parseConfigurationFile('example.json', text), path).toMatchObject({
-        parsed: { unknownFields: [] },
+        parsed: { warnings: [] },
       });
   });
 });
@@ -52,8 +52,8 @@ describe('the metrics', () => {
   });
   metrics.addNodes(() => []);
   metrics.addApiSockets(() => 0);
-  const names = metrics.registry
-    .getMetricsAsArray()
+  const names = [metrics.registry, metrics.namingRegistry]
+    .flatMap((registry) => registry.getMetricsAsArray())
     .map(({ name }) => name)
     .filter((name) => name.startsWith('drover_'))
     .concat(USAGE_METRICS.map(({ name }) => name));
