@@ -6,7 +6,8 @@ import type { ServiceView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
-import { hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
+import { DroverError } from '../../../src/model/errors.js';
+import { hasFinished, type InstanceRecord, makerOf } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
@@ -64,7 +65,7 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     const { writer, logger, clock } = this.#options;
     switch (step.do) {
       case 'create': {
-        const ids = await writer.createMany(step.name, step.count);
+        const ids = await writer.createMissing(step.name, step);
         if (ids.length === 0) throw new Conflict(`instances of ${step.name} are being created already`);
         this.#history.set(step.name, { at: clock.monotonic(), ids, streak: step.streak });
         logger.info(
@@ -74,10 +75,11 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
         return;
       }
       case 'stop':
-        await writer.setLifecycle(step.id, 'stop');
+      case 'remove':
+        await this.#end(step);
         logger.info(
           { configuration: step.name, instance: step.id },
-          `stopping ${step.id}: ${step.name} is above maximumServiceCount`,
+          `${step.do === 'stop' ? 'stopping' : 'removing'} ${step.id}: ${step.name} is above maximumServiceCount`,
         );
         return;
       default:
@@ -105,10 +107,28 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
           .map(({ id }) => id),
       ),
       creating: steps.reduce((sum, step) => sum + (step.do === 'create' ? step.count : 0), 0),
-      stopping: steps.filter((step) => step.do === 'stop').length,
+      stopping: steps.filter((step) => step.do !== 'create').length,
       nextCreationInMs: recheckInMs ?? null,
       failedPasses: creationDelay(facts, now).streak,
     };
+  }
+
+  /** How many of those that count could go, and as many as wanted would still stand. Without a configuration: all of them. */
+  spareOf(name: string): number {
+    const configuration = this.#options.configurations.get(name)?.value.configuration;
+    if (configuration === undefined) return Number.POSITIVE_INFINITY;
+    const { minimumServiceCount: minimum, maximumServiceCount: maximum = minimum } = configuration;
+    return this.actual(name) - Math.min(minimum, maximum);
+  }
+
+  async #end({ do: how, id }: ServiceStep & { do: 'stop' | 'remove' }): Promise<void> {
+    const { writer } = this.#options;
+    try {
+      await (how === 'stop' ? writer.setLifecycle(id, 'stop') : writer.remove(id));
+    } catch (error) {
+      if (!DroverError.is(error, 'DRV_INSTANCE_UNKNOWN')) throw error;
+      throw new Conflict(`instance ${id} was removed meanwhile`);
+    }
   }
 
   #count(name: string): CountedInstance[] {
@@ -126,6 +146,11 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
         createdAt: record.createdAt,
         hasFinished: hasFinished(record),
         node: node?.value.condition ?? null,
+        maker: makerOf(record),
+        players: record.status.players ?? 0,
+        replaces: record.replaces ?? null,
+        awaitsReport: record.status.awaitsReport === true,
+        stoppedItself: record.desired.stoppedBy === 'instance',
       });
     }
     return counted;

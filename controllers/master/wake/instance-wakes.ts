@@ -1,7 +1,7 @@
 /** The wakes of a change of an instance's record. */
-import { type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
+import { hasEndedByItself, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { instanceKey, revisionKey } from '../../../src/store/keys.js';
-import { wakesOfNewPlace, wakesOfNewRoom } from './place-wakes.js';
+import { wakesOfCount, wakesOfNewPlace, wakesOfNewRoom } from './shared-wakes.js';
 import { type Change, isAwaitingPlace, type Wake, type WakeFacts } from './wake.js';
 
 /**
@@ -15,7 +15,7 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
   const { id, before, after } = change;
   const record = after ?? before;
   if (record === undefined) return;
-  if (mayChangeCount(change)) yield countAgain(record.configurationName, facts);
+  if (mayChangeCount(change)) yield* wakesOfCount(record.configurationName, facts, countDelay(record, facts));
   if (after === undefined)
     yield { controller: 'instance-cleanup', key: revisionKey(record.revision), when: 0 };
   else if (after.desired.goal === 'remove')
@@ -30,9 +30,8 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
   else if (before?.desired.goal === 'run' && after?.desired.goal !== 'run') yield* wakesOfNewRoom(facts);
 }
 
-function countAgain(name: string, { instancesByConfiguration }: WakeFacts): Wake {
-  const when = Math.max(COUNT_AGAIN_MS, instancesByConfiguration.get(name).size / COUNTED_PER_MS);
-  return { controller: 'minimum-service', key: name, when };
+function countDelay({ configurationName }: InstanceRecord, { instancesByConfiguration }: WakeFacts): number {
+  return Math.max(COUNT_AGAIN_MS, instancesByConfiguration.get(configurationName).size / COUNTED_PER_MS);
 }
 
 /** True when minimum-service may count one more or one less. */
@@ -42,8 +41,16 @@ function mayChangeCount({ before, after }: Change<InstanceRecord>): boolean {
     after === undefined ||
     before.desired.goal !== after.desired.goal ||
     before.status.state !== after.status.state ||
-    before.placement?.nodeId !== after.placement?.nodeId
+    before.status.awaitsReport !== after.status.awaitsReport ||
+    before.placement?.nodeId !== after.placement?.nodeId ||
+    hasEndedByItself(before) !== hasEndedByItself(after) ||
+    // A replacement counts against the maximum while it is used.
+    (after.replaces !== undefined && isUsed(before) !== isUsed(after))
   );
+}
+
+function isUsed({ status }: InstanceRecord): boolean {
+  return (status.players ?? 0) > 0;
 }
 
 /**

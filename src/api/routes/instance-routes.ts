@@ -14,7 +14,8 @@ import {
   type InstanceDetailsNeeds,
   instanceDetailsSchema,
 } from '../../operations/instance-details.js';
-import type { InstanceWriter, StateReport } from '../../store/instance-writes.js';
+import type { StateReport } from '../../store/instance-changes.js';
+import type { InstanceWriter } from '../../store/instance-writes.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import { sendBytes } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';

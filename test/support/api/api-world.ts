@@ -38,7 +38,7 @@ import {
   nodeConfigurationSchema,
   nodeRecordSchema,
 } from '../../../src/model/node.js';
-import type { StateReport } from '../../../src/store/instance-writes.js';
+import type { StateReport } from '../../../src/store/instance-changes.js';
 import { apiKeyKey, configurationKey, instanceKey, nodeKey, PREFIX } from '../../../src/store/keys.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { Mirror } from '../../../src/store/mirror.js';
