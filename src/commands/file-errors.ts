@@ -1,5 +1,7 @@
-/** Describes configuration files whose present content is not in force. */
+/** Describes what is amiss beside the configurations in force: broken files, and instances that outlived their file. */
 import type { ConfigurationFileError } from '../model/configuration.js';
+import { countText } from '../model/words.js';
+import type { RemovedConfiguration } from '../operations/configuration-list.js';
 
 /** One line, such as `lobby.json:7:26: ramMB: must be ...`. */
 export function describeFileError({ file, line, column, field, message }: ConfigurationFileError): string {
@@ -13,5 +15,15 @@ export function describeFileErrors(errors: readonly ConfigurationFileError[]): s
   return [
     'broken files (what was in force before stays in force):',
     ...errors.map((error) => `  ${describeFileError(error)}`),
+  ];
+}
+
+/** Lines to add below other output; none when every instance has its configuration. */
+export function describeRemoved(removed: readonly RemovedConfiguration[]): string[] {
+  if (removed.length === 0) return [];
+  return [
+    '',
+    'configurations that are gone, of which instances are left ("config why <name>" says what to do):',
+    ...removed.map(({ name, instances }) => `  ${name}: ${countText(instances, 'instance')}`),
   ];
 }

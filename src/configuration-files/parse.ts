@@ -5,8 +5,8 @@
 import {
   type Configuration,
   type ConfigurationFileError,
-  configurationSchema,
   hashConfiguration,
+  newConfigurationSchema,
   unknownConfigurationFields,
 } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
@@ -91,8 +91,8 @@ function checkConfiguration(input: unknown, defaultName: string): Checked {
   const unsafe = [...unsafeParts(input, [])];
   if (unsafe.length > 0) return { problems: unsafe };
   const named = Object.hasOwn(input, 'name') ? input : { ...input, name: defaultName };
-  const result = configurationSchema.safeParse(named);
-  if (!result.success) return { problems: problemsOf(configurationSchema, result.error.issues, named) };
+  const result = newConfigurationSchema.safeParse(named);
+  if (!result.success) return { problems: problemsOf(newConfigurationSchema, result.error.issues, named) };
   const configuration = result.data;
   const unknownFields = unknownConfigurationFields(input);
   return { parsed: { configuration, hash: hashConfiguration(configuration), unknownFields } };

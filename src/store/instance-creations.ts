@@ -27,12 +27,19 @@ export interface InstanceCreationsOptions {
   readonly clock: Clock;
   /** Makes an id, which may be taken. Default: a random one. */
   readonly newInstanceId?: () => string;
+  /**
+   * Whether the file of a configuration is still what its record was made from. Where it is not, the record is about to
+   * change or to go, and only a client gets an instance of it. Absent: it is.
+   */
+  readonly isInForce?: (configuration: ConfigurationRecord) => Promise<boolean>;
 }
 
 /** Records to create, and the other operations of the same transaction. */
 interface Creation {
   readonly records: readonly InstanceRecord[];
   readonly beside: readonly Operation[];
+  /** No client asked for it. */
+  readonly isAutomatic?: boolean;
 }
 
 export interface MissingInstances {
@@ -80,8 +87,8 @@ export class InstanceCreations {
 
   /**
    * Creates the instances that the present configuration lacks, in one transaction; resolves with their ids. With a
-   * maximum, instances that are being created already count against `count`. Creates none when the configuration
-   * changes meanwhile: the caller then counts again. Throws DRV_CONFIGURATION_UNKNOWN.
+   * maximum, instances that are being created already count against `count`. Creates none when the configuration or its
+   * file changes meanwhile: the caller then counts again. Throws DRV_CONFIGURATION_UNKNOWN.
    */
   async createMissing(configurationName: string, { count, replaces }: MissingInstances): Promise<string[]> {
     const counted = this.#options.configurations.get(configurationName)?.value.hash;
@@ -94,7 +101,7 @@ export class InstanceCreations {
         const original = replaces[index];
         return original === undefined ? record : { ...record, replaces: original };
       });
-      return { records, beside: [] };
+      return { records, beside: [], isAutomatic: true };
     });
     return made ?? [];
   }
@@ -103,7 +110,7 @@ export class InstanceCreations {
    * Makes another instance of the same, present configuration to replace one that is wanted. The new one stands
    * beside it; with `removeFirst` the same transaction removes the old one. It has the maker of the old one, whose
    * place it takes. Resolves with the new id. Undefined: nothing was written, because the instance is not wanted any
-   * more or the maximum allows none beside it. Throws DRV_CONFIGURATION_UNKNOWN.
+   * more, the maximum allows none beside it, or the file of its configuration changes. Throws DRV_CONFIGURATION_UNKNOWN.
    */
   async replace(id: string, { removeFirst, beside }: ReplaceOptions): Promise<string | undefined> {
     const name = this.#options.instances.get(id)?.value.configurationName;
@@ -122,6 +129,7 @@ export class InstanceCreations {
       const value = withGoal(old.value, 'remove');
       return {
         records,
+        isAutomatic: true,
         beside: [
           removeFirst
             ? { do: 'update', key, value, expectedRevision }
@@ -135,13 +143,14 @@ export class InstanceCreations {
 
   /**
    * Creates the instances that `make` derives from the newest configuration; resolves with their ids. After a
-   * conflict it tries again, a bounded number of times. Resolves with undefined when `make` returns undefined.
+   * conflict it tries again, a bounded number of times. Resolves with undefined when `make` returns undefined, or
+   * nothing is to be made of the configuration by itself.
    */
   async #create(
     configurationName: string,
     make: (configuration: ConfigurationRecord) => Creation | undefined,
   ): Promise<string[] | undefined> {
-    const { store, instances, configurations } = this.#options;
+    const { store, instances, configurations, isInForce } = this.#options;
     for (let tries = 1; ; tries++) {
       const configuration = configurations.get(configurationName);
       if (configuration === undefined) throw unknownConfiguration(configurationName);
@@ -157,6 +166,8 @@ export class InstanceCreations {
       const count = creation.records.length;
       this.#creating.set(configurationName, this.#underWay(configurationName) + count);
       try {
+        if (creation.isAutomatic === true && (await isInForce?.(configuration.value)) === false)
+          return undefined;
         await instances.until(await store.transact(operations));
         return creation.records.map(({ id }) => id);
       } catch (error) {

@@ -66,7 +66,8 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     switch (step.do) {
       case 'create': {
         const ids = await writer.createMissing(step.name, step);
-        if (ids.length === 0) throw new Conflict(`instances of ${step.name} are being created already`);
+        if (ids.length === 0)
+          throw new Conflict(`${step.name} changes, or instances of it are being created`);
         this.#history.set(step.name, { at: clock.monotonic(), ids, streak: step.streak });
         logger.info(
           { configuration: step.name, count: ids.length, instances: ids },

@@ -14,6 +14,11 @@ import {
   type InstanceDetailsNeeds,
   instanceDetailsSchema,
 } from '../../operations/instance-details.js';
+import {
+  changeLifecycle,
+  deleteInstance,
+  type InstanceLifecycleNeeds,
+} from '../../operations/instance-lifecycle.js';
 import type { StateReport } from '../../store/instance-changes.js';
 import type { InstanceWriter } from '../../store/instance-writes.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
@@ -34,8 +39,9 @@ import {
 } from './instance-schemas.js';
 import type { InstanceView } from './instance-view.js';
 
-export interface InstanceNeeds extends InstanceDetailsNeeds {
-  readonly instanceWrites: Pick<InstanceWriter, 'create' | 'setLifecycle' | 'reportState' | 'remove'>;
+export interface InstanceNeeds extends InstanceDetailsNeeds, InstanceLifecycleNeeds {
+  readonly instanceWrites: InstanceLifecycleNeeds['instanceWrites'] &
+    Pick<InstanceWriter, 'create' | 'reportState'>;
   readonly streams: Pick<InstanceStreams, 'readLogs' | 'writeStdin'>;
 }
 
@@ -137,7 +143,7 @@ function detailsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
   });
 }
 
-function removeRoute({ instanceWrites }: InstanceNeeds, view: InstanceView): Route {
+function removeRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/instances/:id',
@@ -150,8 +156,7 @@ function removeRoute({ instanceWrites }: InstanceNeeds, view: InstanceView): Rou
     answers: { 200: { description: 'hidden at once, cleaned up by its node', schema: instanceMessage } },
     handle: async ({ params }) => {
       const { id } = visible(view, params.id);
-      await instanceWrites.remove(id);
-      return { message: `instance ${id} is being removed`, instanceId: id };
+      return { message: await deleteInstance(dependencies, id), instanceId: id };
     },
   });
 }
@@ -204,7 +209,7 @@ function stateRoute({ instanceWrites }: InstanceNeeds, view: InstanceView): Rout
   });
 }
 
-function lifecycleRoute({ instanceWrites }: InstanceNeeds): Route {
+function lifecycleRoute(dependencies: InstanceNeeds): Route {
   return defineRoute({
     method: 'PATCH',
     path: '/instances/:id/lifecycle',
@@ -217,10 +222,10 @@ function lifecycleRoute({ instanceWrites }: InstanceNeeds): Route {
     answers: { 200: { description: 'recorded', schema: lifecycleMessage } },
     handle: async ({ params: { id }, query: { target } }) => {
       if (!isInstanceId(id)) throw badRequest(unknownInstance(id));
-      await instanceWrites.setLifecycle(id, target).catch((error: unknown) => {
+      const message = await changeLifecycle(dependencies, id, target).catch((error: unknown) => {
         throw DroverError.is(error, 'DRV_INSTANCE_UNKNOWN') ? badRequest(unknownInstance(id)) : error;
       });
-      return { message: `instance ${id}: ${target} requested`, instanceId: id, target };
+      return { message, instanceId: id, target };
     },
   });
 }

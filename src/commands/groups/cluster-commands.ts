@@ -10,7 +10,7 @@ import {
   listNodes,
 } from '../../operations/cluster-status.js';
 import { addCommand, type CommandContext, fieldsOf, type SharedOptions, show, tableOf } from '../context.js';
-import { describeFileErrors } from '../file-errors.js';
+import { describeFileErrors, describeRemoved } from '../file-errors.js';
 import { findNode } from '../find.js';
 import { offeredRuntimes } from '../runtime-text.js';
 import { addClusterOperations, describeDrain, markOf } from './cluster-operations.js';
@@ -102,7 +102,7 @@ async function describeStatus(context: CommandContext, found: ClusterStatus): Pr
   const drained = found.drains.flatMap(({ nodeId, drain }) => describeDrain(nodeId, drain));
   if (drained.length > 0) drained.unshift('');
   const broken = brokenFiles.length === 0 ? [] : ['', ...describeFileErrors(brokenFiles)];
-  return [head, ...drained, '', table, ...broken].join('\n');
+  return [head, ...drained, '', table, ...describeRemoved(found.removed), ...broken].join('\n');
 }
 
 async function why(context: CommandContext, node: string, options: SharedOptions): Promise<void> {

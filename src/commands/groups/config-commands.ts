@@ -5,10 +5,10 @@ import { withEveryDefault } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
 import { countText } from '../../model/words.js';
 import { diffOf } from '../../operations/configuration-diff.js';
-import { listConfigurations } from '../../operations/configuration-list.js';
+import { listConfigurations, listRemoved } from '../../operations/configuration-list.js';
 import { reloadConfigurations } from '../../operations/configuration-reload.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
-import { describeFileErrors } from '../file-errors.js';
+import { describeFileErrors, describeRemoved } from '../file-errors.js';
 import { findConfiguration, unknownConfiguration } from '../find.js';
 import { describeDiff } from './config-diff.js';
 
@@ -54,7 +54,8 @@ export function addConfigCommands(program: Command, context: CommandContext): vo
 async function list(context: CommandContext, options: SharedOptions): Promise<void> {
   const errors = context.dependencies.configurationFiles.errors();
   const listed = listConfigurations(context.dependencies);
-  const data = (): unknown => ({ configurations: listed, brokenFiles: errors });
+  const removed = listRemoved(context.dependencies);
+  const data = (): unknown => ({ configurations: listed, removed, brokenFiles: errors });
   await show(context, options, data, async () => {
     const rows = listed.map((summary) => [
       summary.name,
@@ -69,7 +70,8 @@ async function list(context: CommandContext, options: SharedOptions): Promise<vo
       summary.isFileBroken ? 'file broken' : 'ok',
     ]);
     const table = await tableOf(context, HEAD, rows, 'there are no configurations');
-    return errors.length === 0 ? table : [table, '', ...describeFileErrors(errors)].join('\n');
+    const broken = errors.length === 0 ? [] : ['', ...describeFileErrors(errors)];
+    return [table, ...describeRemoved(removed), ...broken].join('\n');
   });
 }
 

@@ -347,6 +347,7 @@ export class ApiWorld {
       beats: this.beats,
       usedOf: (nodeId) => this.#usedOf(nodeId),
       drainOf: () => undefined,
+      serviceOf: () => undefined,
       usageOfNode: (nodeId) => this.usages.get(nodeId),
       audit: this.audit,
       explainer: this.explainer,
@@ -410,6 +411,7 @@ export class ApiWorld {
         const { state, lastHeartbeat = this.clock.now() } = report;
         return this.putInstance({ ...record, status: { ...record.status, state, lastHeartbeat } });
       },
+      isAway: () => false,
       remove: async (id) => {
         const record = require(id);
         await this.putInstance({ ...record, desired: { ...record.desired, goal: 'remove' } });
