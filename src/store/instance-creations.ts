@@ -87,21 +87,24 @@ export class InstanceCreations {
 
   /**
    * Creates the instances that the present configuration lacks, in one transaction; resolves with their ids. With a
-   * maximum, instances that are being created already count against `count`. Creates none when the configuration or its
-   * file changes meanwhile: the caller then counts again. Throws DRV_CONFIGURATION_UNKNOWN.
+   * maximum, instances that are being created already count against `count`. Creates none when the configuration, its
+   * file or one of the originals changes meanwhile: the caller then counts again. Throws DRV_CONFIGURATION_UNKNOWN.
    */
   async createMissing(configurationName: string, { count, replaces }: MissingInstances): Promise<string[]> {
     const counted = this.#options.configurations.get(configurationName)?.value.hash;
+    // An original that changes meanwhile may be back.
+    const originals = this.#checksOf(replaces);
     const made = await this.#create(configurationName, (configuration) => {
       const { maximumServiceCount } = configuration.configuration;
       const underWay = maximumServiceCount === undefined ? 0 : this.#underWay(configurationName);
-      if (configuration.hash !== counted || underWay >= count) return undefined;
+      const isOutdated = configuration.hash !== counted || !isSame(originals, this.#checksOf(replaces));
+      if (isOutdated || underWay >= count) return undefined;
       const makers = Array.from({ length: count - underWay }, (): Maker => 'enforcer');
       const records = this.#newRecords(configuration, makers).map((record, index) => {
         const original = replaces[index];
         return original === undefined ? record : { ...record, replaces: original };
       });
-      return { records, beside: [], isAutomatic: true };
+      return { records, beside: originals, isAutomatic: true };
     });
     return made ?? [];
   }
@@ -180,6 +183,13 @@ export class InstanceCreations {
     }
   }
 
+  #checksOf(ids: readonly string[]): Operation[] {
+    return ids.map((id) => {
+      const expectedRevision = this.#options.instances.get(id)?.revision ?? 0;
+      return { do: 'check', key: instanceKey(id), expectedRevision };
+    });
+  }
+
   /** How many instances of a configuration are being created and are not in the mirror yet. */
   #underWay(configurationName: string): number {
     return this.#creating.get(configurationName) ?? 0;
@@ -250,6 +260,11 @@ export class InstanceCreations {
     this.#awaitingPlacement.delete(id);
     return instances.get(id)?.value;
   }
+}
+
+/** True when both name the same revisions of the same keys. */
+function isSame(a: readonly Operation[], b: readonly Operation[]): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 const NEW_STATUS: Omit<InstanceStatus, 'lastHeartbeat'> = {

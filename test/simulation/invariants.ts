@@ -292,7 +292,9 @@ export class Invariants {
       const { configurationName, desired, placement, status } = record;
       if (configurationName !== name || desired.goal !== 'run') continue;
       const condition = this.book.nodes.get(placement?.nodeId ?? '')?.condition;
-      const isReplaced = status.state === 'OFFLINE' && condition === 'lost' && !record.static;
+      // Its node may be back, a moment before the record says so.
+      const isLost = condition === 'lost' || status.reason === 'node-lost';
+      const isReplaced = status.state === 'OFFLINE' && isLost && !record.static;
       if (isAll || !isReplaced) wanted++;
     }
     return wanted;

@@ -66,6 +66,6 @@ export interface FamilyFacts {
   readonly original: Original | 'gone' | 'away';
   /** Those that are wanted and not on a lost node, in order of age. */
   readonly replacements: readonly Replacement[];
-  /** A caller still moves the original, so the family is that caller's. */
+  /** A caller still moves the original: while that is there, its pairs are the caller's. */
   readonly isMoving: boolean;
 }

@@ -7,10 +7,15 @@ import type { FamilyFacts, Original, Replacement } from './facts.js';
 import type { RemoveStep } from './moves.js';
 
 /** One step at a time: each changes what the next one must be. */
-export function plan({ original, replacements, isMoving }: FamilyFacts): Plan<RemoveStep> {
-  if (isMoving || original === 'away') return { steps: [] };
-  const step = original === 'gone' ? planSiblings(replacements) : planPair(original, replacements);
+export function plan(facts: FamilyFacts): Plan<RemoveStep> {
+  const step = choose(facts);
   return { steps: step === undefined ? [] : [step] };
+}
+
+/** A caller moves an original that is there; it has no say about the replacements of one that is not. */
+function choose({ original, replacements, isMoving }: FamilyFacts): RemoveStep | undefined {
+  if (original === 'gone') return planSiblings(replacements);
+  return isMoving || original === 'away' ? undefined : planPair(original, replacements);
 }
 
 /**

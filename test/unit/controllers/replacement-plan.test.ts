@@ -146,6 +146,7 @@ describe('an original and its replacements', () => {
   it('are left alone while a caller moves the original, or while its node has yet to report it', () => {
     expect(resolve({}, [{}], { isMoving: true })).toEqual([]);
     expect(resolve('away', [{}, { id: 'more' }])).toEqual([]);
+    expect(resolve('away', [{}, { id: 'more' }], { isMoving: true })).toEqual([]);
     expect(resolve({}, [])).toEqual([]);
   });
 
@@ -172,5 +173,6 @@ describe('an original and its replacements', () => {
     ['all that are used', [{ players: 1 }, { id: 'more', players: 1 }], []],
   ])('of several for an original that is not there: %s', (_what, made, steps) => {
     expect(resolve('gone', made)).toEqual(steps);
+    expect(resolve('gone', made, { isMoving: true }), 'whoever moved it').toEqual(steps);
   });
 });
