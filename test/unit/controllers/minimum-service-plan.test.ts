@@ -119,6 +119,8 @@ describe('the plan of the minimum-service enforcer', () => {
     it('leaves those alone that were stopped already', () => {
       const stopped = instance('b', { goal: 'stop', state: 'STOPPED' });
       expect(decide({ maximum: 1, instances: [instance('a'), stopped] })).toEqual([]);
+      const resting = instance('c', { goal: 'stop', state: 'STOPPED', static: true });
+      expect(decide({ maximum: 1, instances: [instance('a'), resting] })).toEqual([]);
     });
 
     it('leaves a pair whose original is back to the replacement controller, unless both are used', () => {
