@@ -92,7 +92,7 @@ const statusSchema = z.object({
   gone: z.boolean(),
   /** Its node was lost and is back, and has not reported it yet. */
   awaitsReport: z.literal(true).optional(),
-  /** When it ended by itself (`hasEndedByItself`), Unix milliseconds by the master's clock. */
+  /** When it ended by itself (`hasEndedByItself`), Unix milliseconds by the master's clock. Gone when it runs again. */
   endedAt: z.number().optional(),
 });
 
@@ -131,9 +131,9 @@ export type PlacedTemplate = z.output<typeof placedTemplateSchema>;
  * reported so.
  */
 export function hasFinished({ desired, status }: Pick<InstanceRecord, 'desired' | 'status'>): boolean {
-  return (
-    desired.goal === 'run' && status.state === 'STOPPED' && status.reason === 'exited' && status.pid === null
-  );
+  if (desired.goal !== 'run' || status.pid !== null) return false;
+  // A client may have reported another state since.
+  return status.endedAt !== undefined || (status.state === 'STOPPED' && status.reason === 'exited');
 }
 
 /** Who wanted the instance. Where a record does not say, it counts as a client's: no controller ends it for another. */
@@ -149,7 +149,8 @@ export function isAtRest(record: InstanceRecord): boolean {
   if (hasFinished(record)) return true;
   const { desired, placement, status } = record;
   if (desired.goal !== 'stop') return false;
-  return placement === null || (status.reason === 'stopped' && status.pid === null);
+  if (placement === null) return true;
+  return status.pid === null && (status.reason === 'stopped' || status.endedAt !== undefined);
 }
 
 /**

@@ -127,7 +127,8 @@ function nextStatus(record: InstanceRecord, report: Report, now: number): Instan
     exitSignal: report.exitSignal,
     gone: report.gone,
   };
-  if (report.pid === null) {
+  if (report.pid !== null) delete after.endedAt;
+  else {
     after.players = null;
     after.maxPlayers = null;
     after.tps = null;
