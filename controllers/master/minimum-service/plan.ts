@@ -24,6 +24,8 @@ export interface CountedInstance {
   readonly hasFinished: boolean;
   /** Condition of the node that holds it; null: not placed, or its node is unknown. */
   readonly node: NodeCondition | null;
+  /** Its node is being drained: the drain resolves its pairs, when it can. */
+  readonly isDraining: boolean;
   readonly maker: Maker;
   readonly players: number;
   /** The instance that it was made to replace, or null. */
@@ -113,12 +115,13 @@ function lostOriginals(instances: readonly CountedInstance[]): string[] {
  * first. These do not count:
  * - instances on a lost node: they were replaced;
  * - instances whose node is back and has not reported them: they may have ended;
- * - an unused replacement whose original is there: the replacement controller removes one of the two.
+ * - an unused replacement whose original is there and not being drained: the replacement controller removes one of
+ *   the two.
  */
 function planSurplus({ name, maximum, instances }: ServiceFacts): ServiceStep[] {
   if (maximum === undefined) return [];
   const standing = instances.filter((one) => one.goal === 'run' && countsTowardsMinimum(one));
-  const ids = new Set(standing.map(({ id }) => id));
+  const ids = new Set(standing.filter(({ isDraining }) => !isDraining).map(({ id }) => id));
   return standing
     .filter(
       ({ awaitsReport, replaces, players }) => !awaitsReport && (players > 0 || !ids.has(replaces ?? '')),

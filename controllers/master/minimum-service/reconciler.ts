@@ -147,6 +147,7 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
         createdAt: record.createdAt,
         hasFinished: hasFinished(record),
         node: node?.value.condition ?? null,
+        isDraining: node?.value.drain !== undefined,
         maker: makerOf(record),
         players: record.status.players ?? 0,
         replaces: record.replaces ?? null,

@@ -19,6 +19,7 @@ function instance(id: string, fields: Partial<CountedInstance> = {}): CountedIns
     createdAt: 0,
     hasFinished: false,
     node: 'connected',
+    isDraining: false,
     maker: 'enforcer',
     players: 0,
     replaces: null,
@@ -140,6 +141,12 @@ describe('the plan of the minimum-service enforcer', () => {
         'remove new1',
         'remove new2',
       ]);
+    });
+
+    it('counts the replacement of one that is being drained', () => {
+      const made = instance('new', { createdAt: 7, replaces: 'old' });
+      const old = instance('old', { isDraining: true });
+      expect(decide({ maximum: 1, instances: [old, made] })).toEqual(['remove new']);
     });
 
     it('does not count what a node that is back has not reported yet', () => {
