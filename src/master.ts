@@ -43,6 +43,8 @@ export interface TemplateSource extends TreeServer {
   /** Keys of the storages that configurations may name, without `local`. */
   storages(): readonly string[];
   digest(group: string, name: string, storage: string): Promise<string | null>;
+  /** Why `digest` may soon have a newer answer, for a person; undefined: no look for one is under way. */
+  news(group: string, name: string, storage: string): string | undefined;
   onChange(listener: (group: string, name: string) => void): () => void;
 }
 
@@ -232,11 +234,12 @@ export class Master implements Part {
   }
 
   /** The figures of instances and services in `/metrics`. */
-  metricSources(): Pick<MetricSources, 'instances' | 'minimums' | 'usages'> {
+  metricSources(): Omit<MetricSources, 'configurationFileErrors'> {
     const { instances, configurations } = this.state;
     const { usage } = this.#hub;
     const { minimumService } = this.#controllers;
     return {
+      unreadableRecords: () => this.state.unreadableCounts(),
       *instances() {
         const counts = new Map<string, { configuration: string; state: string; count: number }>();
         for (const [, { value }] of instances.entries()) {
@@ -303,6 +306,7 @@ export class Master implements Part {
       sources: {
         ...state,
         templateDigest: (group, name, storage) => templates.digest(group, name, storage),
+        templateNews: (group, name, storage) => templates.news(group, name, storage),
         issueInstanceToken,
       },
       intake: new StatusIntake({

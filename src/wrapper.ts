@@ -22,6 +22,7 @@ import type { NodeCapacity, RuntimeOffer } from './model/node.js';
 import type { OutputSpan } from './model/past-exit.js';
 import type { FetchCost } from './model/template.js';
 import { type Desired, DesiredCopy, type MasterAddress } from './node/desired-copy.js';
+import { FetchAhead } from './node/fetch-ahead.js';
 import { type Handle, HandleBook } from './node/handle-book.js';
 import { describePastRuns } from './node/past-runs.js';
 import { StatusOutbox } from './node/status-outbox.js';
@@ -116,6 +117,7 @@ export class Wrapper implements Part {
   readonly #adoption: Adoption;
   readonly #link: Link;
   readonly #prefetch: TemplatePrefetch;
+  readonly #ahead: FetchAhead;
   #resolveFed: () => void = () => undefined;
   /**
    * Resolves when the master first says what this node should hold. From then on the master counts the node as
@@ -144,10 +146,13 @@ export class Wrapper implements Part {
     this.#prefetch = new TemplatePrefetch({
       isCached: (digest) => options.installation.isCached(digest),
       fetch: (digest, signal) => options.installation.fetch(digest, this.#link.calls, signal),
+      onFetched: () => this.#controllers.wakeInstalls(),
       logger: options.logger,
     });
+    this.#ahead = this.#buildFetchAhead();
     this.#link = this.#buildLink();
     this.#controllers = this.#buildControllers();
+    this.#desired.onChange((id) => this.#ahead.changed(id));
     this.#adoption = new Adoption({
       ...options,
       desired: this.#desired,
@@ -183,6 +188,7 @@ export class Wrapper implements Part {
       this.#controllers.supervisor.stop(),
       this.#controllers.installer.stop(),
       this.#prefetch.stop(),
+      this.#ahead.stop(),
     ]);
     await this.#controllers.processSupervisor.stop();
     await this.#limits.stop();
@@ -238,13 +244,18 @@ export class Wrapper implements Part {
     return { isConnected: this.#link.calls !== undefined, offers: this.#offers.list(), instances };
   }
 
-  /** What housekeeping must leave alone: instances that are or were held here, and the trees that they use. */
+  /**
+   * What housekeeping must leave alone: instances that are or were held here, and the trees that they were last made
+   * from and will be made from.
+   */
   inUse(): { readonly instanceIds: ReadonlySet<string>; readonly digests: ReadonlySet<string> } {
     const instanceIds = new Set([...this.#desired.ids(), ...[...this.#handles.values()].map(({ id }) => id)]);
     const digests = new Set<string>();
-    for (const id of instanceIds)
-      for (const { digest } of this.#desired.get(id)?.assignment.templates ?? [])
-        if (digest !== null) digests.add(digest);
+    for (const id of instanceIds) {
+      const wanted = this.#desired.get(id)?.assignment.templates ?? [];
+      const last = this.#handles.get(id)?.installed?.templates ?? [];
+      for (const { digest } of [...wanted, ...last]) if (digest !== null) digests.add(digest);
+    }
     return { instanceIds, digests };
   }
 
@@ -304,6 +315,9 @@ export class Wrapper implements Part {
           // Looked at again: what waited for the snapshot, and what it does not name because it is no longer wanted
           // here.
           if (isFirst) this.#controllers.wakeAll();
+          // What waits for the connection goes on at once.
+          else this.#controllers.wakeInstalls();
+          this.#ahead.connected();
           this.#resolveFed();
         },
         applyDelta: (delta) => this.#desired.applyDelta(delta),
@@ -337,6 +351,18 @@ export class Wrapper implements Part {
     return true;
   }
 
+  #buildFetchAhead(): FetchAhead {
+    const { installation, clock, random } = this.#options;
+    return new FetchAhead({
+      desired: this.#desired,
+      isCached: (digest) => installation.isCached(digest),
+      isConnected: () => this.#link.calls !== undefined,
+      fetch: (digest) => this.#prefetch.fetchOne(digest),
+      clock,
+      random,
+    });
+  }
+
   async #describe(id: string, lines: number): Promise<InstanceDescription | undefined> {
     const { installation, clock } = this.#options;
     const description = this.#controllers.processSupervisor.describe(id);
@@ -364,7 +390,9 @@ export class Wrapper implements Part {
       installer: {
         ...shared,
         isCached: (digest) => installation.isCached(digest),
-        fetch: (digest, signal) => installation.fetch(digest, this.#link.calls, signal),
+        isMasterConnected: () => this.#link.calls !== undefined,
+        fetch: (digest, signal) =>
+          this.#prefetch.urgent(() => installation.fetch(digest, this.#link.calls, signal)),
         install: (desired, signal) => installation.install(desired, this.#desired.master, signal),
       },
       supervisor: {

@@ -29,6 +29,8 @@ export interface WrapperControllers {
   readonly processSupervisor: ProcessSupervisor;
   /** Looks at every instance again, for example when the whole node begins to stop. */
   wakeAll(): void;
+  /** Looks at those again whose start may wait for a template: the master is connected again, or a tree has come. */
+  wakeInstalls(): void;
 }
 
 export interface WrapperControllersOptions {
@@ -78,7 +80,7 @@ export function buildWrapperControllers(options: WrapperControllersOptions): Wra
     const handle = handles.get(id);
     // The answer to a start changes the handle again; until then only a long start has something new to show.
     if (handle?.isStarting !== true || handle.progress !== null) supervisor.enqueue(id);
-    if (handle !== undefined && isFree(handle)) installer.enqueue(id);
+    if (handle !== undefined && isDown(handle) && !handle.isPrepared) installer.enqueue(id);
   });
   const wakeAll = (): void => {
     for (const id of keys()) {
@@ -86,12 +88,13 @@ export function buildWrapperControllers(options: WrapperControllersOptions): Wra
       installer.specChanged(id);
     }
   };
-  return { installer, supervisor, processSupervisor, wakeAll };
+  const wakeInstalls = (): void => {
+    for (const handle of handles.values()) if (isDown(handle)) installer.specChanged(handle.id);
+  };
+  return { installer, supervisor, processSupervisor, wakeAll, wakeInstalls };
 }
 
 /** An install is possible only where nothing runs or is about to. */
-function isFree(handle: Handle): boolean {
-  const isOccupied =
-    handle.process !== null || handle.isStarting || handle.hasRemains || handle.stopping !== null;
-  return !handle.isPrepared && !isOccupied;
+function isDown({ process, isStarting, hasRemains, stopping }: Handle): boolean {
+  return process === null && !isStarting && !hasRemains && stopping === null;
 }

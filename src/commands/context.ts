@@ -28,7 +28,7 @@ import type { MasterTemplates } from '../templates/master-templates.js';
 import type { CommandOutput } from './output.js';
 import { type Cell, renderTable } from './table.js';
 
-type Records<T> = Pick<MirrorReader<T>, 'get' | 'entries'>;
+type Records<T> = Pick<MirrorReader<T>, 'get' | 'entries' | 'setAside'>;
 
 /** What the commands need of the master, the needs of their operations included. */
 export type CommandDependencies = ClusterStatusNeeds &
@@ -46,7 +46,7 @@ export type CommandDependencies = ClusterStatusNeeds &
     readonly keys: Records<ApiKeyRecord>;
     readonly instanceWrites: InstanceLifecycleNeeds['instanceWrites'] & Pick<InstanceWriter, 'create'>;
     readonly streams: Pick<InstanceStreams, 'readLogs' | 'writeStdin'>;
-    readonly templates: Pick<LocalTemplates, 'groups'>;
+    readonly templates: Pick<LocalTemplates, 'groups' | 'rescan'>;
     readonly templateSync: Pick<MasterTemplates, 'fromStorage' | 'toCluster' | 'latestSync'>;
     readonly explainer: Explainer;
     readonly extensions: Pick<ExtensionRegistry, 'list' | 'commands'>;

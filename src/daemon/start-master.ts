@@ -144,6 +144,7 @@ function buildDependencies(
     drainOf: (nodeId) => master.drainOf(nodeId),
     serviceOf: (name) => master.serviceOf(name),
     explainer: master.explainer(() => files.errors()),
+    unreadable: () => master.state.unreadable(),
     audit,
     verifyInstanceToken: (token) => tokens.verify(token),
     metrics,

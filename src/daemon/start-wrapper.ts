@@ -86,6 +86,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
       logsDirectory: paths.instanceLogs,
       cache,
       workspaces,
+      clock,
       inherited: process.env,
       users: new NodeUsers(configuration.runAs),
       addedVariables: (instance) => extensions.variables(instance),

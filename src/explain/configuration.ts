@@ -3,12 +3,14 @@
  */
 import type { ConfigurationFileError } from '../model/configuration.js';
 import { hasFinished } from '../model/instance.js';
-import { countText, durationText } from '../model/words.js';
+import { countText, cutText, durationText } from '../model/words.js';
 import type { ServiceView } from './decisions.js';
 import { type ConfigurationExplanation, type ExplainedFile, MOST_LISTED } from './explanation.js';
 import type { ConfigurationFacts, InstanceFacts, Story } from './facts.js';
 import { describeFault, isOfOneFile } from './files.js';
 import { storyOfInstance } from './instance.js';
+
+const MOST_NAMED_CHARS = 200;
 
 type Row = ConfigurationExplanation['instances'][number] & Pick<Story, 'next' | 'advice'>;
 
@@ -129,6 +131,8 @@ function storyOfWell({ name, online, instancesTotal }: ConfigurationFacts, servi
 }
 
 function* notesOf(facts: ConfigurationFacts): Generator<string> {
+  if (facts.unreadable.length > 0)
+    yield `${countText(facts.unreadable.length, 'instance')} (${cutText(facts.unreadable.join(', '), MOST_NAMED_CHARS)}) cannot be managed, because the stored record cannot be read: what runs is left alone and counts all the same. \`cluster status\` says what is wrong.`;
   const { name, record, service, instances } = facts;
   // Without a record the first fault is the verdict.
   const told = record === undefined ? facts.fileErrors.find(isOfOneFile) : undefined;

@@ -10,6 +10,7 @@ import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
 import { publicMessage } from '../model/public-message.js';
 import { unknownConfiguration, unknownInstance, unknownNode } from '../model/unknown.js';
+import { setAsideOf } from '../store/left-of-record.js';
 import type { LookupReader } from '../store/lookup.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { explainConfiguration } from './configuration.js';
@@ -25,6 +26,7 @@ import type { InstanceFacts, NodeAnswer } from './facts.js';
 import { faultsOf, isOfOneFile } from './files.js';
 import { explainInstance } from './instance.js';
 import { explainNode } from './node.js';
+import { explainUnreadable } from './unreadable.js';
 
 /** How long a node may take to answer. */
 const ANSWER_WITHIN_MS = 2000;
@@ -70,6 +72,10 @@ export class FactsExplainer implements Explainer {
   }
 
   async instance(id: string): Promise<InstanceExplanation> {
+    const { instances, nodes } = this.#options;
+    const aside = instances.setAside.get(id);
+    if (aside !== undefined)
+      return explainUnreadable(id, aside, (nodeId) => nodes.get(nodeId)?.value.condition);
     for (let looks = 1; ; looks++) {
       const before = this.#visible(id);
       const answers = await this.#ask([before.value], LINES);
@@ -107,6 +113,7 @@ export class FactsExplainer implements Explainer {
           return record === undefined ? [] : [this.#factsOf(record, answers, shared)];
         }),
         instancesTotal: all.size,
+        unreadable: this.#unreadableOf(name),
         wanted: wanted.length,
         online: wanted.filter(({ status }) => status.state === 'ONLINE').length,
       },
@@ -152,6 +159,11 @@ export class FactsExplainer implements Explainer {
       const record = instances.get(id)?.value;
       return record === undefined || record.desired.goal === 'remove' ? [] : [record];
     });
+  }
+
+  /** Ids of the instances whose records are set aside. */
+  #unreadableOf(name: string): string[] {
+    return [...setAsideOf(this.#options.instances.setAside, name)].map(([id]) => id);
   }
 
   #nodeRecord(nodeId: string): NodeRecord {

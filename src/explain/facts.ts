@@ -40,6 +40,8 @@ export interface ConfigurationFacts {
   /** Instances in trouble first. Not all of them when there are many. */
   readonly instances: readonly InstanceFacts[];
   readonly instancesTotal: number;
+  /** Ids of the instances whose records cannot be read. They are not among the others. */
+  readonly unreadable: readonly string[];
   /** Instances that should run, and those of them that are ONLINE. */
   readonly wanted: number;
   readonly online: number;

@@ -86,7 +86,10 @@ function storyOfRecord({ record }: InstanceFacts): Story {
 
 function* notesOf(facts: InstanceFacts): Generator<string> {
   const { record, node, configuration, fileErrors, answer, move } = facts;
-  const { configurationName: name } = record;
+  const { configurationName: name, status } = record;
+  // What a node says of an instance that is up and well.
+  if (status.state === 'ONLINE' && status.reason === null && status.message !== null)
+    yield `It ${status.message}.`;
   if (move !== undefined) yield `Its node ${node?.nodeId} is being drained: ${move}.`;
   else if (node?.cordoned === true)
     yield `Its node ${node.nodeId} is cordoned: it keeps what it has and gets no new instances.`;

@@ -164,7 +164,10 @@ export const configurationRecordSchema = z.object({
 export type ConfigurationRecord = z.output<typeof configurationRecordSchema>;
 
 /** True when a file of this node brought the record. One that names no node came from the master's own. */
-export function isBroughtBy({ sourceNode }: ConfigurationRecord, masterNodeId: string): boolean {
+export function isBroughtBy(
+  { sourceNode }: Pick<ConfigurationRecord, 'sourceNode'>,
+  masterNodeId: string,
+): boolean {
   return (sourceNode ?? masterNodeId) === masterNodeId;
 }
 

@@ -48,7 +48,7 @@ export type Reason = z.output<typeof reasonSchema>;
 const makerSchema = z.enum(['enforcer', 'client']);
 export type Maker = z.output<typeof makerSchema>;
 
-const desiredSchema = z.object({
+export const desiredSchema = z.object({
   goal: goalSchema,
   /** `instance`: the goal is `stop` because the program reported itself STOPPED. Absent: a client asked for the goal. */
   stoppedBy: z.literal('instance').optional(),
@@ -64,7 +64,7 @@ const placedTemplateSchema = z.object({
   priority: z.int(),
 });
 
-const placementSchema = z.object({
+export const placementSchema = z.object({
   nodeId: nameSchema,
   /** Port on the node, or null when the configuration asks for none. */
   port: z.int().min(1).max(65_535).nullable(),
@@ -74,7 +74,7 @@ const placementSchema = z.object({
   templates: z.array(placedTemplateSchema),
 });
 
-const statusSchema = z.object({
+export const instanceStatusSchema = z.object({
   state: instanceStateSchema,
   reason: reasonSchema.nullable(),
   message: z.string().nullable(),
@@ -118,7 +118,7 @@ export const instanceRecordSchema = z.object({
   placement: placementSchema.nullable(),
   /** The place of its last placement. A static instance never leaves that node; others go back there if they fit. */
   home: homeSchema.nullable(),
-  status: statusSchema,
+  status: instanceStatusSchema,
 });
 
 export type InstanceRecord = z.output<typeof instanceRecordSchema>;

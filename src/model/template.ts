@@ -25,16 +25,17 @@ export const templateInstallationSchema = z.object({
 export type TemplateReference = z.output<typeof templateReferenceSchema>;
 export type TemplateInstallation = z.output<typeof templateInstallationSchema>;
 
-/**
- * A template as it is installed: its tree, and its place in the order. Digest undefined: the master has no such
- * tree.
- */
+/** A template as it is installed: its tree, and its place in the order. */
 export interface ResolvedTemplate {
   readonly group: string;
   readonly name: string;
   readonly priority: number;
+  /** Null: the master has no such tree (yet). */
   readonly digest: string | null;
-  /** Why there is no digest, for a person; undefined: the master has no such directory. */
+  /**
+   * Why there is no digest, for a person; undefined: the master has no such directory. Beside a digest: the master is
+   * looking for a newer tree, and this one is what it has.
+   */
   readonly problem?: string | undefined;
 }
 
@@ -52,6 +53,9 @@ export interface FetchCost {
   readonly transferredFiles: number;
 }
 
+/** More than any error of ours says. */
+const MOST_PROBLEM_CHARS = 65_536;
+
 /** The result of one node for one tree of a sync. */
 export const treeResultSchema = z.object({
   digest: z.string(),
@@ -59,7 +63,7 @@ export const treeResultSchema = z.object({
   bytes: z.number(),
   files: z.int(),
   /** Why it failed; null: it succeeded. */
-  problem: z.string().nullable(),
+  problem: z.string().max(MOST_PROBLEM_CHARS).nullable(),
 });
 export type TreeResult = z.output<typeof treeResultSchema>;
 

@@ -23,9 +23,11 @@ export class DesiredCopy {
   readonly #disk: WriteBehind;
   readonly #assignments = new Map<string, Assignment>();
   readonly #revisions = new Map<string, Configuration>();
+  /** Ids whose assignment cannot be read here, and those that the master named without it. */
+  readonly #leftAlone = new Set<string>();
   #isConfirmed = false;
   #master: MasterAddress | undefined;
-  #listener: ((id: string) => void) | undefined;
+  readonly #listeners: ((id: string) => void)[] = [];
 
   constructor(disk: WriteBehind) {
     this.#disk = disk;
@@ -33,18 +35,18 @@ export class DesiredCopy {
 
   /** Reads what an earlier run kept. Call once, before the feed starts. */
   async load(): Promise<void> {
-    for (const { key, value } of await this.#disk.load(REVISIONS))
-      this.#revisions.set(key.slice(REVISIONS.length), configurationSchema.parse(value));
-    for (const { value } of await this.#disk.load(ASSIGNMENTS)) {
-      const assignment = assignmentSchema.parse(value);
-      this.#assignments.set(assignment.id, assignment);
-    }
-    for (const { value } of await this.#disk.load(MASTER)) this.#master = masterSchema.parse(value);
+    const revisions = await this.#disk.load(REVISIONS, (value) => configurationSchema.parse(value));
+    for (const [hash, content] of revisions.readable) this.#revisions.set(hash, content);
+    const assignments = await this.#disk.load(ASSIGNMENTS, (value) => assignmentSchema.parse(value));
+    for (const [id, assignment] of assignments.readable) this.#assignments.set(id, assignment);
+    for (const id of assignments.unreadable.keys()) this.#leftAlone.add(id);
+    const masters = await this.#disk.load(MASTER, (value) => masterSchema.parse(value));
+    for (const master of masters.readable.values()) this.#master = master;
   }
 
-  /** Sets the one listener, which hears that the desired state of `id` changed. */
+  /** Adds a listener, which hears that the desired state of `id` changed. */
   onChange(listener: (id: string) => void): void {
-    this.#listener = listener;
+    this.#listeners.push(listener);
   }
 
   get(id: string): Desired | undefined {
@@ -55,13 +57,15 @@ export class DesiredCopy {
       : { assignment, configuration };
   }
 
-  /** True when the node should hold this instance, even while the content of its revision is missing. */
+  /** True when the node should hold this instance, even while its assignment or the content of its revision is missing. */
   has(id: string): boolean {
-    return this.#assignments.has(id);
+    return this.#assignments.has(id) || this.#leftAlone.has(id);
   }
 
-  ids(): IterableIterator<string> {
-    return this.#assignments.keys();
+  /** Of every instance that `has` knows. */
+  *ids(): Generator<string> {
+    yield* this.#assignments.keys();
+    yield* this.#leftAlone;
   }
 
   /**
@@ -88,8 +92,10 @@ export class DesiredCopy {
 
   applySnapshot(snapshot: MessageOf<'snapshot'>): void {
     const held = new Set([...snapshot.assignments.map(({ id }) => id), ...(snapshot.unchanged ?? [])]);
-    const dropped = [...this.#assignments.keys()].filter((id) => !held.has(id));
+    const dropped = [...this.#assignments.keys(), ...this.#leftAlone].filter((id) => !held.has(id));
     this.#isConfirmed = true;
+    this.#leftAlone.clear();
+    for (const id of snapshot.unchanged ?? []) if (!this.#assignments.has(id)) this.#leftAlone.add(id);
     this.#apply(snapshot.assignments, dropped, snapshot.revisions);
     // Only here: within a connection the master sends the content of a revision once, and relies on it.
     this.#collectRevisions();
@@ -114,15 +120,17 @@ export class DesiredCopy {
       this.#disk.put(REVISIONS + hash, content);
     }
     for (const assignment of put) {
+      this.#leftAlone.delete(assignment.id);
       this.#assignments.set(assignment.id, assignment);
       this.#disk.put(ASSIGNMENTS + assignment.id, assignment);
     }
     for (const id of drop) {
+      this.#leftAlone.delete(id);
       this.#assignments.delete(id);
       this.#disk.put(ASSIGNMENTS + id, undefined);
     }
-    for (const { id } of put) this.#listener?.(id);
-    for (const id of drop) this.#listener?.(id);
+    for (const id of [...put.map((assignment) => assignment.id), ...drop])
+      for (const listener of this.#listeners) listener(id);
   }
 
   #collectRevisions(): void {

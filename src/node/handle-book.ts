@@ -4,7 +4,7 @@
  * field table in controllers/README.md); all others read it.
  */
 import { z } from 'zod';
-import type { PortProtocol } from '../channel/protocol/messages.js';
+import { type PortProtocol, resolvedTemplateSchema } from '../channel/protocol/messages.js';
 import type { Clock } from '../loop/clock.js';
 import type { reasonSchema } from '../model/instance.js';
 import { instanceIdSchema, nameSchema } from '../model/names.js';
@@ -37,6 +37,16 @@ const readinessSchema = z.object({
   isReady: z.boolean(),
   /** Why it was not ready in time, in words. */
   problem: z.string().nullable(),
+});
+
+/** The last complete install of an instance that has templates. */
+const installedSchema = z.object({
+  /** The restart request that it answered. */
+  restartToken: z.int(),
+  /** What it was made from; each has a digest. */
+  templates: z.array(resolvedTemplateSchema).readonly(),
+  /** Why newer ones that the node knew of could not be had, for a person; null: there were none. */
+  behind: z.string().nullable(),
 });
 
 /** The fields that outlive the daemon. */
@@ -73,7 +83,11 @@ const keptSchema = z.object({
   readiness: readinessSchema.nullable().default(null),
   /** Number of the first line in its log that `run` wrote. Kept where readiness asks for a line. */
   logFrom: z.int().default(1),
+  /** Null before the first install, and without templates. */
+  installed: installedSchema.readonly().nullable().default(null),
 });
+
+type Kept = z.output<typeof keptSchema>;
 
 const KEPT_FIELDS = keptSchema.keyof().options;
 
@@ -83,6 +97,8 @@ export interface Problem {
   readonly message: string;
   readonly busyPort: number | null;
   readonly busyProtocol?: PortProtocol;
+  /** With `install-failed`: the tree that could not be fetched. */
+  readonly digest?: string;
 }
 
 /** The stop ladder under way. */
@@ -140,6 +156,7 @@ export function newHandle(
     hasEnded: false,
     readiness: null,
     logFrom: 1,
+    installed: null,
     upSince: null,
     notBefore: null,
     delayMs: 0,
@@ -163,12 +180,22 @@ export class HandleBook {
     this.#disk = disk;
   }
 
-  /** Reads what an earlier run kept. Call once, before the reconcilers start. */
+  /**
+   * Reads what an earlier run kept. Of a handle that does not decode it takes the fields that do. Call once, before the
+   * reconcilers start.
+   */
   async load(clock: Clock): Promise<void> {
-    for (const { value } of await this.#disk.load(HANDLES)) {
-      const { stopping, ...kept } = keptSchema.parse(value);
-      this.#handles.set(kept.id, { ...newHandle(kept), ...kept, stopping: resumed(stopping, clock) });
+    const { readable, unreadable } = await this.#disk.load(HANDLES, (value) => keptSchema.parse(value));
+    for (const kept of readable.values()) this.#take(kept, clock);
+    for (const [id, value] of unreadable) {
+      const kept = leftOf(id, value);
+      // Without one, adoption makes the handle of what a runtime holds.
+      if (kept !== undefined) this.#take(kept, clock);
     }
+  }
+
+  #take({ stopping, ...kept }: Kept, clock: Clock): void {
+    this.#handles.set(kept.id, { ...newHandle(kept), ...kept, stopping: resumed(stopping, clock) });
   }
 
   /** Adds a listener, which hears that a handle changed or went. */
@@ -227,8 +254,20 @@ function resumed(begun: z.output<typeof stopBegunSchema> | null, clock: Clock): 
   return { ...begun, since, signalledAt: since };
 }
 
+/** The handle that the readable fields of a stored one make. Undefined: too little is left. */
+function leftOf(id: string, value: unknown): Kept | undefined {
+  // Static: nothing of an instance that is not known may be deleted.
+  const unknown = newHandle({ id, configurationName: 'unknown', static: true, runtime: '', restartToken: 0 });
+  const fields: Record<string, unknown> = keptOf(unknown);
+  for (const field of KEPT_FIELDS) {
+    const { success, data } = keptSchema.shape[field].safeParse(Reflect.get(Object(value), field));
+    if (success) fields[field] = data;
+  }
+  return keptSchema.safeParse({ ...fields, id }).data;
+}
+
 /** The fields of `keptSchema`. Written out for speed: every change of a handle comes through here. */
-function keptOf(handle: Handle): z.output<typeof keptSchema> {
+function keptOf(handle: Handle): Kept {
   const { stopping } = handle;
   return {
     id: handle.id,
@@ -248,6 +287,7 @@ function keptOf(handle: Handle): z.output<typeof keptSchema> {
     hasEnded: handle.hasEnded,
     readiness: handle.readiness,
     logFrom: handle.logFrom,
+    installed: handle.installed,
   };
 }
 

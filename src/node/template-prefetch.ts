@@ -1,6 +1,6 @@
 /**
- * Fetches template trees that the master expects to be needed, one after the other, beside what instances need now.
- * A tree that could not be fetched is fetched again when an instance needs it.
+ * Fetches template trees ahead of need, one after the other. None begins while a tree is fetched that an instance
+ * waits for.
  */
 import { publicMessage } from '../model/public-message.js';
 import type { FetchCost, TreeResult } from '../model/template.js';
@@ -9,6 +9,8 @@ import type { Logger } from '../telemetry/logger.js';
 export interface TemplatePrefetchOptions {
   readonly isCached: (digest: string) => boolean;
   readonly fetch: (digest: string, signal: AbortSignal) => Promise<FetchCost | undefined>;
+  /** Called when a tree has come: an instance may wait for it by now. */
+  readonly onFetched: (digest: string) => void;
   readonly logger: Logger;
 }
 
@@ -18,6 +20,7 @@ export class TemplatePrefetch {
   /** The trees that are still to be fetched, in the order of asking; the first one is under way. */
   readonly #wanted = new Map<string, Promise<TreeResult>>();
   #last: Promise<unknown> = Promise.resolve();
+  readonly #urgent = new Set<Promise<unknown>>();
 
   constructor(options: TemplatePrefetchOptions) {
     this.#options = options;
@@ -28,10 +31,21 @@ export class TemplatePrefetch {
    * of them want is fetched once. A caller that stops reading stops no fetch.
    */
   async *fetch(digests: readonly string[]): AsyncGenerator<TreeResult> {
-    const results = digests.map((digest) =>
-      this.#options.isCached(digest) ? had(digest) : this.#want(digest),
-    );
+    const results = digests.map((digest) => this.fetchOne(digest));
     for (const result of results) yield await result;
+  }
+
+  /** Like `fetch`, for one digest. Never rejects. */
+  async fetchOne(digest: string): Promise<TreeResult> {
+    return this.#options.isCached(digest) ? had(digest) : await this.#want(digest);
+  }
+
+  /** Runs `work`, a fetch that an instance waits for. It begins at once, whatever is under way. */
+  async urgent<T>(work: () => Promise<T>): Promise<T> {
+    const working = work();
+    const settled = working.catch(() => undefined).finally(() => this.#urgent.delete(settled));
+    this.#urgent.add(settled);
+    return await working;
   }
 
   /** Breaks off the fetch under way and begins no other. Idempotent. */
@@ -50,8 +64,9 @@ export class TemplatePrefetch {
   }
 
   async #fetch(digest: string): Promise<TreeResult> {
-    const { fetch, isCached, logger } = this.#options;
+    const { fetch, isCached, logger, onFetched } = this.#options;
     const { signal } = this.#stopped;
+    while (this.#urgent.size > 0) await Promise.all(this.#urgent);
     if (signal.aborted) return failed(digest, 'the node stops');
     if (isCached(digest)) return had(digest);
     try {
@@ -59,13 +74,17 @@ export class TemplatePrefetch {
         (await fetch(digest, signal)) ?? {};
       logger.info(
         { digest, bytes, files },
-        `template sync: a tree was fetched: ${files} files, ${bytes} bytes`,
+        `a template tree was fetched ahead of need: ${files} files, ${bytes} bytes`,
       );
+      onFetched(digest);
       return { digest, outcome: 'fetched', bytes, files, problem: null };
     } catch (error) {
       if (signal.aborted) return failed(digest, 'the node stops');
       const problem = publicMessage(error);
-      logger.warn({ digest, reason: problem }, `template sync: a tree could not be fetched: ${problem}`);
+      logger.warn(
+        { digest, reason: problem },
+        `a template tree could not be fetched ahead of need: ${problem}`,
+      );
       return failed(digest, problem);
     }
   }

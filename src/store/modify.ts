@@ -15,7 +15,7 @@ export interface RecordSet<T> {
 /**
  * Applies `change` to the current record. Resolves with the new record once it is durable and in the mirror. After
  * a lost race `change` runs again, with the newer record. Writes nothing and returns undefined when there is no
- * record or `change` returns undefined. Throws what the store throws, except conflicts.
+ * record, when it is set aside, and when `change` returns undefined. Throws what the store throws, except conflicts.
  */
 export async function modify<T>(
   set: RecordSet<T>,

@@ -42,6 +42,8 @@ export interface MetricSources {
   /** Declared minimum and what counts towards it now. */
   minimums(): Iterable<{ configuration: string; minimum: number; actual: number }>;
   configurationFileErrors(): number;
+  /** Stored records that cannot be read, by kind. */
+  unreadableRecords(): ReadonlyMap<string, number>;
   /** What instances use, as their nodes measured it last. */
   usages(): Iterable<ShownUsage>;
 }
@@ -197,6 +199,16 @@ export class Metrics {
       registers,
       collect() {
         this.set(sources.configurationFileErrors());
+      },
+    });
+    new Gauge({
+      name: 'drover_unreadable_records',
+      help: 'Stored records that cannot be read and are set aside, by kind.',
+      labelNames: ['kind'],
+      registers,
+      collect() {
+        this.reset();
+        for (const [kind, count] of sources.unreadableRecords()) this.set({ kind }, count);
       },
     });
   }

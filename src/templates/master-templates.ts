@@ -76,10 +76,6 @@ export class MasterTemplates implements Part {
     await this.#running.stop();
   }
 
-  groups(): ReadonlyMap<string, readonly string[]> {
-    return this.#library.groups();
-  }
-
   /** See `TemplateSync` of the API. */
   fromStorage(group: string, name: string, storage: string): Promise<SyncedTemplate> {
     return this.#storageSync.fromStorage(group, name, storage);

@@ -35,6 +35,11 @@ export class TemplateSources {
     return this.#options.local.groups();
   }
 
+  /** See `TemplateLibrary.rescan`. */
+  rescan(): Promise<void> {
+    return this.#options.local.rescan();
+  }
+
   /** Keys of the storages, without `local`. */
   storages(): readonly string[] {
     return this.#options.providers.keys();
@@ -46,6 +51,11 @@ export class TemplateSources {
     return storage === LOCAL_STORAGE
       ? await local.digest(group, name)
       : await stored.digest({ storage, group, name });
+  }
+
+  /** See `StorageLibrary.news`. A local template has none: its digest is that of its files now. */
+  news(group: string, name: string, storage: string): string | undefined {
+    return storage === LOCAL_STORAGE ? undefined : this.#options.stored.news({ storage, group, name });
   }
 
   /**

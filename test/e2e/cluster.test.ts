@@ -1,5 +1,6 @@
 /** Two machines' worth of daemons: a master, and a wrapper that joins it by token and does all that a node does. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SocketClient } from '../support/api/socket-client.js';
 import { drover, Member } from '../support/cluster/member.js';
@@ -26,6 +27,17 @@ const master = (): string => `127.0.0.1:${world.apiPort + 1}`;
 const command = async (text: string): Promise<string> => {
   const { text: body } = await world.api.send('POST', '/commands/execute', { command: text });
   return JSON.parse(body).output;
+};
+
+/** The trees in the member's cache that have this greeting. Throws when there is none. */
+const treesWith = (greeting: string): string[] => {
+  const { templateCache } = member.paths;
+  const trees = readdirSync(templateCache).filter((tree) => /^[0-9a-f]{64}$/.test(tree));
+  const found = trees.filter(
+    (tree) => readFileSync(join(templateCache, tree, 'hello.txt'), 'utf8') === greeting,
+  );
+  expect(found).not.toEqual([]);
+  return found;
 };
 
 const untilNode = (condition: string): Promise<void> =>
@@ -90,6 +102,30 @@ it('joins by token, runs what is placed there, and keeps it through kills of eit
   await until(async () =>
     expect(await world.api.instance(id)).toMatchObject({ state: 'ONLINE', processPid, restarts: 0 }),
   );
+
+  // A crash while the master is away and a template has changed: the node fetched the change ahead, and where it lost
+  // it, takes the files of the last install.
+  world.template('group', 'greeting', { 'hello.txt': 'changed' });
+  const [changed = ''] = await until(() => treesWith('changed'));
+  await world.kill();
+  await member.daemon.end('SIGTERM');
+  rmSync(join(member.paths.templateCache, changed), { recursive: true });
+  member.start();
+  await until(() => expect(member.daemon.stdout).toContain(`adopted ${id}`));
+  process.kill(processPid ?? 0, 'SIGKILL');
+  await until(() => {
+    expect(member.daemon.stdout).toContain(`${id} (service) runs with the files of its last install`);
+    expect(member.daemon.stdout).toContain(`started ${id} (service)`);
+  });
+  await world.start();
+  await until(async () =>
+    expect(await world.api.instance(id)).toMatchObject({
+      state: 'ONLINE',
+      restarts: 1,
+      message: expect.stringContaining('template group/greeting changed, and the master is not connected'),
+    }),
+  );
+  await until(() => treesWith('changed'));
 
   // Forgotten, it is out at once, and ends as a failure: nothing runs there, and it cannot come back by itself.
   await world.api.removeConfiguration('service');

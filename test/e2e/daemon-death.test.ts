@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readLastLines } from '../../src/logs/tail.js';
 import type { InstanceInfo } from '../../src/model/instance.js';
+import { openStore } from '../../src/store/lmdb/open.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { kill } from '../support/daemon/root-processes.js';
 import { drawn } from '../support/drawn.js';
@@ -95,3 +96,40 @@ it('never starts a half-installed working directory, whenever daemon and owner a
     expect(new Set(await world.api.logs(id))).toEqual(new Set(['files: 300']));
   }
 });
+
+it('starts on records that it cannot read, leaves their processes alone, and manages all others', async () => {
+  world.configure('counting', { command: COUNTING, minimumServiceCount: 3 });
+  await world.start();
+  const [bad, other, third] = await world.untilOnline('counting', 3);
+  if (bad === undefined || other === undefined || third === undefined) expect.fail('three were ONLINE');
+  await world.kill();
+  await spoil('master', `instances/${bad.id}`, (value) => ({ ...value, ramMB: 'much' }));
+  await spoil('master', 'nodes/node-a', (value) => ({ ...value, capacity: null }));
+  await spoil('node', `handles/${other.id}`, (value) => ({ ...value, streak: 'long' }));
+  await spoil('node', `assignments/${third.id}`, () => 'nothing');
+  await world.start();
+  expect(pidsOf(await world.untilOnline('counting', 2))).toEqual(pidsOf([other, third]));
+  const { text } = await world.api.send('GET', '/cluster/status');
+  expect(JSON.parse(text)).toMatchObject({
+    nodes: { connected: 1 },
+    unreadableRecords: [{ key: `instances/${bad.id}` }],
+  });
+  const count = await lineCount(bad.id);
+  await until(async () => expect(await lineCount(bad.id)).toBeGreaterThan(count + 5));
+  expect(await world.api.send('DELETE', `/instances/${bad.id}`)).toMatchObject({ status: 200 });
+  const after = await world.untilOnline('counting', 3);
+  expect(pidsOf(after)).toEqual(expect.arrayContaining(pidsOf([other, third])));
+});
+
+/** Changes a value in a store that no daemon has open; resolves with the new one. */
+async function spoil(
+  store: 'master' | 'node',
+  key: string,
+  change: (value: object) => unknown,
+): Promise<unknown> {
+  const opened = await openStore({ directory: join(world.paths.data, 'store', store) });
+  const value = change(Object((await opened.get(key))?.value));
+  await opened.transact([{ do: 'put', key, value }]);
+  await opened.close();
+  return value;
+}

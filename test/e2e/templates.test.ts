@@ -7,6 +7,12 @@ import { shareDaemon } from '../support/daemon/shared-daemon.js';
 import { zipOf } from '../support/templates/zip-bytes.js';
 import { until } from '../support/until.js';
 
+const APP = {
+  command: 'sleep 1000',
+  minimumServiceCount: 1,
+  templateInstallationConfig: { allOf: [{ group: 'games', name: 'lobby' }] },
+};
+
 let world: DaemonWorld;
 
 shareDaemon((shared) => {
@@ -29,11 +35,7 @@ function installed(id: string): Record<string, string> {
 }
 
 it('an instance started after a write through the API has it, and one that waited for the template starts', async () => {
-  world.configure('app', {
-    command: 'sleep 1000',
-    minimumServiceCount: 1,
-    templateInstallationConfig: { allOf: [{ group: 'games', name: 'lobby' }] },
-  });
+  world.configure('app', APP);
   await world.untilMessage('app', /games\/lobby/);
   expect(
     (
@@ -59,20 +61,48 @@ it('an instance started after a write through the API has it, and one that waite
   expect(installed(first?.id ?? '')).toEqual({ a: '1', b: '2' });
 });
 
+it('an instance that is created right after a file was saved by hand has what was saved', async () => {
+  world.template('games', 'lobby', { a: 'first' });
+  world.configure('app', { ...APP, minimumServiceCount: 0 });
+  await world.untilConfigured('app');
+  const file = join(world.paths.templates, 'games/lobby/a');
+  const contents = ['saved 1', 'saved 2', 'saved 3', 'saved 4'];
+  for (const content of contents) {
+    writeFileSync(file, content);
+    const { id } = await world.api.create('app');
+    // A working directory is there whole or not at all.
+    expect(await until(() => installed(id))).toEqual({ a: content });
+  }
+  await world.untilOnline('app', contents.length);
+});
+
+it('a node hears of a file that was saved by hand before it needs it, and a crash brings it', async () => {
+  world.template('games', 'lobby', { a: 'first' });
+  world.configure('app', APP);
+  const [first] = await world.untilOnline('app', 1);
+  const id = first?.id ?? '';
+  writeFileSync(join(world.paths.templates, 'games/lobby/a'), 'heard of');
+  const isCached = (): boolean =>
+    readdirSync(world.paths.templateCache).some((tree) => {
+      const path = join(world.paths.templateCache, tree, 'a');
+      return existsSync(path) && readFileSync(path, 'utf8') === 'heard of';
+    });
+  await until(() => expect(isCached()).toBe(true));
+  process.kill(first?.processPid ?? 0, 'SIGKILL');
+  await until(() => expect(installed(id)).toMatchObject({ a: 'heard of' }));
+});
+
 it('a template sync brings trees into the cache of the node before anything needs them', async () => {
   world.template('games', 'lobby', { a: 'x' });
   world.template('games', 'arena', { b: 'y' });
   const cached = (): string[] =>
     readdirSync(world.paths.templateCache).filter((name) => /^[0-9a-f]{64}$/.test(name));
   const before = new Set(cached());
-  // What an operator lays there is seen within seconds.
-  await until(async () =>
-    expect(await (await send('POST', '/sync')).json()).toMatchObject({
-      pattern: '*',
-      templates: ['games/arena', 'games/lobby'],
-      nodes: ['node-a'],
-    }),
-  );
+  expect(await (await send('POST', '/sync')).json()).toMatchObject({
+    pattern: '*',
+    templates: ['games/arena', 'games/lobby'],
+    nodes: ['node-a'],
+  });
   await until(async () => {
     const trees = cached().filter((tree) => !before.has(tree));
     const files = trees.flatMap((tree) => readdirSync(join(world.paths.templateCache, tree)));

@@ -22,6 +22,8 @@ export interface CountedInstance {
   readonly createdAt: number;
   /** The instance ended by itself, and its restart policy does not start it again. */
   readonly hasFinished: boolean;
+  /** Its record is set aside: it holds its place in the service, and nothing can be written of it. */
+  readonly isSetAside?: boolean;
   /** Condition of the node that holds it; null: not placed, or its node is unknown. */
   readonly node: NodeCondition | null;
   /** Its node is being drained: the drain resolves its pairs, when it can. */
@@ -99,7 +101,8 @@ export function countsTowardsMinimum(instance: CountedInstance): boolean {
  */
 function lostOriginals(instances: readonly CountedInstance[]): string[] {
   const lost = instances.filter(
-    (one) => one.goal === 'run' && one.node === 'lost' && !countsTowardsMinimum(one),
+    (one) =>
+      one.goal === 'run' && one.node === 'lost' && !countsTowardsMinimum(one) && one.isSetAside !== true,
   );
   const lostIds = new Set(lost.map(({ id }) => id));
   const replaced = new Set(instances.filter(countsTowardsMinimum).map(({ replaces }) => replaces));
@@ -128,10 +131,12 @@ function planSurplus({ name, maximum, instances }: ServiceFacts): ServiceStep[] 
     )
     .toSorted((a, b) => rankToKeep(a) - rankToKeep(b) || byAge(a, b))
     .slice(maximum)
+    .filter(({ isSetAside }) => isSetAside !== true)
     .map((one) => ({ do: one.static ? 'stop' : 'remove', name, id: one.id }));
 }
 
-function rankToKeep({ players, maker }: CountedInstance): number {
+function rankToKeep({ players, maker, isSetAside }: CountedInstance): number {
+  if (isSetAside === true) return -1;
   return (players > 0 ? 0 : 2) + (maker === 'client' ? 0 : 1);
 }
 

@@ -71,7 +71,8 @@ function say(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said
  */
 function sayUp(facts: SupervisorFacts, handle: Handle): Said {
   const readiness = awaitedReadiness(facts, handle);
-  if (readiness === undefined) return { state: 'ONLINE', reason: null, message: null };
+  if (readiness === undefined)
+    return { state: 'ONLINE', reason: null, message: handle.installed?.behind ?? null };
   return { state: handle.hasEnded ? 'OFFLINE' : 'CREATING', ...sayNotReady(facts, handle, readiness) };
 }
 

@@ -1,7 +1,7 @@
 /** The template installer: fetches trees into the cache and makes working directories, as plan.ts decided. */
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
-import { messageOf } from '../../../src/model/errors.js';
+import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
 import type { Desired, DesiredCopy } from '../../../src/node/desired-copy.js';
 import type { Handle, HandleBook, Problem } from '../../../src/node/handle-book.js';
@@ -13,6 +13,7 @@ export interface TemplateInstallerOptions {
   readonly desired: DesiredCopy;
   readonly handles: HandleBook;
   readonly isCached: (digest: string) => boolean;
+  readonly isMasterConnected: () => boolean;
   /** Brings a tree into the cache. Throws when it cannot be had, or does not match its digest. */
   readonly fetch: (digest: string, signal: AbortSignal) => Promise<unknown>;
   /** Makes the working directory, whole or not at all. Resolves with warnings for the operator. */
@@ -24,6 +25,7 @@ export interface TemplateInstallerOptions {
 }
 
 export type InstallerRoundStep = InstallerStep & { readonly id: string };
+type InstallStep = InstallerRoundStep & { readonly do: 'install' };
 
 export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRoundStep> {
   readonly name = 'template-installer';
@@ -35,17 +37,20 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
   }
 
   observe(id: string): InstallerFacts | undefined {
-    const { desired, handles, isCached, isNodeStopping } = this.#options;
+    const { desired, handles, isCached, isMasterConnected, isNodeStopping } = this.#options;
     const handle = handles.get(id);
     if (handle === undefined) return undefined;
     const wanted = desired.get(id);
     const digests = wanted?.assignment.templates.flatMap(({ digest }) => digest ?? []) ?? [];
+    const last = handle.installed?.templates ?? [];
     return {
       id,
       desired: wanted,
       handle,
       isNodeStopping: isNodeStopping(),
       missingDigests: [...new Set(digests)].filter((digest) => !isCached(digest)),
+      isLastInstallCached: last.every(({ digest }) => digest !== null && isCached(digest)),
+      isMasterConnected: isMasterConnected(),
     };
   }
 
@@ -61,8 +66,11 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
         return;
       case 'fetch':
         return this.#fetch(step.id, step.digest, signal);
+      case 'discard-install':
+        this.#options.handles.change(step.id, { isPrepared: false });
+        return;
       case 'install':
-        return this.#install(step.id, signal);
+        return this.#install(step, signal);
       default:
         return step satisfies never;
     }
@@ -76,7 +84,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
   #noteMissing({ id, templates, message }: InstallerRoundStep & { do: 'note-missing' }): void {
     const problem: Problem = { reason: 'template-missing', message, busyPort: null };
     this.#options.logger.warn({ instance: id, templates }, `cannot install ${id}: ${message}`);
-    // No delay: the master says when the template is there.
+    // No delay: the master, or the connection to it, says when the template is there.
     this.#options.handles.change(id, { problem, notBefore: null });
   }
 
@@ -85,22 +93,31 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
       await this.#options.fetch(digest, signal);
     } catch (error) {
       if (signal.aborted) throw error;
-      this.#failed(id, error);
+      // No failure of the fetch: it goes on with the next connection.
+      if (DroverError.is(error, 'DRV_CHANNEL_CLOSED')) throw new Conflict(error.message);
+      this.#failed(id, error, digest);
     }
   }
 
-  async #install(id: string, signal: AbortSignal): Promise<void> {
+  async #install(step: InstallStep, signal: AbortSignal): Promise<void> {
     const { desired, handles, install, logger } = this.#options;
+    const { id, templates, behind } = step;
     const wanted = desired.get(id);
     const handle = handles.get(id);
     if (wanted === undefined || handle === undefined || handle.process !== null)
       throw new Conflict(`instance ${id} changed before its installation`);
-    const installing = install(wanted, signal);
+    if (behind !== null)
+      logger.warn(
+        { instance: id, configuration: handle.configurationName },
+        `${id} (${handle.configurationName}) ${behind}`,
+      );
+    const assignment = { ...wanted.assignment, templates: [...templates] };
+    const installing = install({ ...wanted, assignment }, signal);
     this.#installing.set(id, installing);
     try {
       const warnings = await installing;
       for (const warning of warnings) logger.warn({ instance: id }, `installing ${id}: ${warning}`);
-      this.#installed(wanted, handle);
+      this.#installed(step, wanted, handle);
     } catch (error) {
       if (signal.aborted) throw error;
       this.#failed(id, error);
@@ -110,25 +127,33 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
   }
 
   /** Notes the install, unless something else was asked for meanwhile. */
-  #installed(installed: Desired, handle: Handle): void {
+  #installed({ templates, behind }: InstallStep, wanted: Desired, handle: Handle): void {
     const { desired, handles } = this.#options;
-    const now = handles.get(handle.id);
-    const isSame = desired.get(handle.id)?.assignment.revision === installed.assignment.revision;
-    if (!isSame || now?.run !== handle.run || now.restartToken !== handle.restartToken) return;
+    const { restartToken, id, run } = handle;
+    const now = handles.get(id);
+    const isSame = desired.get(id)?.assignment.revision === wanted.assignment.revision;
+    if (!isSame || now?.run !== run || now.restartToken !== restartToken) return;
     const isPortProblem = now.problem?.reason === 'port-busy';
-    handles.change(handle.id, {
+    handles.change(id, {
       isPrepared: true,
       isCleared: false,
-      ...(isPortProblem ? {} : { problem: null }),
+      installed: templates.length === 0 ? null : { restartToken, templates: [...templates], behind },
+      ...(isPortProblem ? {} : { problem: null, notBefore: null }),
     });
   }
 
-  #failed(id: string, error: unknown): void {
+  /** `digest`: the tree that could not be fetched. */
+  #failed(id: string, error: unknown, digest?: string): void {
     const { handles, clock, random, logger } = this.#options;
     const handle = handles.get(id);
     if (handle === undefined) return;
     logger.warn({ instance: id, err: error }, `cannot install ${id}: ${messageOf(error)}`);
-    const problem: Problem = { reason: 'install-failed', message: publicMessage(error), busyPort: null };
+    const problem: Problem = {
+      reason: 'install-failed',
+      message: publicMessage(error),
+      busyPort: null,
+      ...(digest !== undefined && { digest }),
+    };
     handles.change(id, afterFailure(handle, problem, clock.monotonic(), random()));
   }
 }

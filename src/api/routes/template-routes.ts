@@ -68,7 +68,10 @@ const clusterSyncAnswer = z.object({
 });
 
 export interface TemplateNeeds extends TemplateFileNeeds {
-  readonly templates: Pick<LocalTemplates, 'groups' | 'details' | 'exportArchive' | 'importArchive'> &
+  readonly templates: Pick<
+    LocalTemplates,
+    'groups' | 'details' | 'exportArchive' | 'importArchive' | 'rescan'
+  > &
     TemplateFileNeeds['templates'];
   readonly templateSync: Pick<MasterTemplates, 'fromStorage' | 'latestSync'> & {
     toCluster(pattern: string): Promise<Pick<SyncRun, 'templates' | 'nodes'>>;
@@ -100,11 +103,13 @@ function listRoute({ templates }: TemplateNeeds): Route {
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'groups with their templates, both in order', schema: templateGroups } },
-    handle: () =>
-      [...templates.groups()].map(([group, names]) => ({
+    handle: async () => {
+      await templates.rescan();
+      return [...templates.groups()].map(([group, names]) => ({
         group,
         templates: names.map((name) => ({ name, group, storage: LOCAL_STORAGE, priority: 0 })),
-      })),
+      }));
+    },
   });
 }
 

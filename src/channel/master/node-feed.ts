@@ -7,6 +7,7 @@ import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { ResolvedTemplate } from '../../model/template.js';
+import { leftOfInstance } from '../../store/left-of-record.js';
 import type { LookupReader } from '../../store/lookup.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -25,6 +26,8 @@ export interface FeedSources {
   readonly revisions: MirrorReader<Configuration>;
   /** The digest of a template now, or null when there is no such template. Throws why there cannot be one (yet). */
   templateDigest(group: string, name: string, storage: string): Promise<string | null>;
+  /** Why a newer digest may come soon; undefined: this one is the newest. Asked after `templateDigest`. */
+  templateNews(group: string, name: string, storage: string): string | undefined;
   /** Token with which the instance may PUT its own state. */
   issueInstanceToken(instanceId: string, createdAt: number): string;
 }
@@ -71,9 +74,10 @@ export class NodeFeed {
   start(): void {
     if (this.#isClosed) return;
     this.#isStarted = true;
-    const { instancesByNode, revisions } = this.#options.sources;
+    const { instances, instancesByNode, revisions } = this.#options.sources;
     this.#unsubscribe = revisions.onChange((hash) => this.#revisionCame(hash));
     for (const id of instancesByNode.get(this.#options.nodeId)) this.#dirty.add(id);
+    for (const id of instances.setAside.keys()) this.#dirty.add(id);
     this.#schedule();
   }
 
@@ -102,6 +106,14 @@ export class NodeFeed {
   #record(id: string): InstanceRecord | undefined {
     const record = this.#options.sources.instances.get(id)?.value;
     return record?.placement?.nodeId === this.#options.nodeId ? record : undefined;
+  }
+
+  /** True when the record is set aside and may be of this node: the node goes on with what it was told before. */
+  #isLeftAlone(id: string): boolean {
+    const aside = this.#options.sources.instances.setAside.get(id);
+    if (aside === undefined) return false;
+    const { placement } = leftOfInstance(aside.value);
+    return placement === null || placement.nodeId === this.#options.nodeId;
   }
 
   #schedule(): void {
@@ -136,7 +148,10 @@ export class NodeFeed {
       for (const id of ids) {
         this.#composing = id;
         const assignment = await this.#compose(id);
-        if (assignment === undefined) {
+        if (this.#isLeftAlone(id)) {
+          this.#told.add(id);
+          unchanged.push(id);
+        } else if (assignment === undefined) {
           if (this.#told.delete(id)) drop.push(id);
         } else if (!this.#hasSnapshot && this.#isKnown(assignment)) {
           this.#told.add(id);
@@ -166,7 +181,7 @@ export class NodeFeed {
         type: 'snapshot',
         sequence: ++this.#sequence,
         assignments: put,
-        ...(held !== undefined && { unchanged }),
+        ...((held !== undefined || unchanged.length > 0) && { unchanged }),
         revisions,
       });
     } else if (put.length + drop.length > 0) {
@@ -208,8 +223,11 @@ export class NodeFeed {
     name: string,
     storage: string,
   ): Promise<Pick<ResolvedTemplate, 'digest' | 'problem'>> {
+    const { sources } = this.#options;
     try {
-      return { digest: await this.#options.sources.templateDigest(group, name, storage) };
+      const digest = await sources.templateDigest(group, name, storage);
+      const news = digest === null ? undefined : sources.templateNews(group, name, storage);
+      return { digest, ...(news !== undefined && { problem: news }) };
     } catch (error) {
       const isSaid = SAID_ELSEWHERE.some((code) => DroverError.is(error, code));
       if (!this.#isClosed && !isSaid)

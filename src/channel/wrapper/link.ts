@@ -14,6 +14,7 @@ import { CallPeer, type Service } from '../protocol/calls.js';
 import {
   type Assignment,
   BEAT_EVERY_MS,
+  BOUNDS,
   type Frame,
   type MessageOf,
   PROTOCOL_VERSION,
@@ -33,8 +34,6 @@ const MAX_RECONNECT_MS = 3000;
  * this node's former connection is gone.
  */
 const MAX_REFUSED_MS = 30_000;
-/** The most instances that hello names. With more, the master sends the whole snapshot. */
-const MAX_NAMED = 20_000;
 
 /** Takes the feed: the desired copy. `commit` resolves when everything applied is on disk. */
 export interface FeedSink {
@@ -184,9 +183,10 @@ export class Link {
     });
   }
 
+  /** Nothing when there are more than hello may name: the master then sends the whole snapshot. */
   #held(): Pick<MessageOf<'hello'>, 'held'> {
     const held = this.#options.feed.held();
-    if (held.length === 0 || held.length > MAX_NAMED) return {};
+    if (held.length === 0 || held.length > BOUNDS.instances) return {};
     return {
       held: Object.fromEntries(held.map((assignment) => [assignment.id, hashAssignment(assignment)])),
     };

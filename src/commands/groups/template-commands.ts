@@ -36,6 +36,7 @@ export function addTemplateCommands(program: Command, context: CommandContext): 
 }
 
 async function list(context: CommandContext, options: SharedOptions): Promise<void> {
+  await context.dependencies.templates.rescan();
   const templates = [...templatesOf(context)].map((template) => ({
     ...template,
     usedBy: templateUsers(context.dependencies, template),
@@ -57,6 +58,7 @@ async function list(context: CommandContext, options: SharedOptions): Promise<vo
 async function sync(context: CommandContext, pattern: string, options: SyncOptions): Promise<void> {
   const lines: string[] = [];
   const { storage, wait } = options;
+  await context.dependencies.templates.rescan();
   const downloaded = storage === undefined ? [] : await download(context, pattern, storage);
   for (const { group, name, files, bytes } of downloaded)
     lines.push(`downloaded ${group}/${name} from ${storage}: ${files} files, ${bytes} bytes`);

@@ -3,7 +3,6 @@
  * its working directory, composes its command line and environment, reads its log. The wrapper's reconcilers use
  * it.
  */
-import { lookup } from 'node:dns/promises';
 import { join } from 'node:path';
 import type { CallPeer } from '../../channel/protocol/calls.js';
 import type { LogLines } from '../../channel/services/instance-streams.js';
@@ -14,6 +13,7 @@ import { nextLine } from '../../logs/next-line.js';
 import { SegmentCounts } from '../../logs/segment-counts.js';
 import { readSpanLines, type SpanLines } from '../../logs/span-lines.js';
 import { readLastLines } from '../../logs/tail.js';
+import type { Clock } from '../../loop/clock.js';
 import type { OutputSpan } from '../../model/past-exit.js';
 import type { FetchCost } from '../../model/template.js';
 import type { Desired, MasterAddress } from '../../node/desired-copy.js';
@@ -27,6 +27,7 @@ import { buildVariables, ignoredProperties, missingBuiltIns, type Variables } fr
 import { checkPort, type PortCheck } from '../ports.js';
 import type { StartSpec } from '../runtime.js';
 import { enterProblem } from './enter-problem.js';
+import { MasterIp } from './master-ip.js';
 import type { Workspaces } from './workspace.js';
 
 /** The runtime whose programs live in an image, with an environment of its own. */
@@ -40,6 +41,7 @@ export interface LocalInstallationOptions {
   readonly logsDirectory: string;
   readonly cache: TemplateCache;
   readonly workspaces: Workspaces;
+  readonly clock: Clock;
   /** The daemon's environment; only a short list passes. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
   readonly users: NodeUsers;
@@ -53,13 +55,13 @@ export interface LocalInstallationOptions {
 
 export class LocalInstallation {
   readonly #options: LocalInstallationOptions;
-  /** Resolved addresses of masters; a name that cannot be resolved stands for itself. */
-  readonly #ips = new Map<string, string>();
+  readonly #masterIp: MasterIp;
   readonly #counts = new SegmentCounts();
   readonly #follower = new LogFollower({ counts: this.#counts });
 
   constructor(options: LocalInstallationOptions) {
     this.#options = options;
+    this.#masterIp = new MasterIp(options);
   }
 
   isCached(digest: string): boolean {
@@ -80,8 +82,7 @@ export class LocalInstallation {
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     const { assignment, configuration } = desired;
-    const address = master?.address;
-    if (address !== undefined && !this.#ips.has(address)) this.#ips.set(address, await resolve(address));
+    if (master !== undefined) await this.#masterIp.learn(master.address, signal);
     const variables = this.#variables(desired, master);
     const owner = this.#userOf(desired);
     const { warnings } = await this.#options.workspaces.prepare({
@@ -185,7 +186,7 @@ export class LocalInstallation {
       node: { nodeId: this.#options.nodeId, address: this.#options.address },
       master: {
         address,
-        ip: this.#ips.get(address) ?? address,
+        ip: this.#masterIp.of(address),
         port: master?.port ?? 0,
         apiPort: master?.apiPort ?? 0,
       },
@@ -202,14 +203,6 @@ function inheritedBy(
   if (user === undefined) return inherited;
   const { name, home, shell } = user;
   return { ...inherited, HOME: home ?? workingDirectory, USER: name ?? '', SHELL: shell ?? '/bin/sh' };
-}
-
-async function resolve(address: string): Promise<string> {
-  try {
-    return (await lookup(address)).address;
-  } catch {
-    return address;
-  }
 }
 
 /** An IPv6 address stands in brackets in a URL. */

@@ -1,28 +1,46 @@
 /**
  * The master's templates, `templates/<group>/<name>/`: their names, their digests, and their bytes for wrappers. It
- * never writes there; `template-directory.ts` does, and tells it. The watch on the directory tells of groups and names
- * only. Contents are read when a caller asks for a digest.
+ * never writes there; `template-directory.ts` does, and tells it. Contents are read when a caller first asks for a
+ * digest, and watched from then on.
  */
-import { mkdir } from 'node:fs/promises';
-import { basename } from 'node:path';
-import { type FSWatcher, watch } from 'chokidar';
+import { mkdir, statfs } from 'node:fs/promises';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { DroverError } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { packTree } from '../transfer/bundle.js';
 import { type TreePlace, walkTree } from '../tree/tree.js';
 import { TreeDigest } from '../tree/tree-digest.js';
-import { scanGroups } from './group-scan.js';
+import { ContentWatch } from './content-watch.js';
+import { TemplateNames } from './template-names.js';
 
 /**
- * How often the names are read even without an event, for what the watch misses (a replaced directory, no inotify
- * left).
+ * How often names, and the sizes and times of files, are read even without an event, for what the watches miss (a
+ * replaced directory, a file system without events, no inotify left).
  */
 const RESCAN_MS = 10_000;
+/** The looks at all trees take at most this part of the time. */
+const RESCAN_SHARE = 1 / 50;
 /** Changes within this time are told as one: files are often written one after the other. */
-const TELL_AFTER_MS = 500;
+const LOOK_AFTER_MS = 300;
+/** Looks at one tree that keeps changing take at most this part of the time. */
+const LOOK_SHARE = 1 / 5;
+
+/** File systems that tell nothing of changes made on other machines, by the magic numbers of statfs(2). */
+const WITHOUT_EVENTS: ReadonlySet<number> = new Set([
+  0x6969, // NFS
+  0x517b, // SMB
+  0xff534d42, // CIFS
+  0xfe534d42, // SMB 2
+  0x01021997, // 9P
+  0x65735546, // FUSE
+  0x00c36400, // Ceph
+  0x5346414f, // AFS
+  0x0bd00bd0, // Lustre
+  0x01161970, // GFS2
+  0x7461636f, // OCFS2
+]);
 
 export interface TemplateLibraryOptions {
   /** `templates/` of the master; made when missing. */
@@ -40,59 +58,86 @@ export class TemplateLibrary implements Part {
   readonly #stopped = new AbortController();
   readonly #listeners = new Set<TemplateListener>();
   readonly #digests = new Map<string, TreeDigest>();
-  #groups: ReadonlyMap<string, readonly string[]> = new Map();
-  #warned: ReadonlySet<string> = new Set();
-  /** Templates that were written to, each with the timer that tells the listeners. */
-  readonly #written = new Map<string, TimerHandle>();
-  #watcher: FSWatcher | null = null;
+  /** Templates that may have changed, each with the timer of the look that tells the listeners. */
+  readonly #looks = new Map<string, TimerHandle>();
+  readonly #names: TemplateNames;
+  readonly #contents: ContentWatch;
+  /** Whether the file system tells of changes. */
+  #isWatched = true;
   #timer: TimerHandle | null = null;
-  #scanning: Promise<void> | null = null;
-  #scanAgain = false;
+  #rounds: Promise<unknown> = Promise.resolve();
 
   constructor({ directory, logger, clock }: TemplateLibraryOptions) {
     this.#directory = directory;
     this.#logger = logger;
     this.#clock = clock;
+    this.#names = new TemplateNames({
+      directory,
+      onAppeared: (group, name) => this.#appeared(group, name),
+      onDisappeared: (group, name) => this.#disappeared(group, name),
+      onReplaced: (group, name) => this.#replaced(group, name),
+      logger,
+    });
+    this.#contents = new ContentWatch({
+      onHint: (key) => this.#hint(key),
+      onRefused: (key, why) =>
+        logger.warn(
+          { reason: why },
+          `template ${key} is not watched: ${why}; Drover looks every ${RESCAN_MS / 1000} s`,
+        ),
+      clock,
+    });
   }
 
   /** Resolves when `groups()` is complete and watched. Throws when the directory cannot be made or read. */
   async start(): Promise<void> {
     await mkdir(this.#directory, { recursive: true });
-    await this.#scan();
-    await this.#watch();
-    this.#requestScan();
-    await this.#scanning;
-    this.#rescanLater();
+    this.#isWatched = !WITHOUT_EVENTS.has((await statfs(this.#directory)).type);
+    if (!this.#isWatched)
+      this.#logger.warn(
+        `templates/ lies on a network file system, which tells of no changes: Drover looks every ${RESCAN_MS / 1000} s`,
+      );
+    await this.#names.start();
+    this.#rescanLater(RESCAN_MS);
   }
 
   async stop(): Promise<void> {
     this.#stopped.abort();
     this.#timer?.cancel();
-    for (const timer of this.#written.values()) timer.cancel();
-    this.#written.clear();
-    await this.#watcher?.close();
-    await this.#scanning;
+    for (const timer of this.#looks.values()) timer.cancel();
+    this.#looks.clear();
+    await this.#names.stop();
+    this.#contents.stop();
+    await this.#rounds;
   }
 
   /** Groups and the names of their templates, both in order; a new map at every change. */
   groups(): ReadonlyMap<string, readonly string[]> {
-    return this.#groups;
+    return this.#names.groups();
+  }
+
+  /** Reads the names now. Resolves when `groups` shows every directory that was there before the call. */
+  rescan(): Promise<void> {
+    return this.#names.rescan();
   }
 
   /**
-   * The digest of a template now, or at most a second ago; null when there is no such template. Unchanged trees are not
-   * read again; concurrent calls share one walk. Throws DRV_TEMPLATE_UNSAFE naming the path.
+   * The digest of a template now; null when there is no such template. Where the template cannot be watched it may be a
+   * second old. Unchanged trees are not read again; concurrent calls share one walk. Throws DRV_TEMPLATE_UNSAFE naming
+   * the path.
    */
   async digest(group: string, name: string): Promise<string | null> {
+    const key = `${group}/${name}`;
     const tree = this.#treeOf(group, name);
+    this.#contents.touch(key);
     const digest = await tree.read(this.#stopped.signal);
-    if (digest === null) this.#digests.delete(`${group}/${name}`);
+    if (digest === null) this.#forget(key);
     return digest;
   }
 
   /**
-   * Calls `listener` when a template appears, disappears, or turns out to have another digest. Returns the function
-   * that unsubscribes.
+   * Calls `listener` when a template appears, disappears, or turns out to have another digest or none, within a second.
+   * Returns the function that unsubscribes.
    */
   onChange(listener: TemplateListener): () => void {
     this.#listeners.add(listener);
@@ -104,19 +149,11 @@ export class TemplateLibrary implements Part {
    * Listeners hear of a new template at once, of a changed one shortly after.
    */
   async noteWrite(group: string, name: string): Promise<void> {
-    const key = `${group}/${name}`;
-    this.#digests.get(key)?.distrust();
-    if (this.#stopped.signal.aborted || this.#written.has(key)) return;
-    if (this.#groups.get(group)?.includes(name) !== true) {
-      this.#requestScan();
-      await this.#scanning;
-      return;
-    }
-    const timer = this.#clock.setTimer(TELL_AFTER_MS, () => {
-      this.#written.delete(key);
-      this.#tell(group, name);
-    });
-    this.#written.set(key, timer);
+    if (this.#stopped.signal.aborted) return;
+    if (!this.#names.has(group, name)) {
+      this.#digests.get(`${group}/${name}`)?.distrust();
+      await this.rescan();
+    } else this.#hint(`${group}/${name}`);
   }
 
   /**
@@ -143,7 +180,7 @@ export class TemplateLibrary implements Part {
   }
 
   async #find(digest: string): Promise<{ group: string; name: string } | undefined> {
-    const all = [...this.#groups].flatMap(([group, names]) => names.map((name) => ({ group, name })));
+    const all = [...this.#names.groups()].flatMap(([group, names]) => names.map((name) => ({ group, name })));
     const last = ({ group, name }: { group: string; name: string }) =>
       this.#digests.get(`${group}/${name}`)?.last;
     // The tree that had it last comes first. After a restart of the master no tree was read yet.
@@ -170,69 +207,70 @@ export class TemplateLibrary implements Part {
     const key = `${group}/${name}`;
     const known = this.#digests.get(key);
     if (known !== undefined) return known;
-    const tree = new TreeDigest(this.#placeOf(group, name), this.#clock, (digest) => {
-      this.#logger.info({ group, template: name, digest }, `template ${group}/${name} changed`);
-      this.#tell(group, name);
+    const tree = new TreeDigest({
+      place: this.#placeOf(group, name),
+      clock: this.#clock,
+      follow: (directories) => (this.#isWatched ? this.#contents.follow(key, directories) : undefined),
+      onChanged: () => {
+        this.#logger.info({ group, template: name, digest: tree.last }, `template ${key} changed`);
+        this.#tell(group, name);
+      },
     });
     this.#digests.set(key, tree);
     return tree;
   }
 
-  async #watch(): Promise<void> {
-    const watcher = watch(this.#directory, {
-      depth: 1,
-      ignoreInitial: true,
-      followSymlinks: false,
-      ignored: (path, stats) =>
-        stats?.isFile() === true || (path !== this.#directory && basename(path).startsWith('.')),
+  #forget(key: string): void {
+    this.#digests.delete(key);
+    this.#contents.forget(key);
+  }
+
+  /** A template may have changed: the next `digest` looks, and the listeners hear soon if it did. */
+  #hint(key: string): void {
+    const tree = this.#digests.get(key);
+    tree?.distrust();
+    if (this.#stopped.signal.aborted || this.#looks.has(key)) return;
+    const delayMs = Math.max(LOOK_AFTER_MS, Math.min((tree?.lookMs ?? 0) / LOOK_SHARE, RESCAN_MS));
+    const timer = this.#clock.setTimer(delayMs, () => {
+      this.#looks.delete(key);
+      this.#lookAgain(key);
     });
-    this.#watcher = watcher;
-    const request = (): void => this.#requestScan();
-    watcher.on('addDir', request).on('unlinkDir', request);
-    watcher.on('error', (error) => {
-      this.#logger.warn(
-        { reason: messageOf(error) },
-        `templates are not watched, looking every ${RESCAN_MS} ms`,
+    this.#looks.set(key, timer);
+  }
+
+  /** A tree that was never read since the start may be any: its change is told without a look. */
+  #lookAgain(key: string): void {
+    const tree = this.#digests.get(key);
+    if (tree === undefined) {
+      const [group = '', name = ''] = key.split('/');
+      this.#tell(group, name);
+    } else tree.read(this.#stopped.signal).catch(() => undefined);
+  }
+
+  /** A group, or one template of it, is another directory than before. Templates that are new appear by themselves. */
+  #replaced(group: string, name: string | undefined): void {
+    const known = this.#names.groups().get(group) ?? [];
+    for (const one of known) if (name === undefined || name === one) this.#hint(`${group}/${one}`);
+  }
+
+  #rescanLater(delayMs: number): void {
+    if (this.#stopped.signal.aborted) return;
+    this.#timer = this.#clock.setTimer(delayMs, () => {
+      this.#rounds = this.#lookAtAll().then((tookMs) =>
+        this.#rescanLater(Math.max(RESCAN_MS, tookMs / RESCAN_SHARE)),
       );
     });
-    await new Promise<void>((resolve) => watcher.once('ready', resolve));
   }
 
-  #rescanLater(): void {
-    if (this.#stopped.signal.aborted) return;
-    this.#timer = this.#clock.setTimer(RESCAN_MS, () => {
-      this.#requestScan();
-      this.#rescanLater();
-    });
-  }
-
-  /** Requests during a scan share one further scan. */
-  #requestScan(): void {
-    if (this.#stopped.signal.aborted) return;
-    this.#scanAgain = true;
-    this.#scanning ??= this.#scanWhileAsked().finally(() => {
-      this.#scanning = null;
-    });
-  }
-
-  async #scanWhileAsked(): Promise<void> {
-    while (this.#scanAgain && !this.#stopped.signal.aborted) {
-      this.#scanAgain = false;
-      await this.#scan().catch((error: unknown) => {
-        this.#logger.warn({ reason: messageOf(error) }, 'templates cannot be listed');
-      });
+  /** Looks at all names and known trees. Never rejects; resolves with the time it took. */
+  async #lookAtAll(): Promise<number> {
+    const startedAt = this.#clock.monotonic();
+    await this.rescan();
+    for (const tree of [...this.#digests.values()]) {
+      if (this.#stopped.signal.aborted) break;
+      await tree.look(this.#stopped.signal).catch(() => undefined);
     }
-  }
-
-  async #scan(): Promise<void> {
-    const { groups, ignored } = await scanGroups(this.#directory);
-    for (const what of ignored) if (!this.#warned.has(what)) this.#logger.warn(`template ignored: ${what}`);
-    this.#warned = new Set(ignored);
-    const before = pathsOf(this.#groups);
-    const after = pathsOf(groups);
-    this.#groups = groups;
-    for (const [path, [group, name]] of after) if (!before.has(path)) this.#appeared(group, name);
-    for (const [path, [group, name]] of before) if (!after.has(path)) this.#disappeared(group, name);
+    return this.#clock.monotonic() - startedAt;
   }
 
   #appeared(group: string, name: string): void {
@@ -242,7 +280,7 @@ export class TemplateLibrary implements Part {
   }
 
   #disappeared(group: string, name: string): void {
-    this.#digests.delete(`${group}/${name}`);
+    this.#forget(`${group}/${name}`);
     this.#logger.info({ group, template: name }, `template ${group}/${name} disappeared`);
     this.#tell(group, name);
   }
@@ -250,10 +288,4 @@ export class TemplateLibrary implements Part {
   #tell(group: string, name: string): void {
     for (const listener of this.#listeners) listener(group, name);
   }
-}
-
-function pathsOf(groups: ReadonlyMap<string, readonly string[]>): Map<string, readonly [string, string]> {
-  const paths = new Map<string, readonly [string, string]>();
-  for (const [group, names] of groups) for (const name of names) paths.set(`${group}/${name}`, [group, name]);
-  return paths;
 }

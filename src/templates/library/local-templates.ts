@@ -74,6 +74,11 @@ export class LocalTemplates implements Part {
     return this.#library.groups();
   }
 
+  /** See `TemplateLibrary.rescan`. */
+  rescan(): Promise<void> {
+    return this.#library.rescan();
+  }
+
   async details(group: string, name: string): Promise<{ readonly path: string; readonly exists: boolean }> {
     checkTemplateName(group, name);
     const found = await this.directory.open([group, name], { make: false });

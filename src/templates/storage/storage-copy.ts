@@ -1,6 +1,6 @@
 /**
- * The master's copy of one template of one storage. It answers at once from the disk. Beside that it asks the
- * provider when the copy is missing, was not compared for a minute, or is not trusted any more.
+ * The master's copy of one template of one storage. It answers from the disk, also while it asks the provider. It asks
+ * when the copy is missing, was not compared for a minute, or is not trusted any more.
  *
  * ```
  *   (needed) ---> asking ---same version---> copied --(needed, a minute later)--> asking
@@ -53,13 +53,15 @@ export class StorageCopy {
   #nextLookAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #isDownloading = false;
+  /** An operator asked for the latest version, and no look has ended since. */
+  #isAskedFor = false;
   #failure: DroverError | undefined;
   #retry: TimerHandle | undefined;
 
   constructor(options: StorageCopyOptions) {
     this.#options = options;
     this.#place = { root: options.directory, label: storedLabel(options.template) };
-    this.#tree = new TreeDigest(this.#place, options.clock, () => undefined);
+    this.#tree = new TreeDigest({ place: this.#place, clock: options.clock });
   }
 
   /** Where the tree is. */
@@ -73,19 +75,29 @@ export class StorageCopy {
   }
 
   /**
-   * The digest to install. It hardly waits for the provider: it throws DRV_TEMPLATE_PENDING while the provider is
-   * asked, and calls `onChange` afterwards. Throws the provider's failure when there is no copy to use.
+   * The digest to install. It hardly waits for the provider: while the provider is asked, the copy here is the answer,
+   * `news` says so, and `onChange` is called afterwards. Without a copy it throws DRV_TEMPLATE_PENDING meanwhile, and
+   * the provider's failure then.
    */
   async digest(): Promise<string> {
     if (this.#looking === undefined && this.#options.clock.monotonic() >= this.#nextLookAt)
       await this.#settledSoon(this.#look());
-    if (this.#looking !== undefined) throw this.#pending();
     if (DroverError.is(this.#failure, 'DRV_TEMPLATE_UNKNOWN')) throw this.#failure;
     const digest = await this.#tree.read(this.#options.signal);
     if (digest !== null) return digest;
+    if (this.#looking !== undefined) throw this.#pending();
     // The tree was removed by another program: the next call downloads it.
     if (this.#failure === undefined) this.distrust();
     throw this.#failure ?? this.#pending();
+  }
+
+  /**
+   * Why `digest` may soon have a newer answer; undefined: no look is under way. A storage that failed when it was asked
+   * last promises nothing: nobody is to wait for it again and again.
+   */
+  get news(): string | undefined {
+    if (this.#looking === undefined || (this.#failure !== undefined && !this.#isAskedFor)) return undefined;
+    return this.#pending().message;
   }
 
   /** The digest of the tree on disk, whatever the provider says; null when there is none. */
@@ -96,6 +108,7 @@ export class StorageCopy {
   /** Makes the next `digest` ask the provider. */
   distrust(): void {
     this.#nextLookAt = Number.NEGATIVE_INFINITY;
+    this.#isAskedFor = true;
   }
 
   /** The tar stream of the tree. A change meanwhile ends it with an error. */
@@ -134,6 +147,7 @@ export class StorageCopy {
       .finally(() => {
         this.#looking = undefined;
         this.#isDownloading = false;
+        this.#isAskedFor = false;
         if (!signal.aborted) onChange();
       });
     this.#looking = looking;

@@ -64,13 +64,19 @@ export class StorageLibrary implements Part {
   }
 
   /**
-   * The digest of the latest version. Throws DRV_STORAGE_UNKNOWN; DRV_TEMPLATE_PENDING while the provider is asked and
-   * the tree downloaded, which then wakes the listeners; DRV_TEMPLATE_UNKNOWN when the provider has no such template.
-   * Without a copy to use, throws DRV_STORAGE_FAILED and the errors of checking and writing the tree.
+   * The digest of the copy here. The provider is asked for a newer one beside that, and the listeners hear of the end.
+   * Throws DRV_STORAGE_UNKNOWN, and DRV_TEMPLATE_UNKNOWN when the provider has no such template. Without a copy, throws
+   * DRV_TEMPLATE_PENDING while the provider is asked and the tree downloaded, then DRV_STORAGE_FAILED and the errors of
+   * checking and writing the tree.
    */
   async digest(template: StoredTemplate): Promise<string> {
     this.#options.downloads.check(template);
     return await this.#copyOf(template).digest();
+  }
+
+  /** Why a newer copy may come soon, for a person; undefined: no look is under way, or the storage fails. */
+  news(template: StoredTemplate): string | undefined {
+    return this.#copies.get(keyOf(template))?.news;
   }
 
   /** Makes the matching templates ask the provider at the next need, and at once those that wait. */

@@ -21,9 +21,13 @@ import { SyncRun } from './sync-run.js';
 
 export interface ClusterSyncOptions {
   readonly templates: {
+    /** Resolves when `groups` shows every directory that was there before the call. */
+    rescan(): Promise<void>;
     groups(): ReadonlyMap<string, readonly string[]>;
     /** Throws the reason why there is no digest. */
     digest(group: string, name: string, storage: string): Promise<string | null>;
+    /** Why `digest` may soon have a newer answer; undefined: it is the newest. */
+    news(group: string, name: string, storage: string): string | undefined;
   };
   /** The master's copies of templates from storages. */
   readonly stored: {
@@ -70,8 +74,9 @@ export class ClusterSync implements Part {
 
   /** See `TemplateSync.toCluster`. Answers at once; the run says how it goes. Throws DRV_REQUEST_INVALID. */
   async toCluster(pattern: string): Promise<SyncRun> {
-    const { stored, nodes, clock, logger } = this.#options;
+    const { templates: known, stored, nodes, clock, logger } = this.#options;
     const isMeant = matcherOf(pattern);
+    await known.rescan();
     stored.refresh(isMeant);
     const found = [...this.#local(), ...stored.copied()].filter(isMeant);
     const templates = [...new Set(found.map(({ group, name }) => `${group}/${name}`))].sort();
@@ -101,7 +106,10 @@ export class ClusterSync implements Part {
   async #digestOf({ group, name, storage }: StoredTemplate, run: SyncRun): Promise<string | null> {
     const { templates, logger } = this.#options;
     try {
-      return await templates.digest(group, name, storage);
+      const digest = await templates.digest(group, name, storage);
+      const news = templates.news(group, name, storage);
+      if (news === undefined) return digest;
+      throw new DroverError('DRV_TEMPLATE_PENDING', news);
     } catch (error) {
       if (this.#stopped.signal.aborted) return null;
       const reason = messageOf(error);

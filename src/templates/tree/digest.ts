@@ -29,6 +29,9 @@ export interface HashedItem extends TreeItem {
   readonly hash: Buffer | undefined;
 }
 
+/** The hashes of files that were read before, by path. A hash holds while the facts of the file are the same. */
+export type KnownHashes = ReadonlyMap<string, { readonly stat: StatFacts; readonly hash: Buffer }>;
+
 /** True when `text` has the form of a digest; check before it becomes part of a path. */
 export function isDigest(text: string): boolean {
   return DIGEST.test(text);
@@ -55,15 +58,21 @@ export async function digestOf(items: readonly HashedItem[]): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Reads every file of a walked tree. Throws TreeChanged when one is not what the walk saw. */
+/** Reads every file of a walked tree that is not `known`. Throws TreeChanged when one is not what the walk saw. */
 export async function hashTree(
   place: TreePlace,
   entries: readonly TreeEntry[],
   signal: AbortSignal,
+  known: KnownHashes = new Map(),
 ): Promise<HashedItem[]> {
   const contents = new Array<Buffer | undefined>(entries.length);
   await eachBounded(entries.entries(), FILE_PARALLELISM, signal, async ([index, entry]) => {
     if (entry.kind === 'directory') return;
+    const before = known.get(entry.path);
+    if (before !== undefined && isSame(before.stat, entry.stat)) {
+      contents[index] = before.hash;
+      return;
+    }
     const hash = createHash('sha256');
     for await (const chunk of readContent(place, entry, signal)) hash.update(chunk);
     contents[index] = hash.digest();

@@ -1,15 +1,18 @@
 /**
- * Keeps the digest of one template tree up to date at low cost: contents are read again only when the stat facts of the
- * tree have changed. Used by the library, one per template.
+ * Keeps the digest of one template tree up to date at low cost. Contents are read again only when the stat facts of the
+ * tree have changed. Where the tree is watched, it is looked at again only after an event. Used by the library, one per
+ * template, and by the copies of storages.
  */
 import { lstat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Clock } from '../../loop/clock.js';
-import { digestTree } from './digest.js';
+import { messageOf } from '../../model/errors.js';
+import { digestOf, type HashedItem, hashTree, type KnownHashes } from './digest.js';
 import { systemCodeOf } from './system-error.js';
 import {
   lastChangeOf,
   readSteadily,
+  type StatFacts,
   signatureOf,
   type TreeEntry,
   type TreePlace,
@@ -17,10 +20,16 @@ import {
   walkTree,
 } from './tree.js';
 
-/** Within this time calls get the same answer without a look at the disk. */
+/** Where the tree is not watched, calls within this time get the same answer without a look at the disk. */
 const TRUST_MS = 1000;
 /** Times of files are coarse: a tree that changed this shortly before it was read may change again unseen. */
 const UNSETTLED_MS = 2000;
+
+/**
+ * The hashes of files from this size on are kept, so that an edit beside them does not have them read again. There are
+ * few such files.
+ */
+const LARGE_BYTES = 256 * 1024;
 
 /** A digest, or the error that prevented one. `null`: there is no such tree. */
 type Finding = { readonly digest: string | null } | { readonly error: unknown };
@@ -31,49 +40,70 @@ interface Look {
   isOutdated: boolean;
 }
 
-export class TreeDigest {
-  readonly #place: TreePlace;
-  readonly #clock: Clock;
-  readonly #onChanged: (digest: string) => void;
-  #finding: Finding = { digest: null };
-  #checkedAt = Number.NEGATIVE_INFINITY;
-  #signature: string | null = null;
-  #running: Look | null = null;
+export interface TreeDigestOptions {
+  readonly place: TreePlace;
+  readonly clock: Clock;
+  /** The answer of `read` is another one than before. Not called for the first. */
+  readonly onChanged?: () => void;
+  /**
+   * Called with the directories of the tree after each look: path to inode. True: they were watched before the look
+   * began, and `distrust` is called at a change. False: they will be, and `distrust` is called then. Undefined: they are
+   * not watched.
+   */
+  readonly follow?: (directories: ReadonlyMap<string, bigint>) => boolean | undefined;
+}
 
-  /** `onChanged` is called when a tree that had a digest is found to have another one. */
-  constructor(place: TreePlace, clock: Clock, onChanged: (digest: string) => void) {
-    this.#place = place;
-    this.#clock = clock;
-    this.#onChanged = onChanged;
+export class TreeDigest {
+  readonly #options: TreeDigestOptions;
+  #finding: Finding | undefined;
+  /** How long the last answer holds, on the monotonic clock. */
+  #heldUntil = Number.NEGATIVE_INFINITY;
+  #signature: string | null = null;
+  #large: KnownHashes = new Map();
+  #directories: ReadonlyMap<string, bigint> = new Map();
+  #running: Look | null = null;
+  #lookMs = 0;
+
+  constructor(options: TreeDigestOptions) {
+    this.#options = options;
   }
 
   /** The digest that was found last; null when there was no tree, or it could not be read. */
   get last(): string | null {
-    return 'digest' in this.#finding ? this.#finding.digest : null;
+    return this.#finding !== undefined && 'digest' in this.#finding ? this.#finding.digest : null;
+  }
+
+  /** How long the last look took. */
+  get lookMs(): number {
+    return this.#lookMs;
   }
 
   /**
-   * The digest of the tree now, or at most a second ago; null when there is no such tree. Concurrent calls share one
-   * walk. Throws DRV_TEMPLATE_UNSAFE.
+   * The digest of the tree now; null when there is no such tree. Where the tree is not watched it may be a second old.
+   * Concurrent calls share one walk. Throws DRV_TEMPLATE_UNSAFE.
    */
   async read(signal: AbortSignal): Promise<string | null> {
     while (this.#running?.isOutdated === true) await this.#running.finding;
-    if (this.#running === null && this.#clock.monotonic() - this.#checkedAt < TRUST_MS) {
-      return unpackFinding(this.#finding);
-    }
-    this.#running ??= this.#look(signal);
+    const isHeld = this.#options.clock.monotonic() < this.#heldUntil;
+    if (this.#running === null && isHeld && this.#finding !== undefined) return unpackFinding(this.#finding);
+    return await this.look(signal);
+  }
+
+  /** Like `read`, always with a look at the disk. */
+  async look(signal: AbortSignal): Promise<string | null> {
+    this.#running ??= this.#begin(signal);
     return unpackFinding(await this.#running.finding);
   }
 
   /** Makes the next `read` look at the disk, also when a look is under way. */
   distrust(): void {
-    this.#checkedAt = Number.NEGATIVE_INFINITY;
+    this.#heldUntil = Number.NEGATIVE_INFINITY;
     if (this.#running !== null) this.#running.isOutdated = true;
   }
 
-  #look(signal: AbortSignal): Look {
+  #begin(signal: AbortSignal): Look {
     const finding = this.#revalidate(signal).finally(() => {
-      if (look.isOutdated) this.#checkedAt = Number.NEGATIVE_INFINITY;
+      if (look.isOutdated) this.#heldUntil = Number.NEGATIVE_INFINITY;
       this.#running = null;
     });
     const look: Look = { finding, isOutdated: false };
@@ -81,23 +111,35 @@ export class TreeDigest {
   }
 
   async #revalidate(signal: AbortSignal): Promise<Finding> {
-    const startedAt = this.#clock.monotonic();
+    const { clock, onChanged } = this.#options;
+    const startedAt = clock.monotonic();
     const finding = await this.#find(signal).catch((error: unknown) => ({ error }));
     if (signal.aborted) return finding;
-    const before = this.last;
+    const before = this.#finding;
     this.#finding = finding;
-    this.#checkedAt = startedAt;
-    const after = this.last;
-    if (after === null) this.#signature = null;
-    else if (before !== null && after !== before) this.#onChanged(after);
+    this.#lookMs = clock.monotonic() - startedAt;
+    this.#heldUntil = this.#holdFrom(startedAt);
+    if (this.last === null) this.#signature = null;
+    if (before !== undefined && textOf(before) !== textOf(finding)) onChanged?.();
     return finding;
   }
 
+  /** The end of the time in which the answer of a look holds. A tree without a digest has not been walked. */
+  #holdFrom(startedAt: number): number {
+    const isWatched = this.last === null ? undefined : this.#options.follow?.(this.#directories);
+    if (isWatched === undefined) return startedAt + TRUST_MS;
+    return isWatched ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+  }
+
   async #find(signal: AbortSignal): Promise<Finding> {
+    const { place } = this.#options;
     try {
       return await readSteadily(async () => {
         await this.#refuseLinkedGroup();
-        const entries = await walkTree(this.#place, signal);
+        const root = await lstat(place.root, { bigint: true });
+        const entries = await walkTree(place, signal);
+        if (this.#options.follow !== undefined)
+          this.#directories = directoriesOf(place.root, root.ino, entries);
         return { digest: await this.#digestOf(entries, signal) };
       });
     } catch (error) {
@@ -108,23 +150,54 @@ export class TreeDigest {
 
   /** Checks the group's directory for a link: the walk itself checks only the last segment of its root. */
   async #refuseLinkedGroup(): Promise<void> {
-    const group = await lstat(dirname(this.#place.root));
-    if (group.isSymbolicLink()) throw unsafe(this.#place, 'its group', 'is a symbolic link');
+    const { place } = this.#options;
+    const group = await lstat(dirname(place.root));
+    if (group.isSymbolicLink()) throw unsafe(place, 'its group', 'is a symbolic link');
   }
 
   async #digestOf(entries: readonly TreeEntry[], signal: AbortSignal): Promise<string> {
+    const { place, clock } = this.#options;
     const signature = await signatureOf(entries);
     const last = this.last;
     if (last !== null && signature === this.#signature) return last;
-    const readAt = this.#clock.now();
-    const digest = await digestTree(this.#place, entries, signal);
-    const isSettled = Math.abs(readAt - lastChangeOf(entries)) > UNSETTLED_MS;
-    this.#signature = isSettled ? signature : null;
-    return digest;
+    const readAt = clock.now();
+    const items = await hashTree(place, entries, signal, this.#large);
+    const isSettled = (some: readonly TreeEntry[]): boolean =>
+      Math.abs(readAt - lastChangeOf(some)) > UNSETTLED_MS;
+    this.#signature = isSettled(entries) ? signature : null;
+    this.#large = largeOf(entries, items, isSettled);
+    return await digestOf(items);
   }
+}
+
+/** `items`: those of `entries`, in the same order. */
+function largeOf(
+  entries: readonly TreeEntry[],
+  items: readonly HashedItem[],
+  isSettled: (some: readonly TreeEntry[]) => boolean,
+): KnownHashes {
+  const large = new Map<string, { stat: StatFacts; hash: Buffer }>();
+  for (const [index, entry] of entries.entries()) {
+    const hash = items[index]?.hash;
+    if (hash !== undefined && entry.size >= LARGE_BYTES && isSettled([entry]))
+      large.set(entry.path, { stat: entry.stat, hash });
+  }
+  return large;
+}
+
+function directoriesOf(root: string, inode: bigint, entries: readonly TreeEntry[]): Map<string, bigint> {
+  const directories = entries.filter(({ kind }) => kind === 'directory');
+  return new Map([
+    [join(root), inode],
+    ...directories.map(({ path, stat }) => [join(root, path), stat.ino] as const),
+  ]);
 }
 
 function unpackFinding(finding: Finding): string | null {
   if ('error' in finding) throw finding.error;
   return finding.digest;
+}
+
+function textOf(finding: Finding): string {
+  return 'error' in finding ? messageOf(finding.error) : `${finding.digest}`;
 }

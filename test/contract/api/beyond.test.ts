@@ -149,6 +149,7 @@ describe('Cluster', () => {
       configurations: 2,
       belowMinimum: [{ name: 'large', online: 0, minimum: 1, why: expect.stringContaining('large') }],
       brokenFiles: [{ file: 'broken.json', line: 1 }],
+      unreadableRecords: [],
     });
     expect(json).toEqual(await printed('cluster status'));
   });

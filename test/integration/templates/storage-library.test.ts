@@ -30,6 +30,7 @@ async function settled(template = LOBBY): Promise<string> {
   return await until(async () => {
     const answer = await ask(template);
     expect(answer).not.toMatch(/is being/);
+    expect(world.library.news(template)).toBeUndefined();
     return answer;
   });
 }
@@ -128,6 +129,57 @@ describe('a template of a storage', () => {
     expect(world.log.at(-1)).toBe(
       'template world/lobby of storage main cannot be had: out of order; tried again in 1.0 s if it is needed then',
     );
+  });
+
+  it('is the answer while the provider is asked, with a word that a newer one may come', async () => {
+    world.main.put('world/lobby', 'v1', { a: '1' });
+    const first = await settled();
+    expect(world.library.news(LOBBY)).toBeUndefined();
+    world.main.put('world/lobby', 'v2', { a: '2' });
+    let go = (): void => {};
+    world.main.hold = () => new Promise((resolve) => (go = resolve));
+    await world.clock.advance(60_000);
+    const asking = ask();
+    await world.clock.advance(200);
+    expect(await asking).toBe(first);
+    expect(world.library.news(LOBBY)).toBe(
+      'template world/lobby of storage main is being compared with the latest version',
+    );
+    go();
+    await until(() => expect(world.main.calls.at(-1)).toBe('download world/lobby'));
+    expect(await ask()).toBe(first);
+    expect(world.library.news(LOBBY)).toBe('template world/lobby of storage main is being downloaded');
+    const { length } = world.told;
+    go();
+    await until(() => expect(world.told.length).toBeGreaterThan(length));
+    expect(await ask()).not.toBe(first);
+    expect(world.library.news(LOBBY)).toBeUndefined();
+  });
+
+  it('keeps nobody waiting for a storage that hangs, but for the first look, and one that was asked for', async () => {
+    world.main.put('world/lobby', 'v1', { a: '1' });
+    const first = await settled();
+    world.main.hold = () => new Promise(() => {});
+    const look = async (): Promise<string | undefined> => {
+      const asking = ask();
+      await world.clock.advance(200);
+      expect(await asking).toBe(first);
+      return world.library.news(LOBBY);
+    };
+    await world.clock.advance(60_000);
+    expect(await look()).toContain('is being compared');
+    // No answer within 15 s; the next looks follow after 1, 2, 4 s.
+    await world.clock.advance(16_000);
+    const { length } = world.main.calls;
+    for (let second = 0; second < 120; second++) {
+      expect(await look()).toBeUndefined();
+      await world.clock.advance(800);
+    }
+    expect(world.main.calls.length).toBeGreaterThan(length + 2);
+    world.library.refresh(() => true);
+    await world.clock.advance(16_000);
+    world.library.refresh(() => true);
+    expect(await look()).toContain('is being compared');
   });
 
   it('is not used any more when the provider has it no longer', async () => {

@@ -341,7 +341,7 @@ describe('a write to a template', () => {
 
   it('is not hidden by a look that began before it', async () => {
     writeTree(place('games/lobby'), { a: 'old' });
-    const tree = new TreeDigest({ root: place('games/lobby'), label: 'a template' }, clock, () => {});
+    const tree = new TreeDigest({ place: { root: place('games/lobby'), label: 'a template' }, clock });
     const looking = tree.read(forever);
     tree.distrust();
     const before = await looking;

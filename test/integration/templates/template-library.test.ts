@@ -143,18 +143,38 @@ describe('the digest', () => {
     await expect(library.digest('../g', 'a')).rejects.toThrow(/no valid name/);
   });
 
-  it('is looked at once a second at most, and tells the listeners when it changed', async () => {
-    write('g/a', { f: 'one' });
+  it('is told to the listeners soon after an edit, once for many files, though nobody asks for it', async () => {
+    write('g/a', { f: 'one', 'd/g': '' });
+    write('g/b', {});
     await startLibrary();
     const first = await digestOf('g/a');
+    await digestOf('g/b');
+    await clock.advance(300);
     changes = [];
-    write('g/a', { f: 'two!' });
-    expect(await digestOf('g/a')).toBe(first);
-    await clock.advance(1000);
-    const [second, again] = await Promise.all([digestOf('g/a'), digestOf('g/a')]);
-    expect(second).not.toBe(first);
-    expect(again).toBe(second);
+    write('g/a', { f: 'two', 'd/g': 'more', 'd/h': 'new' });
+    await until(async () => {
+      await clock.advance(300);
+      expect(changes).toEqual(['g/a']);
+    });
+    expect(await digestOf('g/a')).not.toBe(first);
+    await clock.advance(60_000);
     expect(changes).toEqual(['g/a']);
+  });
+
+  it('is told again when a template was away for a moment, in which somebody asked for it', async () => {
+    write('g/a', { f: 'one' });
+    await startLibrary();
+    await digestOf('g/a');
+    changes = [];
+    renameSync(join(directory, 'g/a'), join(directory, 'away'));
+    expect(await digestOf('g/a')).toBeNull();
+    renameSync(join(directory, 'away'), join(directory, 'g/a'));
+    await until(async () => {
+      await clock.advance(300);
+      expect(changes.at(-1)).toBe('g/a');
+      expect(library.groups().get('g')).toEqual(['a']);
+    });
+    expect(await digestOf('g/a')).not.toBeNull();
   });
 
   it('reads an unchanged tree once, also for many callers at a time', async () => {
@@ -166,6 +186,25 @@ describe('the digest', () => {
     await clock.advance(1000);
     await Promise.all(Array.from({ length: 20 }, () => digestOf('g/a')));
     expect(bytesRead() - before).toBeLessThan(1.5 * sizeBytes);
+  });
+
+  it('reads a large file again only when that file has changed', async () => {
+    const sizeBytes = 16 * 1024 * 1024;
+    write('g/a', { big: Buffer.alloc(sizeBytes, 'x'), 'd/small': 'one' });
+    await startLibrary();
+    const first = await digestOf('g/a');
+    write('g/a', { 'd/small': 'two' });
+    await clock.advance(1000);
+    const before = bytesRead();
+    const second = await digestOf('g/a');
+    expect(second).not.toBe(first);
+    expect(bytesRead() - before).toBeLessThan(0.5 * sizeBytes);
+    write('g/a', { big: Buffer.alloc(sizeBytes, 'y') });
+    await clock.advance(1000);
+    const third = await digestOf('g/a');
+    expect(third).not.toBe(second);
+    write('g/b', { big: Buffer.alloc(sizeBytes, 'y'), 'd/small': 'two' });
+    expect(await digestOf('g/b')).toBe(third);
   });
 
   it('sees an edit that leaves size and times as they were', async () => {

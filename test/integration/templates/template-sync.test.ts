@@ -31,7 +31,12 @@ async function* results(...given: readonly TreeResult[]): AsyncGenerator<TreeRes
 
 function sync(options: Partial<ClusterSyncOptions> = {}): ClusterSync {
   return new ClusterSync({
-    templates: { groups: () => GROUPS, digest: async (...template) => digestOf(...template) },
+    templates: {
+      rescan: async () => {},
+      groups: () => GROUPS,
+      digest: async (...template) => digestOf(...template),
+      news: () => undefined,
+    },
     stored: { copied: () => [], refresh: () => undefined },
     nodes: { connected: () => ['a', 'b'], fetch: () => results() },
     clock: new FakeClock(),
@@ -111,7 +116,12 @@ describe('the master half of a sync', () => {
     });
     const told: string[] = [];
     const cluster = sync({
-      templates: { groups: () => GROUPS, digest: () => waiting.then(() => 'd'.repeat(64)) },
+      templates: {
+        rescan: async () => {},
+        groups: () => GROUPS,
+        digest: () => waiting.then(() => 'd'.repeat(64)),
+        news: () => undefined,
+      },
       nodes: {
         connected: () => ['a'],
         fetch: (node) => {
@@ -132,11 +142,13 @@ describe('the master half of a sync', () => {
     const told: string[] = [];
     const cluster = sync({
       templates: {
+        rescan: async () => {},
         groups: () => GROUPS,
         digest: async (group, name) => {
           if (name === 'arena') throw new DroverError('DRV_TEMPLATE_UNSAFE', 'arena holds a link');
           return digestOf(group, name);
         },
+        news: () => undefined,
       },
       nodes: {
         connected: () => ['a', 'b'],
@@ -218,6 +230,7 @@ describe('the wrapper half of a sync', () => {
         if (digest === 'broken') throw new Error('no such tree');
         return undefined;
       },
+      onFetched: () => undefined,
       logger: quietLogger,
     });
     const first = results(prefetch.fetch(['have', 'broken', 'one']));
@@ -242,6 +255,7 @@ describe('the wrapper half of a sync', () => {
           signal.addEventListener('abort', () => reject(new Error('stopped'))),
         );
       },
+      onFetched: () => undefined,
       logger: quietLogger,
     });
     const under = results(prefetch.fetch(['one', 'two']));

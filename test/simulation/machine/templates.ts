@@ -35,6 +35,7 @@ export class SimulatedTemplates {
       groups: () => new Map([[TEMPLATE_GROUP, this.names.toSorted()]]),
       storages: () => [],
       digest: async (group, name) => (group === TEMPLATE_GROUP ? this.digestOf(name) : null),
+      news: () => undefined,
       openBundle: (digest) => this.#bundle(digest),
       parts: { manifest: noParts, files: noParts },
       onChange: (listener) => {

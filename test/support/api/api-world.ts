@@ -296,6 +296,7 @@ export class ApiWorld {
       configuration,
       version: '0.0.0-test',
       instances: this.instances,
+      unreadable: () => [],
       configurations: this.configurations,
       nodes: this.#nodes,
       keys: this.keys,

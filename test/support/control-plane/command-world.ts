@@ -156,6 +156,7 @@ export class CommandWorld {
     return {
       configuration: nodeConfigurationSchema.parse({ nodeId: 'alpha', clusterName: 'test' }),
       version: '1.2.3',
+      unreadable: () => master.state.unreadable(),
       instances,
       configurations,
       revisions,
@@ -175,6 +176,7 @@ export class CommandWorld {
         },
       },
       templates: {
+        rescan: async () => undefined,
         groups: () => this.groups,
       },
       templateSync: {

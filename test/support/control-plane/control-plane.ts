@@ -7,7 +7,7 @@ import type { Service } from '../../../src/channel/protocol/calls.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import type { Clock } from '../../../src/loop/clock.js';
-import { Master, type MasterOptions } from '../../../src/master.js';
+import { Master, type MasterOptions, type TemplateSource } from '../../../src/master.js';
 import {
   type ConfigurationInput,
   configurationSchema,
@@ -41,6 +41,8 @@ export interface ControlPlaneOptions {
   readonly configurationSource?: ConfigurationSource;
   readonly logger?: Logger;
   readonly groups?: ReadonlyMap<string, readonly string[]>;
+  /** Default: `groups`, each template with the same content for ever. */
+  readonly templates?: TemplateSource;
   /** What extensions bring, on every node. */
   readonly moreRuntimes?: readonly Runtime[];
   /** Real ones, on every node, in place of the fake. */
@@ -188,10 +190,11 @@ export class ControlPlane {
       nodeTimeoutMs: 6000,
       store: this.store,
       configurationSource: this.#options.configurationSource ?? NEVER_READ,
-      templates: {
+      templates: this.#options.templates ?? {
         groups: () => groups ?? new Map(),
         storages: () => [],
         digest: async (group, name) => (groups?.get(group)?.includes(name) === true ? 'a'.repeat(64) : null),
+        news: () => undefined,
         openBundle: noTrees,
         parts: { manifest: noTrees, files: noTrees },
         onChange: () => () => undefined,

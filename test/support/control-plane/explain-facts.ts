@@ -122,6 +122,7 @@ export function configurationFacts(fields: Partial<ConfigurationFacts> = {}): Co
   return {
     name: 'lobby',
     record: configurationRecord(),
+    unreadable: [],
     fileErrors: [],
     service: serviceView(),
     placement: placementView({

@@ -70,7 +70,12 @@ describe('the hub', () => {
       clusterName: 'test',
       master: MASTER,
       nodes: state.nodeRecords,
-      sources: { ...state, templateDigest: async () => null, issueInstanceToken: () => 'token' },
+      sources: {
+        ...state,
+        templateDigest: async () => null,
+        templateNews: () => undefined,
+        issueInstanceToken: () => 'token',
+      },
       intake: new StatusIntake({
         records: state.instanceRecords,
         metrics: new Metrics(),

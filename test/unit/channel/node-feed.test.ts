@@ -38,6 +38,7 @@ describe('the feed of a node', () => {
   let received: Message[];
   let feed: NodeFeed;
   let digests: Map<string, string>;
+  let news: Map<string, string>;
   let digestOf: (name: string) => Promise<string | null>;
 
   beforeEach(async () => {
@@ -45,6 +46,7 @@ describe('the feed of a node', () => {
     state = new MasterState(store, silent);
     await state.start();
     digests = new Map();
+    news = new Map();
     digestOf = async (name) => digests.get(name) ?? null;
     received = [];
     const [mine, its] = createInProcessPair();
@@ -57,6 +59,7 @@ describe('the feed of a node', () => {
       sources: {
         ...state,
         templateDigest: (group, name) => digestOf(`${group}/${name}`),
+        templateNews: (group, name) => news.get(`${group}/${name}`),
         issueInstanceToken: (id, createdAt) => `token of ${id} ${createdAt}`,
       },
     });
@@ -118,6 +121,7 @@ describe('the feed of a node', () => {
         sources: {
           ...state,
           templateDigest: (group, name) => digestOf(`${group}/${name}`),
+          templateNews: (group, name) => news.get(`${group}/${name}`),
           issueInstanceToken: (id, createdAt) => `token of ${id} ${createdAt}`,
         },
       });
@@ -249,13 +253,15 @@ describe('the feed of a node', () => {
     await told('snapshot 1: +aaaaaa run 0', 'delta 2: +aaaaaa run 0 (ba5)');
   });
 
-  it('tells a template as missing when its digest cannot be made', async () => {
+  it('tells a template as missing when its digest cannot be made, and beside a digest that a newer may come', async () => {
     digests.set('games/good', 'f'.repeat(64));
+    digests.set('games/old', 'e'.repeat(64));
+    news.set('games/old', 'it is being downloaded');
     digestOf = async (name) => {
       if (name === 'games/broken') throw new Error('a link points out of it');
       return digests.get(name) ?? null;
     };
-    const templates = ['good', 'broken', 'absent'].map((name) => ({
+    const templates = ['good', 'old', 'broken', 'absent'].map((name) => ({
       group: 'games',
       name,
       storage: 'cloud',
@@ -272,6 +278,7 @@ describe('the feed of a node', () => {
       snapshot.assignments[0]?.templates.map(({ digest, problem }) => [digest, problem]);
     expect(toldOf).toEqual([
       ['f'.repeat(64), undefined],
+      ['e'.repeat(64), 'it is being downloaded'],
       [null, 'template games/broken cannot be used: a link points out of it'],
       [null, undefined],
     ]);

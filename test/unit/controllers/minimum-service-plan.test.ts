@@ -84,6 +84,23 @@ describe('the plan of the minimum-service enforcer', () => {
     expect(steps).toEqual(counts ? [] : [expect.stringMatching(/^create 1 /)]);
   });
 
+  describe('with an instance whose record is set aside', () => {
+    const setAside = instance('a', { state: 'OFFLINE', isSetAside: true });
+
+    it('counts it, unless its node is lost', () => {
+      expect(decide({ minimum: 1, instances: [setAside] })).toEqual([]);
+      expect(decide({ minimum: 1, instances: [{ ...setAside, node: 'lost' }] })).toEqual([
+        'create 1 (streak 0)',
+      ]);
+    });
+
+    it('removes others above the maximum, and never this one', () => {
+      const other = instance('b', { createdAt: 5 });
+      expect(decide({ maximum: 1, instances: [setAside, other] })).toEqual(['remove b']);
+      expect(decide({ minimum: 0, maximum: 0, instances: [setAside] })).toEqual([]);
+    });
+  });
+
   describe('with a maximum', () => {
     it('creates no more than that', () => {
       expect(decide({ minimum: 5, maximum: 2 })).toEqual(['create 2 (streak 0)']);

@@ -456,6 +456,10 @@ describe('the report of the process supervisor', () => {
 
   it.each<[string, Partial<SupervisorFacts>]>([
     ['ONLINE - -', { handle: running() }],
+    [
+      'ONLINE - runs with old files',
+      { handle: running({ installed: { restartToken: 0, templates: [], behind: 'runs with old files' } }) },
+    ],
     ['ONLINE - -', { handle: running({ stopping: null }), ...wanted('stop') }],
     [
       'ONLINE stopping stopping: SIGTERM sent',

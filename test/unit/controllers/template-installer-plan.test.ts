@@ -15,19 +15,26 @@ function template(name: string, digest: string | null = `digest-${name}`): Assig
   return { group: 'games', name, priority: 0, digest };
 }
 
-function decide(fields: Partial<InstallerFacts>): string[] {
-  const facts: InstallerFacts = {
+function factsOf(fields: Partial<InstallerFacts>): InstallerFacts {
+  return {
     id: ID,
     desired: desired(),
     handle: handle(),
     isNodeStopping: false,
     missingDigests: [],
+    isLastInstallCached: true,
+    isMasterConnected: true,
     ...fields,
   };
-  const { steps, recheckInMs } = plan(facts, NOW);
+}
+
+function decide(fields: Partial<InstallerFacts>): string[] {
+  const { steps, recheckInMs } = plan(factsOf(fields), NOW);
   const said = steps.map((step) => {
     if (step.do === 'fetch') return `fetch ${step.digest}`;
-    return step.do === 'note-missing' ? `note missing ${step.templates.join(' ')}` : step.do;
+    if (step.do === 'note-missing') return `note missing ${step.templates.join(' ')}`;
+    if (step.do !== 'install' || step.behind === null) return step.do;
+    return `install ${step.templates.map(({ digest }) => digest).join(' ')}: ${step.behind}`;
   });
   return recheckInMs === undefined ? said : [...said, `look again in ${recheckInMs} ms`];
 }
@@ -39,8 +46,9 @@ describe('the plan of the template installer', () => {
   });
 
   it('fetches what is not held, one tree at a time', () => {
-    expect(decide({ missingDigests: ['one', 'two'] })).toEqual(['fetch one']);
-    expect(decide({ missingDigests: ['two'] })).toEqual(['fetch two']);
+    const wanted = desired({ templates: [template('a', 'one'), template('b', 'two')] });
+    expect(decide({ desired: wanted, missingDigests: ['one', 'two'] })).toEqual(['fetch one']);
+    expect(decide({ desired: wanted, missingDigests: ['two'] })).toEqual(['fetch two']);
   });
 
   it.each<[string, Partial<Handle>]>([
@@ -94,10 +102,9 @@ describe('the plan of the template installer', () => {
       const told = (problem: string) =>
         desired({ templates: [template('a', null), { ...template('b', null), problem }] });
       const messageOf = (wanted: ReturnType<typeof told>) =>
-        plan(
-          { id: ID, desired: wanted, handle: handle(), isNodeStopping: false, missingDigests: [] },
-          NOW,
-        ).steps.map((step) => (step.do === 'note-missing' ? step.message : step.do));
+        plan(factsOf({ desired: wanted }), NOW).steps.map((step) =>
+          step.do === 'note-missing' ? step.message : step.do,
+        );
       const first = messageOf(told('storage main has no template games/b'));
       expect(first).toEqual([`storage main has no template games/b; ${missingMessage(['games/a'])}`]);
       const message = first[0] ?? '';
@@ -123,6 +130,105 @@ describe('the plan of the template installer', () => {
       expect(missingMessage(['games/a', 'games/c'])).toBe(
         'templates games/a, games/c cannot be used: the master has no usable directories of these names',
       );
+    });
+  });
+
+  it('waits for the connection where a tree can come no other way, and says so once', () => {
+    const wanted = desired({ templates: [template('a')] });
+    const away = { desired: wanted, missingDigests: ['digest-a'], isMasterConnected: false };
+    const message =
+      'template games/a cannot be fetched: the master is not connected; Drover fetches it when the connection is back';
+    const noted = handle({ problem: { reason: 'template-missing', message, busyPort: null } });
+    expect(decide(away)).toEqual(['note missing games/a']);
+    expect(decide({ ...away, handle: noted })).toEqual([]);
+    expect(decide({ ...away, handle: noted, isMasterConnected: true })).toEqual(['fetch digest-a']);
+    expect(decide({ ...away, missingDigests: [] })).toEqual(['install']);
+  });
+
+  it('does not wait after a failed fetch when the tree has come another way, or is not wanted any more', () => {
+    const problem = { reason: 'install-failed', message: 'no', busyPort: null, digest: 'digest-a' } as const;
+    const failed = handle({ problem, notBefore: NOW + 300 });
+    const wanted = desired({ templates: [template('a')] });
+    expect(decide({ desired: wanted, handle: failed, missingDigests: ['digest-a'] })).toEqual([
+      'look again in 300 ms',
+    ]);
+    expect(decide({ desired: wanted, handle: failed })).toEqual(['install']);
+    const changed = desired({ templates: [template('a', 'newer')] });
+    expect(decide({ desired: changed, handle: failed, missingDigests: ['newer'] })).toEqual(['fetch newer']);
+  });
+
+  describe('for a restart that nobody asked for', () => {
+    const last = { restartToken: 0, templates: [template('a', 'old-a'), template('b')], behind: null };
+    const ended = handle({ run: 1, hasEnded: true, installed: last });
+    const changed = desired({ templates: [template('a'), template('b')] });
+    const lacking = { desired: changed, handle: ended, missingDigests: ['digest-a'] };
+
+    it('takes the trees of the last install while a newer one is not here, and says why', () => {
+      expect(decide(lacking)).toEqual([
+        'install old-a digest-b: runs with the files of its last install: template games/a changed, and its new files are still to be fetched',
+      ]);
+      expect(decide({ ...lacking, isMasterConnected: false })).toEqual([
+        'install old-a digest-b: runs with the files of its last install: template games/a changed, and the master is not connected',
+      ]);
+      const gone = desired({ templates: [template('a', null), template('b')] });
+      expect(decide({ desired: gone, handle: ended })).toEqual([
+        `install old-a digest-b: runs with the files of its last install: ${missingMessage(['games/a'])}`,
+      ]);
+    });
+
+    it('takes the newer ones when they are here', () => {
+      expect(decide({ ...lacking, missingDigests: [] })).toEqual(['install']);
+    });
+
+    it('waits as after every failure', () => {
+      expect(decide({ ...lacking, handle: { ...ended, notBefore: NOW + 300 } })).toEqual([
+        'look again in 300 ms',
+      ]);
+    });
+
+    it.each<[string, Partial<InstallerFacts>]>([
+      ['the restart was asked for', { handle: { ...ended, installed: { ...last, restartToken: -1 } } }],
+      ['nothing was installed yet', { handle: { ...ended, installed: null } }],
+      ['the trees of the last install are gone', { isLastInstallCached: false }],
+      ['it has other templates by now', { desired: desired({ templates: [template('a')] }) }],
+    ])('fetches the newer ones where %s', (_what, fields) => {
+      expect(decide({ ...lacking, ...fields })).toEqual(['fetch digest-a']);
+    });
+
+    it('does not wait for a look of the master at a newer tree, which a restart that was asked for does', () => {
+      const problem = 'it is being compared';
+      const looked = desired({ templates: [template('a', 'old-a'), { ...template('b'), problem }] });
+      expect(decide({ desired: looked, handle: ended })).toEqual(['install']);
+      const asked = { ...ended, installed: { ...last, restartToken: -1 } };
+      expect(decide({ desired: looked, handle: asked })).toEqual(['note missing games/b']);
+      expect(decide({ desired: looked, handle: { ...ended, installed: null } })).toEqual([
+        'note missing games/b',
+      ]);
+    });
+  });
+
+  describe('of a directory that is prepared for a start', () => {
+    const installed = { restartToken: 0, templates: [template('a', 'old-a')], behind: null };
+    const prepared = handle({ isPrepared: true, installed });
+    const changed = desired({ templates: [template('a')] });
+
+    it('discards it when a template has changed and is here', () => {
+      expect(decide({ desired: changed, handle: prepared })).toEqual(['discard-install']);
+      const same = desired({ templates: [template('a', 'old-a')] });
+      expect(decide({ desired: same, handle: prepared })).toEqual([]);
+    });
+
+    it.each<[string, Partial<InstallerFacts>]>([
+      ['the changed template is not here', { missingDigests: ['digest-a'] }],
+      ['the master has the template no longer', { desired: desired({ templates: [template('a', null)] }) }],
+      [
+        'the master is looking for a newer one',
+        { desired: desired({ templates: [{ ...template('a'), problem: 'a look' }] }) },
+      ],
+      ['it runs', { handle: running({ installed }) }],
+      ['nobody knows what it was made from', { handle: handle({ isPrepared: true }) }],
+    ])('keeps it where %s', (_what, fields) => {
+      expect(decide({ desired: changed, handle: prepared, ...fields })).toEqual([]);
     });
   });
 });

@@ -542,6 +542,16 @@ describe('the notes', () => {
     ]);
     expect(notesOf({})).toEqual([]);
   });
+
+  it('tell of what runs with the files of its last install', () => {
+    const message = 'runs with the files of its last install: template games/lobby changed';
+    const { record } = instanceFacts();
+    const behind = {
+      ...record,
+      status: { ...record.status, state: 'ONLINE', reason: null, message },
+    } as const;
+    expect(notesOf({ record: behind })).toEqual([`It ${message}.`]);
+  });
 });
 
 describe('the numbers', () => {

@@ -47,6 +47,7 @@ describe('the metrics', () => {
     instances: () => [],
     minimums: () => [],
     configurationFileErrors: () => 0,
+    unreadableRecords: () => new Map(),
     usages: () => [],
   });
   metrics.addNodes(() => []);

@@ -27,6 +27,7 @@ const installation = new LocalInstallation({
   logsDirectory: '/nowhere/logs',
   cache,
   workspaces: new Workspaces({ runningDirectory: '/nowhere/running', cache, logger: quietLogger }),
+  clock: new FakeClock(),
   inherited: { PATH: '/bin', HOME: '/root', USER: 'root', SHELL: '/bin/zsh', LANG: 'C' },
   users,
 });

@@ -1,0 +1,118 @@
+/**
+ * Keeps the trees that this node's instances name in its cache, also of those that run: their next start must not need
+ * the master. Called when the feed changes an instance, and when the connection to the master is back.
+ */
+import { Backoff } from '../loop/backoff.js';
+import type { Clock, TimerHandle } from '../loop/clock.js';
+import type { TreeResult } from '../model/template.js';
+import type { Desired } from './desired-copy.js';
+
+/** What an instance waits for begins within this time, and goes first. */
+const BEGIN_AFTER_MS = 100;
+const FIRST_RETRY_MS = 1000;
+/** Each try may bring much of a large tree: a full disk must not cause a load for ever. */
+const MAX_RETRY_MS = 300_000;
+
+export interface FetchAheadOptions {
+  readonly desired: { ids(): Iterable<string>; get(id: string): Desired | undefined };
+  readonly isCached: (digest: string) => boolean;
+  readonly isConnected: () => boolean;
+  /** Fetches a tree when nothing more urgent is under way. Never rejects. */
+  readonly fetch: (digest: string) => Promise<TreeResult>;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+export class FetchAhead {
+  readonly #options: FetchAheadOptions;
+  readonly #backoff: Backoff;
+  /** Digests to be fetched, in the order in which they were heard of. */
+  readonly #due = new Set<string>();
+  /** Digests that failed, each with the timer of the next try. */
+  readonly #failed = new Map<string, TimerHandle>();
+  #begin: TimerHandle | undefined;
+  #fetching: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(options: FetchAheadOptions) {
+    this.#options = options;
+    this.#backoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS });
+  }
+
+  /** What the node should hold for `id` has changed. Cheap. */
+  changed(id: string): void {
+    for (const digest of digestsOf(this.#options.desired.get(id)))
+      if (!this.#options.isCached(digest) && !this.#failed.has(digest)) this.#due.add(digest);
+    this.#beginSoon();
+  }
+
+  /** The connection is back: everything that is missing is tried at once. */
+  connected(): void {
+    for (const digest of [...this.#failed.keys()]) this.#forget(digest);
+    for (const id of this.#options.desired.ids()) this.changed(id);
+  }
+
+  /** Begins no other fetch. The one under way is ended by its owner, and awaited here. Idempotent. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#begin?.cancel();
+    for (const timer of this.#failed.values()) timer.cancel();
+    await this.#fetching;
+  }
+
+  /** Without a connection the digests stay due: `connected` comes back to them. */
+  #beginSoon(): void {
+    const { clock, isConnected } = this.#options;
+    if (this.#isStopped || this.#due.size === 0 || this.#fetching !== undefined || !isConnected()) return;
+    this.#begin ??= clock.setTimer(BEGIN_AFTER_MS, () => {
+      this.#begin = undefined;
+      this.#fetching = this.#fetchDue().finally(() => {
+        this.#fetching = undefined;
+        // For what came when the last fetch had just ended.
+        this.#beginSoon();
+      });
+    });
+  }
+
+  async #fetchDue(): Promise<void> {
+    const { isCached, isConnected, fetch } = this.#options;
+    for (const digest of this.#due) {
+      if (this.#isStopped || !isConnected()) return;
+      this.#due.delete(digest);
+      if (isCached(digest) || !this.#isWanted(digest)) continue;
+      const { outcome } = await fetch(digest);
+      if (outcome === 'failed') this.#retryLater(digest);
+      else this.#forget(digest);
+    }
+  }
+
+  #retryLater(digest: string): void {
+    if (this.#isStopped) return;
+    // It was perhaps named again while it was fetched.
+    this.#due.delete(digest);
+    const timer = this.#options.clock.setTimer(this.#backoff.next(digest), () => {
+      this.#failed.delete(digest);
+      if (this.#isWanted(digest)) this.#due.add(digest);
+      else this.#backoff.clear(digest);
+      this.#beginSoon();
+    });
+    this.#failed.set(digest, timer);
+  }
+
+  #forget(digest: string): void {
+    this.#failed.get(digest)?.cancel();
+    this.#failed.delete(digest);
+    this.#backoff.clear(digest);
+  }
+
+  #isWanted(digest: string): boolean {
+    const { desired } = this.#options;
+    return [...desired.ids()].some((id) => digestsOf(desired.get(id)).includes(digest));
+  }
+}
+
+/** The trees that the next start of an instance needs. */
+function digestsOf(desired: Desired | undefined): string[] {
+  if (desired?.assignment.goal !== 'run') return [];
+  return desired.assignment.templates.flatMap(({ digest }) => digest ?? []);
+}

@@ -1,0 +1,44 @@
+/** The IP address behind the name of the master, for %MASTER_IP%. An install must not wait for a name server. */
+import { lookup } from 'node:dns/promises';
+import type { Clock } from '../../loop/clock.js';
+import { withDeadline } from '../../loop/deadline.js';
+
+const LIMIT_MS = 1000;
+
+export interface MasterIpOptions {
+  readonly clock: Clock;
+  /** Default: the system's. */
+  readonly lookup?: (name: string) => Promise<string>;
+}
+
+export class MasterIp {
+  readonly #clock: Clock;
+  readonly #lookup: (name: string) => Promise<string>;
+  readonly #known = new Map<string, string>();
+
+  constructor({ clock, lookup: ask = systemLookup }: MasterIpOptions) {
+    this.#clock = clock;
+    this.#lookup = ask;
+  }
+
+  /** Asks for the address once, a second at most. After a failure the next call asks again. Rejects on abort only. */
+  async learn(name: string, signal: AbortSignal): Promise<void> {
+    if (this.#known.has(name)) return;
+    const expired = (): Error => new Error(`no address of ${name} within ${LIMIT_MS} ms`);
+    const limits = { limitMs: LIMIT_MS, clock: this.#clock, signal, expired };
+    try {
+      this.#known.set(name, await withDeadline(limits, () => this.#lookup(name)));
+    } catch {
+      signal.throwIfAborted();
+    }
+  }
+
+  /** A name that is not known stands for itself. */
+  of(name: string): string {
+    return this.#known.get(name) ?? name;
+  }
+}
+
+async function systemLookup(name: string): Promise<string> {
+  return (await lookup(name)).address;
+}

@@ -1,0 +1,128 @@
+/**
+ * The names of groups and templates under `templates/`: reads and watches them. What is in a template is the business
+ * of the library, which is the one user of this.
+ */
+import { basename, join } from 'node:path';
+import { type FSWatcher, watch } from 'chokidar';
+import { z } from 'zod';
+import { messageOf } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { scanGroups } from './group-scan.js';
+
+const rawDetailsSchema = z.object({ watchedPath: z.string() });
+
+export interface TemplateNamesOptions {
+  /** `templates/`. */
+  readonly directory: string;
+  /** The template is new. */
+  readonly onAppeared: (group: string, name: string) => void;
+  readonly onDisappeared: (group: string, name: string) => void;
+  /** This group (without `name`) or template may be another directory than before. */
+  readonly onReplaced: (group: string, name: string | undefined) => void;
+  readonly logger: Logger;
+}
+
+export class TemplateNames {
+  readonly #options: TemplateNamesOptions;
+  #groups: ReadonlyMap<string, readonly string[]> = new Map();
+  #warned: ReadonlySet<string> = new Set();
+  #watcher: FSWatcher | undefined;
+  #scanning: Promise<void> | null = null;
+  #scanAgain = false;
+  #isStopped = false;
+
+  constructor(options: TemplateNamesOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when `groups` is complete and watched. Throws when the directory cannot be read. */
+  async start(): Promise<void> {
+    await this.#scan();
+    await this.#watch();
+    await this.rescan();
+  }
+
+  /** Idempotent. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#watcher?.close();
+    await this.#scanning;
+  }
+
+  /** Groups and the names of their templates, both in order; a new map at every change. */
+  groups(): ReadonlyMap<string, readonly string[]> {
+    return this.#groups;
+  }
+
+  has(group: string, name: string): boolean {
+    return this.#groups.get(group)?.includes(name) === true;
+  }
+
+  /** Reads the names now. Resolves when `groups` shows every directory that was there before the call. */
+  async rescan(): Promise<void> {
+    this.#requestScan();
+    await this.#scanning;
+  }
+
+  async #watch(): Promise<void> {
+    const top = join(this.#options.directory);
+    const watcher = watch(top, {
+      depth: 1,
+      ignoreInitial: true,
+      followSymlinks: false,
+      ignored: (path, stats) => stats?.isFile() === true || (path !== top && basename(path).startsWith('.')),
+    });
+    this.#watcher = watcher;
+    const request = (): void => this.#requestScan();
+    // chokidar's own events come late. They count for a new group, in which names may have come before its watch.
+    watcher.on('addDir', request).on('unlinkDir', request);
+    watcher.on('raw', (event, name, details) => {
+      if (event !== 'rename') return;
+      request();
+      const { data } = rawDetailsSchema.safeParse(details);
+      if (data === undefined || name === null) return;
+      if (data.watchedPath === top) this.#options.onReplaced(name, undefined);
+      else this.#options.onReplaced(basename(data.watchedPath), name);
+    });
+    watcher.on('error', (error) => {
+      this.#options.logger.warn({ reason: messageOf(error) }, 'templates are not watched, only looked at');
+    });
+    await new Promise<void>((resolve) => watcher.once('ready', resolve));
+  }
+
+  /** Requests during a scan share one further scan. */
+  #requestScan(): void {
+    if (this.#isStopped) return;
+    this.#scanAgain = true;
+    this.#scanning ??= this.#scanWhileAsked().finally(() => {
+      this.#scanning = null;
+    });
+  }
+
+  async #scanWhileAsked(): Promise<void> {
+    while (this.#scanAgain && !this.#isStopped) {
+      this.#scanAgain = false;
+      await this.#scan().catch((error: unknown) => {
+        this.#options.logger.warn({ reason: messageOf(error) }, 'templates cannot be listed');
+      });
+    }
+  }
+
+  async #scan(): Promise<void> {
+    const { directory, logger, onAppeared, onDisappeared } = this.#options;
+    const { groups, ignored } = await scanGroups(directory);
+    for (const what of ignored) if (!this.#warned.has(what)) logger.warn(`template ignored: ${what}`);
+    this.#warned = new Set(ignored);
+    const before = pathsOf(this.#groups);
+    const after = pathsOf(groups);
+    this.#groups = groups;
+    for (const [path, [group, name]] of after) if (!before.has(path)) onAppeared(group, name);
+    for (const [path, [group, name]] of before) if (!after.has(path)) onDisappeared(group, name);
+  }
+}
+
+function pathsOf(groups: ReadonlyMap<string, readonly string[]>): Map<string, readonly [string, string]> {
+  const paths = new Map<string, readonly [string, string]>();
+  for (const [group, names] of groups) for (const name of names) paths.set(`${group}/${name}`, [group, name]);
+  return paths;
+}
