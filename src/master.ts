@@ -18,11 +18,12 @@ import { requestFetch, type TreeServer, templateServices } from './channel/servi
 import type { Peer } from './channel/trust/members.js';
 import type { RecordFollower } from './configuration-files/record-follower.js';
 import type { ConfigurationSource } from './configuration-files/source.js';
+import type { ServiceView } from './explain/decisions.js';
 import { FactsExplainer, type FileReports } from './explain/explainer.js';
 import type { Explainer } from './explain/explanation.js';
 import type { Clock } from './loop/clock.js';
 import type { Part } from './loop/lifecycle.js';
-import type { Configuration } from './model/configuration.js';
+import { type Configuration, isBroughtBy } from './model/configuration.js';
 import { type InstanceUsage, sumOfUsage } from './model/instance-usage.js';
 import type { NodeRecord } from './model/node.js';
 import type { DrainProgress } from './model/node-drain.js';
@@ -90,6 +91,9 @@ export class Master implements Part {
     this.writer = new InstanceWriter({
       ...this.state,
       clock,
+      isInForce: async (record) =>
+        !isBroughtBy(record, options.address.nodeId) ||
+        options.configurationSource.isAsRead(record.sourceFile),
       ...(newInstanceId !== undefined && { newInstanceId }),
     });
     this.#ledger = new PlacementLedger(this.state.instances);
@@ -209,6 +213,11 @@ export class Master implements Part {
   /** How far the drain of a node has come; undefined: the node is not being drained. */
   drainOf(nodeId: string): DrainProgress | undefined {
     return this.#controllers.drains.progressOf(nodeId);
+  }
+
+  /** What minimum-service counts of a configuration, and what it is about to do; undefined: no such configuration. */
+  serviceOf(configurationName: string): ServiceView | undefined {
+    return this.#controllers.decisions.serviceOf(configurationName);
   }
 
   /** Explains instances, configurations and nodes. */

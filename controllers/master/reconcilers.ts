@@ -56,8 +56,9 @@ export function buildReconcilers(options: ReconcilersOptions, onPlaceFreed: () =
   });
   const mover = new Mover({ instances, writer, logger });
   const drains = new Drains({ ...state, victims, mover, clock, logger });
+  const minimumService = new MinimumService({ ...state, writer, clock, logger });
   return {
-    minimumService: new MinimumService({ ...state, writer, clock, logger }),
+    minimumService,
     placement,
     heartbeat: new Heartbeat({
       nodes: state.nodeRecords,
@@ -74,10 +75,15 @@ export function buildReconcilers(options: ReconcilersOptions, onPlaceFreed: () =
       nodes,
       victims,
       mover,
-      writer,
       // Every caller that moves instances is asked here.
       isMoving: (record) => drains.isMoving(record),
     }),
-    instanceCleanup: new InstanceCleanup({ ...state, logger }),
+    instanceCleanup: new InstanceCleanup({
+      ...state,
+      spareOf: (name) => minimumService.spareOf(name),
+      writer,
+      clock,
+      logger,
+    }),
   };
 }

@@ -8,7 +8,7 @@ import type { Decisions } from '../../src/explain/decisions.js';
 import { Controller, type ControllerOptions } from '../../src/loop/controller.js';
 import type { Part } from '../../src/loop/lifecycle.js';
 import type { Reconciler } from '../../src/loop/reconciler.js';
-import { instanceKey, revisionKey } from '../../src/store/keys.js';
+import { configurationKey, instanceKey, revisionKey } from '../../src/store/keys.js';
 import type { MirrorReader } from '../../src/store/mirror.js';
 import { ConfigurationFollower } from './configurations/follower.js';
 import { Configurations } from './configurations/reconciler.js';
@@ -18,7 +18,7 @@ import { buildReconcilers, type Reconcilers, type ReconcilersOptions } from './r
 import { wakesOfConfiguration, wakesOfRevision } from './wake/configuration-wakes.js';
 import { wakesOfInstance } from './wake/instance-wakes.js';
 import { wakesOfContact, wakesOfNode } from './wake/node-wakes.js';
-import { wakesOfNewPlace } from './wake/place-wakes.js';
+import { wakesOfNewPlace } from './wake/shared-wakes.js';
 import { type Change, type ControllerName, type Wake, type WakeFacts, wakeFactsOf } from './wake/wake.js';
 
 /** Placements whose writes may be under way together: they share one commit. */
@@ -128,7 +128,14 @@ function registerAll(
   { minimumService, placement, heartbeat, drains, replacements, instanceCleanup }: Reconcilers,
   { draining }: WakeFacts,
 ): Record<ControllerName, Registered> {
-  const { instances, configurations, nodes, revisions, replacements: pairs } = options.state;
+  const {
+    instances,
+    configurations,
+    nodes,
+    revisions,
+    replacements: pairs,
+    endedByConfiguration,
+  } = options.state;
   return {
     'minimum-service': register(options, minimumService, { keys: () => ids(configurations) }),
     placement: register(options, placement, { keys: () => ids(instances), concurrency: PLACEMENTS_AT_ONCE }),
@@ -138,6 +145,7 @@ function registerAll(
     'instance-cleanup': register(options, instanceCleanup, {
       keys: () => [
         ...ids(instances).map(instanceKey),
+        ...[...endedByConfiguration.keys()].map(configurationKey),
         ...[...ids(revisions), ...revisions.setAside.keys()].map(revisionKey),
       ],
     }),

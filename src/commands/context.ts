@@ -17,6 +17,7 @@ import type { ClusterStatusNeeds } from '../operations/cluster-status.js';
 import type { ConfigurationDiffNeeds } from '../operations/configuration-diff.js';
 import type { ConfigurationReloadNeeds } from '../operations/configuration-reload.js';
 import type { InstanceDetailsNeeds } from '../operations/instance-details.js';
+import type { InstanceLifecycleNeeds } from '../operations/instance-lifecycle.js';
 import type { JoinTokenNeeds } from '../operations/join-tokens.js';
 import type { NodeOperationNeeds } from '../operations/node-operations.js';
 import type { InstanceWriter } from '../store/instance-writes.js';
@@ -34,6 +35,7 @@ export type CommandDependencies = ClusterStatusNeeds &
   ConfigurationDiffNeeds &
   ConfigurationReloadNeeds &
   InstanceDetailsNeeds &
+  InstanceLifecycleNeeds &
   JoinTokenNeeds &
   KeyNeeds &
   NodeOperationNeeds & {
@@ -42,7 +44,7 @@ export type CommandDependencies = ClusterStatusNeeds &
     readonly configurations: Records<ConfigurationRecord>;
     readonly nodes: Records<NodeRecord>;
     readonly keys: Records<ApiKeyRecord>;
-    readonly instanceWrites: Pick<InstanceWriter, 'create' | 'setLifecycle' | 'remove'>;
+    readonly instanceWrites: InstanceLifecycleNeeds['instanceWrites'] & Pick<InstanceWriter, 'create'>;
     readonly streams: Pick<InstanceStreams, 'readLogs' | 'writeStdin'>;
     readonly templates: Pick<LocalTemplates, 'groups' | 'rescan'>;
     readonly templateSync: Pick<MasterTemplates, 'fromStorage' | 'toCluster' | 'latestSync'>;

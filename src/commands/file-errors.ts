@@ -1,5 +1,10 @@
-/** Describes configuration files whose present content is not in force, and warnings of those that are. */
+/**
+ * Describes what is amiss beside the configurations in force: files that are broken or warned of, and instances that
+ * outlived their file.
+ */
 import type { ConfigurationFileError } from '../model/configuration.js';
+import { countText } from '../model/words.js';
+import type { RemovedConfiguration } from '../operations/configuration-list.js';
 
 /** One line, such as `lobby.json:7:26: ramMB: must be ...`. */
 export function describeFileError({ file, line, column, field, message }: ConfigurationFileError): string {
@@ -20,4 +25,14 @@ export function describeFileErrors(errors: readonly ConfigurationFileError[]): s
 export function describeWarnings(texts: readonly string[]): string[] {
   if (texts.length === 0) return [];
   return ['warnings (in force, but without the effect that was meant):', ...texts.map((text) => `  ${text}`)];
+}
+
+/** Lines to add below other output; none when every instance has its configuration. */
+export function describeRemoved(removed: readonly RemovedConfiguration[]): string[] {
+  if (removed.length === 0) return [];
+  return [
+    '',
+    'configurations that are gone, of which instances are left ("config why <name>" says what to do):',
+    ...removed.map(({ name, instances }) => `  ${name}: ${countText(instances, 'instance')}`),
+  ];
 }

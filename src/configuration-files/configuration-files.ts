@@ -70,6 +70,7 @@ export class ConfigurationFiles implements Part {
     this.#source = options.source;
     this.#writer = new ConfigurationFileWriter(options.source, options.configurations);
     this.#schedule = new LookSchedule(options.clock, () => void this.#queue.add(() => this.#lookAtHints()));
+    options.source.onDoubt((file) => this.#hint(file));
     this.#watch = new DirectoryWatch({
       onHint: (file) => this.#hint(file),
       onFailure: (error) => this.#poll(error),

@@ -88,6 +88,15 @@ export class DirectoryReader {
     return status !== undefined && identityOf(status) === this.#identity;
   }
 
+  /** Whether a file has this signature. True also when the directory is another one: then its files prove nothing. */
+  async hasSignature(file: string, signature: string): Promise<boolean> {
+    try {
+      return signatureOf(await stat(join(this.#directory, file), { bigint: true })) === signature;
+    } catch (error) {
+      return !hasFileCode(error, 'ENOENT') || !(await this.isSameDirectory());
+    }
+  }
+
   /**
    * Reads those of `files` that changed. Undefined when everything must be read: the directory is another one, or
    * one of the files is a link.

@@ -6,8 +6,8 @@ import {
   type Configuration,
   type ConfigurationFileError,
   type ConfigurationWarning,
-  configurationSchema,
   hashConfiguration,
+  newConfigurationSchema,
 } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
@@ -120,8 +120,8 @@ function checkConfiguration(input: unknown, defaultName: string): Checked {
   const unsafe = [...unsafeParts(input, [])];
   if (unsafe.length > 0) return { problems: unsafe };
   const named = Object.hasOwn(input, 'name') ? input : { ...input, name: defaultName };
-  const result = configurationSchema.safeParse(named);
-  if (!result.success) return { problems: problemsOf(configurationSchema, result.error.issues, named) };
+  const result = newConfigurationSchema.safeParse(named);
+  if (!result.success) return { problems: problemsOf(newConfigurationSchema, result.error.issues, named) };
   return { configuration: result.data, oddities: warningsOf(input, result.data) };
 }
 

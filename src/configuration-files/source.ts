@@ -20,6 +20,8 @@ export interface ConfigurationSource {
   readonly suspects: readonly string[];
   /** Why the directory cannot be used; undefined: it can. Meanwhile the last reading of its files stands. */
   readonly fault: ConfigurationFileError | undefined;
+  /** Whether a file is still as it was read. True also where that cannot be known: the last reading stands then. */
+  isAsRead(file: string): Promise<boolean>;
 }
 
 export interface DirectorySourceOptions {
@@ -45,6 +47,7 @@ export class DirectorySource implements ConfigurationSource {
   readonly #settled = new SettledFiles();
   readonly #warningLog: FileWarningLog;
   #links: readonly string[] = [];
+  #onDoubt: ((file: string) => void) | undefined;
   #hasRead = false;
   #fault: ConfigurationFileError | undefined;
 
@@ -76,6 +79,19 @@ export class DirectorySource implements ConfigurationSource {
   /** Names of files that are symbolic links. */
   get links(): readonly string[] {
     return this.#links;
+  }
+
+  /** Sets the one listener. It hears of a file that was found to be other than it was read. */
+  onDoubt(listener: (file: string) => void): void {
+    this.#onDoubt = listener;
+  }
+
+  async isAsRead(file: string): Promise<boolean> {
+    const reading = this.#settled.files.get(file);
+    if (reading === undefined || this.#fault !== undefined) return true;
+    const isSame = await this.#reader.hasSignature(file, reading.signature);
+    if (!isSame) this.#onDoubt?.(file);
+    return isSame;
   }
 
   /** Reads the whole directory. When it cannot be used, `fault` says why and the rest stays as it was. */

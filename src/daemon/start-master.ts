@@ -142,6 +142,7 @@ function buildDependencies(
     usageOf: (id) => master.usageOf(id),
     usageOfNode: (nodeId) => master.usageOfNode(nodeId),
     drainOf: (nodeId) => master.drainOf(nodeId),
+    serviceOf: (name) => master.serviceOf(name),
     explainer: master.explainer(files),
     unreadable: () => master.state.unreadable(),
     audit,

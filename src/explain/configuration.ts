@@ -65,8 +65,13 @@ function storyOf(facts: ConfigurationFacts, rows: readonly Row[]): Story {
   return { ...story, says: `${story.says}${besides} ${broken.file} is broken`, advice };
 }
 
-function storyOfBroken({ fileErrors }: ConfigurationFacts): Story {
+function storyOfBroken({ name, fileErrors, instancesTotal }: ConfigurationFacts): Story {
   const error = fileErrors.find(isOfOneFile);
+  if (error === undefined && instancesTotal > 0)
+    return {
+      says: `was removed: ${countText(instancesTotal, 'instance')} of it ${instancesTotal === 1 ? 'is' : 'are'} left`,
+      advice: `Delete what you do not want (\`instance delete <id>\`), or put a file for ${name} back.`,
+    };
   if (error === undefined) return { says: 'is not in force yet' };
   const place = error.line === null ? error.file : `${error.file} at line ${error.line}`;
   return {
@@ -90,7 +95,7 @@ function storyOfMissing(service: ServiceView): Story | undefined {
   return {
     says: `${says}: the instances that were created last did not stay`,
     next: `More are created in ${durationText(service.nextCreationInMs)}; the wait doubles each time, up to 60 s.`,
-    advice: 'See what stopped, deleted or lost them: instances that stay for a minute end the wait.',
+    advice: 'See why they stopped by themselves or were lost: instances that stay for a minute end the wait.',
   };
 }
 
@@ -98,7 +103,7 @@ function storyOfSurplus({ stopping, maximum, counted }: ServiceView): Story | un
   if (stopping === 0) return undefined;
   return {
     says: `has ${counted.size} instances, and maximumServiceCount allows ${maximum}`,
-    next: stopping === 1 ? 'The youngest is stopped now.' : `The ${stopping} youngest are stopped now.`,
+    next: `${stopping} of them ${stopping === 1 ? 'goes' : 'go'} now: first those without players, the youngest first. Static ones are stopped, others removed.`,
   };
 }
 
@@ -148,11 +153,20 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
   const finished = instances.filter(({ record: one }) => hasFinished(one)).length;
   if (finished > 0)
     yield `${countText(finished, 'instance has', 'instances have')} ended, and restartPolicy does not start ${finished === 1 ? 'it' : 'them'} again: ${finished === 1 ? 'it counts' : 'they count'} all the same.`;
+  const pairs = instances.filter((one) => isBesideItsOriginal(one, instances)).length;
+  if (pairs > 0)
+    yield `${countText(pairs, 'instance replaced one that is', 'instances replaced ones that are')} there again: both of a pair stay while both have players.`;
   const older = instances.filter(
     ({ record: one }) => record !== undefined && one.revision !== record.hash,
   ).length;
   if (older > 0)
     yield `${countText(older, 'instance is', 'instances are')} made from an older content (\`config diff ${name}\`) and ${older === 1 ? 'keeps' : 'keep'} it until deleted.`;
+}
+
+function isBesideItsOriginal({ record }: InstanceFacts, instances: readonly InstanceFacts[]): boolean {
+  if (record.desired.goal !== 'run' || record.replaces === undefined) return false;
+  const original = instances.find(({ record: one }) => one.id === record.replaces)?.record;
+  return original?.desired.goal === 'run' && original.status.state === 'ONLINE';
 }
 
 function filesOf({ record, fileErrors }: ConfigurationFacts): ExplainedFile[] {

@@ -154,7 +154,8 @@ export class FactsExplainer implements Explainer {
 
   #refuseUnknown(name: string): void {
     const { configuration, fileErrors } = this.#shared(name);
-    if (configuration === undefined && !fileErrors.some(isOfOneFile)) throw unknownConfiguration(name);
+    if (configuration !== undefined || fileErrors.some(isOfOneFile)) return;
+    if (this.#instancesOf(name).length === 0) throw unknownConfiguration(name);
   }
 
   #visible(id: string): { readonly value: InstanceRecord; readonly revision: number } {

@@ -104,7 +104,7 @@ export type ExplainedFile = z.output<typeof configurationFileSchema>;
 export const configurationExplanationSchema = z.object({
   configurationName: z.string(),
   ...told,
-  isInForce: z.boolean().describe('false: there is only a file that is broken'),
+  isInForce: z.boolean().describe('false: there is only a broken file, or instances that are left of it'),
   minimum: z.int().nullable(),
   maximum: z.int().nullable(),
   actual: z.int().describe('instances that count towards the minimum'),
@@ -159,7 +159,10 @@ export type NodeExplanation = z.output<typeof nodeExplanationSchema>;
 export interface Explainer {
   /** Throws DRV_INSTANCE_UNKNOWN. */
   instance(id: string): Promise<InstanceExplanation>;
-  /** Also explains a name that only a broken file has. Throws DRV_CONFIGURATION_UNKNOWN. */
+  /**
+   * Also explains a name that only a broken file has, or only instances that outlived their configuration. Throws
+   * DRV_CONFIGURATION_UNKNOWN.
+   */
   configuration(name: string): Promise<ConfigurationExplanation>;
   /** Throws DRV_NODE_UNKNOWN. */
   node(nodeId: string): Promise<NodeExplanation>;

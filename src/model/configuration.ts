@@ -102,6 +102,17 @@ export const configurationSchema = fieldsSchema.superRefine(({ readiness, availa
   context.addIssue({ code: 'custom', path: ['readiness', ...field], message });
 });
 
+/**
+ * What a file or a client may say. It is stricter than `configurationSchema`, which also reads what older versions
+ * accepted and stored.
+ */
+export const newConfigurationSchema = configurationSchema.superRefine((configuration, context) => {
+  const { minimumServiceCount: minimum, maximumServiceCount: maximum } = configuration;
+  if (maximum === undefined || minimum <= maximum) return;
+  const message = `must be at least minimumServiceCount (${minimum}; 1 where the field is missing): raise this or lower that`;
+  context.addIssue({ code: 'custom', path: ['maximumServiceCount'], message });
+});
+
 /** A valid configuration with every default filled in. Treat as immutable. */
 export type Configuration = z.output<typeof configurationSchema>;
 /** What a client or a file may contain: fields with defaults are optional. */

@@ -44,8 +44,14 @@ export const reasonSchema = z.enum([
 ]);
 export type Reason = z.output<typeof reasonSchema>;
 
+/** Who wanted an instance: `enforcer` made it for a minimum; `client` is a person or a tool. */
+const makerSchema = z.enum(['enforcer', 'client']);
+export type Maker = z.output<typeof makerSchema>;
+
 export const desiredSchema = z.object({
   goal: goalSchema,
+  /** `instance`: the goal is `stop` because the program reported itself STOPPED. Absent: a client asked for the goal. */
+  stoppedBy: z.literal('instance').optional(),
   /** Raised by every restart request. The wrapper restarts when it has not yet acted on this value. */
   restartToken: z.int().min(0),
 });
@@ -86,6 +92,10 @@ export const instanceStatusSchema = z.object({
   tps: z.number().nullable(),
   /** The node confirmed that process and working directory are gone (goal `remove`). */
   gone: z.boolean(),
+  /** Its node was lost and is back, and has not reported it yet. */
+  awaitsReport: z.literal(true).optional(),
+  /** When it ended by itself (`hasEndedByItself`), Unix milliseconds by the master's clock. Gone when it runs again. */
+  endedAt: z.number().optional(),
 });
 
 const homeSchema = z.object({ nodeId: nameSchema, port: z.int().min(1).max(65_535).nullable() });
@@ -101,6 +111,8 @@ export const instanceRecordSchema = z.object({
   /** 100 = one core. */
   cpu: z.int().min(0),
   createdAt: z.number(),
+  /** Records of 0.1.0 omit it: see `makerOf`. */
+  madeBy: makerSchema.optional(),
   /** The instance that this one was made to replace; absent: none. */
   replaces: instanceIdSchema.optional(),
   desired: desiredSchema,
@@ -121,21 +133,46 @@ export type PlacedTemplate = z.output<typeof placedTemplateSchema>;
  * reported so.
  */
 export function hasFinished({ desired, status }: Pick<InstanceRecord, 'desired' | 'status'>): boolean {
-  return (
-    desired.goal === 'run' && status.state === 'STOPPED' && status.reason === 'exited' && status.pid === null
-  );
+  if (desired.goal !== 'run' || status.pid !== null) return false;
+  // A client may have reported another state since.
+  return status.endedAt !== undefined || (status.state === 'STOPPED' && status.reason === 'exited');
+}
+
+/** Who wanted the instance. Where a record does not say, it counts as a client's: no controller ends it for another. */
+export function makerOf({ madeBy }: Pick<InstanceRecord, 'madeBy'>): Maker {
+  return madeBy ?? 'client';
 }
 
 /**
- * Stopped as wanted, or finished: nothing of it lives, and nothing is about to. It keeps its port, and has given
- * RAM and CPU back. Only its node's report counts: an instance that reports STOPPED of itself may run on for a
- * while.
+ * Stopped as wanted, or finished: nothing of it lives, and nothing is about to. It has given RAM and CPU back. Only
+ * its node's report counts: an instance that reports STOPPED of itself may run on for a while.
  */
 export function isAtRest(record: InstanceRecord): boolean {
   if (hasFinished(record)) return true;
   const { desired, placement, status } = record;
   if (desired.goal !== 'stop') return false;
-  return placement === null || (status.reason === 'stopped' && status.pid === null);
+  if (placement === null) return true;
+  return status.pid === null && (status.reason === 'stopped' || status.endedAt !== undefined);
+}
+
+/**
+ * Over by its own word or by its restart policy, and not static: nobody asked to keep it. It holds no port, and
+ * instance-cleanup removes it in time.
+ */
+export function hasEndedByItself(record: InstanceRecord): boolean {
+  if (record.static || !isAtRest(record)) return false;
+  return hasFinished(record) || record.desired.stoppedBy === 'instance';
+}
+
+/** Notes the end of an instance that has ended by itself, and gives its port back. Any other record stays as it is. */
+export function withEnd(record: InstanceRecord, now: number): InstanceRecord {
+  const { placement, status } = record;
+  if (!hasEndedByItself(record) || (status.endedAt !== undefined && placement?.port == null)) return record;
+  return {
+    ...record,
+    placement: placement === null ? null : { ...placement, port: null },
+    status: { ...status, endedAt: status.endedAt ?? now },
+  };
 }
 
 /** The instance as API clients see it: flat, scalars and null only. */
@@ -147,7 +184,7 @@ export const instanceInfoSchema = z.object({
   allocatedPort: z
     .int()
     .optional()
-    .describe('absent until placed, or when the configuration asks for no port'),
+    .describe('absent until placed, when the configuration asks for no port, or once it has ended by itself'),
   state: instanceStateSchema,
   lastHeartbeat: z.int().describe('Unix milliseconds'),
   processPid: z.int().nullable().describe('null: nothing runs, or it runs in a container'),

@@ -10,7 +10,12 @@ import type { NodeConfiguration, NodeRecord } from '../model/node.js';
 import { type DrainProgress, drainProgressSchema } from '../model/node-drain.js';
 import type { UnreadableRecord } from '../store/master-state.js';
 import type { MirrorReader } from '../store/mirror.js';
-import { type ConfigurationListNeeds, listConfigurations } from './configuration-list.js';
+import {
+  type ConfigurationListNeeds,
+  listConfigurations,
+  listRemoved,
+  removedConfigurationSchema,
+} from './configuration-list.js';
 import { visibleInstances } from './instance-details.js';
 
 /** The most configurations that one status explains. Each explanation asks nodes and placement. */
@@ -67,6 +72,9 @@ export const clusterStatusSchema = z.object({
   belowMinimum: z
     .array(z.object({ name: z.string(), online: z.int(), minimum: z.int(), why: z.string() }))
     .describe('configurations with fewer instances ONLINE than their minimum'),
+  removed: z
+    .array(removedConfigurationSchema)
+    .describe('configurations that are gone, of which instances are left'),
   brokenFiles: z.array(configurationFileErrorSchema),
   unreadableRecords: z
     .array(
@@ -120,6 +128,7 @@ export async function clusterStatus(needs: ClusterStatusNeeds): Promise<ClusterS
     instances: countBy([...visibleInstances(needs)], ({ status }) => status.state),
     configurations: [...needs.configurations.entries()].length,
     belowMinimum,
+    removed: listRemoved(needs),
     brokenFiles: [...needs.configurationFiles.errors()],
     unreadableRecords: [...needs.unreadable()],
   };

@@ -31,6 +31,12 @@ export const configurationSummarySchema = z.object({
 });
 export type ConfigurationSummary = z.output<typeof configurationSummarySchema>;
 
+export const removedConfigurationSchema = z.object({
+  name: z.string().describe('no configuration has this name any more'),
+  instances: z.int().describe('that were made from it and are still there'),
+});
+export type RemovedConfiguration = z.output<typeof removedConfigurationSchema>;
+
 interface Count {
   readonly online: number;
   readonly finished: number;
@@ -67,6 +73,17 @@ function warningsOf(needs: ConfigurationListNeeds): Map<string, string[]> {
       ),
     ]),
   );
+}
+
+/** Configurations that are gone, of which instances are left, by name. */
+export function listRemoved(
+  needs: Pick<ConfigurationListNeeds, 'configurations' | 'instances'>,
+): RemovedConfiguration[] {
+  const names = new Set([...needs.configurations.entries()].map(([name]) => name));
+  return [...countInstances(visibleInstances(needs))]
+    .filter(([name]) => !names.has(name))
+    .map(([name, { all }]) => ({ name, instances: all }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Counts the instances of each configuration, by its name. */

@@ -8,7 +8,7 @@ import {
   configurationRecordSchema,
   configurationSchema,
 } from '../model/configuration.js';
-import { type InstanceRecord, instanceRecordSchema } from '../model/instance.js';
+import { hasEndedByItself, type InstanceRecord, instanceRecordSchema } from '../model/instance.js';
 import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
 import type { Logger } from '../telemetry/logger.js';
 import { instanceKey, nodeKey, PREFIX } from './keys.js';
@@ -38,6 +38,8 @@ export class MasterState {
   readonly instancesByTemplate: LookupReader<string>;
   /** By the id of an original, the instances that were made to replace it. */
   readonly replacements: LookupReader<string>;
+  /** By configuration, the instances that ended by themselves. */
+  readonly endedByConfiguration: LookupReader<string>;
   readonly configurationsByHash: LookupReader<string>;
   readonly instanceRecords: RecordSet<InstanceRecord>;
   readonly nodeRecords: RecordSet<NodeRecord>;
@@ -76,6 +78,9 @@ export class MasterState {
       (record.placement?.templates ?? []).map(({ group, name }) => `${group}/${name}`),
     );
     this.replacements = this.instances.lookup(({ replaces }) => (replaces === undefined ? [] : [replaces]));
+    this.endedByConfiguration = this.instances.lookup((record) =>
+      record.desired.goal !== 'remove' && hasEndedByItself(record) ? [record.configurationName] : [],
+    );
     this.configurationsByHash = this.configurations.lookup((record) => [record.hash]);
     this.instanceRecords = { store, mirror: this.instances, keyOf: instanceKey, turns: new KeyedTurns() };
     this.nodeRecords = { store, mirror: this.nodes, keyOf: nodeKey, turns: new KeyedTurns() };

@@ -106,7 +106,7 @@ it('runs commands at a prompt, with completion and history', async () => {
   screen.type('\x15instnace\r');
   await screen.untilShown(/^error: unknown command 'instnace'\. Did you mean instance\?$/);
   screen.type(`instance delete ${id}\r`);
-  await screen.untilShown(/^instance \w{6} is deleted$/);
+  await screen.untilShown(/^instance \w{6} is being removed/);
   screen.type('stop\r');
   expect(await screen.ended).toMatchObject({ exitCode: 0 });
   await world.start();

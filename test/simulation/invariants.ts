@@ -3,7 +3,7 @@
  * transaction, a start, a signal, an answer to a client. In a partition an instance may be replaced by one with
  * another id; the same id never runs twice.
  */
-import { type InstanceRecord, isAtRest } from '../../src/model/instance.js';
+import { hasEndedByItself, type InstanceRecord, isAtRest, makerOf } from '../../src/model/instance.js';
 import type { NodeRecord } from '../../src/model/node.js';
 import type { RunId, StartSpec } from '../../src/runtime/runtime.js';
 import { NODE_TIMEOUT_MS } from './machine/daemon.js';
@@ -54,6 +54,8 @@ export class Invariants {
   /** Virtual instants at which clients started what was stopped, by configuration. */
   readonly #begun = new Map<string, number[]>();
   readonly #forgotten = new Set<string>();
+  /** Virtual instant since which a node has not been connected, by its record. */
+  readonly #awaySince = new Map<string, number>();
   /** Virtual instant at which a drain was last seen, by node. */
   readonly #drainedAt = new Map<string, number>();
   #asked = 0;
@@ -86,6 +88,11 @@ export class Invariants {
   /** A configuration asks for this many. */
   noteWanted(name: string, minimum: number): void {
     this.#mostWanted.set(name, Math.max(minimum, this.#mostWanted.get(name) ?? 0));
+  }
+
+  /** The most instances that a configuration ever asked for. */
+  mostWantedOf(name: string): number {
+    return this.#mostWanted.get(name) ?? 0;
   }
 
   /** An operator gives a node up, and what it held. */
@@ -164,7 +171,9 @@ export class Invariants {
 
   #judgeChange(before: InstanceRecord, after: InstanceRecord): void {
     const isSurplus = this.#isSurplus(before);
-    const objection = this.intents.objectionTo(before, after, { isSurplus, isMoved: this.#isMoved(before) });
+    const mayGo = this.#isMoved(before) || this.#givesWay(before) || hasEndedByItself(before);
+    const isAway = this.#isAway(before);
+    const objection = this.intents.objectionTo(before, after, { isSurplus, mayGo, isAway });
     if (objection !== undefined) this.report(objection);
     if (before.desired.goal !== 'run' && after.desired.goal === 'run')
       this.#begun.set(after.configurationName, [...this.#recentlyBegun(after), this.#around.now()]);
@@ -258,6 +267,19 @@ export class Invariants {
     return this.#forgotten.has(nodeId) || isDraining || this.#around.now() - drainedAt < DECISION_MS;
   }
 
+  /** Another one was made in its place, and either a controller made it as well, or that one took over its maker. */
+  #givesWay(original: InstanceRecord): boolean {
+    return [...this.book.instances.values()].some((record) => {
+      const isStanding = record.replaces === original.id && record.desired.goal === 'run';
+      return isStanding && (makerOf(original) === 'enforcer' || makerOf(record) === 'client');
+    });
+  }
+
+  #isAway({ placement }: InstanceRecord): boolean {
+    const since = this.#awaySince.get(placement?.nodeId ?? '');
+    return since !== undefined && this.#around.now() - since > DECISION_MS;
+  }
+
   /** One of more than the maximum allows, now or a moment ago. */
   #isSurplus({ configurationName: name }: InstanceRecord): boolean {
     return this.#around.now() - (this.#surplusAt.get(name) ?? Number.NEGATIVE_INFINITY) < DECISION_MS;
@@ -270,14 +292,22 @@ export class Invariants {
       const { configurationName, desired, placement, status } = record;
       if (configurationName !== name || desired.goal !== 'run') continue;
       const condition = this.book.nodes.get(placement?.nodeId ?? '')?.condition;
-      const isReplaced = status.state === 'OFFLINE' && condition === 'lost' && !record.static;
+      // Its node may be back, a moment before the record says so.
+      const isLost = condition === 'lost' || status.reason === 'node-lost';
+      const isReplaced = status.state === 'OFFLINE' && isLost && !record.static;
       if (isAll || !isReplaced) wanted++;
     }
     return wanted;
   }
 
+  #noteCondition({ nodeId, condition }: NodeRecord): void {
+    if (condition === 'connected') this.#awaySince.delete(nodeId);
+    else if (!this.#awaySince.has(nodeId)) this.#awaySince.set(nodeId, this.#around.now());
+  }
+
   #judgeNode(before: NodeRecord | undefined, after: NodeRecord | undefined): void {
     if (before?.drain !== undefined) this.#drainedAt.set(before.nodeId, this.#around.now());
+    if (after !== undefined && after.condition !== before?.condition) this.#noteCondition(after);
     if (after?.condition !== 'lost' || before?.condition === 'lost') return;
     const inOrderForMs = this.#around.now() - this.#around.inOrderSince(after.nodeId);
     if (inOrderForMs > TROUBLE_MS)

@@ -1,7 +1,8 @@
 /** Lists what a fleet lacks of its desired state, one line each; none when it is settled. */
 import { z } from 'zod';
+import { MOST_ENDED } from '../../controllers/master/instance-cleanup/plan.js';
 import { hashConfiguration } from '../../src/model/configuration.js';
-import { hasFinished, type InstanceRecord } from '../../src/model/instance.js';
+import { hasEndedByItself, hasFinished, type InstanceRecord, makerOf } from '../../src/model/instance.js';
 import { isRestarted } from '../../src/model/stopping.js';
 import { PREFIX } from '../../src/store/keys.js';
 import { type Fleet, MASTER } from './fleet.js';
@@ -16,7 +17,14 @@ const endedSchema = z.object({
 export function unsettledOf(fleet: Fleet): string[] {
   const master = fleet.master?.master;
   if (master === undefined || fleet.master?.isReady !== true) return ['the master is not ready'];
-  return [...instancesOf(fleet), ...servicesOf(fleet), ...nodesOf(fleet), ...recordsOf(fleet)];
+  return [
+    ...instancesOf(fleet),
+    ...servicesOf(fleet),
+    ...surplusOf(fleet),
+    ...endedOf(fleet),
+    ...nodesOf(fleet),
+    ...recordsOf(fleet),
+  ];
 }
 
 function* instancesOf(fleet: Fleet): Generator<string> {
@@ -83,6 +91,46 @@ function* servicesOf(fleet: Fleet): Generator<string> {
         wanted++;
     if (wanted > maximum) yield `${wanted} of ${name} are wanted, ${maximum} allowed`;
   }
+}
+
+/**
+ * The enforcer has made no more than was ever asked for, whatever was lost and came back. A used replacement may stand
+ * beside another one of its family, and a drain has its own pace.
+ */
+function* surplusOf(fleet: Fleet): Generator<string> {
+  const { invariants } = fleet;
+  const { instances, nodes } = invariants.book;
+  const standing = [...instances.values()].filter(
+    (record) => record.desired.goal === 'run' && !isReplaced(fleet, record),
+  );
+  for (const name of invariants.book.configurations.keys()) {
+    const made = standing.filter(
+      (record) => record.configurationName === name && makerOf(record) === 'enforcer',
+    );
+    const excused = standing.filter(({ configurationName, replaces, status }) => {
+      if (configurationName !== name || replaces === undefined) return false;
+      const nodeId = instances.get(replaces)?.placement?.nodeId ?? '';
+      return (status.players ?? 0) > 0 || nodes.get(nodeId)?.drain !== undefined;
+    });
+    const most = invariants.mostWantedOf(name);
+    if (made.length - excused.length > most)
+      yield `the enforcer has made ${made.length} of ${name} (${made.map(({ id }) => id).join()}), ${most} were wanted`;
+  }
+}
+
+/** What ended by itself holds no port, and there are few of it. */
+function* endedOf(fleet: Fleet): Generator<string> {
+  const kept = new Map<string, number>();
+  for (const record of fleet.invariants.book.instances.values()) {
+    if (!hasEndedByItself(record) || record.desired.goal === 'remove') continue;
+    if (record.placement?.port != null)
+      yield `${record.id} has ended and holds port ${record.placement.port}`;
+    // A finished one may be what the minimum counts on.
+    if (!hasFinished(record))
+      kept.set(record.configurationName, (kept.get(record.configurationName) ?? 0) + 1);
+  }
+  for (const [name, count] of kept)
+    if (count > MOST_ENDED) yield `${count} of ${name} have ended and are kept`;
 }
 
 function isReplaced(fleet: Fleet, { placement }: InstanceRecord): boolean {

@@ -1,6 +1,6 @@
 /** The drain controller: empties nodes whose record has a drain, in small steps. Key: node id. */
 import type { Clock } from '../../../src/loop/clock.js';
-import type { Reconciler } from '../../../src/loop/reconciler.js';
+import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import type { Drain, DrainProgress } from '../../../src/model/node-drain.js';
@@ -8,6 +8,7 @@ import { leftOfInstance } from '../../../src/store/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import { modify, type RecordSet } from '../../../src/store/modify.js';
+import type { Operation } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Mover } from '../replacement/mover.js';
 import type { Victims } from '../replacement/victims.js';
@@ -81,7 +82,17 @@ export class Drains implements Reconciler<DrainFacts, DrainStep> {
   }
 
   async perform(step: DrainStep): Promise<void> {
-    return step.do === 'set-done' ? this.#setDone(step) : this.#options.mover.perform(step, 'draining');
+    if (step.do === 'set-done') return this.#setDone(step);
+    const nodeId = this.#options.instances.get(step.id)?.value.placement?.nodeId ?? '';
+    return this.#options.mover.perform(step, 'draining', () => this.#checkDrain(nodeId));
+  }
+
+  /** A drain that is called off at this moment moves nothing more. */
+  #checkDrain(nodeId: string): Operation[] {
+    const { mirror, keyOf } = this.#options.nodeRecords;
+    const node = mirror.get(nodeId);
+    if (node?.value.drain === undefined) throw new Conflict(`the drain of ${nodeId} was called off`);
+    return [{ do: 'check', key: keyOf(nodeId), expectedRevision: node.revision }];
   }
 
   #remainingMs(nodeId: string, { since, deadline }: Drain): number {

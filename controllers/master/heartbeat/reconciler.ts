@@ -6,7 +6,7 @@ import type { BeatBook } from '../../../src/channel/master/beat-book.js';
 import type { ContactView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import type { Reconciler } from '../../../src/loop/reconciler.js';
-import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { InstanceRecord, InstanceStatus } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import { modify, type RecordSet } from '../../../src/store/modify.js';
@@ -90,12 +90,22 @@ export class Heartbeat implements Reconciler<NodeFacts, HeartbeatStep> {
     });
   }
 
-  /** Clears an OFFLINE that the time-out set, and no other state. The node's reports bring everything else. */
+  /**
+   * Clears an OFFLINE that the time-out set, and no other state. The node's report, which is awaited from then on,
+   * brings everything else.
+   */
   async #restore(id: string, nodeId: string): Promise<void> {
     await modify(this.#options.records, id, (record): InstanceRecord | undefined => {
       if (record.placement?.nodeId !== nodeId || record.status.reason !== 'node-lost') return undefined;
       const state = record.status.pid === null ? 'CREATING' : 'ONLINE';
-      return { ...record, status: { ...record.status, state, reason: null, message: null } };
+      const status: InstanceStatus = {
+        ...record.status,
+        state,
+        reason: null,
+        message: null,
+        awaitsReport: true,
+      };
+      return { ...record, status };
     });
   }
 }

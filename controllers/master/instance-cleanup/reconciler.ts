@@ -1,14 +1,17 @@
 /**
- * The instance-cleanup controller: removes records of instances and contents of revisions. Keys: `instances/<id>`
- * and `revisions/<hash>`, as in the store.
+ * The instance-cleanup controller: removes records of instances, instances of a configuration that ended by themselves,
+ * and contents of revisions. Keys: `instances/<id>`, `configurations/<name>` and `revisions/<hash>`, as in the store.
  */
+import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
-import type { InstanceRecord } from '../../../src/model/instance.js';
+import { hasEndedByItself, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
+import { durationText } from '../../../src/model/words.js';
+import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import { instanceKey, PREFIX, revisionKey } from '../../../src/store/keys.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
-import type { Store } from '../../../src/store/store.js';
+import { MAX_OPERATIONS, type Operation, type Store } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { type CleanupFacts, type CleanupStep, plan } from './plan.js';
 
@@ -19,6 +22,12 @@ export interface InstanceCleanupOptions {
   readonly revisions: MirrorReader<Configuration>;
   readonly instancesByRevision: LookupReader<string>;
   readonly configurationsByHash: LookupReader<string>;
+  readonly replacements: LookupReader<string>;
+  readonly endedByConfiguration: LookupReader<string>;
+  /** How many of a configuration's instances that count may go before another would be made in their place. */
+  readonly spareOf: (configurationName: string) => number;
+  readonly writer: Pick<InstanceWriter, 'remove'>;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -32,6 +41,8 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
   }
 
   observe(key: string): CleanupFacts | undefined {
+    if (key.startsWith(PREFIX.configurations))
+      return this.#observeEnded(key.slice(PREFIX.configurations.length));
     return key.startsWith(PREFIX.revisions)
       ? this.#observeRevision(key.slice(PREFIX.revisions.length))
       : this.#observeInstance(key.slice(PREFIX.instances.length));
@@ -41,6 +52,8 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
     switch (step.do) {
       case 'remove-instance':
         return this.#removeInstance(step.id);
+      case 'collect':
+        return this.#collect(step);
       case 'remove-revision':
         return this.#removeRevision(step.hash);
       default:
@@ -59,6 +72,18 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
     };
   }
 
+  #observeEnded(name: string): CleanupFacts | undefined {
+    const { instances, endedByConfiguration, clock, spareOf } = this.#options;
+    const now = clock.now();
+    const records = [...endedByConfiguration.get(name)].flatMap((id) => instances.get(id)?.value ?? []);
+    if (records.length === 0) return undefined;
+    const endOf = ({ status }: InstanceRecord): number => status.endedAt ?? status.lastHeartbeat;
+    const ended = records
+      .toSorted((a, b) => endOf(b) - endOf(a) || (a.id < b.id ? -1 : 1))
+      .map((record) => ({ id: record.id, agoMs: now - endOf(record), counts: hasFinished(record) }));
+    return { kind: 'ended', ended, spare: ended.some(({ counts }) => counts) ? spareOf(name) : 0 };
+  }
+
   #observeRevision(hash: string): CleanupFacts | undefined {
     const { revisions, instancesByRevision, configurationsByHash } = this.#options;
     if ((revisions.get(hash) ?? revisions.setAside.get(hash)) === undefined) return undefined;
@@ -72,9 +97,37 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
     if (current === undefined) return;
     const revision = await store.transact([
       { do: 'remove', key: instanceKey(id), expectedRevision: current.revision },
+      ...this.#inheritances(current.value),
     ]);
     await instances.until(revision);
     logger.info({ instance: id, configuration: current.value.configurationName }, `instance ${id} is gone`);
+  }
+
+  /**
+   * What was made to replace the instance replaces from now on what that had replaced. Where it had replaced nothing,
+   * its own replacements keep its id: they still stand for the same one.
+   */
+  #inheritances({ id, replaces }: InstanceRecord): Operation[] {
+    if (replaces === undefined) return [];
+    const { instances, replacements } = this.#options;
+    return [...replacements.get(id)].slice(0, MAX_OPERATIONS - 1).flatMap((other): Operation[] => {
+      const heir = instances.get(other);
+      if (heir === undefined) return [];
+      const value = { ...heir.value, replaces };
+      return [{ do: 'update', key: instanceKey(other), value, expectedRevision: heir.revision }];
+    });
+  }
+
+  async #collect({ id, agoMs }: CleanupStep & { do: 'collect' }): Promise<void> {
+    const { instances, writer, logger } = this.#options;
+    const record = instances.get(id)?.value;
+    if (record === undefined || !hasEndedByItself(record)) throw new Conflict(`${id} is started again`);
+    await writer.remove(id);
+    const { configurationName: configuration } = record;
+    logger.info(
+      { instance: id, configuration },
+      `${id} (${configuration}) is removed: it ended by itself ${durationText(agoMs)} ago, and newer ones are kept`,
+    );
   }
 
   /**

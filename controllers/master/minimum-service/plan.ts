@@ -1,10 +1,10 @@
 /**
- * The minimum-service controller's decision: how many instances of one configuration to create now. It stops
+ * The minimum-service controller's decision: how many instances of one configuration to create now. It ends
  * instances only above a maximum that the configuration sets.
  */
 
 import type { Plan } from '../../../src/loop/reconciler.js';
-import type { Goal, InstanceState } from '../../../src/model/instance.js';
+import type { Goal, InstanceState, Maker } from '../../../src/model/instance.js';
 import type { NodeCondition } from '../../../src/model/node.js';
 
 /** At most this many creations of one configuration in one pass. */
@@ -26,6 +26,16 @@ export interface CountedInstance {
   readonly isSetAside?: boolean;
   /** Condition of the node that holds it; null: not placed, or its node is unknown. */
   readonly node: NodeCondition | null;
+  /** Its node is being drained: the drain resolves its pairs, when it can. */
+  readonly isDraining: boolean;
+  readonly maker: Maker;
+  readonly players: number;
+  /** The instance that it was made to replace, or null. */
+  readonly replaces: string | null;
+  /** Its node was lost and is back, and has not reported it yet. */
+  readonly awaitsReport: boolean;
+  /** The goal is `stop` because the program reported itself STOPPED. */
+  readonly stoppedItself: boolean;
 }
 
 /** The last creations, for the delay while new instances keep failing. */
@@ -46,8 +56,16 @@ export interface ServiceFacts {
 }
 
 export type ServiceStep =
-  | { readonly do: 'create'; readonly name: string; readonly count: number; readonly streak: number }
-  | { readonly do: 'stop'; readonly name: string; readonly id: string };
+  | {
+      readonly do: 'create';
+      readonly name: string;
+      readonly count: number;
+      /** Instances on lost nodes in whose place they are made; at most `count`. */
+      readonly replaces: readonly string[];
+      readonly streak: number;
+    }
+  /** Ends one that is above the maximum. A static one is stopped, any other is removed. */
+  | { readonly do: 'stop' | 'remove'; readonly name: string; readonly id: string };
 
 export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
   const counted = facts.instances.filter(countsTowardsMinimum).length;
@@ -57,7 +75,9 @@ export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
   if (missing <= 0) return { steps: [] };
   const { streak, waitMs } = creationDelay(facts, now);
   if (waitMs > 0) return { steps: [], recheckInMs: waitMs };
-  return { steps: [{ do: 'create', name: facts.name, count: Math.min(missing, MOST_PER_PASS), streak }] };
+  const count = Math.min(missing, MOST_PER_PASS);
+  const replaces = lostOriginals(facts.instances).slice(0, count);
+  return { steps: [{ do: 'create', name: facts.name, count, replaces, streak }] };
 }
 
 /**
@@ -75,18 +95,53 @@ export function countsTowardsMinimum(instance: CountedInstance): boolean {
 }
 
 /**
- * Stops the youngest above the maximum. Instances on a lost node do not count: they were replaced. When the node
- * returns, all count again, and the youngest of all are stopped.
+ * The instances on lost nodes that nothing stands in for: what is created now replaces them. Of an original and a
+ * replacement that are both lost it is the original. Those that the enforcer made come first, because only these may
+ * give way to a replacement that is used.
  */
-function planSurplus(facts: ServiceFacts): ServiceStep[] {
-  const { maximum } = facts;
+function lostOriginals(instances: readonly CountedInstance[]): string[] {
+  const lost = instances.filter(
+    (one) =>
+      one.goal === 'run' && one.node === 'lost' && !countsTowardsMinimum(one) && one.isSetAside !== true,
+  );
+  const lostIds = new Set(lost.map(({ id }) => id));
+  const replaced = new Set(instances.filter(countsTowardsMinimum).map(({ replaces }) => replaces));
+  const isClients = ({ maker }: CountedInstance): number => (maker === 'client' ? 1 : 0);
+  return lost
+    .filter(({ id, replaces }) => !replaced.has(id) && !lostIds.has(replaces ?? ''))
+    .toSorted((a, b) => isClients(a) - isClients(b) || byAge(a, b))
+    .map(({ id }) => id);
+}
+
+/**
+ * Ends what is above the maximum: first those without players, of these first what the enforcer made, the youngest
+ * first. These do not count:
+ * - instances on a lost node: they were replaced;
+ * - instances whose node is back and has not reported them: they may have ended;
+ * - an unused replacement whose original is there and not being drained: the replacement controller removes one of
+ *   the two.
+ */
+function planSurplus({ name, maximum, instances }: ServiceFacts): ServiceStep[] {
   if (maximum === undefined) return [];
-  return facts.instances
-    .filter((instance) => instance.goal === 'run' && countsTowardsMinimum(instance))
-    .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+  const standing = instances.filter((one) => one.goal === 'run' && countsTowardsMinimum(one));
+  const ids = new Set(standing.filter(({ isDraining }) => !isDraining).map(({ id }) => id));
+  return standing
+    .filter(
+      ({ awaitsReport, replaces, players }) => !awaitsReport && (players > 0 || !ids.has(replaces ?? '')),
+    )
+    .toSorted((a, b) => rankToKeep(a) - rankToKeep(b) || byAge(a, b))
     .slice(maximum)
     .filter(({ isSetAside }) => isSetAside !== true)
-    .map(({ id }) => ({ do: 'stop', name: facts.name, id }));
+    .map((one) => ({ do: one.static ? 'stop' : 'remove', name, id: one.id }));
+}
+
+function rankToKeep({ players, maker, isSetAside }: CountedInstance): number {
+  if (isSetAside === true) return -1;
+  return (players > 0 ? 0 : 2) + (maker === 'client' ? 0 : 1);
+}
+
+function byAge(a: CountedInstance, b: CountedInstance): number {
+  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 }
 
 /** How long the next creation waits, and how many passes in a row created instances that failed young. */
@@ -95,11 +150,17 @@ export function creationDelay(facts: ServiceFacts, now: number): { streak: numbe
   return { streak, waitMs: (facts.history?.at ?? now) + delayMs(streak) - now };
 }
 
-/** The streak grows when an instance of the last creation no longer counts although it is young. */
+/** The streak grows when an instance of the last creation failed young. */
 function nextStreak({ history, instances }: ServiceFacts, now: number): number {
   if (history === undefined || now - history.at >= YOUNG_MS + delayMs(history.streak)) return 0;
-  const counted = new Set(instances.filter(countsTowardsMinimum).map(({ id }) => id));
-  return history.ids.every((id) => counted.has(id)) ? history.streak : history.streak + 1;
+  const failed = new Set(instances.filter(hasFailed).map(({ id }) => id));
+  return history.ids.some((id) => failed.has(id)) ? history.streak + 1 : history.streak;
+}
+
+/** The instance does not count any more, and nobody asked for that: one that was stopped or removed has not failed. */
+function hasFailed(instance: CountedInstance): boolean {
+  if (countsTowardsMinimum(instance)) return false;
+  return instance.goal === 'run' || (instance.goal === 'stop' && instance.stoppedItself);
 }
 
 function delayMs(streak: number): number {

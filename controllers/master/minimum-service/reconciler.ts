@@ -6,7 +6,8 @@ import type { ServiceView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
-import { hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
+import { DroverError } from '../../../src/model/errors.js';
+import { hasFinished, type InstanceRecord, makerOf } from '../../../src/model/instance.js';
 import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import { type LeftOfInstance, setAsideOf } from '../../../src/store/left-of-record.js';
@@ -42,6 +43,12 @@ const OF_SET_ASIDE = {
   createdAt: 0,
   hasFinished: false,
   isSetAside: true,
+  isDraining: false,
+  maker: 'client',
+  players: 0,
+  replaces: null,
+  awaitsReport: false,
+  stoppedItself: false,
 } as const;
 
 export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
@@ -76,8 +83,9 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     const { writer, logger, clock } = this.#options;
     switch (step.do) {
       case 'create': {
-        const ids = await writer.createMany(step.name, step.count);
-        if (ids.length === 0) throw new Conflict(`instances of ${step.name} are being created already`);
+        const ids = await writer.createMissing(step.name, step);
+        if (ids.length === 0)
+          throw new Conflict(`${step.name} changes, or instances of it are being created`);
         this.#history.set(step.name, { at: clock.monotonic(), ids, streak: step.streak });
         logger.info(
           { configuration: step.name, count: ids.length, instances: ids },
@@ -86,10 +94,11 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
         return;
       }
       case 'stop':
-        await writer.setLifecycle(step.id, 'stop');
+      case 'remove':
+        await this.#end(step);
         logger.info(
           { configuration: step.name, instance: step.id },
-          `stopping ${step.id}: ${step.name} is above maximumServiceCount`,
+          `${step.do === 'stop' ? 'stopping' : 'removing'} ${step.id}: ${step.name} is above maximumServiceCount`,
         );
         return;
       default:
@@ -117,10 +126,28 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
           .map(({ id }) => id),
       ),
       creating: steps.reduce((sum, step) => sum + (step.do === 'create' ? step.count : 0), 0),
-      stopping: steps.filter((step) => step.do === 'stop').length,
+      stopping: steps.filter((step) => step.do !== 'create').length,
       nextCreationInMs: recheckInMs ?? null,
       failedPasses: creationDelay(facts, now).streak,
     };
+  }
+
+  /** How many of those that count could go, and as many as wanted would still stand. Without a configuration: all of them. */
+  spareOf(name: string): number {
+    const configuration = this.#options.configurations.get(name)?.value.configuration;
+    if (configuration === undefined) return Number.POSITIVE_INFINITY;
+    const { minimumServiceCount: minimum, maximumServiceCount: maximum = minimum } = configuration;
+    return this.actual(name) - Math.min(minimum, maximum);
+  }
+
+  async #end({ do: how, id }: ServiceStep & { do: 'stop' | 'remove' }): Promise<void> {
+    const { writer } = this.#options;
+    try {
+      await (how === 'stop' ? writer.setLifecycle(id, 'stop') : writer.remove(id));
+    } catch (error) {
+      if (!DroverError.is(error, 'DRV_INSTANCE_UNKNOWN')) throw error;
+      throw new Conflict(`instance ${id} was removed meanwhile`);
+    }
   }
 
   #count(name: string): CountedInstance[] {
@@ -137,11 +164,21 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
         createdAt: record.createdAt,
         hasFinished: hasFinished(record),
         node: this.#conditionOf(record),
+        isDraining: this.#isDraining(record),
+        maker: makerOf(record),
+        players: record.status.players ?? 0,
+        replaces: record.replaces ?? null,
+        awaitsReport: record.status.awaitsReport === true,
+        stoppedItself: record.desired.stoppedBy === 'instance',
       });
     }
     for (const [id, left] of setAsideOf(instances.setAside, name))
       counted.push({ ...OF_SET_ASIDE, id, goal: left.goal, node: this.#conditionOf(left) });
     return counted;
+  }
+
+  #isDraining({ placement }: InstanceRecord): boolean {
+    return this.#options.nodes.get(placement?.nodeId ?? '')?.value.drain !== undefined;
   }
 
   #conditionOf({ placement }: Pick<LeftOfInstance, 'placement'>): NodeCondition | null {

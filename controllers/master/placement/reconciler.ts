@@ -12,6 +12,7 @@ import type { MirrorReader } from '../../../src/store/mirror.js';
 import { modify, type RecordSet } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';
+import { RepeatedLog } from '../../../src/telemetry/repeated-log.js';
 import type { BusyPorts } from './busy-ports.js';
 import type { Candidate } from './conditions.js';
 import type { PlacementLedger } from './ledger.js';
@@ -46,9 +47,12 @@ type Placeable = Pick<
 export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   readonly name = 'placement';
   readonly #options: PlacementOptions;
+  /** Equal explanations of one configuration are one line, however many of its instances wait. */
+  readonly #explanations: RepeatedLog;
 
   constructor(options: PlacementOptions) {
     this.#options = options;
+    this.#explanations = new RepeatedLog(options.logger, () => options.clock.monotonic());
   }
 
   observe(id: string): PlacementFacts | undefined {
@@ -212,7 +216,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   }
 
   async #explain(step: PlacementStep & { do: 'explain' }): Promise<void> {
-    const { records, metrics, logger } = this.#options;
+    const { records, metrics } = this.#options;
     const { id, reason, message } = step;
     const record = await modify(records, id, (current) =>
       current.desired.goal !== 'run' || current.placement !== null
@@ -221,9 +225,11 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     );
     if (record === undefined) return;
     for (const condition of step.conditions) metrics.countPlacementFailure(condition);
-    logger.warn(
-      { instance: id, configuration: record.configurationName, reason },
-      `cannot place ${id} (${record.configurationName}): ${message}`,
+    const { configurationName: configuration } = record;
+    this.#explanations.warn(
+      `${configuration}: ${message}`,
+      `cannot place ${id} (${configuration}): ${message}`,
+      { instance: id, configuration, reason },
     );
   }
 }

@@ -1,12 +1,12 @@
 /** The facts from which replacing instances is decided, gathered by `victims.ts`. Durations count from that moment. */
-import type { InstanceState } from '../../../src/model/instance.js';
-import type { NodeCondition } from '../../../src/model/node.js';
+import type { InstanceState, Maker } from '../../../src/model/instance.js';
 
 /** An instance that was made to take the place of another one. */
 export interface Replacement {
   readonly id: string;
+  readonly maker: Maker;
   readonly state: InstanceState;
-  /** The replacement is ONLINE, or it has finished. */
+  /** The replacement is ONLINE by a report of its node, or it has finished. */
   readonly isUp: boolean;
   /** Why it is not up, as its status says; null: nothing is wrong. */
   readonly message: string | null;
@@ -18,9 +18,10 @@ export interface Replacement {
 /** An instance that has a replacement, or is to get one. */
 export interface Original {
   readonly id: string;
+  readonly maker: Maker;
   /** `run`: wanted. `ending`: not wanted, and its process or directory is still there. */
   readonly goal: 'run' | 'ending';
-  /** The instance is ONLINE or has players: its end would be felt. */
+  /** The instance is ONLINE, has players, or has finished its work: its end would be felt. */
   readonly isUp: boolean;
   readonly players: number;
   /** The replacement that is wanted and not on a lost node. */
@@ -54,11 +55,17 @@ export interface Moves {
   readonly remainingMs: number;
 }
 
-/** An original and its replacement, as the replacement controller sees them. */
-export interface PairFacts {
-  readonly original: Original;
-  /** A caller still moves the original, so the pair is that caller's. */
+/** An original and all its replacements, as the replacement controller sees them. */
+export interface FamilyFacts {
+  /** Of the original. Its record may be gone. */
+  readonly id: string;
+  /**
+   * `gone`: not wanted, or on a lost node; its replacements stand for it. `away`: wanted, and its node has yet to place
+   * or to report it. Else the original, which its node has reported.
+   */
+  readonly original: Original | 'gone' | 'away';
+  /** Those that are wanted and not on a lost node, in order of age. */
+  readonly replacements: readonly Replacement[];
+  /** A caller still moves the original: while that is there, its pairs are the caller's. */
   readonly isMoving: boolean;
-  /** The condition of the node that holds the original. */
-  readonly condition: NodeCondition;
 }

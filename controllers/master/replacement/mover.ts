@@ -4,8 +4,12 @@ import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { Operation } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { MoveStep, RemoveStep } from './moves.js';
+
+/** Makes operations that let a transaction fail when the move is not wanted any more; throws Conflict if it knows. */
+export type MoveGuard = () => readonly Operation[];
 
 export interface MoverOptions {
   readonly writer: Pick<InstanceWriter, 'replace' | 'removeOfPair'>;
@@ -21,24 +25,28 @@ export class Mover {
   }
 
   /**
-   * Performs one step. `cause` opens the log line. Throws Conflict or DRV_STORE_CONFLICT when the instance, the other
+   * Performs one step, in a transaction with the operations of `guard`. `cause` opens the log line. Throws Conflict or DRV_STORE_CONFLICT when the instance, the other
    * one of its pair, or its configuration changed meanwhile.
    */
-  async perform(step: MoveStep, cause: string): Promise<void> {
+  async perform(step: MoveStep, cause: string, guard: MoveGuard = () => []): Promise<void> {
     switch (step.do) {
       case 'create':
       case 'replace':
-        return this.#replace(step, cause);
+        return this.#replace(step, cause, guard);
       case 'remove':
-        return this.#remove(step, cause);
+        return this.#remove(step, cause, guard);
       default:
         return step satisfies never;
     }
   }
 
-  async #replace({ id, do: how }: MoveStep & { do: 'create' | 'replace' }, cause: string): Promise<void> {
+  async #replace(
+    { id, do: how }: MoveStep & { do: 'create' | 'replace' },
+    cause: string,
+    beside: MoveGuard,
+  ): Promise<void> {
     const { writer, instances, logger } = this.#options;
-    const made = await writer.replace(id, { removeFirst: how === 'replace' }).catch(asConflict);
+    const made = await writer.replace(id, { removeFirst: how === 'replace', beside }).catch(asConflict);
     if (made === undefined) throw new Conflict(`instance ${id} or its configuration changed meanwhile`);
     const record = instances.get(id)?.value;
     logger.info(
@@ -49,8 +57,8 @@ export class Mover {
     );
   }
 
-  async #remove({ id, staying, why }: RemoveStep, cause: string): Promise<void> {
-    if (!(await this.#options.writer.removeOfPair(id, staying)))
+  async #remove({ id, staying, why }: RemoveStep, cause: string, guard: MoveGuard): Promise<void> {
+    if (!(await this.#options.writer.removeOfPair(id, staying, guard())))
       throw new Conflict(`${id} and ${staying} are no pair any more, or one of them is not wanted`);
     this.#options.logger.info({ instance: id }, `${cause}: ${id} is removed: ${why}`);
   }

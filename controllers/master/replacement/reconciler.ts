@@ -1,12 +1,15 @@
-/** The replacement controller: resolves pairs that no caller moves any more. Key: id of the original. */
+/**
+ * The replacement controller: removes what is surplus of an original and its replacements, unless a caller moves the
+ * original. Key: id of the original.
+ */
 import type { Reconciler } from '../../../src/loop/reconciler.js';
-import { type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
-import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
-import type { PairFacts } from './facts.js';
+import type { FamilyFacts } from './facts.js';
 import type { Mover } from './mover.js';
-import { type PairStep, plan } from './plan.js';
+import type { RemoveStep } from './moves.js';
+import { plan } from './plan.js';
 import type { Victims } from './victims.js';
 
 export interface ReplacementsOptions {
@@ -14,12 +17,11 @@ export interface ReplacementsOptions {
   readonly nodes: MirrorReader<NodeRecord>;
   readonly victims: Victims;
   readonly mover: Mover;
-  readonly writer: Pick<InstanceWriter, 'release'>;
   /** Whether a caller wants the instance moved. */
   readonly isMoving: (record: InstanceRecord) => boolean;
 }
 
-export class Replacements implements Reconciler<PairFacts, PairStep> {
+export class Replacements implements Reconciler<FamilyFacts, RemoveStep> {
   readonly name = 'replacement';
   readonly plan = plan;
   readonly #options: ReplacementsOptions;
@@ -28,27 +30,28 @@ export class Replacements implements Reconciler<PairFacts, PairStep> {
     this.#options = options;
   }
 
-  observe(id: string): PairFacts | undefined {
-    const { instances, nodes, victims, isMoving } = this.#options;
+  observe(id: string): FamilyFacts | undefined {
+    const { instances, victims, isMoving } = this.#options;
+    const replacements = victims.replacementsOf(id);
+    if (replacements.length === 0) return undefined;
     const record = instances.get(id)?.value;
-    const node = nodes.get(record?.placement?.nodeId ?? '')?.value;
-    // An original at rest may keep its replacement: nothing of the original runs beside it.
-    if (record === undefined || node === undefined || isAtRest(record)) return undefined;
     return {
-      original: victims.originalOf(record),
-      isMoving: isMoving(record),
-      condition: node.condition,
+      id,
+      original: this.#originalOf(record),
+      replacements,
+      isMoving: record !== undefined && isMoving(record),
     };
   }
 
-  async perform(step: PairStep): Promise<void> {
-    switch (step.do) {
-      case 'remove':
-        return this.#options.mover.perform(step, 'replacing');
-      case 'release':
-        return this.#options.writer.release(step.id);
-      default:
-        return step satisfies never;
-    }
+  async perform(step: RemoveStep): Promise<void> {
+    await this.#options.mover.perform(step, 'replacing');
+  }
+
+  #originalOf(record: InstanceRecord | undefined): FamilyFacts['original'] {
+    if (record === undefined || record.desired.goal !== 'run') return 'gone';
+    const condition = this.#options.nodes.get(record.placement?.nodeId ?? '')?.value.condition;
+    if (condition === 'lost') return 'gone';
+    if (condition !== 'connected' || record.status.awaitsReport === true) return 'away';
+    return this.#options.victims.originalOf(record);
   }
 }

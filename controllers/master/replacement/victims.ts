@@ -1,7 +1,7 @@
 /** Gathers the facts of moves: an instance, its replacement, and what would become of one more instance. */
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
-import { hasFinished, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
+import { hasFinished, type InstanceRecord, isAtRest, makerOf } from '../../../src/model/instance.js';
 import { setAsideOf } from '../../../src/store/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
@@ -29,7 +29,7 @@ export class Victims {
     return [...ids]
       .flatMap((id) => this.#options.instances.get(id)?.value ?? [])
       .filter((record) => !isAtRest(record))
-      .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+      .toSorted(byAge)
       .map((record) => this.#victim(record, outlooks));
   }
 
@@ -38,11 +38,22 @@ export class Victims {
     const players = status.players ?? 0;
     return {
       id,
+      maker: makerOf(record),
       goal: desired.goal === 'run' ? 'run' : 'ending',
-      isUp: status.state === 'ONLINE' || players > 0,
+      isUp: status.state === 'ONLINE' || players > 0 || hasFinished(record),
       players,
-      replacement: this.#replacementOf(id),
+      replacement: this.replacementsOf(id)[0],
     };
+  }
+
+  /** The replacements of an instance that are wanted and not on a lost node, in order of age. */
+  replacementsOf(id: string): Replacement[] {
+    const { instances, replacements } = this.#options;
+    return [...replacements.get(id)]
+      .flatMap((other) => instances.get(other)?.value ?? [])
+      .filter(({ desired, status }) => desired.goal === 'run' && status.reason !== 'node-lost')
+      .toSorted(byAge)
+      .map(toReplacement);
   }
 
   #victim(record: InstanceRecord, outlooks: Map<string, Outlook>): Victim {
@@ -60,20 +71,8 @@ export class Victims {
 
   #isStanding(id: string): boolean {
     const record = this.#options.instances.get(id)?.value;
-    return record?.desired.goal === 'run' && record.placement !== null;
-  }
-
-  #replacementOf(id: string): Replacement | undefined {
-    for (const other of this.#options.replacements.get(id)) {
-      const record = this.#options.instances.get(other)?.value;
-      // A replacement on a lost node replaces nothing.
-      if (record?.desired.goal !== 'run' || record.status.reason === 'node-lost') continue;
-      const { state, message, players } = record.status;
-      const isAnswered = record.placement !== null || message !== null;
-      const isUp = state === 'ONLINE' || hasFinished(record);
-      return { id: other, state, isUp, message, players: players ?? 0, isAnswered };
-    }
-    return undefined;
+    if (record?.desired.goal !== 'run' || record.placement === null) return false;
+    return record.status.reason !== 'node-lost';
   }
 
   /** The outlook of a configuration, found once for all its instances. */
@@ -108,6 +107,24 @@ export class Victims {
     for (const [, { goal }] of setAsideOf(instances.setAside, name)) if (goal === 'run') wanted++;
     return wanted >= maximum;
   }
+}
+
+function byAge(a: InstanceRecord, b: InstanceRecord): number {
+  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+}
+
+function toReplacement(record: InstanceRecord): Replacement {
+  const { id, placement, status } = record;
+  const { state, message, players, awaitsReport } = status;
+  return {
+    id,
+    maker: makerOf(record),
+    state,
+    isUp: (state === 'ONLINE' && awaitsReport === undefined) || hasFinished(record),
+    message,
+    players: players ?? 0,
+    isAnswered: placement !== null || message !== null,
+  };
 }
 
 const NO_OUTLOOK: Outlook = { obstacle: null, recheckInMs: null, isAtMaximum: false };

@@ -1,6 +1,7 @@
 /** The wakes of a change of a configuration, or of the content of a revision. */
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { revisionKey } from '../../../src/store/keys.js';
+import { wakesOfCount } from './shared-wakes.js';
 import type { Change, Wake, WakeFacts } from './wake.js';
 
 /**
@@ -13,7 +14,7 @@ export function* wakesOfConfiguration(
   { id, before, after }: Change<ConfigurationRecord>,
   facts: WakeFacts,
 ): Generator<Wake> {
-  yield { controller: 'minimum-service', key: id, when: 'first' };
+  yield* wakesOfCount(id, facts, 'first');
   if (before !== undefined && before.hash !== after?.hash)
     yield { controller: 'instance-cleanup', key: revisionKey(before.hash), when: 0 };
   for (const key of facts.draining.get(true)) yield { controller: 'drain', key, when: 0 };

@@ -1,7 +1,7 @@
 /** The wakes of a change of an instance's record. */
-import { type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
+import { hasEndedByItself, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { instanceKey, revisionKey } from '../../../src/store/keys.js';
-import { wakesOfNewPlace, wakesOfNewRoom } from './place-wakes.js';
+import { wakesOfCount, wakesOfNewPlace, wakesOfNewRoom } from './shared-wakes.js';
 import { type Change, isAwaitingPlace, type Wake, type WakeFacts } from './wake.js';
 
 /**
@@ -18,7 +18,8 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
     yield* wakesOfSetAside(facts);
     return;
   }
-  if (mayChangeCount(change)) yield countAgain(record.configurationName, facts);
+  if (mayChangeCount(change))
+    yield* wakesOfCount(record.configurationName, facts, countDelay(record.configurationName, facts));
   if (after === undefined)
     yield { controller: 'instance-cleanup', key: revisionKey(record.revision), when: 0 };
   else if (after.desired.goal === 'remove')
@@ -35,13 +36,13 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
 
 /** A record that cannot be read was set aside or removed. What it held, and of which configuration, is not asked. */
 function* wakesOfSetAside(facts: WakeFacts): Generator<Wake> {
-  for (const [name] of facts.configurations.entries()) yield countAgain(name, facts);
+  for (const [name] of facts.configurations.entries())
+    yield* wakesOfCount(name, facts, countDelay(name, facts));
   yield* wakesOfNewPlace(facts);
 }
 
-function countAgain(name: string, { instancesByConfiguration }: WakeFacts): Wake {
-  const when = Math.max(COUNT_AGAIN_MS, instancesByConfiguration.get(name).size / COUNTED_PER_MS);
-  return { controller: 'minimum-service', key: name, when };
+function countDelay(name: string, { instancesByConfiguration }: WakeFacts): number {
+  return Math.max(COUNT_AGAIN_MS, instancesByConfiguration.get(name).size / COUNTED_PER_MS);
 }
 
 /** True when minimum-service may count one more or one less. */
@@ -51,8 +52,16 @@ function mayChangeCount({ before, after }: Change<InstanceRecord>): boolean {
     after === undefined ||
     before.desired.goal !== after.desired.goal ||
     before.status.state !== after.status.state ||
-    before.placement?.nodeId !== after.placement?.nodeId
+    before.status.awaitsReport !== after.status.awaitsReport ||
+    before.placement?.nodeId !== after.placement?.nodeId ||
+    hasEndedByItself(before) !== hasEndedByItself(after) ||
+    // A replacement counts against the maximum while it is used.
+    (after.replaces !== undefined && isUsed(before) !== isUsed(after))
   );
+}
+
+function isUsed({ status }: InstanceRecord): boolean {
+  return (status.players ?? 0) > 0;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The wakes of a change of a node's record, or of the master's contact with the node. */
 import type { NodeRecord } from '../../../src/model/node.js';
-import { wakesOfNewPlace } from './place-wakes.js';
+import { wakesOfCount, wakesOfNewPlace } from './shared-wakes.js';
 import type { Change, Wake, WakeFacts } from './wake.js';
 
 export function* wakesOfNode({ id, before, after }: Change<NodeRecord>, facts: WakeFacts): Generator<Wake> {
@@ -8,8 +8,9 @@ export function* wakesOfNode({ id, before, after }: Change<NodeRecord>, facts: W
   if (before?.drain !== undefined || after?.drain !== undefined)
     yield { controller: 'drain', key: id, when: 'first' };
   yield* wakesOfNewPlace(facts);
-  if (before?.condition !== after?.condition)
-    for (const [key] of facts.configurations.entries()) yield { controller: 'minimum-service', key, when: 0 };
+  const isDrainNews = (before?.drain === undefined) !== (after?.drain === undefined);
+  if (before?.condition !== after?.condition || isDrainNews)
+    for (const [name] of facts.configurations.entries()) yield* wakesOfCount(name, facts, 0);
   // A drain that was called off leaves pairs, and a node that is back may have some.
   for (const key of facts.replacements.keys())
     if (facts.instances.get(key)?.value.placement?.nodeId === id)

@@ -47,6 +47,7 @@ export interface WakeFacts {
   readonly instancesByConfiguration: LookupReader<string>;
   readonly instancesByRevision: LookupReader<string>;
   readonly replacements: LookupReader<string>;
+  readonly endedByConfiguration: LookupReader<string>;
   /** Under `true`: instances that wait for a node or another port. */
   readonly awaitingPlace: LookupReader<true>;
   /** Under `true`: nodes that are being drained; their instances wait for places, too. */
@@ -61,6 +62,7 @@ export function wakeFactsOf(state: MasterState): WakeFacts {
     instancesByConfiguration: state.instancesByConfiguration,
     instancesByRevision: state.instancesByRevision,
     replacements: state.replacements,
+    endedByConfiguration: state.endedByConfiguration,
     awaitingPlace: state.instances.lookup((record) => (isAwaitingPlace(record) ? [true] : [])),
     draining: state.nodes.lookup(({ drain }) => (drain === undefined ? [] : [true])),
   };

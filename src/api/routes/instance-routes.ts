@@ -14,7 +14,13 @@ import {
   type InstanceDetailsNeeds,
   instanceDetailsSchema,
 } from '../../operations/instance-details.js';
-import type { InstanceWriter, StateReport } from '../../store/instance-writes.js';
+import {
+  changeLifecycle,
+  deleteInstance,
+  type InstanceLifecycleNeeds,
+} from '../../operations/instance-lifecycle.js';
+import type { StateReport } from '../../store/instance-changes.js';
+import type { InstanceWriter } from '../../store/instance-writes.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import { sendBytes } from '../http/json-reply.js';
@@ -34,9 +40,10 @@ import {
 } from './instance-schemas.js';
 import type { InstanceView } from './instance-view.js';
 
-export interface InstanceNeeds extends InstanceDetailsNeeds {
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'setAside'>;
-  readonly instanceWrites: Pick<InstanceWriter, 'create' | 'setLifecycle' | 'reportState' | 'remove'>;
+export interface InstanceNeeds extends InstanceDetailsNeeds, InstanceLifecycleNeeds {
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get' | 'setAside'>;
+  readonly instanceWrites: InstanceLifecycleNeeds['instanceWrites'] &
+    Pick<InstanceWriter, 'create' | 'reportState'>;
   readonly streams: Pick<InstanceStreams, 'readLogs' | 'writeStdin'>;
 }
 
@@ -138,7 +145,7 @@ function detailsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
   });
 }
 
-function removeRoute({ instances, instanceWrites }: InstanceNeeds, view: InstanceView): Route {
+function removeRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/instances/:id',
@@ -152,9 +159,8 @@ function removeRoute({ instances, instanceWrites }: InstanceNeeds, view: Instanc
     handle: async ({ params }) => {
       const { id } = params;
       // One whose record cannot be read is not in the view, and this is the way to be rid of it.
-      if (!instances.setAside.has(id)) visible(view, id);
-      await instanceWrites.remove(id);
-      return { message: `instance ${id} is being removed`, instanceId: id };
+      if (!dependencies.instances.setAside.has(id)) visible(view, id);
+      return { message: await deleteInstance(dependencies, id), instanceId: id };
     },
   });
 }
@@ -207,7 +213,7 @@ function stateRoute({ instanceWrites }: InstanceNeeds, view: InstanceView): Rout
   });
 }
 
-function lifecycleRoute({ instanceWrites }: InstanceNeeds): Route {
+function lifecycleRoute(dependencies: InstanceNeeds): Route {
   return defineRoute({
     method: 'PATCH',
     path: '/instances/:id/lifecycle',
@@ -220,10 +226,10 @@ function lifecycleRoute({ instanceWrites }: InstanceNeeds): Route {
     answers: { 200: { description: 'recorded', schema: lifecycleMessage } },
     handle: async ({ params: { id }, query: { target } }) => {
       if (!isInstanceId(id)) throw badRequest(unknownInstance(id));
-      await instanceWrites.setLifecycle(id, target).catch((error: unknown) => {
+      const message = await changeLifecycle(dependencies, id, target).catch((error: unknown) => {
         throw DroverError.is(error, 'DRV_INSTANCE_UNKNOWN') ? badRequest(unknownInstance(id)) : error;
       });
-      return { message: `instance ${id}: ${target} requested`, instanceId: id, target };
+      return { message, instanceId: id, target };
     },
   });
 }

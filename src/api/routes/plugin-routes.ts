@@ -3,6 +3,7 @@
  * `execute`. The API contract does not list them.
  */
 
+import { changeLifecycle } from '../../operations/instance-lifecycle.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 import { executeRoute, type InstanceRoutesOptions, visible } from './instance-routes.js';
 import { instanceParams, lifecycleMessage } from './instance-schemas.js';
@@ -32,8 +33,7 @@ function stopRoute({ dependencies, view }: InstanceRoutesOptions): Route {
     answers: { 200: { description: 'recorded', schema: lifecycleMessage } },
     handle: async ({ params }) => {
       const { id } = visible(view, params.id);
-      await dependencies.instanceWrites.setLifecycle(id, 'stop');
-      return { message: `instance ${id}: stop requested`, instanceId: id, target: 'stop' };
+      return { message: await changeLifecycle(dependencies, id, 'stop'), instanceId: id, target: 'stop' };
     },
   });
 }

@@ -10,7 +10,9 @@ import { defineRoute, nothing, type Route } from '../http/route.js';
 import { instanceParams } from './instance-schemas.js';
 
 const nameParams = z.object({
-  name: z.string().describe('name of the configuration, also of one that only a broken file has'),
+  name: z
+    .string()
+    .describe('name of the configuration, also of one that only a broken file or instances have'),
 });
 
 const nodeParams = z.object({ id: z.string().describe('node id') });

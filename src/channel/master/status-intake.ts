@@ -3,7 +3,7 @@
  * write them too, by the table in controllers/README.md. It ignores a report on an instance of another node. Repeating
  * a report changes nothing.
  */
-import type { InstanceRecord, InstanceStatus } from '../../model/instance.js';
+import { type InstanceRecord, type InstanceStatus, withEnd } from '../../model/instance.js';
 import { modify, type RecordSet } from '../../store/modify.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Metrics } from '../../telemetry/metrics.js';
@@ -70,8 +70,9 @@ export class StatusIntake {
       if (record.placement?.nodeId !== nodeId || this.#latest.get(keyOf(nodeId, report)) !== report)
         return undefined;
       before = record;
-      const status = nextStatus(record, report, now());
-      return status === undefined ? undefined : { ...record, status };
+      const status = nextStatus(record, report, now()) ?? record.status;
+      const next = withEnd({ ...record, status }, now());
+      return next.status === record.status ? undefined : next;
     });
     if (after !== undefined && before !== undefined) this.#note(nodeId, before, after.status);
   }
@@ -110,7 +111,7 @@ function keyOf(nodeId: string, report: Report): string {
  */
 function nextStatus(record: InstanceRecord, report: Report, now: number): InstanceStatus | undefined {
   if (isOutdated(record, report)) return undefined;
-  const before = record.status;
+  const { awaitsReport, ...before } = record.status;
   // An app that reported itself STOPPED stays so while its node ends the process.
   const isEnding =
     record.desired.goal === 'stop' && before.state === 'STOPPED' && report.reason === 'stopping';
@@ -127,15 +128,17 @@ function nextStatus(record: InstanceRecord, report: Report, now: number): Instan
     exitSignal: report.exitSignal,
     gone: report.gone,
   };
-  if (report.pid === null) {
+  if (report.pid !== null) delete after.endedAt;
+  else {
     after.players = null;
     after.maxPlayers = null;
     after.tps = null;
   }
   const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every(
-    (field) => after[field] === before[field],
+    (field) => after[field] === record.status[field],
   );
-  return isSame ? undefined : { ...after, lastHeartbeat: now };
+  if (!isSame) return { ...after, lastHeartbeat: now };
+  return awaitsReport === undefined ? undefined : after;
 }
 
 /** True when the app has reported itself ONLINE: a node that still waits for readiness does not take that back. */

@@ -10,7 +10,7 @@ import {
   listNodes,
 } from '../../operations/cluster-status.js';
 import { addCommand, type CommandContext, fieldsOf, type SharedOptions, show, tableOf } from '../context.js';
-import { describeFileErrors } from '../file-errors.js';
+import { describeFileErrors, describeRemoved } from '../file-errors.js';
 import { findNode } from '../find.js';
 import { offeredRuntimes } from '../runtime-text.js';
 import { addClusterOperations, describeDrain, markOf } from './cluster-operations.js';
@@ -105,7 +105,15 @@ async function describeStatus(context: CommandContext, found: ClusterStatus): Pr
   const drained = found.drains.flatMap(({ nodeId, drain }) => describeDrain(nodeId, drain));
   if (drained.length > 0) drained.unshift('');
   const broken = brokenFiles.length === 0 ? [] : ['', ...describeFileErrors(brokenFiles)];
-  return [head, ...drained, '', table, ...broken, ...describeUnreadable(found)].join('\n');
+  return [
+    head,
+    ...drained,
+    '',
+    table,
+    ...describeRemoved(found.removed),
+    ...broken,
+    ...describeUnreadable(found),
+  ].join('\n');
 }
 
 function describeUnreadable({ unreadableRecords }: ClusterStatus): string[] {

@@ -6,10 +6,14 @@ import { withEveryDefault } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
 import { countText } from '../../model/words.js';
 import { diffOf } from '../../operations/configuration-diff.js';
-import { type ConfigurationSummary, listConfigurations } from '../../operations/configuration-list.js';
+import {
+  type ConfigurationSummary,
+  listConfigurations,
+  listRemoved,
+} from '../../operations/configuration-list.js';
 import { reloadConfigurations } from '../../operations/configuration-reload.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
-import { describeFileErrors, describeWarnings } from '../file-errors.js';
+import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';
 import { findConfiguration, unknownConfiguration } from '../find.js';
 import { describeDiff } from './config-diff.js';
 
@@ -55,7 +59,8 @@ export function addConfigCommands(program: Command, context: CommandContext): vo
 async function list(context: CommandContext, options: SharedOptions): Promise<void> {
   const errors = context.dependencies.configurationFiles.errors();
   const listed = listConfigurations(context.dependencies);
-  const data = (): unknown => ({ configurations: listed, brokenFiles: errors });
+  const removed = listRemoved(context.dependencies);
+  const data = (): unknown => ({ configurations: listed, removed, brokenFiles: errors });
   await show(context, options, data, async () => {
     const rows = listed.map((summary) => [
       summary.name,
@@ -72,7 +77,7 @@ async function list(context: CommandContext, options: SharedOptions): Promise<vo
     const table = await tableOf(context, HEAD, rows, 'there are no configurations');
     const warnings = listed.flatMap((summary) => summary.warnings.map((text) => `${summary.name}: ${text}`));
     const below = [...describeFileErrors(errors), ...describeWarnings(warnings)];
-    return below.length === 0 ? table : [table, '', ...below].join('\n');
+    return [table, ...describeRemoved(removed), ...(below.length === 0 ? [] : ['', ...below])].join('\n');
   });
 }
 

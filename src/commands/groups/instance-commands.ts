@@ -6,6 +6,7 @@ import { renderInstanceExplanation } from '../../explain/render.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import { detailsOf, infoOf, visibleInstances } from '../../operations/instance-details.js';
+import { changeLifecycle, deleteInstance } from '../../operations/instance-lifecycle.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
 import { findConfiguration, findInstance, requireInstance } from '../find.js';
 import { addressOf, byConfiguration, describeInstance, INSTANCE_HEAD, instanceRow } from './instance-text.js';
@@ -143,8 +144,7 @@ function addLifecycle(group: Command, context: CommandContext, target: keyof typ
   addCommand(group, `${target} <id>`, LIFECYCLE[target]).action(
     async (id: string, options: SharedOptions) => {
       findInstance(dependencies, id);
-      await dependencies.instanceWrites.setLifecycle(id, target);
-      const message = `instance ${id}: ${target} requested`;
+      const message = await changeLifecycle(dependencies, id, target);
       await show(
         context,
         options,
@@ -160,8 +160,7 @@ function addDelete(group: Command, context: CommandContext): void {
   const about = 'end the process and remove the instance; its directory too, unless it is static';
   addCommand(group, 'delete <id>', about).action(async (id: string, options: SharedOptions) => {
     requireInstance(dependencies, id);
-    await dependencies.instanceWrites.remove(id);
-    const message = `instance ${id} is deleted`;
+    const message = await deleteInstance(dependencies, id);
     await show(
       context,
       options,

@@ -161,7 +161,7 @@ describe('Cluster', () => {
     expect(json).toMatchObject([
       { name: 'lobby', online: 1, instances: 1, minimum: 1, file: 'lobby.json', isFileBroken: false },
     ]);
-    expect(await printed('config list')).toEqual({ configurations: json, brokenFiles: [] });
+    expect(await printed('config list')).toEqual({ configurations: json, removed: [], brokenFiles: [] });
   });
 
   it('POST /cluster/tokens: 201 with the token, this once; default: a day, any number of nodes', async () => {

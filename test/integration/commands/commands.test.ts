@@ -177,7 +177,9 @@ describe('instance create', () => {
 describe('instance stop, start, restart, delete', () => {
   it('change what is wanted, and it happens', async () => {
     const id = await oneInstance();
-    expect(await world.run(`instance stop ${id}`)).toBe(`instance ${id}: stop requested\n`);
+    expect(await world.run(`instance stop ${id}`)).toBe(
+      `instance ${id}: stop requested; another one is made in its place, because minimumServiceCount of lobby is 1: lower it to have fewer\n`,
+    );
     const stateOf = (): string | undefined => world.plane.master.state.instances.get(id)?.value.status.state;
     await until(() => expect(stateOf()).toBe('STOPPED'));
     expect(await world.json(`instance start ${id}`)).toMatchObject({ instanceId: id, target: 'start' });
@@ -185,7 +187,7 @@ describe('instance stop, start, restart, delete', () => {
     const starts = world.node.runtime.starts.length;
     expect(await world.run(`instance restart ${id}`)).toBe(`instance ${id}: restart requested\n`);
     await until(() => expect(world.node.runtime.starts.length).toBeGreaterThan(starts));
-    expect(await world.run(`instance delete ${id}`)).toBe(`instance ${id} is deleted\n`);
+    expect(await world.run(`instance delete ${id}`)).toContain(`instance ${id} is being removed`);
     expect(await world.run(`instance info ${id}`)).toContain('there is no instance');
   });
 
@@ -395,6 +397,26 @@ describe('config reload', () => {
       removed: [],
       brokenFiles: [{ file: 'c.json' }],
     });
+  });
+});
+
+describe('instances that outlived their configuration', () => {
+  it('are named by config list, config why and cluster status', async () => {
+    const id = await oneInstance();
+    rmSync(join(world.root, 'configurations', 'lobby.json'));
+    await world.run('config reload');
+    const left = [{ name: 'lobby', instances: 1 }];
+    expect(await world.run('config list')).toBe(
+      'there are no configurations\n\nconfigurations that are gone, of which instances are left ("config why <name>" says what to do):\n  lobby: 1 instance\n',
+    );
+    expect(await world.json('config list')).toMatchObject({ removed: left });
+    expect(await world.run('cluster status')).toContain('  lobby: 1 instance\n');
+    expect(await world.json('cluster status')).toMatchObject({ removed: left });
+    expect(await world.run('config why lobby')).toContain('lobby was removed: 1 instance of it is left.');
+    await world.run(`instance delete ${id}`);
+    await until(() => expect(world.plane.records()).toEqual([]));
+    expect(await world.json('config list')).toMatchObject({ removed: [] });
+    expect(await world.run('config why lobby')).toContain('there is no configuration');
   });
 });
 

@@ -1,5 +1,6 @@
 /** Master and wrapper together, with fake runtimes on a virtual clock: what the loop makes of declared counts. */
 import { readFileSync } from 'node:fs';
+import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -235,7 +236,7 @@ describe('the control plane', () => {
     expect(third.placement?.port).toBe(30000);
   });
 
-  it('marks the instances of a silent node OFFLINE, replaces them, and lets the returned ones stay', async () => {
+  it('marks the instances of a silent node OFFLINE, replaces them, and has the returned ones again', async () => {
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 2, nodes: [] });
     await settle();
     const beats = vi.spyOn(plane.master.beats, 'beat').mockImplementation(() => undefined);
@@ -247,7 +248,7 @@ describe('the control plane', () => {
     await settle();
     beats.mockRestore();
     await clock.advance(10_000);
-    expect(plane.describe().filter((line) => line.startsWith('lobby ONLINE'))).toHaveLength(4);
+    expect(plane.describe()).toEqual(['lobby ONLINE - alpha:-', 'lobby ONLINE - alpha:-']);
     expect(node.runtime.starts).toHaveLength(2);
   });
 
@@ -266,17 +267,31 @@ describe('the control plane', () => {
     expect(created).toBeLessThanOrEqual(8);
   });
 
-  it('stops what is above the maximum and creates no more', async () => {
+  it('removes what is above the maximum and creates no more', async () => {
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 3 });
     await settle();
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 3, maximumServiceCount: 1 });
     await settle();
-    expect(plane.describe()).toEqual([
-      'lobby ONLINE - alpha:-',
-      'lobby STOPPED stopped alpha:-',
-      'lobby STOPPED stopped alpha:-',
-    ]);
+    expect(plane.describe()).toEqual(['lobby ONLINE - alpha:-']);
     await expect(plane.master.writer.create('lobby')).rejects.toThrow(/maximumServiceCount/);
+  });
+
+  it('says once what keeps many instances of a configuration from a place', async () => {
+    const lines: { msg: string; instance?: string }[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line: string) => lines.push(JSON.parse(line)) });
+    const other = new ControlPlane({ clock, logger });
+    await other.start();
+    await other.addNode('small', { capacity: { maxRamMB: 5, maxCpu: 1000 } });
+    await other.putConfiguration({ ...SERVICE, nodes: [], minimumServiceCount: 60 });
+    await other.putConfiguration({ ...SERVICE, name: 'game', nodes: [], minimumServiceCount: 1 });
+    await clock.advance(5000);
+    expect(other.records().filter(({ status }) => status.reason === 'no-node-fits')).toHaveLength(61);
+    const said = lines.map(({ msg }) => msg).filter((msg) => msg.startsWith('cannot place'));
+    expect(said.map((msg) => msg.replace(/^.*\((\w+)\): /, '$1 '))).toEqual([
+      'lobby 0/1 nodes fit: 1 short of RAM (need 100 MB, free 5 MB)',
+      'game 0/1 nodes fit: 1 short of RAM (need 100 MB, free 5 MB)',
+    ]);
+    await other.stop();
   });
 
   it('says that a template is missing', async () => {

@@ -115,6 +115,7 @@ describe('an instance with readiness', () => {
 
   it('is stopped as ever while it waits', async () => {
     const id = await started();
+    await plane.putConfiguration({ ...SERVICE, ...DONE, minimumServiceCount: 0 });
     await plane.master.writer.setLifecycle(id, 'stop');
     await settle();
     expect(said()).toBe('STOPPED stopped ended by SIGTERM');

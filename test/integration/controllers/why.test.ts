@@ -62,6 +62,8 @@ describe('why', () => {
       .records()
       .filter(({ configurationName }) => configurationName === name)
       .map(({ id }) => id);
+  const onlineOf = (name: string): string[] =>
+    idsOf(name).filter((id) => plane.master.state.instances.get(id)?.value.status.state === 'ONLINE');
   async function whyOne(name = 'lobby'): Promise<InstanceExplanation> {
     const told = await explainer.instance(idsOf(name)[0] ?? '');
     expect(instanceExplanationSchema.parse(told)).toEqual(told);
@@ -274,7 +276,7 @@ describe('why', () => {
     await plane.putConfiguration({ ...LOBBY, minimumServiceCount: 2 });
     await settle();
     for (let round = 0; round < 3; round++) {
-      for (const id of idsOf('lobby')) await plane.master.writer.remove(id);
+      for (const id of onlineOf('lobby')) await plane.master.writer.reportState(id, { state: 'STOPPED' });
       await clock.advance(round === 2 ? 300 : 2500);
     }
     const all = await whyAll();
@@ -375,6 +377,13 @@ describe('why', () => {
     expect((await whyOne()).notes).toEqual([
       'Its configuration lobby was removed: nothing replaces this instance.',
     ]);
+    expect(await whyAll()).toMatchObject({
+      verdict: 'lobby was removed: 1 instance of it is left.',
+      isInForce: false,
+      isSettled: false,
+    });
+    for (const id of idsOf('lobby')) await plane.master.writer.remove(id);
+    await settle();
     await expect(explainer.configuration('lobby')).rejects.toSatisfy((error) =>
       DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN'),
     );

@@ -51,6 +51,7 @@ export class SimulatedDaemon {
   /** The API takes requests. */
   #isReady = false;
   #isInterrupted = false;
+  #isStopping = false;
 
   constructor(options: DaemonOptions) {
     const { machine, life, watcher, master } = options;
@@ -72,7 +73,16 @@ export class SimulatedDaemon {
     return this.#isInterrupted;
   }
 
+  /** Resolves also when it is stopped meanwhile. */
   async start(): Promise<void> {
+    try {
+      await this.#begin();
+    } catch (error) {
+      if (!this.#isStopping) throw error;
+    }
+  }
+
+  async #begin(): Promise<void> {
     const { master: place } = this.#options;
     const { master } = this;
     if (place !== undefined && master !== undefined) {
@@ -95,6 +105,7 @@ export class SimulatedDaemon {
   /** SIGTERM; `isInterrupt`: SIGINT, which ends the instances first. */
   async stop(isInterrupt: boolean): Promise<void> {
     this.#isReady = false;
+    this.#isStopping = true;
     if (isInterrupt) {
       await this.master?.stopControllers();
       this.#isInterrupted = true;

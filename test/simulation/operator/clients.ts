@@ -90,6 +90,12 @@ export class Clients {
     });
   }
 
+  setPlayers(pick: number, players: number): void {
+    this.#onPicked(pick, (id, { writer }) =>
+      this.#refusable(writer.reportState(id, { state: 'ONLINE', players })),
+    );
+  }
+
   revive(pick: number): void {
     const stopped = [...this.#fleet.invariants.book.instances.values()].filter(
       ({ desired }) => desired.goal === 'stop',

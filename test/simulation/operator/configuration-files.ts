@@ -27,6 +27,12 @@ export class SimulatedConfigurationFiles implements ConfigurationSource {
     return this.#files;
   }
 
+  async isAsRead(file: string): Promise<boolean> {
+    const reading = this.#files?.get(file);
+    const content = this.#contents.get(file.replace(/\.json$/, ''));
+    return reading?.kind !== 'valid' || reading.parsed.configuration === content;
+  }
+
   /** Reads, and resolves when the store has what the files say; tries again while it cannot be written. */
   async sync(follower: RecordFollower): Promise<void> {
     this.#files = this.#read();

@@ -15,6 +15,16 @@ export interface Intent {
   isContested: boolean;
 }
 
+/** What is so beside the two records. */
+export interface Circumstances {
+  /** More are wanted than the maximum allows, now or a moment ago. */
+  readonly isSurplus: boolean;
+  /** A controller may remove it although nobody asked for that. */
+  readonly mayGo: boolean;
+  /** Its node has not been connected for a while, as far as the master knows. */
+  readonly isAway: boolean;
+}
+
 const BEGINS: readonly Wish[] = ['start', 'restart'];
 
 export class Intents {
@@ -46,7 +56,7 @@ export class Intents {
   objectionTo(
     before: InstanceRecord,
     after: InstanceRecord,
-    { isSurplus, isMoved }: { readonly isSurplus: boolean; readonly isMoved: boolean },
+    { isSurplus, mayGo, isAway }: Circumstances,
   ): string | undefined {
     const [from, to] = [before.desired, after.desired];
     const { id } = after;
@@ -54,12 +64,15 @@ export class Intents {
     if (from.goal === 'remove' && to.goal !== 'remove') return `${id} was deleted and is wanted again`;
     if (to.restartToken < from.restartToken) return `${id} lost a request to restart`;
     if (to.restartToken > from.restartToken && !isBegun) return `${id} restarts although nobody asked for it`;
+    const isOnlyStarted = this.isOpen(id, 'start') && !this.isOpen(id, 'restart');
+    if (to.restartToken > from.restartToken && isOnlyStarted && from.goal === 'run' && isAway)
+      return `${id} is to be restarted although it is wanted and its node is away`;
     if (to.goal === from.goal) return undefined;
     if (to.goal === 'run' && !isBegun)
       return `${id} was stopped and is wanted again although nobody asked for it`;
-    if (to.goal === 'remove' && !isMoved && !this.isOpen(id, 'delete'))
+    if (to.goal === 'remove' && !mayGo && !(isSurplus && !before.static) && !this.isOpen(id, 'delete'))
       return `${id} is removed although nobody asked for it`;
-    if (to.goal === 'stop' && !isSurplus && !this.isOpen(id, 'stop', 'report-stopped'))
+    if (to.goal === 'stop' && !(isSurplus && before.static) && !this.isOpen(id, 'stop', 'report-stopped'))
       return `${id} is stopped although nobody asked for it`;
     return undefined;
   }

@@ -34,6 +34,8 @@ export type Operation =
   /** Instances of the configuration say that they are stopped as soon as they have started, until the calm. */
   | { readonly do: 'quit'; readonly name: string }
   | { readonly do: 'put-state'; readonly pick: number; readonly state: InstanceState }
+  /** The instance reports itself ONLINE, with so many players. */
+  | { readonly do: 'players'; readonly pick: number; readonly count: number }
   | { readonly do: 'crash'; readonly pick: number; readonly code: number; readonly isLooping: boolean }
   | { readonly do: 'toggle-stubborn'; readonly pick: number }
   | { readonly do: 'change-template' | 'remove-template'; readonly name: string }
@@ -60,6 +62,14 @@ export type Operation =
       readonly node: number;
       readonly directions: readonly Direction[];
       readonly forMs: number;
+    }
+  /** It is cut off again and again, each time for long enough to be lost. */
+  | {
+      readonly do: 'flap';
+      readonly node: number;
+      readonly times: number;
+      readonly forMs: number;
+      readonly backMs: number;
     }
   | { readonly do: 'reset-connection'; readonly node: number }
   | { readonly do: 'slow-network'; readonly node: number; readonly latencyMs: number }
@@ -131,7 +141,7 @@ function drawPut(random: Random, { nodes }: Size): Operation {
     name: random.pick(NAMES),
     shape: {
       minimum,
-      maximum: random.chance(0.3) ? random.below(most + 2) : undefined,
+      maximum: random.chance(0.3) ? minimum + random.below(most + 2 - minimum) : undefined,
       ports: random.weighted([
         [3, undefined],
         [2, { min: 30_000, max: 30_003 }],
@@ -163,6 +173,7 @@ function drawLifecycle(random: Random): Operation {
     [3, { do: 'revive', pick }],
     [3, { do: 'delete', pick }],
     [2, { do: 'put-state', pick, state: random.pick(['CREATING', 'ONLINE', 'OFFLINE', 'STOPPED']) }],
+    [3, { do: 'players', pick, count: random.pick([0, 1, 7]) }],
   ]);
 }
 
@@ -229,6 +240,16 @@ function drawNetwork(random: Random, { nodes }: Size): Operation {
   const directions = random.pick<readonly Direction[]>([['up', 'down'], ['up', 'down'], ['up'], ['down']]);
   return random.weighted<Operation>([
     [5, { do: 'cut', node, directions, forMs: random.pick([400, 3000, 7000, 14_000, 60_000]) }],
+    [
+      2,
+      {
+        do: 'flap',
+        node,
+        times: 1 + random.below(4),
+        forMs: random.pick([7000, 14_000, 70_000]),
+        backMs: random.pick([200, 3000, 10_000]),
+      },
+    ],
     [4, { do: 'reset-connection', node }],
     [1, { do: 'slow-network', node, latencyMs: random.pick([2, 40, 400]) }],
   ]);

@@ -48,6 +48,9 @@ export class Operator {
       case 'put-state':
         clients.putState(operation);
         return;
+      case 'players':
+        clients.setPlayers(operation.pick, operation.count);
+        return;
       case 'crash':
         this.#crash(operation);
         return;
@@ -152,7 +155,7 @@ export class Operator {
     machine: Machine,
     operation: Extract<
       Operation,
-      { do: 'cut' | 'reset-connection' | 'slow-network' | 'fill-disk' | 'slow-disk' }
+      { do: 'cut' | 'flap' | 'reset-connection' | 'slow-network' | 'fill-disk' | 'slow-disk' }
     >,
   ): void {
     const fleet = this.#fleet;
@@ -162,6 +165,9 @@ export class Operator {
       case 'cut':
         fleet.cut(machine, operation.directions);
         fleet.later(operation.forMs, () => fleet.heal(machine));
+        return;
+      case 'flap':
+        this.#flap(machine, operation);
         return;
       case 'reset-connection':
         fleet.troubles.jolt(nodeId);
@@ -184,6 +190,18 @@ export class Operator {
       default:
         operation satisfies never;
     }
+  }
+
+  #flap(machine: Machine, { times, forMs, backMs }: Operation & { do: 'flap' }): void {
+    if (times === 0) return;
+    const fleet = this.#fleet;
+    fleet.cut(machine, ['up', 'down']);
+    fleet.later(forMs, () => {
+      fleet.heal(machine);
+      fleet.later(backMs, () =>
+        this.#flap(machine, { do: 'flap', node: 0, times: times - 1, forMs, backMs }),
+      );
+    });
   }
 
   #crash({ pick, code, isLooping }: Operation & { do: 'crash' }): void {

@@ -41,7 +41,7 @@ import {
   nodeConfigurationSchema,
   nodeRecordSchema,
 } from '../../../src/model/node.js';
-import type { StateReport } from '../../../src/store/instance-writes.js';
+import type { StateReport } from '../../../src/store/instance-changes.js';
 import { apiKeyKey, configurationKey, instanceKey, nodeKey, PREFIX } from '../../../src/store/keys.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { Mirror } from '../../../src/store/mirror.js';
@@ -357,6 +357,7 @@ export class ApiWorld {
       beats: this.beats,
       usedOf: (nodeId) => this.#usedOf(nodeId),
       drainOf: () => undefined,
+      serviceOf: () => undefined,
       usageOfNode: (nodeId) => this.usages.get(nodeId),
       audit: this.audit,
       explainer: this.explainer,
@@ -425,6 +426,7 @@ export class ApiWorld {
         const { state, lastHeartbeat = this.clock.now() } = report;
         return this.putInstance({ ...record, status: { ...record.status, state, lastHeartbeat } });
       },
+      isAway: () => false,
       remove: async (id) => {
         const record = require(id);
         await this.putInstance({ ...record, desired: { ...record.desired, goal: 'remove' } });

@@ -219,6 +219,7 @@ export class CommandWorld {
       usedOf: (nodeId) => master.usedOf(nodeId),
       usageOf: (id) => master.usageOf(id),
       drainOf: (nodeId) => master.drainOf(nodeId),
+      serviceOf: (name) => master.serviceOf(name),
       audit: { record: (entry) => this.audit.push(entry) },
       clock,
       logger,

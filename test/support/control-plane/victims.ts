@@ -12,6 +12,7 @@ export const FULL: Outlook = { ...FITS, isAtMaximum: true };
 export function victim(id: string, fields: Partial<Victim> = {}): Victim {
   return {
     id,
+    maker: 'enforcer',
     configurationName: 'lobby',
     goal: 'run',
     static: false,
@@ -26,5 +27,14 @@ export function victim(id: string, fields: Partial<Victim> = {}): Victim {
 
 export function replacement(fields: Partial<Replacement> = {}): Replacement {
   const isUp = (fields.state ?? 'ONLINE') === 'ONLINE';
-  return { id: 'new', state: 'ONLINE', isUp, message: null, players: 0, isAnswered: true, ...fields };
+  return {
+    id: 'new',
+    maker: 'enforcer',
+    state: 'ONLINE',
+    isUp,
+    message: null,
+    players: 0,
+    isAnswered: true,
+    ...fields,
+  };
 }

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseConfigurationFile, validateConfiguration } from '../../../src/configuration-files/parse.js';
-import type { ConfigurationFileError } from '../../../src/model/configuration.js';
+import { type ConfigurationFileError, configurationSchema } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 
 function errorOf(text: string): ConfigurationFileError {
@@ -70,6 +70,25 @@ describe('a configuration file', () => {
   test('that is not an object is refused', () => {
     for (const text of ['[]', 'null', '3', '"x"'])
       expect(errorOf(text).message).toBe('a configuration must be an object in { }');
+  });
+});
+
+describe('a minimum above a maximum', () => {
+  test('is refused, and both fields are named', () => {
+    expect(lineOf('{"command":"x","minimumServiceCount":5,\n"maximumServiceCount":2}')).toBe(
+      '2:23 maximumServiceCount | maximumServiceCount: must be at least minimumServiceCount (5; 1 where the field is missing): raise this or lower that, is 2',
+    );
+    expect(refusalOf('a', { command: 'x', maximumServiceCount: 0 })).toContain('minimumServiceCount (1;');
+  });
+
+  test('is accepted where it is none', () => {
+    for (const fields of [{ minimumServiceCount: 2 }, { minimumServiceCount: 0, maximumServiceCount: 0 }])
+      expect(validateConfiguration('a', { command: 'x', ...fields }).configuration).toMatchObject(fields);
+  });
+
+  test('stays readable where an older version has stored it', () => {
+    const fields = { name: 'a', command: 'x', minimumServiceCount: 5, maximumServiceCount: 2 };
+    expect(configurationSchema.parse(fields)).toMatchObject(fields);
   });
 });
 

@@ -3,12 +3,28 @@
  * others.
  */
 import { describe, expect, it } from 'vitest';
-import { type CleanupFacts, plan } from '../../../controllers/master/instance-cleanup/plan.js';
+import {
+  type CleanupFacts,
+  ENDED_KEPT_MS,
+  type EndedInstance,
+  MOST_ENDED,
+  plan,
+} from '../../../controllers/master/instance-cleanup/plan.js';
 
 function decide(facts: CleanupFacts): string[] {
-  return plan(facts).steps.map((step) =>
-    step.do === 'remove-instance' ? `remove instance ${step.id}` : `remove revision ${step.hash}`,
-  );
+  return plan(facts).steps.map((step) => {
+    if (step.do === 'remove-revision') return `remove revision ${step.hash}`;
+    return step.do === 'remove-instance' ? `remove instance ${step.id}` : `collect ${step.id}`;
+  });
+}
+
+/** Ended a second after each other, the newest `agoMs` ago. */
+function ended(count: number, agoMs: number, counts = false): EndedInstance[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: `e${index}`,
+    agoMs: agoMs + 1000 * index,
+    counts,
+  }));
 }
 
 describe('the plan of the instance cleanup', () => {
@@ -19,6 +35,23 @@ describe('the plan of the instance cleanup', () => {
     ['one that is unwanted and that nobody holds', true, false, ['remove instance abc123']],
   ])('of instances: %s', (_what, isUnwanted, isHeld, expected) => {
     expect(decide({ kind: 'instance', id: 'abc123', isUnwanted, isHeld })).toEqual(expected);
+  });
+
+  it.each<[string, EndedInstance[], number, string[]]>([
+    ['keeps the newest of a configuration for ever', ended(1, 10 * ENDED_KEPT_MS), 0, []],
+    ['keeps a few for a day', ended(3, ENDED_KEPT_MS - 5000), 0, []],
+    ['removes the others after a day', ended(3, ENDED_KEPT_MS - 1000), 0, ['collect e2', 'collect e1']],
+    ['keeps at most so many', ended(MOST_ENDED + 2, 0), 0, ['collect e11', 'collect e10']],
+    ['keeps those that the minimum counts on', ended(3, ENDED_KEPT_MS, true), 0, []],
+    ['removes those that count as far as others stand', ended(3, ENDED_KEPT_MS, true), 1, ['collect e2']],
+    ['waits for a clock that was set back', ended(3, -ENDED_KEPT_MS), 0, []],
+  ])('of what ended by itself: %s', (_what, facts, spare, expected) => {
+    expect(decide({ kind: 'ended', ended: facts, spare })).toEqual(expected);
+  });
+
+  it('looks at what ended by itself every minute, as long as one may go', () => {
+    expect(plan({ kind: 'ended', ended: ended(2, 0), spare: 0 }).recheckInMs).toBe(60_000);
+    expect(plan({ kind: 'ended', ended: ended(1, 0), spare: 0 }).recheckInMs).toBeUndefined();
   });
 
   it('of revisions: keeps those in use and removes the others', () => {

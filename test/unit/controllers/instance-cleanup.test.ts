@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { InstanceCleanup } from '../../../controllers/master/instance-cleanup/reconciler.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
+import { InstanceWriter } from '../../../src/store/instance-writes.js';
 import { instanceKey, revisionKey } from '../../../src/store/keys.js';
 import { MasterState } from '../../../src/store/master-state.js';
 import { create } from '../../../src/store/store.js';
@@ -21,7 +22,8 @@ beforeEach(async () => {
   const logger = pino({ level: 'silent' });
   state = new MasterState(store, logger);
   await state.start();
-  cleanup = new InstanceCleanup({ ...state, logger });
+  const writer = new InstanceWriter({ ...state, clock });
+  cleanup = new InstanceCleanup({ ...state, writer, clock, spareOf: () => 0, logger });
   await state.revisions.until(await create(store, revisionKey('f00'), configurationOf('lobby')));
 });
 
@@ -47,4 +49,25 @@ it('removes a revision that nothing names, also while other writes are under way
   await clock.advance(500);
   await Promise.all([creating, removing]);
   expect(await store.get(revisionKey('f00'))).toBeUndefined();
+});
+
+it.each([
+  ['what it had replaced', 'first1', 'first1'],
+  ['it still, when it had replaced nothing', undefined, 'middle'],
+])('lets the replacement of a record that goes replace %s', async (_what, replaced, inherited) => {
+  const records = [
+    instanceRecord('middle', {
+      desired: { goal: 'remove', restartToken: 0 },
+      ...(replaced !== undefined && { replaces: replaced }),
+    }),
+    instanceRecord('last1a', { replaces: 'middle' }),
+  ];
+  const revision = await store.transact(
+    records.map((value) => ({ do: 'create', key: instanceKey(value.id), value })),
+  );
+  await state.instances.until(revision);
+  await cleanup.perform({ do: 'remove-instance', id: 'middle' });
+  expect([...state.instances.entries()].map(([id, { value }]) => [id, value.replaces])).toEqual([
+    ['last1a', inherited],
+  ]);
 });

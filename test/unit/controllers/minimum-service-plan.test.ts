@@ -4,6 +4,7 @@ import {
   type CountedInstance,
   plan,
   type ServiceFacts,
+  type ServiceStep,
   YOUNG_MS,
 } from '../../../controllers/master/minimum-service/plan.js';
 
@@ -18,6 +19,12 @@ function instance(id: string, fields: Partial<CountedInstance> = {}): CountedIns
     createdAt: 0,
     hasFinished: false,
     node: 'connected',
+    isDraining: false,
+    maker: 'enforcer',
+    players: 0,
+    replaces: null,
+    awaitsReport: false,
+    stoppedItself: false,
     ...fields,
   };
 }
@@ -32,10 +39,13 @@ function decide(fields: Partial<ServiceFacts>, now = NOW): string[] {
     ...fields,
   };
   const { steps, recheckInMs } = plan(facts, now);
-  const said = steps.map((step) =>
-    step.do === 'create' ? `create ${step.count} (streak ${step.streak})` : `stop ${step.id}`,
-  );
+  const said = steps.map((step) => (step.do === 'create' ? createText(step) : `${step.do} ${step.id}`));
   return recheckInMs === undefined ? said : [...said, `look again in ${recheckInMs} ms`];
+}
+
+function createText({ count, streak, replaces }: ServiceStep & { do: 'create' }): string {
+  const originals = replaces.length === 0 ? '' : ` for ${replaces.join(' ')}`;
+  return `create ${count} (streak ${streak})${originals}`;
 }
 
 describe('the plan of the minimum-service enforcer', () => {
@@ -70,7 +80,8 @@ describe('the plan of the minimum-service enforcer', () => {
     ['such a one on a lost node', { state: 'STOPPED', hasFinished: true, node: 'lost' }, true],
     ['such a one that is being removed', { goal: 'remove', state: 'STOPPED', hasFinished: true }, false],
   ])('counts %s as it should', (_what, fields, counts) => {
-    expect(decide({ instances: [instance('a', fields)] })).toEqual(counts ? [] : ['create 1 (streak 0)']);
+    const steps = decide({ instances: [instance('a', fields)] });
+    expect(steps).toEqual(counts ? [] : [expect.stringMatching(/^create 1 /)]);
   });
 
   describe('with an instance whose record is set aside', () => {
@@ -83,9 +94,9 @@ describe('the plan of the minimum-service enforcer', () => {
       ]);
     });
 
-    it('stops others above the maximum, and never this one', () => {
+    it('removes others above the maximum, and never this one', () => {
       const other = instance('b', { createdAt: 5 });
-      expect(decide({ maximum: 1, instances: [setAside, other] })).toEqual(['stop b']);
+      expect(decide({ maximum: 1, instances: [setAside, other] })).toEqual(['remove b']);
       expect(decide({ minimum: 0, maximum: 0, instances: [setAside] })).toEqual([]);
     });
   });
@@ -96,38 +107,121 @@ describe('the plan of the minimum-service enforcer', () => {
       expect(decide({ minimum: 5, maximum: 0 })).toEqual([]);
     });
 
-    it('stops the youngest, and of the same age the later id', () => {
+    it('removes the youngest, and of the same age the later id', () => {
       const instances = [
         instance('c', { createdAt: 5 }),
         instance('b', { createdAt: 9 }),
         instance('a', { createdAt: 9 }),
         instance('d', { createdAt: 1 }),
       ];
-      expect(decide({ maximum: 2, instances })).toEqual(['stop a', 'stop b']);
-      expect(decide({ maximum: 3, instances })).toEqual(['stop b']);
+      expect(decide({ maximum: 2, instances })).toEqual(['remove a', 'remove b']);
+      expect(decide({ maximum: 3, instances })).toEqual(['remove b']);
+    });
+
+    it('stops static ones: their files are kept', () => {
+      const instances = ['a', 'b'].map((id) => instance(id, { static: true }));
+      expect(decide({ maximum: 1, instances })).toEqual(['stop b']);
+    });
+
+    it('takes what has no players first, and of that what the enforcer made', () => {
+      const instances = [
+        instance('used', { createdAt: 9, players: 1 }),
+        instance('mine', { createdAt: 8, maker: 'client' }),
+        instance('made', { createdAt: 7 }),
+      ];
+      expect(decide({ maximum: 2, instances })).toEqual(['remove made']);
+      expect(decide({ maximum: 1, instances })).toEqual(['remove mine', 'remove made']);
+      expect(decide({ maximum: 0, instances })).toEqual(['remove used', 'remove mine', 'remove made']);
     });
 
     it('leaves those alone that were stopped already', () => {
       const stopped = instance('b', { goal: 'stop', state: 'STOPPED' });
       expect(decide({ maximum: 1, instances: [instance('a'), stopped] })).toEqual([]);
+      const resting = instance('c', { goal: 'stop', state: 'STOPPED', static: true });
+      expect(decide({ maximum: 1, instances: [instance('a'), resting] })).toEqual([]);
     });
 
-    it('replaces what is on a lost node without stopping the replacements again', () => {
+    it('leaves a pair whose original is back to the replacement controller, unless both are used', () => {
       const lost = [1, 2].map((n) => instance(`lost${n}`, { state: 'OFFLINE', node: 'lost' }));
-      expect(decide({ minimum: 2, maximum: 2, instances: lost })).toEqual(['create 2 (streak 0)']);
-      const replacements = [1, 2].map((n) => instance(`new${n}`, { createdAt: 7 }));
-      expect(decide({ minimum: 2, maximum: 2, instances: [...lost, ...replacements] })).toEqual([]);
-      const returned = lost.map(({ id }) => instance(id));
-      expect(decide({ minimum: 2, maximum: 2, instances: [...returned, ...replacements] })).toEqual([
-        'stop new1',
-        'stop new2',
+      const counts = { minimum: 2, maximum: 2 };
+      expect(decide({ ...counts, instances: lost })).toEqual(['create 2 (streak 0) for lost1 lost2']);
+      const made = (players = 0) =>
+        [1, 2].map((n) => instance(`new${n}`, { createdAt: 7, replaces: `lost${n}`, players }));
+      expect(decide({ ...counts, instances: [...lost, ...made()] })).toEqual([]);
+      const back = (players = 0) => lost.map(({ id }) => instance(id, { players }));
+      expect(decide({ ...counts, instances: [...back(), ...made()] })).toEqual([]);
+      expect(decide({ ...counts, instances: [...back(), ...made(1)] })).toEqual([
+        'remove lost1',
+        'remove lost2',
+      ]);
+      expect(decide({ ...counts, instances: [...back(1), ...made(1)] })).toEqual([
+        'remove new1',
+        'remove new2',
+      ]);
+    });
+
+    it('counts the replacement of one that is being drained', () => {
+      const made = instance('new', { createdAt: 7, replaces: 'old' });
+      const old = instance('old', { isDraining: true });
+      expect(decide({ maximum: 1, instances: [old, made] })).toEqual(['remove new']);
+    });
+
+    it('does not count what a node that is back has not reported yet', () => {
+      const instances = [instance('a', { awaitsReport: true }), instance('b', { createdAt: 7 })];
+      expect(decide({ maximum: 1, instances })).toEqual([]);
+      expect(decide({ maximum: 1, instances: [instance('a'), instance('b', { createdAt: 7 })] })).toEqual([
+        'remove b',
       ]);
     });
   });
 
+  describe('in place of instances on lost nodes', () => {
+    const lost = (id: string, fields: Partial<CountedInstance> = {}) =>
+      instance(id, { state: 'OFFLINE', node: 'lost', ...fields });
+
+    it('says which one it makes each for: the oldest first, those of clients last', () => {
+      const instances = [
+        lost('c', { createdAt: 3 }),
+        lost('b', { createdAt: 2 }),
+        lost('m', { maker: 'client' }),
+      ];
+      expect(decide({ minimum: 3, instances })).toEqual(['create 3 (streak 0) for b c m']);
+      expect(decide({ minimum: 1, instances })).toEqual(['create 1 (streak 0) for b']);
+      expect(decide({ minimum: 4, instances })).toEqual(['create 4 (streak 0) for b c m']);
+    });
+
+    it('makes none for one that has a replacement, or that is itself the lost replacement of a lost one', () => {
+      const made = instance('new', { replaces: 'a' });
+      expect(decide({ minimum: 2, instances: [lost('a'), made, lost('b')] })).toEqual([
+        'create 1 (streak 0) for b',
+      ]);
+      const both = [lost('a'), lost('new', { replaces: 'a' })];
+      expect(decide({ minimum: 1, instances: both })).toEqual(['create 1 (streak 0) for a']);
+      expect(decide({ minimum: 1, instances: both.slice(1) })).toEqual(['create 1 (streak 0) for new']);
+    });
+
+    it('makes none for one that was stopped or deleted', () => {
+      const instances = [lost('a', { goal: 'stop' }), lost('b', { goal: 'remove' })];
+      expect(decide({ instances })).toEqual(['create 1 (streak 0)']);
+    });
+  });
+
   describe('after creations', () => {
+    const quitter = instance('quit', { goal: 'stop', state: 'STOPPED', stoppedItself: true });
     const failed = (streak: number, agoMs: number): Partial<ServiceFacts> => ({
-      history: { at: NOW - agoMs, ids: ['gone'], streak },
+      instances: [quitter],
+      history: { at: NOW - agoMs, ids: ['quit'], streak },
+    });
+
+    it.each<[string, readonly CountedInstance[], boolean]>([
+      ['stopped by its own word', [quitter], true],
+      ['lost with its node', [instance('quit', { state: 'OFFLINE', node: 'lost' })], true],
+      ['stopped by a client', [instance('quit', { goal: 'stop', state: 'STOPPED' })], false],
+      ['deleted', [instance('quit', { goal: 'remove' })], false],
+      ['gone', [], false],
+    ])('counts one that is %s as it should', (_what, instances, hasFailed) => {
+      const steps = decide({ instances, history: { at: NOW, ids: ['quit'], streak: 0 } });
+      expect(steps).toEqual(hasFailed ? ['look again in 1000 ms'] : ['create 1 (streak 0)']);
     });
 
     it('goes on at once while those stand', () => {

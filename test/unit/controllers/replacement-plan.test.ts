@@ -1,8 +1,8 @@
 /** The decisions on instances that a caller wants moved, and on pairs that no caller moves any more. */
 import { describe, expect, it } from 'vitest';
 import type {
+  FamilyFacts,
   Original,
-  PairFacts,
   Replacement,
   Victim,
 } from '../../../controllers/master/replacement/facts.js';
@@ -21,14 +21,19 @@ function decide(victims: readonly Victim[], remainingMs = 4 * MINUTE): string[] 
   return recheckInMs === undefined ? said : [...said, `look again in ${recheckInMs / MINUTE} min`];
 }
 
-function pairOf(original: Partial<Original>, fields: Partial<PairFacts> = {}): PairFacts {
-  return { original: victim('a', original), isMoving: false, condition: 'connected', ...fields };
-}
-
-function resolve(facts: PairFacts): string[] {
-  return plan(facts).steps.map((step) =>
-    step.do === 'remove' ? `remove ${step.id}: ${step.why}` : `${step.do} ${step.id}`,
-  );
+function resolve(
+  original: Partial<Original> | 'gone' | 'away',
+  replacements: readonly Partial<Replacement>[],
+  fields: Partial<FamilyFacts> = {},
+): string[] {
+  const { steps } = plan({
+    id: 'a',
+    original: typeof original === 'string' ? original : victim('a', original),
+    replacements: replacements.map((one) => replacement(one)),
+    isMoving: false,
+    ...fields,
+  });
+  return steps.map(({ id, why }) => `remove ${id}: ${why}`);
 }
 
 describe('the pace of moves', () => {
@@ -114,33 +119,60 @@ describe('the pace of moves', () => {
   });
 });
 
-describe('a pair whose move was called off', () => {
+describe('an original and its replacements', () => {
+  const TAKEN = ['remove a: new has taken its place'];
+  const BACK = ['remove new: a, which it replaced, is there'];
+
   it.each<[string, Partial<Original>, Partial<Replacement>, string[]]>([
+    ['takes back a replacement that is not up yet', {}, { state: 'CREATING' }, BACK],
+    ['takes back one that nobody uses', {}, {}, BACK],
+    ['takes back one that nobody uses, also when the original is used', { players: 1 }, {}, BACK],
+    ['keeps one that is used, and ends the original', {}, { players: 2 }, TAKEN],
+    ['keeps both while both are used', { players: 1 }, { players: 2 }, []],
+    ['keeps the one that is up', { isUp: false }, {}, TAKEN],
+    ['keeps the original when neither is up', { isUp: false }, { state: 'OFFLINE' }, BACK],
+    ["keeps a client's original beside a used replacement", { maker: 'client' }, { players: 2 }, []],
+    ["keeps a client's original that is not up", { maker: 'client', isUp: false }, {}, BACK],
     [
-      'takes back a replacement that is not up yet',
-      {},
-      { state: 'CREATING' },
-      ['remove new: a stays, its move was called off'],
+      'ends an original whose replacement took over its maker with its place',
+      { maker: 'client' },
+      { maker: 'client', players: 2 },
+      TAKEN,
     ],
-    ['takes back one that nobody uses', {}, {}, ['remove new: a stays, its move was called off']],
-    [
-      'keeps one that is used, and ends the old one',
-      {},
-      { players: 2 },
-      ['remove a: new has taken its place'],
-    ],
-    ['keeps both when both are used', { players: 1 }, { players: 2 }, ['release new']],
-    ['keeps the one that is up', { isUp: false }, {}, ['remove a: new has taken its place']],
-    ['lets an old one end that was removed already', { goal: 'ending' }, {}, []],
   ])('%s', (_what, old, made, steps) => {
-    expect(resolve(pairOf({ ...old, replacement: replacement(made) }))).toEqual(steps);
+    expect(resolve(old, [made])).toEqual(steps);
   });
 
-  it('is left alone while a caller moves it, or while the node of the original is away', () => {
-    const original = { replacement: replacement() };
-    expect(resolve(pairOf(original, { isMoving: true }))).toEqual([]);
-    for (const condition of ['lost', 'returning'] as const)
-      expect(resolve(pairOf(original, { condition }))).toEqual([]);
-    expect(resolve(pairOf({}))).toEqual([]);
+  it('are left alone while a caller moves the original, or while its node has yet to report it', () => {
+    expect(resolve({}, [{}], { isMoving: true })).toEqual([]);
+    expect(resolve('away', [{}, { id: 'more' }])).toEqual([]);
+    expect(resolve('away', [{}, { id: 'more' }], { isMoving: true })).toEqual([]);
+    expect(resolve({}, [])).toEqual([]);
+  });
+
+  it('are resolved one by one when the original is there', () => {
+    expect(resolve({}, [{ players: 1 }, { id: 'more', players: 1 }])).toEqual(TAKEN);
+    expect(resolve({ players: 1 }, [{ players: 1 }, { id: 'more' }])).toEqual([
+      'remove more: a, which it replaced, is there',
+    ]);
+  });
+
+  it.each<[string, Partial<Replacement>[], string[]]>([
+    ['one is kept', [{}], []],
+    ['the oldest of two', [{}, { id: 'more' }], ['remove more: new replaces the same instance']],
+    [
+      'the one that is up',
+      [{ state: 'CREATING' }, { id: 'more' }],
+      ['remove new: more replaces the same instance'],
+    ],
+    [
+      'the one that is used',
+      [{}, { id: 'more', players: 1 }],
+      ['remove new: more replaces the same instance'],
+    ],
+    ['all that are used', [{ players: 1 }, { id: 'more', players: 1 }], []],
+  ])('of several for an original that is not there: %s', (_what, made, steps) => {
+    expect(resolve('gone', made)).toEqual(steps);
+    expect(resolve('gone', made, { isMoving: true }), 'whoever moved it').toEqual(steps);
   });
 });

@@ -8,7 +8,7 @@ import {
 } from '../../../controllers/master/wake/configuration-wakes.js';
 import { wakesOfInstance } from '../../../controllers/master/wake/instance-wakes.js';
 import { wakesOfContact, wakesOfNode } from '../../../controllers/master/wake/node-wakes.js';
-import { wakesOfNewPlace } from '../../../controllers/master/wake/place-wakes.js';
+import { wakesOfNewPlace } from '../../../controllers/master/wake/shared-wakes.js';
 import {
   type Change,
   type Wake,
@@ -56,7 +56,13 @@ const up = (nodeId: string, fields: Fields = {}): Fields => ({
 const goal = (wanted: 'run' | 'stop' | 'remove') => ({ desired: { goal: wanted, restartToken: 0 } });
 const DRAIN = { cordoned: true, drain: { since: 0, deadline: 1, doneAt: null } };
 
-/** beta is being drained, gamma is lost. Pairs: old1aa on beta with new1aa, old2aa on alpha (its drain was called off) with new2aa. */
+const ENDED: Fields = {
+  configurationName: 'game',
+  placement: placedOn('alpha', null),
+  status: { state: 'STOPPED', reason: 'exited' },
+};
+
+/** Two of game have ended. beta is being drained, gamma is lost. Pairs: old1aa on beta with new1aa, old2aa on alpha (its drain was called off) with new2aa. */
 const WORLD: readonly Operation[] = [
   putNode('alpha'),
   putNode('beta', DRAIN),
@@ -71,6 +77,8 @@ const WORLD: readonly Operation[] = [
   putInstance('new1aa', up('alpha', { replaces: 'old1aa' })),
   putInstance('old2aa', up('alpha')),
   putInstance('new2aa', up('alpha', { replaces: 'old2aa' })),
+  putInstance('ended1', ENDED),
+  putInstance('ended2', ENDED),
 ];
 
 function follow<T>(
@@ -147,6 +155,20 @@ describe('a change of an instance wakes', () => {
       putInstance('up1aaa', up('alpha', { status: { state: 'OFFLINE' } })),
       ['minimum-service lobby +20'],
     ],
+    [
+      'its count and the cleanup of what ended: it has ended by its own word',
+      putInstance('ended3', {
+        ...ENDED,
+        desired: { goal: 'stop', restartToken: 0, stoppedBy: 'instance' },
+        status: { state: 'STOPPED', reason: 'stopped' },
+      }),
+      ['instance-cleanup configurations/game +20', 'minimum-service game +20'],
+    ],
+    [
+      'its count: its node has reported it',
+      putInstance('up1aaa', up('alpha', { status: { awaitsReport: true } })),
+      ['minimum-service lobby +20'],
+    ],
     ['nothing: it counts its players', putInstance('up1aaa', up('alpha', { status: { players: 3 } })), []],
     [
       'its count, and drains that a maximum holds up: it is not wanted any more',
@@ -200,9 +222,9 @@ describe('a change of an instance wakes', () => {
       ['drain beta', 'replacement old1aa'],
     ],
     [
-      'the drain of what it replaces, and its pair',
+      'the drain of what it replaces, its pair and its count: it is used',
       putInstance('new1aa', up('alpha', { replaces: 'old1aa', status: { players: 1 } })),
-      ['drain beta', 'replacement old1aa'],
+      ['drain beta', 'minimum-service lobby +20', 'replacement old1aa'],
     ],
     [
       'its pair: no drain concerns it',
@@ -242,7 +264,11 @@ describe('a change of an instance wakes', () => {
 });
 
 describe('a change of anything else wakes', () => {
-  const everyService = ['minimum-service game', 'minimum-service lobby'];
+  const everyService = [
+    'instance-cleanup configurations/game',
+    'minimum-service game',
+    'minimum-service lobby',
+  ];
   it.each<[string, Operation, string[]]>([
     [
       'a new node: its heartbeat, every service, what waits for a place',
@@ -262,12 +288,25 @@ describe('a change of anything else wakes', () => {
     [
       'a node whose drain is called off: its drain first, and its pairs',
       putNode('beta'),
-      ['drain beta first', 'heartbeat beta first', 'placement wait1a +50', 'replacement old1aa'],
+      [
+        'drain beta first',
+        'heartbeat beta first',
+        'placement wait1a +50',
+        'replacement old1aa',
+        ...everyService,
+      ],
     ],
     [
       'a drain that begins: it, and its pairs',
       putNode('alpha', DRAIN),
-      ['drain alpha +50', 'drain alpha first', 'heartbeat alpha first', 'replacement old2aa', ...PLACE_FREED],
+      [
+        'drain alpha +50',
+        'drain alpha first',
+        'heartbeat alpha first',
+        'replacement old2aa',
+        ...everyService,
+        ...PLACE_FREED,
+      ],
     ],
     [
       'a node that is forgotten: every service, what waits for a place',
@@ -287,7 +326,12 @@ describe('a change of anything else wakes', () => {
     [
       'a configuration that goes: its service, the cleanup of its content, and drains',
       remove(configurationKey('game')),
-      ['drain beta', 'instance-cleanup revisions/f01', 'minimum-service game first'],
+      [
+        'drain beta',
+        'instance-cleanup configurations/game',
+        'instance-cleanup revisions/f01',
+        'minimum-service game first',
+      ],
     ],
     [
       'a content that arrives: what waits for it, and whether it is still used',

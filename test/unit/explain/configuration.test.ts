@@ -80,7 +80,7 @@ describe('a configuration', () => {
     expect(tell({ service })).toEqual([
       'not well: lobby has 1 of 3 instances: the instances that were created last did not stay.',
       'next: More are created in 8 s; the wait doubles each time, up to 60 s.',
-      'do: See what stopped, deleted or lost them: instances that stay for a minute end the wait.',
+      'do: See why they stopped by themselves or were lost: instances that stay for a minute end the wait.',
     ]);
     expect(tell({ service: serviceView({ minimum: 3, creating: 2 }) })).toEqual([
       'not well: lobby has 1 of 3 instances; 2 more are about to be created.',
@@ -91,11 +91,30 @@ describe('a configuration', () => {
     const counted = new Set(['a', 'b', 'c']);
     expect(tell({ service: serviceView({ maximum: 1, stopping: 2, counted }) })).toEqual([
       'not well: lobby has 3 instances, and maximumServiceCount allows 1.',
-      'next: The 2 youngest are stopped now.',
+      'next: 2 of them go now: first those without players, the youngest first. Static ones are stopped, others removed.',
     ]);
     expect(tell({ service: serviceView({ minimum: 5, maximum: 1 }) })).toEqual([
       'well: lobby is as it should be: 1 instance ONLINE, 5 asked for.',
       'note: maximumServiceCount 1 is below minimumServiceCount 5: no more than 1 are created.',
+    ]);
+  });
+
+  it('notes replacements that stay beside their originals, which are there again', () => {
+    const used = { players: 2 };
+    const instances = [
+      instanceFacts({ record: recordWith(used) }),
+      instanceFacts({ record: recordWith(used, { id: 'new1aa', replaces: 'k3x9p2' }) }),
+      instanceFacts({ record: recordWith(used, { id: 'new2aa', replaces: 'gone1a' }) }),
+    ];
+    expect(tell({ instances, instancesTotal: 3, wanted: 3, online: 3 })).toContain(
+      'note: 1 instance replaced one that is there again: both of a pair stay while both have players.',
+    );
+  });
+
+  it('tells of instances that outlived their configuration', () => {
+    expect(tell({ record: undefined, service: undefined, instancesTotal: 2 })).toEqual([
+      'not well: lobby was removed: 2 instances of it are left.',
+      'do: Delete what you do not want (`instance delete <id>`), or put a file for lobby back.',
     ]);
   });
 

@@ -1,0 +1,25 @@
+/** The wakes that more than one source of change asks for. */
+import { configurationKey } from '../../../src/store/keys.js';
+import type { Wake, WakeFacts, When } from './wake.js';
+
+/** What waits for a place is looked at again this long after something came free, however much came free. */
+const LOOK_AGAIN_MS = 50;
+
+/** The wakes when another number of a configuration's instances may count. What ended may then be collected, too. */
+export function* wakesOfCount(name: string, facts: WakeFacts, when: When): Generator<Wake> {
+  yield { controller: 'minimum-service', key: name, when };
+  if (facts.endedByConfiguration.get(name).size > 1)
+    yield { controller: 'instance-cleanup', key: configurationKey(name), when: when === 'first' ? 0 : when };
+}
+
+/** The wakes when a place may be free that was not free before, or when a template changed. */
+export function* wakesOfNewPlace(facts: WakeFacts): Generator<Wake> {
+  for (const key of facts.awaitingPlace.get(true))
+    yield { controller: 'placement', key, when: LOOK_AGAIN_MS };
+  yield* wakesOfNewRoom(facts);
+}
+
+/** The wakes when a configuration may have one more instance. Only drains wait for that and then make one. */
+export function* wakesOfNewRoom(facts: WakeFacts): Generator<Wake> {
+  for (const key of facts.draining.get(true)) yield { controller: 'drain', key, when: LOOK_AGAIN_MS };
+}

@@ -1,0 +1,56 @@
+/**
+ * Starts, stops, restarts and deletes instances, and says what follows from it. Routes and commands use it.
+ */
+import type { ServiceView } from '../explain/decisions.js';
+import { type InstanceRecord, isAtRest } from '../model/instance.js';
+import type { LifecycleTarget } from '../store/instance-changes.js';
+import type { InstanceWriter } from '../store/instance-writes.js';
+import type { MirrorReader } from '../store/mirror.js';
+
+export interface InstanceLifecycleNeeds {
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get'>;
+  readonly instanceWrites: Pick<InstanceWriter, 'setLifecycle' | 'remove' | 'isAway'>;
+  /** What minimum-service counts now; undefined: no such configuration. */
+  serviceOf(configurationName: string): ServiceView | undefined;
+}
+
+/** Resolves with a sentence for the client once the request is durable. Throws DRV_INSTANCE_UNKNOWN. */
+export async function changeLifecycle(
+  needs: InstanceLifecycleNeeds,
+  id: string,
+  target: LifecycleTarget,
+): Promise<string> {
+  const before = needs.instances.get(id)?.value;
+  await needs.instanceWrites.setLifecycle(id, target);
+  return `instance ${id}: ${target} requested${consequenceOf(needs, before, target)}`;
+}
+
+/** As `changeLifecycle`, for a deletion. */
+export async function deleteInstance(needs: InstanceLifecycleNeeds, id: string): Promise<string> {
+  const before = needs.instances.get(id)?.value;
+  await needs.instanceWrites.remove(id);
+  return `instance ${id} is being removed${consequenceOf(needs, before, 'delete')}`;
+}
+
+function consequenceOf(
+  needs: InstanceLifecycleNeeds,
+  before: InstanceRecord | undefined,
+  target: LifecycleTarget | 'delete',
+): string {
+  if (before === undefined) return '';
+  if (target === 'start') {
+    const isLeftAlone =
+      before.desired.goal === 'run' && !isAtRest(before) && needs.instanceWrites.isAway(before);
+    return isLeftAlone
+      ? `; it is wanted already, and goes on when its node ${before.placement?.nodeId} is back`
+      : '';
+  }
+  return target === 'restart' ? '' : replacementOf(needs, before.configurationName);
+}
+
+/** Says that minimum-service makes another instance now; empty when enough are left. */
+function replacementOf({ serviceOf }: InstanceLifecycleNeeds, name: string): string {
+  const service = serviceOf(name);
+  if (service === undefined || (service.creating === 0 && service.nextCreationInMs === null)) return '';
+  return `; another one is made in its place, because minimumServiceCount of ${name} is ${service.minimum}: lower it to have fewer`;
+}

@@ -1,0 +1,89 @@
+/** The changes that clients ask of one instance, as pure functions of its record. `InstanceWriter` writes them. */
+import {
+  type InstanceRecord,
+  type InstanceState,
+  type InstanceStatus,
+  isAtRest,
+  withEnd,
+} from '../model/instance.js';
+
+export type LifecycleTarget = 'start' | 'stop' | 'restart';
+
+/** The body of `PUT state`; times in Unix milliseconds. */
+export interface StateReport {
+  readonly state: InstanceState;
+  readonly lastHeartbeat?: number | undefined;
+  readonly players?: number | undefined;
+  readonly maxPlayers?: number | undefined;
+  readonly tps?: number | undefined;
+}
+
+/** The record after a request of its lifecycle; undefined: it asks for nothing new. */
+export const LIFECYCLE: Readonly<
+  Record<LifecycleTarget, (record: InstanceRecord, isAway: boolean) => InstanceRecord | undefined>
+> = { start, stop, restart };
+
+export function withGoal(record: InstanceRecord, goal: InstanceRecord['desired']['goal']): InstanceRecord {
+  return { ...record, desired: { ...record.desired, goal } };
+}
+
+/** The record after an app or a tool has reported a state. STOPPED ends it, as its own wish. */
+export function reported(record: InstanceRecord, report: StateReport, now: number): InstanceRecord {
+  const { state } = report;
+  const isNew = state !== record.status.state;
+  const status: InstanceStatus = {
+    ...record.status,
+    state,
+    ...(isNew && { reason: 'reported', message: `reported ${state} by the instance or a tool` }),
+    lastHeartbeat: report.lastHeartbeat ?? now,
+    players: report.players ?? record.status.players,
+    maxPlayers: report.maxPlayers ?? record.status.maxPlayers,
+    tps: report.tps ?? record.status.tps,
+  };
+  const next = { ...record, status };
+  if (state !== 'STOPPED' || record.desired.goal !== 'run') return next;
+  return withEnd({ ...next, desired: { ...next.desired, goal: 'stop', stoppedBy: 'instance' } }, now);
+}
+
+/**
+ * A wanted instance whose node is away (`isAway`) is left alone. Its node goes on with it, and restarts it if need be:
+ * a raised token would restart a process that is well.
+ */
+function start(record: InstanceRecord, isAway: boolean): InstanceRecord | undefined {
+  if (isAtRest(record)) return freshStart(record);
+  const isUp = record.desired.goal === 'run' && (isAway || record.status.state !== 'OFFLINE');
+  return isUp ? undefined : again(record);
+}
+
+function restart(record: InstanceRecord): InstanceRecord {
+  return isAtRest(record) ? freshStart(record) : again(record);
+}
+
+function stop(record: InstanceRecord): InstanceRecord | undefined {
+  if (record.desired.goal === 'stop') return undefined;
+  const next = withGoal(record, 'stop');
+  // No node holds it, so no report will say that it is stopped.
+  return record.placement === null
+    ? { ...next, status: { ...next.status, state: 'STOPPED', reason: 'stopped', message: null } }
+    : next;
+}
+
+/**
+ * Ends the running process, if there is one, and starts anew on the same node. An instance that had been stopped is its
+ * client's from then on: the enforcer may have made another one meanwhile, and no controller ends what a client wants.
+ */
+function again(record: InstanceRecord): InstanceRecord {
+  const desired: InstanceRecord['desired'] = { goal: 'run', restartToken: record.desired.restartToken + 1 };
+  return {
+    ...record,
+    ...((isAtRest(record) || record.desired.goal === 'stop') && { madeBy: 'client' }),
+    desired,
+  };
+}
+
+/** A start of an instance at rest. It gave its RAM back, so it must be placed again (a static one on its own node). */
+function freshStart(record: InstanceRecord): InstanceRecord {
+  const { endedAt: _endedAt, ...before } = record.status;
+  const status: InstanceStatus = { ...before, state: 'CREATING', reason: null, message: null };
+  return { ...again(record), placement: null, status };
+}

@@ -1,0 +1,289 @@
+/**
+ * Creates instances for `InstanceWriter`: one for a client, the missing ones of a minimum, one in another's place. Each
+ * transaction checks that the configuration has not changed.
+ */
+import type { Clock, TimerHandle } from '../loop/clock.js';
+import type { ConfigurationRecord } from '../model/configuration.js';
+import { DroverError } from '../model/errors.js';
+import type { InstanceRecord, InstanceStatus, Maker } from '../model/instance.js';
+import { randomInstanceId } from '../model/names.js';
+import { unknownConfiguration } from '../model/unknown.js';
+import { withGoal } from './instance-changes.js';
+import { configurationKey, instanceKey } from './keys.js';
+import { setAsideOf } from './left-of-record.js';
+import type { LookupReader } from './lookup.js';
+import type { MirrorReader } from './mirror.js';
+import { untilShown } from './modify.js';
+import type { Operation, Store } from './store.js';
+
+/** How long `create` waits for the first placement pass, so that its answer shows node and port. */
+const PLACEMENT_WAIT_MS = 250;
+const CREATE_TRIES = 20;
+
+export interface InstanceCreationsOptions {
+  readonly store: Store;
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly instancesByConfiguration: LookupReader<string>;
+  readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly clock: Clock;
+  /** Makes an id, which may be taken. Default: a random one. */
+  readonly newInstanceId?: () => string;
+  /**
+   * Whether the file of a configuration is still what its record was made from. Where it is not, the record is about to
+   * change or to go, and only a client gets an instance of it. Absent: it is.
+   */
+  readonly isInForce?: (configuration: ConfigurationRecord) => Promise<boolean>;
+}
+
+/** Records to create, and the other operations of the same transaction. */
+interface Creation {
+  readonly records: readonly InstanceRecord[];
+  readonly beside: readonly Operation[];
+  /** No client asked for it. */
+  readonly isAutomatic?: boolean;
+}
+
+export interface MissingInstances {
+  readonly count: number;
+  /** Instances on lost nodes in whose place the first ones are made; at most `count`. */
+  readonly replaces: readonly string[];
+}
+
+export interface ReplaceOptions {
+  /** The same transaction removes the old instance. */
+  readonly removeFirst: boolean;
+  /** More operations of the same transaction; asked before each try. It may throw, which ends the replacement. */
+  readonly beside?: () => readonly Operation[];
+}
+
+export class InstanceCreations {
+  readonly #options: InstanceCreationsOptions;
+  readonly #awaitingPlacement = new Map<string, () => void>();
+  /** By configuration, how many instances are being created. */
+  readonly #creating = new Map<string, number>();
+
+  constructor(options: InstanceCreationsOptions) {
+    this.#options = options;
+    options.instances.onChange((id, after) => {
+      if (this.#awaitingPlacement.size > 0 && (after === undefined || isAnswered(after.value)))
+        this.#awaitingPlacement.get(id)?.();
+    });
+  }
+
+  /** Creates one instance and waits (250 ms at most) for its first placement pass. */
+  async create(configurationName: string): Promise<InstanceRecord> {
+    const made = await this.#create(configurationName, (configuration) => {
+      this.#refuseAboveMaximum(configuration);
+      return { records: this.#newRecords(configuration, ['client']), beside: [] };
+    });
+    const id = made?.[0];
+    const created = id === undefined ? undefined : await this.#afterPlacement(id);
+    if (created === undefined)
+      throw new DroverError(
+        'DRV_INSTANCE_UNKNOWN',
+        `the new instance of ${configurationName} was deleted at once`,
+      );
+    return created;
+  }
+
+  /**
+   * Creates the instances that the present configuration lacks, in one transaction; resolves with their ids. With a
+   * maximum, instances that are being created already count against `count`. Creates none when the configuration, its
+   * file or one of the originals changes meanwhile: the caller then counts again. Throws DRV_CONFIGURATION_UNKNOWN.
+   */
+  async createMissing(configurationName: string, { count, replaces }: MissingInstances): Promise<string[]> {
+    const counted = this.#options.configurations.get(configurationName)?.value.hash;
+    // An original that changes meanwhile may be back.
+    const originals = this.#checksOf(replaces);
+    const made = await this.#create(configurationName, (configuration) => {
+      const { maximumServiceCount } = configuration.configuration;
+      const underWay = maximumServiceCount === undefined ? 0 : this.#underWay(configurationName);
+      const isOutdated = configuration.hash !== counted || !isSame(originals, this.#checksOf(replaces));
+      if (isOutdated || underWay >= count) return undefined;
+      const makers = Array.from({ length: count - underWay }, (): Maker => 'enforcer');
+      const records = this.#newRecords(configuration, makers).map((record, index) => {
+        const original = replaces[index];
+        return original === undefined ? record : { ...record, replaces: original };
+      });
+      return { records, beside: originals, isAutomatic: true };
+    });
+    return made ?? [];
+  }
+
+  /**
+   * Makes another instance of the same, present configuration to replace one that is wanted. The new one stands
+   * beside it; with `removeFirst` the same transaction removes the old one. It has the maker of the old one, whose
+   * place it takes. Resolves with the new id. Undefined: nothing was written, because the instance is not wanted any
+   * more, the maximum allows none beside it, or the file of its configuration changes. Throws DRV_CONFIGURATION_UNKNOWN.
+   */
+  async replace(id: string, { removeFirst, beside }: ReplaceOptions): Promise<string | undefined> {
+    const name = this.#options.instances.get(id)?.value.configurationName;
+    if (name === undefined) return undefined;
+    const made = await this.#create(name, (configuration) => {
+      const old = this.#options.instances.get(id);
+      if (old?.value.desired.goal !== 'run') return undefined;
+      const { maximumServiceCount: maximum } = configuration.configuration;
+      if (!removeFirst && maximum !== undefined && this.#running(name) >= maximum) return undefined;
+      const records = this.#newRecords(configuration, [old.value.madeBy]).map((record) => ({
+        ...record,
+        replaces: id,
+      }));
+      const key = instanceKey(id);
+      const expectedRevision = old.revision;
+      const value = withGoal(old.value, 'remove');
+      return {
+        records,
+        isAutomatic: true,
+        beside: [
+          removeFirst
+            ? { do: 'update', key, value, expectedRevision }
+            : { do: 'check', key, expectedRevision },
+          ...(beside?.() ?? []),
+        ],
+      };
+    });
+    return made?.[0];
+  }
+
+  /**
+   * Creates the instances that `make` derives from the newest configuration; resolves with their ids. After a
+   * conflict it tries again, a bounded number of times. Resolves with undefined when `make` returns undefined, or
+   * nothing is to be made of the configuration by itself.
+   */
+  async #create(
+    configurationName: string,
+    make: (configuration: ConfigurationRecord) => Creation | undefined,
+  ): Promise<string[] | undefined> {
+    const { store, instances, configurations, isInForce } = this.#options;
+    for (let tries = 1; ; tries++) {
+      const configuration = configurations.get(configurationName);
+      if (configuration === undefined) throw unknownConfiguration(configurationName);
+      const creation = make(configuration.value);
+      if (creation === undefined) return undefined;
+      const operations: Operation[] = creation.records.map((record) => ({
+        do: 'create',
+        key: instanceKey(record.id),
+        value: record,
+      }));
+      const key = configurationKey(configurationName);
+      operations.push(...creation.beside, { do: 'check', key, expectedRevision: configuration.revision });
+      const count = creation.records.length;
+      this.#creating.set(configurationName, this.#underWay(configurationName) + count);
+      try {
+        if (creation.isAutomatic === true && (await isInForce?.(configuration.value)) === false)
+          return undefined;
+        await instances.until(await store.transact(operations));
+        return creation.records.map(({ id }) => id);
+      } catch (error) {
+        // An id was taken, or a record of the transaction changed meanwhile.
+        if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= CREATE_TRIES) throw error;
+      } finally {
+        this.#creating.set(configurationName, this.#underWay(configurationName) - count);
+      }
+      await Promise.all([untilShown(store, configurations), untilShown(store, instances)]);
+    }
+  }
+
+  #checksOf(ids: readonly string[]): Operation[] {
+    return ids.map((id) => {
+      const expectedRevision = this.#options.instances.get(id)?.revision ?? 0;
+      return { do: 'check', key: instanceKey(id), expectedRevision };
+    });
+  }
+
+  /** How many instances of a configuration are being created and are not in the mirror yet. */
+  #underWay(configurationName: string): number {
+    return this.#creating.get(configurationName) ?? 0;
+  }
+
+  #refuseAboveMaximum(record: ConfigurationRecord): void {
+    const { name, maximumServiceCount: maximum } = record.configuration;
+    if (maximum === undefined) return;
+    const running = this.#running(name);
+    if (running >= maximum)
+      throw new DroverError(
+        'DRV_REQUEST_INVALID',
+        `configuration ${name} has ${running} instances and allows ${maximum} (maximumServiceCount): stop one or raise the maximum`,
+      );
+  }
+
+  /**
+   * Counts wanted instances, with those that are being created: of two requests at once only one may take the last
+   * place.
+   */
+  #running(name: string): number {
+    const { instances, instancesByConfiguration } = this.#options;
+    let running = this.#underWay(name);
+    for (const id of instancesByConfiguration.get(name))
+      if (instances.get(id)?.value.desired.goal === 'run') running++;
+    for (const [, { goal }] of setAsideOf(instances.setAside, name)) if (goal === 'run') running++;
+    return running;
+  }
+
+  /** One record for each maker. */
+  #newRecords(
+    { configuration, hash }: ConfigurationRecord,
+    makers: readonly (Maker | undefined)[],
+  ): InstanceRecord[] {
+    const { clock, instances, newInstanceId = randomInstanceId } = this.#options;
+    const now = clock.now();
+    const ids = new Set<string>();
+    while (ids.size < makers.length) {
+      const id = newInstanceId();
+      if (instances.get(id) === undefined) ids.add(id);
+    }
+    return [...ids].map((id, index) => ({
+      id,
+      configurationName: configuration.name,
+      revision: hash,
+      runtime: configuration.runtime,
+      static: configuration.static,
+      ramMB: configuration.ramMB,
+      cpu: configuration.cpu,
+      createdAt: now,
+      ...(makers[index] !== undefined && { madeBy: makers[index] }),
+      desired: { goal: 'run', restartToken: 0 },
+      placement: null,
+      home: null,
+      status: { ...NEW_STATUS, lastHeartbeat: now },
+    }));
+  }
+
+  async #afterPlacement(id: string): Promise<InstanceRecord | undefined> {
+    const { instances, clock } = this.#options;
+    const current = instances.get(id)?.value;
+    if (current === undefined || isAnswered(current)) return current;
+    let timer: TimerHandle | undefined;
+    await new Promise<void>((resolve) => {
+      this.#awaitingPlacement.set(id, resolve);
+      timer = clock.setTimer(PLACEMENT_WAIT_MS, resolve);
+    });
+    timer?.cancel();
+    this.#awaitingPlacement.delete(id);
+    return instances.get(id)?.value;
+  }
+}
+
+/** True when both name the same revisions of the same keys. */
+function isSame(a: readonly Operation[], b: readonly Operation[]): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+const NEW_STATUS: Omit<InstanceStatus, 'lastHeartbeat'> = {
+  state: 'CREATING',
+  reason: null,
+  message: null,
+  pid: null,
+  restarts: 0,
+  exitCode: null,
+  exitSignal: null,
+  players: null,
+  maxPlayers: null,
+  tps: null,
+  gone: false,
+};
+
+/** True when a placement pass has looked at the instance: it has a node, or a message says why it has none. */
+function isAnswered(record: InstanceRecord): boolean {
+  return record.placement !== null || record.status.message !== null;
+}

@@ -1,0 +1,92 @@
+/** Configuration files that go or change before a look has seen it, over a real master and a real directory. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { DirectorySource } from '../../../src/configuration-files/source.js';
+import { ControlPlane } from '../../support/control-plane/control-plane.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { until } from '../../support/until.js';
+
+let directory: string;
+let clock: FakeClock;
+let source: DirectorySource;
+let plane: ControlPlane;
+let doubts: string[];
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'drover-vanishing-'));
+  clock = new FakeClock();
+  doubts = [];
+  source = new DirectorySource({ nodeId: 'master', directory, clock, logger: pino({ level: 'silent' }) });
+  source.onDoubt((file) => doubts.push(file));
+  plane = new ControlPlane({ clock, configurationSource: source });
+  await plane.start();
+  await plane.addNode('alpha');
+  write('race', 'run');
+  await look();
+  await until(async () => {
+    await clock.advance(50);
+    expect(running()).toHaveLength(1);
+  });
+});
+
+afterEach(async () => {
+  await plane.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const running = () => plane.nodes.get('alpha')?.runtime.alive ?? [];
+
+function write(name: string, command: string): void {
+  writeFileSync(join(directory, `${name}.json`), JSON.stringify({ runtime: 'process', command, ramMB: 10 }));
+}
+
+/** The files are read, and the records follow. */
+async function look(): Promise<void> {
+  await source.read({ isFinal: true });
+  const followed = plane.master.configurationFollower.follow();
+  await clock.advance(50);
+  await followed;
+}
+
+/** The one instance is deleted, and the enforcer has wanted to make another. */
+async function removeInstance(): Promise<void> {
+  for (const id of running()) await plane.master.writer.remove(id);
+  await until(async () => {
+    await clock.advance(50);
+    expect(doubts).toContain('race.json');
+  });
+}
+
+it('makes nothing of a configuration whose file is gone', async () => {
+  rmSync(join(directory, 'race.json'));
+  await removeInstance();
+  await clock.advance(1000);
+  expect(plane.records()).toEqual([]);
+  await look();
+  expect(plane.records()).toEqual([]);
+});
+
+it('makes what a changed file says, not what it said before', async () => {
+  write('race', 'run anew');
+  await removeInstance();
+  expect(plane.records()).toEqual([]);
+  await look();
+  await until(async () => {
+    await clock.advance(50);
+    expect(running()).toHaveLength(1);
+  });
+  expect(plane.nodes.get('alpha')?.runtime.starts.map(({ command }) => command)).toEqual(['run', 'run anew']);
+});
+
+it('goes on with the last reading when the directory is another one', async () => {
+  rmSync(directory, { recursive: true });
+  for (const id of running()) await plane.master.writer.remove(id);
+  await until(async () => {
+    await clock.advance(50);
+    expect(plane.nodes.get('alpha')?.runtime.starts).toHaveLength(2);
+  });
+  expect(doubts).toEqual([]);
+});

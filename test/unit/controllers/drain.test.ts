@@ -1,0 +1,85 @@
+/** What a drain does to the store, where its plan alone does not show it. */
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Drains } from '../../../controllers/master/drain/reconciler.js';
+import { Mover } from '../../../controllers/master/replacement/mover.js';
+import { Victims } from '../../../controllers/master/replacement/victims.js';
+import { Conflict } from '../../../src/loop/reconciler.js';
+import { InstanceWriter } from '../../../src/store/instance-writes.js';
+import { configurationKey, instanceKey, nodeKey } from '../../../src/store/keys.js';
+import { MasterState } from '../../../src/store/master-state.js';
+import { FlakyStore } from '../../support/control-plane/flaky-store.js';
+import {
+  configurationOf,
+  instanceRecord,
+  nodeRecord,
+  placedOn,
+} from '../../support/control-plane/records.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+const DRAINING = nodeRecord('alpha', { cordoned: true, drain: { since: 0, deadline: 1, doneAt: null } });
+
+let clock: FakeClock;
+let store: FlakyStore;
+let state: MasterState;
+let drains: Drains;
+
+beforeEach(async () => {
+  clock = new FakeClock();
+  store = new FlakyStore(clock);
+  const logger = pino({ level: 'silent' });
+  state = new MasterState(store, logger);
+  await state.start();
+  const writer = new InstanceWriter({ ...state, clock });
+  const placementOfNext = () => expect.fail('nothing is placed here');
+  const victims = new Victims({ ...state, placementOfNext });
+  const mover = new Mover({ instances: state.instances, writer, logger });
+  drains = new Drains({ ...state, victims, mover, clock, logger });
+  const configuration = configurationOf('lobby');
+  await put(nodeKey('alpha'), DRAINING);
+  await put(configurationKey('lobby'), { configuration, hash: 'f00', sourceFile: 'lobby.json' });
+  await put(instanceKey('old1aa'), instanceRecord('old1aa', { placement: placedOn('alpha') }));
+  await put(instanceKey('new1aa'), instanceRecord('new1aa', { replaces: 'old1aa' }));
+});
+
+afterEach(async () => {
+  store.latencyMs = 0;
+  await state.stop();
+  await store.close();
+});
+
+async function put(key: string, value: unknown): Promise<void> {
+  const revision = await store.transact([{ do: 'put', key, value }]);
+  await Promise.all(
+    [state.instances, state.nodes, state.configurations].map((mirror) => mirror.until(revision)),
+  );
+}
+
+const wanted = () =>
+  [...state.instances.entries()].filter(([, { value }]) => value.desired.goal === 'run').map(([id]) => id);
+
+const STEPS = [
+  { do: 'remove', id: 'old1aa', staying: 'new1aa', why: 'it is moved' },
+  { do: 'create', id: 'old1aa' },
+  { do: 'replace', id: 'old1aa' },
+] as const;
+
+it.each(STEPS)('does not $do once it is called off', async (step) => {
+  await put(nodeKey('alpha'), nodeRecord('alpha'));
+  await expect(drains.perform(step)).rejects.toThrow(Conflict);
+  expect(wanted()).toEqual(['old1aa', 'new1aa']);
+});
+
+it('removes nothing when it is called off while the disk is slow', async () => {
+  store.latencyMs = 50;
+  const called = store.transact([{ do: 'put', key: nodeKey('alpha'), value: nodeRecord('alpha') }]);
+  const removed = expect(drains.perform(STEPS[0])).rejects.toMatchObject({ code: 'DRV_STORE_CONFLICT' });
+  await clock.advance(500);
+  await Promise.all([called, removed]);
+  expect(wanted()).toEqual(['old1aa', 'new1aa']);
+});
+
+it('moves while it goes on', async () => {
+  await drains.perform(STEPS[0]);
+  expect(wanted()).toEqual(['new1aa']);
+});
