@@ -63,7 +63,7 @@ it('cluster status names a record that cannot be read; why says what it means, a
   expect(await world.run(`instance why ${id}`)).toContain(`${id} (hello) has a record that cannot be read`);
   expect(await world.run(`instance stop ${id}`)).toContain(`the record of instance ${id} cannot be read`);
   expect(await world.run('config why hello')).toContain('counts all the same');
-  expect(await world.run(`instance delete ${id}`)).toBe(`instance ${id} is deleted\n`);
+  expect(await world.run(`instance delete ${id}`)).toBe(`instance ${id} is being removed\n`);
   await world.untilOnline('hello', 1);
   expect(await world.run('cluster status')).not.toContain('cannot be read');
 });
