@@ -19,11 +19,11 @@ import type { Peer } from './channel/trust/members.js';
 import type { RecordFollower } from './configuration-files/record-follower.js';
 import type { ConfigurationSource } from './configuration-files/source.js';
 import type { ServiceView } from './explain/decisions.js';
-import { FactsExplainer } from './explain/explainer.js';
+import { FactsExplainer, type FileReports } from './explain/explainer.js';
 import type { Explainer } from './explain/explanation.js';
 import type { Clock } from './loop/clock.js';
 import type { Part } from './loop/lifecycle.js';
-import { type Configuration, type ConfigurationFileError, isBroughtBy } from './model/configuration.js';
+import { type Configuration, isBroughtBy } from './model/configuration.js';
 import { type InstanceUsage, sumOfUsage } from './model/instance-usage.js';
 import type { NodeRecord } from './model/node.js';
 import type { DrainProgress } from './model/node-drain.js';
@@ -220,11 +220,11 @@ export class Master implements Part {
     return this.#controllers.decisions.serviceOf(configurationName);
   }
 
-  /** Explains instances, configurations and nodes; `fileErrors` are the present faults of configuration files. */
-  explainer(fileErrors: () => readonly ConfigurationFileError[]): Explainer {
+  /** Explains instances, configurations and nodes. */
+  explainer(files: FileReports): Explainer {
     return new FactsExplainer({
       ...this.state,
-      fileErrors,
+      files,
       decisions: this.#controllers.decisions,
       usedOf: (nodeId) => this.usedOf(nodeId),
       drainOf: (nodeId) => this.drainOf(nodeId),
@@ -234,11 +234,12 @@ export class Master implements Part {
   }
 
   /** The figures of instances and services in `/metrics`. */
-  metricSources(): Pick<MetricSources, 'instances' | 'minimums' | 'usages'> {
+  metricSources(): Omit<MetricSources, 'configurationFileErrors'> {
     const { instances, configurations } = this.state;
     const { usage } = this.#hub;
     const { minimumService } = this.#controllers;
     return {
+      unreadableRecords: () => this.state.unreadableCounts(),
       *instances() {
         const counts = new Map<string, { configuration: string; state: string; count: number }>();
         for (const [, { value }] of instances.entries()) {

@@ -78,6 +78,8 @@ export interface WrapperOptions {
    * again, as it does while something runs.
    */
   readonly endRefused?: (reason: string) => void;
+  /** Absent: a master whose store is older than what this node has seen is not taken. */
+  readonly older?: OlderMaster;
   /** Further calls that it answers to the master. */
   readonly services?: ReadonlyMap<string, Service>;
   /** The node's own store, not the master's. */
@@ -86,6 +88,11 @@ export interface WrapperOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
+}
+
+/** Whether the next master may have an older store than this node has seen. The first snapshot ends it. */
+export interface OlderMaster {
+  isAccepted: boolean;
 }
 
 /** How long a node that is being stopped waits until its last reports are recorded. */
@@ -197,6 +204,11 @@ export class Wrapper implements Part {
     await this.#disk.stop();
   }
 
+  /** Ids of the instances that live here: what `stopInstances` would end. */
+  aliveInstances(): readonly string[] {
+    return [...this.#handles.values()].filter(isAlive).map(({ id }) => id);
+  }
+
   /**
    * Ctrl-C: ends every instance and leaves what is desired as it is. Resolves when nothing lives any more, or when
    * `signal` aborts. `onProgress` receives the ids that still live, whenever their number changes.
@@ -207,7 +219,7 @@ export class Wrapper implements Part {
     let told = -1;
     await new Promise<void>((resolve) => {
       const look = (): void => {
-        const alive = [...this.#handles.values()].filter(isAlive).map(({ id }) => id);
+        const alive = this.aliveInstances();
         if (alive.length !== told) onProgress(alive);
         told = alive.length;
         if (alive.length === 0 || signal.aborted) resolve();
@@ -303,7 +315,7 @@ export class Wrapper implements Part {
   }
 
   #buildLink(): Link {
-    const { installation } = this.#options;
+    const { installation, older } = this.#options;
     return new Link({
       ...this.#options,
       offers: () => [...this.#offers.list()],
@@ -312,6 +324,7 @@ export class Wrapper implements Part {
         applySnapshot: (snapshot) => {
           const isFirst = !this.#desired.isConfirmed;
           this.#desired.applySnapshot(snapshot);
+          if (older !== undefined) older.isAccepted = false;
           // Looked at again: what waited for the snapshot, and what it does not name because it is no longer wanted
           // here.
           if (isFirst) this.#controllers.wakeAll();
@@ -323,6 +336,7 @@ export class Wrapper implements Part {
         applyDelta: (delta) => this.#desired.applyDelta(delta),
         commit: () => this.#desired.commit(),
         held: () => this.#desired.held(),
+        seen: () => (older?.isAccepted === true ? undefined : this.#desired.seen),
       },
       reports: this.#outbox,
       services: new Map([

@@ -146,7 +146,7 @@ function registerAll(
       keys: () => [
         ...ids(instances).map(instanceKey),
         ...[...endedByConfiguration.keys()].map(configurationKey),
-        ...ids(revisions).map(revisionKey),
+        ...[...ids(revisions), ...revisions.setAside.keys()].map(revisionKey),
       ],
     }),
   };

@@ -14,7 +14,7 @@ import type { NodeOperationNeeds } from '../operations/node-operations.js';
 import { auditWrites } from './access/audit.js';
 import { Gate, type GateNeeds, requireScope } from './access/auth.js';
 import { bindAddressOf } from './http/bind-address.js';
-import { limitConnections } from './http/connection-limit.js';
+import { ConnectionLimit } from './http/connection-limit.js';
 import { answerSocketError, replyWithError } from './http/error-reply.js';
 import { acceptJsonBodies } from './http/json-body.js';
 import { sendError } from './http/json-reply.js';
@@ -66,6 +66,8 @@ export interface ApiLimits {
   readonly uploadIdleMs: number;
   /** How long a connection may stand still because its client does not read; then it is closed. Default 180 s. */
   readonly silenceMs: number;
+  /** The most connections. Default: half of the files that the process may open, 16,384 at most. */
+  readonly connections: number;
   readonly sockets: Partial<SocketLimits>;
 }
 
@@ -180,7 +182,7 @@ export class ApiServer implements Part {
    */
   async start(): Promise<void> {
     const { configuration } = this.#options.dependencies;
-    const host = bindAddressOf(configuration);
+    const host = await bindAddressOf(configuration);
     try {
       await this.#server.listen({ host, port: configuration.apiPort });
     } catch (error) {
@@ -244,8 +246,10 @@ export class ApiServer implements Part {
         if (this.#gate.admit(request, reply, undefined)) this.#fail(error, request, reply);
       },
     });
-    limitConnections(server.server, dependencies);
-    this.#addHooks(server);
+    const { clock, logger } = dependencies;
+    const connections = new ConnectionLimit({ limit: limits?.connections, clock, logger });
+    connections.follow(server.server);
+    this.#addHooks(server, connections);
     server.setErrorHandler((error, request, reply) => this.#fail(error, request, reply));
     server.setNotFoundHandler((_request, reply) => sendError(reply, 404, 'there is no such endpoint'));
     acceptJsonBodies(server);
@@ -255,7 +259,7 @@ export class ApiServer implements Part {
     return server;
   }
 
-  #addHooks(server: FastifyInstance): void {
+  #addHooks(server: FastifyInstance, connections: ConnectionLimit): void {
     const { dependencies, limits } = this.#options;
     const { requestMs = 60_000, uploadIdleMs = 30_000 } = limits ?? {};
     server.decorateRequest('actor', null);
@@ -276,6 +280,7 @@ export class ApiServer implements Part {
     });
     server.addHook('onRequest', guardBodies(requestMs));
     server.addHook('onRequest', this.#gate.onRequest);
+    server.addHook('onRequest', connections.onRequest);
   }
 
   #register(api: FastifyInstance): void {

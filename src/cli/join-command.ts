@@ -67,7 +67,7 @@ export async function joinCluster(root: string, text: string, options: JoinOptio
       '',
     ].join('\n');
   } finally {
-    await lock.release();
+    lock.release();
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander';
 import type { JoinOptions } from './join-command.js';
+import type { StartOptions } from './start-command.js';
 import type { TokenOptions } from './token-command.js';
 
 export function buildProgram(version: string): Command {
@@ -24,9 +25,14 @@ export function buildProgram(version: string): Command {
       "the node's directory: config.json, configurations/, templates/, data/",
       '.',
     )
-    .action(async ({ root }: { root: string }) => {
+    .option(
+      '--accept-older',
+      'take a master whose store is older than what this node has seen, such as a restored backup',
+      false,
+    )
+    .action(async (options: Omit<StartOptions, 'version'>) => {
       const { start } = await import('./start-command.js');
-      await start(root, version);
+      await start({ ...options, version });
     });
 
   program

@@ -79,12 +79,22 @@ async function stopInstances(daemon: StartedNode): Promise<void> {
   process.stdout.write('All instances have stopped.\n');
 }
 
+/** What SIGINT does while the instances `alive` live, for the sentence `Ctrl-C again within 5 s ...`. */
+export function describeInterrupt(alive: readonly string[]): string {
+  if (alive.length === 0) return 'stops Drover; no instance runs here';
+  const them = alive.length === 1 ? 'it' : 'them';
+  return `stops ${countText(alive.length, 'instance')} (${shortList(alive)}), then Drover; the command "stop" leaves ${them} running`;
+}
+
 function showAlive(alive: readonly string[]): void {
   if (alive.length === 0) return;
-  const shown = alive.slice(0, SHOWN_AT_MOST).join(', ') + (alive.length > SHOWN_AT_MOST ? ' ...' : '');
   process.stdout.write(
-    `Stopping ${countText(alive.length, 'instance')}: ${shown} (Ctrl-C again leaves them running)\n`,
+    `Stopping ${countText(alive.length, 'instance')}: ${shortList(alive)} (Ctrl-C again leaves them running)\n`,
   );
+}
+
+function shortList(ids: readonly string[]): string {
+  return ids.slice(0, SHOWN_AT_MOST).join(', ') + (ids.length > SHOWN_AT_MOST ? ' ...' : '');
 }
 
 /** Does `how`, then stops the node and ends the process. */

@@ -5,13 +5,15 @@
 import { readFileSync } from 'node:fs';
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline';
 import { isatty, type ReadStream, type WriteStream } from 'node:tty';
+import { durationText } from '../model/words.js';
+import { InterruptGuard, SECOND_PRESS_MS } from './interrupt-guard.js';
 
 const PROMPT = 'drover> ';
 const HISTORY = 200;
 /** The most commands that wait. More lines at once were pasted by mistake. */
 const MAX_WAITING = 100;
 const STAYING =
-  'Drover goes on. "stop" ends Drover and leaves the instances running; Ctrl-C ends both; "help" shows all commands.\n';
+  'Drover goes on. "stop" ends Drover and leaves the instances running; Ctrl-C twice ends both; "help" shows all commands.\n';
 
 /** What the prompt asks of the commands. */
 export interface PromptCommands {
@@ -33,13 +35,21 @@ export interface PromptOptions {
   readonly output: WriteStream;
 }
 
+/** What the prompt runs, once the node is up. */
+export interface PromptNode {
+  readonly commands: PromptCommands;
+  /** What SIGINT does to this node, for the sentence `Ctrl-C again within 5 s ...`. */
+  readonly describeInterrupt: () => string;
+}
+
 export class TerminalPrompt {
   readonly isTTY = true;
   readonly #input: ReadStream;
   readonly #output: WriteStream;
   readonly #stopping = new AbortController();
   readonly #waiting: string[] = [];
-  #commands: PromptCommands | undefined;
+  readonly #interrupts = new InterruptGuard(() => performance.now());
+  #node: PromptNode | undefined;
   #history: string[] = [];
   #readline: Interface | undefined;
   #isRunning = false;
@@ -67,9 +77,9 @@ export class TerminalPrompt {
   }
 
   /** Shows the prompt. */
-  start(commands: PromptCommands): void {
+  start(node: PromptNode): void {
     if (this.#stopping.signal.aborted) return;
-    this.#commands = commands;
+    this.#node = node;
     this.#open();
   }
 
@@ -88,7 +98,7 @@ export class TerminalPrompt {
       history: this.#history,
       historySize: HISTORY,
       removeHistoryDuplicates: true,
-      completer: (line: string) => this.#commands?.complete(line) ?? [[], line],
+      completer: (line: string) => this.#node?.commands.complete(line) ?? [[], line],
     });
     this.#readline = readline;
     readline.on('history', (history) => {
@@ -96,7 +106,7 @@ export class TerminalPrompt {
     });
     readline.on('line', (line) => this.#take(line));
     // In raw mode Ctrl-C and Ctrl-Z send no signals, so the prompt sends them.
-    readline.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    readline.on('SIGINT', () => this.#interrupt(readline));
     readline.on('SIGTSTP', () => this.#suspend());
     readline.on('close', () => this.#closed(readline));
     readline.prompt();
@@ -119,7 +129,24 @@ export class TerminalPrompt {
     this.#open();
   }
 
+  #interrupt(readline: Interface): void {
+    switch (this.#interrupts.press({ isLineEmpty: readline.line === '' })) {
+      case 'clear':
+        readline.write(null, { ctrl: true, name: 'e' });
+        readline.write(null, { ctrl: true, name: 'u' });
+        return;
+      case 'ask':
+        this.write(
+          `Ctrl-C again within ${durationText(SECOND_PRESS_MS)} ${this.#node?.describeInterrupt()}.\n`,
+        );
+        return;
+      case 'end':
+        process.kill(process.pid, 'SIGINT');
+    }
+  }
+
   #take(line: string): void {
+    this.#interrupts.reset();
     const typed = line.trim();
     if (typed === 'exit' || typed === 'quit') this.write(STAYING);
     else if (typed !== '' && this.#waiting.length < MAX_WAITING) this.#waiting.push(typed);
@@ -132,7 +159,7 @@ export class TerminalPrompt {
   async #runAll(): Promise<void> {
     this.#isRunning = true;
     for (let line = this.#waiting.shift(); line !== undefined; line = this.#waiting.shift())
-      await this.#commands?.run(line, {
+      await this.#node?.commands.run(line, {
         actor: 'terminal',
         address: null,
         signal: this.#stopping.signal,

@@ -50,7 +50,7 @@ function commandOf({ label, expires, uses }: TokenOptions): string {
 }
 
 async function execute(configuration: NodeConfiguration, key: string, command: string): Promise<string> {
-  const url = apiUrl(configuration);
+  const url = await apiUrl(configuration);
   const response = await fetch(`${url}/commands/execute`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -72,8 +72,8 @@ async function execute(configuration: NodeConfiguration, key: string, command: s
   return answerSchema.parse(await response.json()).output;
 }
 
-function apiUrl(configuration: NodeConfiguration): string {
-  const bound = bindAddressOf(configuration);
+async function apiUrl(configuration: NodeConfiguration): Promise<string> {
+  const bound = await bindAddressOf(configuration);
   const host = bound === '0.0.0.0' || bound === '::' ? '127.0.0.1' : bound;
   return `http://${host.includes(':') ? `[${host}]` : host}:${configuration.apiPort}/api`;
 }

@@ -32,7 +32,7 @@ export function describeWelcome(
     ...runtimesNotOffered(daemon.offers()).map((line) => `           ${line}`),
     `  key      ${paths.adminKey}`,
     `  log      ${paths.droverLog}`,
-    `  stop     Ctrl-C stops the instances too; SIGTERM leaves them running for the next start`,
+    `  stop     Ctrl-C${hasPrompt ? ' twice' : ''} stops the instances too; SIGTERM leaves them running for the next start`,
     ...(hasPrompt ? ['  console  type help'] : []),
     '',
     'Try:',

@@ -28,7 +28,7 @@ import type { MasterTemplates } from '../templates/master-templates.js';
 import type { CommandOutput } from './output.js';
 import { type Cell, renderTable } from './table.js';
 
-type Records<T> = Pick<MirrorReader<T>, 'get' | 'entries'>;
+type Records<T> = Pick<MirrorReader<T>, 'get' | 'entries' | 'setAside'>;
 
 /** What the commands need of the master, the needs of their operations included. */
 export type CommandDependencies = ClusterStatusNeeds &

@@ -1,4 +1,7 @@
-/** Describes what is amiss beside the configurations in force: broken files, and instances that outlived their file. */
+/**
+ * Describes what is amiss beside the configurations in force: files that are broken or warned of, and instances that
+ * outlived their file.
+ */
 import type { ConfigurationFileError } from '../model/configuration.js';
 import { countText } from '../model/words.js';
 import type { RemovedConfiguration } from '../operations/configuration-list.js';
@@ -16,6 +19,12 @@ export function describeFileErrors(errors: readonly ConfigurationFileError[]): s
     'broken files (what was in force before stays in force):',
     ...errors.map((error) => `  ${describeFileError(error)}`),
   ];
+}
+
+/** Lines to add below other output; none without warnings. */
+export function describeWarnings(texts: readonly string[]): string[] {
+  if (texts.length === 0) return [];
+  return ['warnings (in force, but without the effect that was meant):', ...texts.map((text) => `  ${text}`)];
 }
 
 /** Lines to add below other output; none when every instance has its configuration. */

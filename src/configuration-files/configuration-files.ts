@@ -6,7 +6,12 @@ import PQueue from 'p-queue';
 import { removeUnfinishedWrites } from '../files/replace-file.js';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
-import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
+import type {
+  ConfigurationFileError,
+  ConfigurationFileWarning,
+  ConfigurationRecord,
+  ConfigurationWarning,
+} from '../model/configuration.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -96,16 +101,21 @@ export class ConfigurationFiles implements Part {
     return this.#options.follower.faults();
   }
 
+  /** What files say without effect. */
+  warnings(): readonly ConfigurationFileWarning[] {
+    return this.#source.warnings;
+  }
+
   /**
    * Writes the file, then the store; resolves when both are durable. The file keeps fields that the schema does not
-   * know. Throws DRV_CONFIGURATION_INVALID or DRV_CONFIGURATION_NOT_WRITABLE; then nothing changed. Throws also
+   * know, and resolves with what has no effect. Throws DRV_CONFIGURATION_INVALID or DRV_CONFIGURATION_NOT_WRITABLE; then nothing changed. Throws also
    * what the store throws; then the file stands, and is applied as soon as the store can be written.
    */
-  async put(name: string, input: unknown): Promise<{ unknownFields: readonly string[] }> {
-    const { unknownFields } = validateConfiguration(name, input);
+  async put(name: string, input: unknown): Promise<{ warnings: readonly ConfigurationWarning[] }> {
+    const { warnings } = validateConfiguration(name, input);
     const text = configurationFileText(name, input);
     await this.#change(() => this.#writer.write(name, text));
-    return { unknownFields };
+    return { warnings };
   }
 
   /** Removes every file that says this name, then the store's entry. Throws DRV_CONFIGURATION_UNKNOWN. */

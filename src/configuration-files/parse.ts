@@ -5,14 +5,15 @@
 import {
   type Configuration,
   type ConfigurationFileError,
+  type ConfigurationWarning,
   hashConfiguration,
   newConfigurationSchema,
-  unknownConfigurationFields,
 } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
 import { JsonTextError, MAX_JSON_DEPTH, readJsonText } from './json-position.js';
 import { fieldName, type Problem, problemsOf, problemsText } from './problems.js';
+import { warningsOf } from './warnings.js';
 
 /** A larger file is refused without being read. */
 export const MAX_FILE_BYTES = 1024 * 1024;
@@ -24,11 +25,14 @@ const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor',
 export interface ParsedConfiguration {
   readonly configuration: Configuration;
   readonly hash: string;
-  /** Top-level fields that the schema does not know. They are accepted, and a warning names them. */
-  readonly unknownFields: readonly string[];
+  /** What it says without effect, in the order of the text. */
+  readonly warnings: readonly ConfigurationWarning[];
 }
 
-type Checked = { readonly parsed: ParsedConfiguration } | { readonly problems: readonly Problem[] };
+/** A valid configuration and what is odd about it, or why it is not valid. */
+type Checked =
+  | { readonly configuration: Configuration; readonly oddities: readonly Problem[] }
+  | { readonly problems: readonly Problem[] };
 
 /** Judges the text of the file `file`. A missing `name` is taken from the file's name. */
 export function parseConfigurationFile(
@@ -38,10 +42,16 @@ export function parseConfigurationFile(
   try {
     const { value, positionOf } = readJsonText(text);
     const checked = checkConfiguration(value, file.replace(/\.json$/, ''));
-    if ('parsed' in checked) return checked;
-    const placed = checked.problems
+    const found = 'problems' in checked ? checked.problems : checked.oddities;
+    const placed = found
       .map((problem) => ({ problem, position: positionOf(problem.path, problem.at) }))
       .sort((a, b) => a.position.line - b.position.line || a.position.column - b.position.column);
+    if (!('problems' in checked)) {
+      const warnings = placed.map(({ problem, position: { line, column } }) =>
+        toWarning(problem, { line, column }),
+      );
+      return { parsed: parsedOf(checked.configuration, warnings) };
+    }
     const field = fieldName(placed[0]?.problem.path ?? []);
     const message = problemsText(placed.map(({ problem }) => problem));
     const { line, column } = placed[0]?.position ?? { line: 1, column: 1 };
@@ -75,8 +85,27 @@ function nameIn(value: unknown): string | undefined {
  */
 export function validateConfiguration(name: string, input: unknown): ParsedConfiguration {
   const checked = checkConfiguration(underName(name, input), name);
-  if ('parsed' in checked) return checked.parsed;
-  throw new DroverError('DRV_CONFIGURATION_INVALID', problemsText(checked.problems));
+  if ('problems' in checked)
+    throw new DroverError('DRV_CONFIGURATION_INVALID', problemsText(checked.problems));
+  const nowhere = { line: null, column: null };
+  return parsedOf(
+    checked.configuration,
+    checked.oddities.map((oddity) => toWarning(oddity, nowhere)),
+  );
+}
+
+function toWarning(
+  { path, message }: Problem,
+  place: Pick<ConfigurationWarning, 'line' | 'column'>,
+): ConfigurationWarning {
+  return { ...place, field: fieldName(path), message };
+}
+
+function parsedOf(
+  configuration: Configuration,
+  warnings: readonly ConfigurationWarning[],
+): ParsedConfiguration {
+  return { configuration, hash: hashConfiguration(configuration), warnings };
 }
 
 function underName(name: string, input: unknown): unknown {
@@ -93,9 +122,7 @@ function checkConfiguration(input: unknown, defaultName: string): Checked {
   const named = Object.hasOwn(input, 'name') ? input : { ...input, name: defaultName };
   const result = newConfigurationSchema.safeParse(named);
   if (!result.success) return { problems: problemsOf(newConfigurationSchema, result.error.issues, named) };
-  const configuration = result.data;
-  const unknownFields = unknownConfigurationFields(input);
-  return { parsed: { configuration, hash: hashConfiguration(configuration), unknownFields } };
+  return { configuration: result.data, oddities: warningsOf(input, result.data) };
 }
 
 /** Finds faults that the schema cannot see: it would strip such keys, or store such a text changed. */

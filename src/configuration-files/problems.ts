@@ -69,6 +69,32 @@ function problemsOfIssue(issue: Issue, rules: Rule, input: unknown): Problem[] {
   }
 }
 
+/** The fields of `input` that `schema` does not know and left out of `output`, at every level. */
+export function unknownFieldsOf(schema: z.ZodType, input: object, output: object): Problem[] {
+  const paths = [...unknownPaths(input, output, [])];
+  if (paths.length === 0) return [];
+  const rules = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return paths.map((path) => {
+    const names = Object.keys(ruleAt(rules, path.slice(0, -1))?.properties ?? {});
+    const nearest = nearestName(String(path.at(-1)), names);
+    const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`;
+    return { path, message: `unknown field, has no effect${hint}`, at: 'key' };
+  });
+}
+
+function* unknownPaths(
+  input: unknown,
+  output: unknown,
+  path: readonly PropertyKey[],
+): Generator<readonly PropertyKey[]> {
+  if (typeof input !== 'object' || input === null || typeof output !== 'object' || output === null) return;
+  for (const [key, value] of Object.entries(input)) {
+    const childPath = [...path, Array.isArray(input) ? Number(key) : key];
+    if (Object.hasOwn(output, key)) yield* unknownPaths(value, Reflect.get(output, key), childPath);
+    else yield childPath;
+  }
+}
+
 function unknownField(path: readonly PropertyKey[], key: string, parent: Rule | undefined): Problem {
   const names = Object.keys(parent?.properties ?? {});
   const nearest = nearestName(key, names);

@@ -4,11 +4,11 @@
  */
 import { basename } from 'node:path';
 import type { Clock } from '../loop/clock.js';
-import type { ConfigurationFileError } from '../model/configuration.js';
+import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DirectoryReader, DirectoryUnusable, type Reading } from './directory.js';
+import { FileWarningLog, fileWarnings } from './file-warnings.js';
 import { SettledFiles } from './settled-files.js';
-import { UnknownFields } from './unknown-fields.js';
 
 /** What the controller `configurations` observes. */
 export interface ConfigurationSource {
@@ -45,7 +45,7 @@ export class DirectorySource implements ConfigurationSource {
   readonly #options: DirectorySourceOptions;
   readonly #reader: DirectoryReader;
   readonly #settled = new SettledFiles();
-  readonly #unknownFields: UnknownFields;
+  readonly #warningLog: FileWarningLog;
   #links: readonly string[] = [];
   #onDoubt: ((file: string) => void) | undefined;
   #hasRead = false;
@@ -56,7 +56,7 @@ export class DirectorySource implements ConfigurationSource {
     this.directory = options.directory;
     this.#options = options;
     this.#reader = new DirectoryReader(options);
-    this.#unknownFields = new UnknownFields(options.logger);
+    this.#warningLog = new FileWarningLog(options.logger);
   }
 
   get files(): ReadonlyMap<string, Reading> | undefined {
@@ -69,6 +69,11 @@ export class DirectorySource implements ConfigurationSource {
 
   get fault(): ConfigurationFileError | undefined {
     return this.#fault;
+  }
+
+  /** What the files say without effect. */
+  get warnings(): readonly ConfigurationFileWarning[] {
+    return fileWarnings(this.#settled.files);
   }
 
   /** Names of files that are symbolic links. */
@@ -144,6 +149,6 @@ export class DirectorySource implements ConfigurationSource {
     const { suspects } = this;
     if (suspects.length > 0)
       this.#options.logger.debug({ suspects }, 'files look broken or gone; looking again');
-    this.#unknownFields.tell(this.#settled.files);
+    this.#warningLog.tell(this.#settled.files);
   }
 }

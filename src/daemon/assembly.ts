@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import type { ExtensionRegistry } from '../extensions/registry.js';
 import type { RunningParts } from '../loop/lifecycle.js';
 import type { SystemClock } from '../loop/system-clock.js';
+import type { DroverError } from '../model/errors.js';
 import type { NodeConfiguration } from '../model/node.js';
 import type { RootPaths } from '../node/root.js';
 import { openStore } from '../store/lmdb/open.js';
 import type { Store } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
+import type { OlderMaster } from '../wrapper.js';
 
 /** What every part of a node gets. */
 export interface Shared {
@@ -31,15 +33,19 @@ export interface Assembly {
   readonly stop: () => void;
   /** Ends the node soon, with this line for a person and exit code 1. Instances go on. */
   readonly fail: (reason: string) => void;
+  /** Ends the process at once: another daemon has the store. */
+  readonly fenced: (error: DroverError) => void;
+  readonly older: OlderMaster;
 }
 
 /** Opens one of the node's two stores. It is closed when the node stops. */
 export async function openNodeStore(
-  { paths, shared, running }: Assembly,
+  { paths, shared, running, fenced }: Assembly,
   name: 'master' | 'node',
 ): Promise<Store> {
   const store = await openStore({
     directory: join(paths.store, name),
+    fence: { clock: shared.clock, onFenced: fenced },
     onWrite: (seconds) => shared.metrics.observeStoreWrite(seconds),
     logger: shared.logger,
   });

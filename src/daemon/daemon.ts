@@ -10,6 +10,7 @@ import type { Master } from '../master.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import type { NodeConfiguration, RuntimeOffer } from '../model/node.js';
 import type { RootPaths } from '../node/root.js';
+import { setAsideOf } from '../store/left-of-record.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Wrapper } from '../wrapper.js';
 
@@ -87,7 +88,8 @@ export class Daemon {
           (record) =>
             record.configurationName === name && (record.status.state === 'ONLINE' || hasFinished(record)),
         );
-        if (online.length < value.configuration.minimumServiceCount) return false;
+        const setAside = [...setAsideOf(instances.setAside, name)].length;
+        if (online.length + setAside < value.configuration.minimumServiceCount) return false;
       }
       return true;
     };
@@ -101,6 +103,11 @@ export class Daemon {
         resolve();
       });
     });
+  }
+
+  /** Ids of the instances that live on this node: what `stopInstances` would end. */
+  aliveInstances(): readonly string[] {
+    return this.#wrapper.aliveInstances();
   }
 
   /**

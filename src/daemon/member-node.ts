@@ -22,7 +22,7 @@ export interface MemberNodeParts {
   /** `host:port`. */
   readonly masterAddress: string;
   readonly logger: Logger;
-  readonly wrapper: Pick<Wrapper, 'status' | 'stopInstances'>;
+  readonly wrapper: Pick<Wrapper, 'status' | 'aliveInstances' | 'stopInstances'>;
   readonly running: Pick<RunningParts, 'stop'>;
   /** Ends the process as SIGTERM does. */
   readonly stop: () => void;
@@ -58,7 +58,7 @@ export class MemberNode {
       `  runtimes ${offeredRuntimes(offers)}`,
       ...runtimesNotOffered(offers).map((line) => `           ${line}`),
       `  log      ${paths.droverLog}`,
-      '  stop     Ctrl-C stops the instances too; SIGTERM leaves them running for the next start',
+      `  stop     Ctrl-C${hasPrompt ? ' twice' : ''} stops the instances too; SIGTERM leaves them running for the next start`,
       ...(hasPrompt ? ['  console  type help'] : []),
       '',
     ];
@@ -69,6 +69,11 @@ export class MemberNode {
     const endAt = performance.now() + timeoutMs;
     while (!this.#isStanding() && performance.now() < endAt)
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+
+  /** Ids of the instances that live on this node: what `stopInstances` would end. */
+  aliveInstances(): readonly string[] {
+    return this.#parts.wrapper.aliveInstances();
   }
 
   /**

@@ -69,7 +69,7 @@ export async function startClusterServer(
   const { address, port, apiPort, nodeTimeoutMs } = configuration;
   const server = new ClusterServer({
     ...cluster,
-    host: bindAddressOf(configuration),
+    host: await bindAddressOf(configuration),
     port,
     api: { address, port: apiPort },
     accept: (transport, peer) => master().accept(transport, peer),

@@ -39,6 +39,13 @@ export interface DaemonOptions {
   readonly stop: () => void;
   /** Ends the daemon soon, as SIGTERM does, but with this line at the terminal and exit code 1. */
   readonly fail: (reason: string) => void;
+  /**
+   * Ends the process at once, as `kill -9` does: another daemon has taken the stores of this root, and acts on its
+   * instances from then on.
+   */
+  readonly fenced: (error: DroverError) => void;
+  /** The first master that this node hears from may have an older store than it has seen, such as a restored one. */
+  readonly acceptOlder?: boolean;
   /** Learns which code belongs to extensions, so that the process can attribute an uncaught error to one. */
   readonly faults?: ExtensionFaults;
 }
@@ -55,13 +62,13 @@ export async function startDaemon(options: DaemonOptions): Promise<StartedNode> 
 }
 
 async function startParts(
-  { root, version, terminal, stop, fail, faults }: DaemonOptions,
+  { root, version, terminal, stop, fail, fenced, acceptOlder = false, faults }: DaemonOptions,
   running: RunningParts,
 ): Promise<StartedNode> {
   const paths = await prepareRoot(root);
-  const configuration = await loadMainConfiguration(paths.configFile);
-  const lock = await acquireRootLock(paths);
-  running.onStop(() => lock.release());
+  const locking = acquireRootLock(paths);
+  running.onStop(() => locking.then((lock) => lock.release(), ignore));
+  const [configuration] = await Promise.all([loadMainConfiguration(paths.configFile), locking]);
   for (const directory of [paths.root, paths.data, paths.cluster]) await removeUnfinishedWrites(directory);
   const level = configuration.debug ? 'debug' : configuration.logLevel;
   const log = await createLogger({ file: paths.droverLog, terminal, level });
@@ -89,6 +96,12 @@ async function startParts(
       log.closeTerminal();
       logger.error(`Drover ends: ${reason}`);
       fail(reason);
+    },
+    older: { isAccepted: acceptOlder },
+    fenced: (error) => {
+      log.closeTerminal();
+      logger.error({ code: error.code }, `Drover ends: ${error.message}`);
+      fenced(error);
     },
   };
   try {
@@ -135,3 +148,5 @@ async function startAll(assembly: Assembly): Promise<StartedNode> {
   setReady();
   return new Daemon({ paths, configuration, logger, master, wrapper, api, files, commands, running });
 }
+
+function ignore(): void {}

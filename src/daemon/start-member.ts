@@ -44,7 +44,7 @@ export async function startMemberNode(assembly: Assembly): Promise<MemberNode> {
   });
 }
 
-function buildMembership({ paths, configuration, shared }: Assembly): Membership {
+function buildMembership({ paths, configuration, shared, older }: Assembly): Membership {
   const { nodeId, clusterName, masterAddress, masterPort, nodeTimeoutMs } = configuration;
   const files = new SecretDirectory(paths.cluster);
   return new Membership({
@@ -58,6 +58,8 @@ function buildMembership({ paths, configuration, shared }: Assembly): Membership
     memberFile: files.file('member.json'),
     joiningFile: files.file('joining.json'),
     onJoined: async () => {
+      // What another cluster's store was at says nothing about this one.
+      older.isAccepted = true;
       try {
         await dropJoinToken(paths.configFile);
       } catch (error) {

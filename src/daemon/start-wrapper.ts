@@ -2,14 +2,13 @@
  * Starts the wrapper's half of a node as a process: its runtimes, directories and caches, and its connection to the
  * master.
  */
-import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Service } from '../channel/protocol/calls.js';
 import { createInProcessPair, type Transport } from '../channel/protocol/transport.js';
 import type { Clock } from '../loop/clock.js';
 import type { Master } from '../master.js';
-import type { NodeCapacity, NodeConfiguration } from '../model/node.js';
+import { capacityOf, thisMachine } from '../node/capacity.js';
 import { Housekeeping } from '../node/housekeeping.js';
 import { NodeUsers } from '../runtime/command/node-users.js';
 import { DockerRuntime } from '../runtime/docker/docker-runtime.js';
@@ -27,8 +26,6 @@ import { Wrapper } from '../wrapper.js';
 import { type Assembly, openNodeStore } from './assembly.js';
 
 const MB = 1024 * 1024;
-/** Share of the machine's RAM that instances may be given when `maxRamMB` is not set. */
-const DEFAULT_RAM_SHARE = 0.9;
 /** How long a start waits for the master's first snapshot. Only a master that is away, or a full disk, delays it. */
 const FED_WAIT_MS = 2000;
 /** The path in the built program, where this file is part of a chunk (rolldown.config.ts). */
@@ -58,7 +55,7 @@ export function connectionTo(master: Master): MasterConnection {
 }
 
 export async function startWrapper(assembly: Assembly, connection: MasterConnection): Promise<Wrapper> {
-  const { paths, configuration, version, shared, extensions, running } = assembly;
+  const { paths, configuration, version, shared, extensions, running, older } = assembly;
   const { nodeId, clusterName, address } = configuration;
   const { logger, clock } = shared;
   const store = await openNodeStore(assembly, 'node');
@@ -75,7 +72,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
     clusterName,
     address,
     version,
-    capacity: capacityOf(configuration),
+    capacity: capacityOf(configuration, thisMachine()),
     runtimes: [...keptRuntimes(assembly, limits), dockerRuntime(assembly), ...extensions.runtimes()],
     limits,
     processUsage: new ProcessUsage(new ProcessTable(), paths.rootId),
@@ -92,6 +89,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
       addedVariables: (instance) => extensions.variables(instance),
     }),
     ...connection,
+    older,
     store,
   });
   await running.start(wrapper);
@@ -106,6 +104,7 @@ function keptRuntimes({ paths, configuration, shared }: Assembly, groups: RunGro
     ...shared,
     rootId: paths.rootId,
     socketDirectory: paths.sockets,
+    lockKey: paths.lockKey,
     sessionsDirectory: join(paths.data, 'sessions'),
     logsDirectory: paths.instanceLogs,
     segmentBytes: configuration.instanceLogs.segmentMB * MB,
@@ -142,11 +141,4 @@ export async function untilFed(wrapper: Wrapper, clock: Clock): Promise<void> {
       resolve();
     });
   });
-}
-
-function capacityOf({ maxRamMB, maxCpu }: NodeConfiguration): NodeCapacity {
-  return {
-    maxRamMB: maxRamMB ?? Math.max(1, Math.floor((totalmem() / MB) * DEFAULT_RAM_SHARE)),
-    maxCpu: maxCpu ?? availableParallelism() * 100,
-  };
 }

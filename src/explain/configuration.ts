@@ -3,12 +3,15 @@
  */
 import type { ConfigurationFileError } from '../model/configuration.js';
 import { hasFinished } from '../model/instance.js';
-import { countText, durationText } from '../model/words.js';
+import { countText, cutText, durationText } from '../model/words.js';
 import type { ServiceView } from './decisions.js';
 import { type ConfigurationExplanation, type ExplainedFile, MOST_LISTED } from './explanation.js';
 import type { ConfigurationFacts, InstanceFacts, Story } from './facts.js';
-import { describeFault, isOfOneFile } from './files.js';
+import { describeFault, isOfOneFile, sentence } from './files.js';
 import { storyOfInstance } from './instance.js';
+import { warningTexts } from './warnings.js';
+
+const MOST_NAMED_CHARS = 200;
 
 type Row = ConfigurationExplanation['instances'][number] & Pick<Story, 'next' | 'advice'>;
 
@@ -129,10 +132,17 @@ function storyOfWell({ name, online, instancesTotal }: ConfigurationFacts, servi
 }
 
 function* notesOf(facts: ConfigurationFacts): Generator<string> {
+  if (facts.unreadable.length > 0)
+    yield `${countText(facts.unreadable.length, 'instance')} (${cutText(facts.unreadable.join(', '), MOST_NAMED_CHARS)}) cannot be managed, because the stored record cannot be read: what runs is left alone and counts all the same. \`cluster status\` says what is wrong.`;
   const { name, record, service, instances } = facts;
   // Without a record the first fault is the verdict.
   const told = record === undefined ? facts.fileErrors.find(isOfOneFile) : undefined;
   for (const error of facts.fileErrors) if (error !== told) yield describeFault(error, record);
+  for (const text of warningTexts(
+    facts.fileWarnings,
+    instances.map((instance) => instance.record),
+  ))
+    yield `Warning: ${sentence(text)}`;
   if (service !== undefined && service.maximum !== null && service.maximum < service.minimum)
     yield `maximumServiceCount ${service.maximum} is below minimumServiceCount ${service.minimum}: no more than ${service.maximum} are created.`;
   const resting = instances.filter(

@@ -3,13 +3,18 @@
  * instances.
  */
 import type { Clock } from '../loop/clock.js';
-import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
+import type {
+  ConfigurationFileError,
+  ConfigurationFileWarning,
+  ConfigurationRecord,
+} from '../model/configuration.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import type { InstanceDescription } from '../model/instance-description.js';
 import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
 import { publicMessage } from '../model/public-message.js';
 import { unknownConfiguration, unknownInstance, unknownNode } from '../model/unknown.js';
+import { setAsideOf } from '../store/left-of-record.js';
 import type { LookupReader } from '../store/lookup.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { explainConfiguration } from './configuration.js';
@@ -25,6 +30,7 @@ import type { InstanceFacts, NodeAnswer } from './facts.js';
 import { faultsOf, isOfOneFile } from './files.js';
 import { explainInstance } from './instance.js';
 import { explainNode } from './node.js';
+import { explainUnreadable } from './unreadable.js';
 
 /** How long a node may take to answer. */
 const ANSWER_WITHIN_MS = 2000;
@@ -40,12 +46,18 @@ export interface NodeQuestion {
   readonly signal: AbortSignal;
 }
 
+/** What is the matter with configuration files now. */
+export interface FileReports {
+  errors(): readonly ConfigurationFileError[];
+  warnings(): readonly ConfigurationFileWarning[];
+}
+
 export interface FactsExplainerOptions {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly nodes: MirrorReader<NodeRecord>;
   readonly instancesByConfiguration: LookupReader<string>;
-  readonly fileErrors: () => readonly ConfigurationFileError[];
+  readonly files: FileReports;
   readonly decisions: Decisions;
   /** What placement has given out on a node. */
   readonly usedOf: (nodeId: string) => { readonly ramMB: number; readonly cpu: number };
@@ -57,7 +69,7 @@ export interface FactsExplainerOptions {
 }
 
 /** The facts that all instances of one configuration share. */
-interface Shared extends Pick<InstanceFacts, 'configuration' | 'fileErrors' | 'service'> {
+interface Shared extends Pick<InstanceFacts, 'configuration' | 'fileErrors' | 'fileWarnings' | 'service'> {
   /** Filled as nodes come up. */
   readonly contacts: Map<string, ContactView | undefined>;
 }
@@ -70,6 +82,10 @@ export class FactsExplainer implements Explainer {
   }
 
   async instance(id: string): Promise<InstanceExplanation> {
+    const { instances, nodes } = this.#options;
+    const aside = instances.setAside.get(id);
+    if (aside !== undefined)
+      return explainUnreadable(id, aside, (nodeId) => nodes.get(nodeId)?.value.condition);
     for (let looks = 1; ; looks++) {
       const before = this.#visible(id);
       const answers = await this.#ask([before.value], LINES);
@@ -90,7 +106,7 @@ export class FactsExplainer implements Explainer {
     // Everything else is read after the answers, at one moment.
     this.#refuseUnknown(name);
     const shared = this.#shared(name);
-    const { configuration, fileErrors, service } = shared;
+    const { configuration, fileErrors, fileWarnings, service } = shared;
     const all = new Map(this.#instancesOf(name).map((record) => [record.id, record]));
     const wanted = [...all.values()].filter(
       (record) => record.desired.goal === 'run' && !hasFinished(record),
@@ -100,6 +116,7 @@ export class FactsExplainer implements Explainer {
         name,
         record: configuration,
         fileErrors,
+        fileWarnings,
         service,
         placement: configuration && this.#options.decisions.placementOfNext(configuration.configuration),
         instances: listed.flatMap(({ id }) => {
@@ -107,6 +124,7 @@ export class FactsExplainer implements Explainer {
           return record === undefined ? [] : [this.#factsOf(record, answers, shared)];
         }),
         instancesTotal: all.size,
+        unreadable: this.#unreadableOf(name),
         wanted: wanted.length,
         online: wanted.filter(({ status }) => status.state === 'ONLINE').length,
       },
@@ -154,6 +172,11 @@ export class FactsExplainer implements Explainer {
     });
   }
 
+  /** Ids of the instances whose records are set aside. */
+  #unreadableOf(name: string): string[] {
+    return [...setAsideOf(this.#options.instances.setAside, name)].map(([id]) => id);
+  }
+
   #nodeRecord(nodeId: string): NodeRecord {
     const record = this.#options.nodes.get(nodeId)?.value;
     if (record === undefined) throw unknownNode(nodeId);
@@ -168,11 +191,12 @@ export class FactsExplainer implements Explainer {
   }
 
   #shared(name: string): Shared {
-    const { configurations, fileErrors, decisions } = this.#options;
+    const { configurations, files, decisions } = this.#options;
     const configuration = configurations.get(name)?.value;
     return {
       configuration,
-      fileErrors: faultsOf(name, configuration, fileErrors()),
+      fileErrors: faultsOf(name, configuration, files.errors()),
+      fileWarnings: files.warnings().filter((warning) => warning.name === name),
       service: decisions.serviceOf(name),
       contacts: new Map(),
     };

@@ -1,5 +1,9 @@
 /** The facts behind an explanation. All durations were measured when the facts were gathered. */
-import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
+import type {
+  ConfigurationFileError,
+  ConfigurationFileWarning,
+  ConfigurationRecord,
+} from '../model/configuration.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { InstanceDescription } from '../model/instance-description.js';
 import type { NodeRecord } from '../model/node.js';
@@ -19,6 +23,8 @@ export interface InstanceFacts {
   readonly configuration: ConfigurationRecord | undefined;
   /** Faults of files that concern this configuration. */
   readonly fileErrors: readonly ConfigurationFileError[];
+  /** What the file of this configuration says without effect. */
+  readonly fileWarnings: readonly ConfigurationFileWarning[];
   readonly placement: PlacementView | undefined;
   readonly service: ServiceView | undefined;
   /** The node where it is placed. */
@@ -34,12 +40,16 @@ export interface ConfigurationFacts {
   /** Undefined when no configuration is in force under this name. */
   readonly record: ConfigurationRecord | undefined;
   readonly fileErrors: readonly ConfigurationFileError[];
+  /** What its file says without effect. */
+  readonly fileWarnings: readonly ConfigurationFileWarning[];
   readonly service: ServiceView | undefined;
   /** For one more instance; undefined when no configuration is in force. */
   readonly placement: PlacementView | undefined;
   /** Instances in trouble first. Not all of them when there are many. */
   readonly instances: readonly InstanceFacts[];
   readonly instancesTotal: number;
+  /** Ids of the instances whose records cannot be read. They are not among the others. */
+  readonly unreadable: readonly string[];
   /** Instances that should run, and those of them that are ONLINE. */
   readonly wanted: number;
   readonly online: number;

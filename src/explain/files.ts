@@ -23,11 +23,11 @@ export function describeFault(
   record: ConfigurationRecord | undefined,
 ): string {
   const { file, message } = error;
-  if (isOfAll(error)) return `Configuration files (${file}): ${stopped(message)}`;
+  if (isOfAll(error)) return `Configuration files (${file}): ${sentence(message)}`;
   const place = error.line === null ? '' : ` at line ${error.line}`;
   const kept =
     record?.sourceFile === file ? ' What it said before stays in force.' : ' Nothing in it is in force.';
-  return `${file} is broken${place}: ${stopped(message)}${kept}`;
+  return `${file} is broken${place}: ${sentence(message)}${kept}`;
 }
 
 /** True for the directory as a whole, or the store. */
@@ -40,6 +40,7 @@ function claimedName({ file, name }: ConfigurationFileError): string {
   return name ?? file.replace(/\.json$/, '');
 }
 
-function stopped(sentence: string): string {
-  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+/** `text` with a full stop, unless it ends like a sentence. */
+export function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

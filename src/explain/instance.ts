@@ -9,9 +9,10 @@ import { toPlainText } from '../telemetry/plain-text.js';
 import { storyOfAway } from './away.js';
 import { type InstanceExplanation, MOST_LISTED, type PastExit } from './explanation.js';
 import type { InstanceFacts, Story } from './facts.js';
-import { describeFault, isOfOneFile } from './files.js';
+import { describeFault, isOfOneFile, sentence } from './files.js';
 import { asked, finishedStory, storyOnNode } from './on-node.js';
 import { storyOfUnplaced } from './unplaced.js';
+import { warningTexts } from './warnings.js';
 
 /** A longer line of an instance's output is cut. */
 const LONGEST_LINE = 500;
@@ -85,7 +86,7 @@ function storyOfRecord({ record }: InstanceFacts): Story {
 }
 
 function* notesOf(facts: InstanceFacts): Generator<string> {
-  const { record, node, configuration, fileErrors, answer, move } = facts;
+  const { record, node, configuration, fileErrors, fileWarnings, answer, move } = facts;
   const { configurationName: name, status } = record;
   // What a node says of an instance that is up and well.
   if (status.state === 'ONLINE' && status.reason === null && status.message !== null)
@@ -102,6 +103,10 @@ function* notesOf(facts: InstanceFacts): Generator<string> {
   } else if (configuration.hash !== record.revision)
     yield `It was made from an older content of ${name}; later changes do not reach it (\`config diff ${name}\`). Delete it to have another made.`;
   for (const error of fileErrors) yield describeFault(error, configuration);
+  if (record.status.warning !== undefined) yield `Warning: ${sentence(record.status.warning)}`;
+  // What its configuration says by now is no matter of an instance that was made before.
+  if (configuration?.hash === record.revision)
+    for (const text of warningTexts(fileWarnings, [])) yield `Warning: ${sentence(text)}`;
 }
 
 function notAsked(why: string, nodeId: string | undefined, condition: NodeCondition | undefined): string {

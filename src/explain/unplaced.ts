@@ -52,7 +52,7 @@ const ADVICE: readonly (readonly [string, (placement: PlacementView, name: strin
     ({ ports }, name) =>
       `Free a port, or widen availablePorts of ${name} (${ports?.min}-${ports?.max}) and delete the instance.`,
   ],
-  ['cpu', (placement, name) => adviceForSize(placement, name, 'cpu', 'maxCpu')],
+  ['cpu', (placement, name) => adviceForSize(placement, name, 'cpu', 'maxCpu or cpuOvercommit')],
   ['ram', (placement, name) => adviceForSize(placement, name, 'ramMB', 'maxRamMB')],
   [
     'runtime',

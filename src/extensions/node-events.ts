@@ -31,8 +31,9 @@ export function followEvents(
         emit({ type: 'node-condition', nodeId, condition });
     }),
     configurations.onChange((name, after, before) => {
-      if (after === undefined) emit({ type: 'configuration', name, change: 'removed' });
-      else if (before === undefined) emit({ type: 'configuration', name, change: 'added' });
+      if (after === undefined) {
+        if (before !== undefined) emit({ type: 'configuration', name, change: 'removed' });
+      } else if (before === undefined) emit({ type: 'configuration', name, change: 'added' });
       else if (before.value.hash !== after.value.hash)
         emit({ type: 'configuration', name, change: 'changed' });
     }),

@@ -4,9 +4,8 @@
  */
 
 import { DroverError } from '../model/errors.js';
-import { nameSchema } from '../model/names.js';
+import { isBuiltInVariable, nameSchema } from '../model/names.js';
 import { LOCAL_STORAGE } from '../model/template.js';
-import { isBuiltInVariable } from '../runtime/command/variables.js';
 import type { Runtime } from '../runtime/runtime.js';
 import type { StorageProvider } from '../templates/storage/storage-provider.js';
 import type { ExtensionCommand, NodeEventListener, VariableContext } from './extension.js';

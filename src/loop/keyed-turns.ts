@@ -5,19 +5,18 @@
 export class KeyedTurns {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Runs `work` after everything asked for `key` before has ended, whether it succeeded or not. */
-  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const running = (this.#last.get(key) ?? Promise.resolve()).then(work);
-    const ended = running.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#last.set(key, ended);
-    try {
-      return await running;
-    } finally {
+  /**
+   * Runs `work` after everything asked for `key` before has ended, whether it succeeded or not; within this call, when
+   * nothing runs or waits. `work` must not ask for its own key.
+   */
+  run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const running = this.#last.get(key)?.then(work) ?? work();
+    const end = (): void => {
       if (this.#last.get(key) === ended) this.#last.delete(key);
-    }
+    };
+    const ended = running.then(end, end);
+    this.#last.set(key, ended);
+    return running;
   }
 
   /** Resolves when nothing runs or waits. */

@@ -145,12 +145,6 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-/** Names of top-level fields in `raw` that the schema does not know. They are accepted, with a warning. */
-export function unknownConfigurationFields(raw: unknown): string[] {
-  if (raw === null || typeof raw !== 'object') return [];
-  return Object.keys(raw).filter((key) => !Object.hasOwn(configurationSchema.shape, key));
-}
-
 /** Store value of `configurations/<name>`: the last good content of a file. */
 export const configurationRecordSchema = z.object({
   configuration: configurationSchema,
@@ -164,7 +158,10 @@ export const configurationRecordSchema = z.object({
 export type ConfigurationRecord = z.output<typeof configurationRecordSchema>;
 
 /** True when a file of this node brought the record. One that names no node came from the master's own. */
-export function isBroughtBy({ sourceNode }: ConfigurationRecord, masterNodeId: string): boolean {
+export function isBroughtBy(
+  { sourceNode }: Pick<ConfigurationRecord, 'sourceNode'>,
+  masterNodeId: string,
+): boolean {
   return (sourceNode ?? masterNodeId) === masterNodeId;
 }
 
@@ -181,3 +178,19 @@ export const configurationFileErrorSchema = z.object({
   message: z.string().describe('what is wrong and what would be right'),
 });
 export type ConfigurationFileError = Readonly<z.output<typeof configurationFileErrorSchema>>;
+
+/** What a valid configuration says without effect. */
+export const configurationWarningSchema = z.object({
+  line: z.int().nullable().describe('from 1; null: it did not come from a file'),
+  column: z.int().nullable(),
+  field: z.string().describe('path such as `availablePorts.mim`'),
+  message: z.string().describe('what has no effect, and what was probably meant'),
+});
+export type ConfigurationWarning = Readonly<z.output<typeof configurationWarningSchema>>;
+
+/** The same with its file, for `config list`, `why`, the API and the log. */
+export const configurationFileWarningSchema = configurationWarningSchema.extend({
+  file: z.string().describe('name of the file'),
+  name: z.string().describe('of its configuration'),
+});
+export type ConfigurationFileWarning = Readonly<z.output<typeof configurationFileWarningSchema>>;

@@ -5,18 +5,27 @@
 import { z } from 'zod';
 import { reasonSchema } from './instance.js';
 
+/** More than a node tells. */
+const MOST_LINES = 100;
+const MOST_EXITS = 20;
+const MOST_CHARS = 65_536;
+
+const text = z.string().max(MOST_CHARS);
+/** Of an instance: the node reads 64 KiB at most, and replaces what is no UTF-8. */
+const line = z.string().max(2 * MOST_CHARS);
+
 const describedExitSchema = z.object({
   run: z.int(),
   /** Unix milliseconds, by the node's clock. */
   at: z.number(),
   agoMs: z.number(),
   code: z.int().nullable(),
-  signal: z.string().nullable(),
+  signal: text.nullable(),
   /** As in the past exit. */
-  cause: z.string().optional(),
+  cause: text.optional(),
   wasAsked: z.boolean(),
   /** The last lines of the run, oldest first, escape sequences included. */
-  lastLines: z.array(z.string()),
+  lastLines: z.array(line).max(MOST_LINES),
   /** `known`: these lines are all, or the last ones. `gone`: rotated away. `unknown`: no daemon saw the run end. */
   output: z.enum(['known', 'gone', 'unknown']),
 });
@@ -39,16 +48,16 @@ export const instanceDescriptionSchema = z.object({
   isFinished: z.boolean().default(false),
   /** The process is up, but not ready yet, or was not ready in time. */
   readiness: z
-    .object({ reason: z.enum(['starting', 'not-ready']), message: z.string() })
+    .object({ reason: z.enum(['starting', 'not-ready']), message: text })
     .nullable()
     .default(null),
   /** The stop under way. `killInMs` null: SIGKILL was sent already. */
   stop: z
     .object({
       /** The latest rung: a signal, or `the stop command`. */
-      signal: z.string(),
+      signal: text,
       sentAgoMs: z.number(),
-      next: z.object({ signal: z.string(), inMs: z.number() }).optional(),
+      next: z.object({ signal: text, inMs: z.number() }).optional(),
       killInMs: z.number().nullable(),
     })
     .nullable(),
@@ -57,10 +66,10 @@ export const instanceDescriptionSchema = z.object({
   /** Time until the failures of a running process are forgotten; null: there are none. */
   forgivenInMs: z.number().nullable(),
   /** Why the last try made no process. */
-  problem: z.object({ reason: reasonSchema, message: z.string() }).nullable(),
+  problem: z.object({ reason: reasonSchema, message: text }).nullable(),
   /** Why the node cannot use the runtime; null: it can. */
-  runtimeProblem: z.string().nullable(),
+  runtimeProblem: text.nullable(),
   /** Newest first. */
-  exits: z.array(describedExitSchema),
+  exits: z.array(describedExitSchema).max(MOST_EXITS),
 });
 export type InstanceDescription = z.output<typeof instanceDescriptionSchema>;

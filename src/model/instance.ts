@@ -48,7 +48,7 @@ export type Reason = z.output<typeof reasonSchema>;
 const makerSchema = z.enum(['enforcer', 'client']);
 export type Maker = z.output<typeof makerSchema>;
 
-const desiredSchema = z.object({
+export const desiredSchema = z.object({
   goal: goalSchema,
   /** `instance`: the goal is `stop` because the program reported itself STOPPED. Absent: a client asked for the goal. */
   stoppedBy: z.literal('instance').optional(),
@@ -64,7 +64,7 @@ const placedTemplateSchema = z.object({
   priority: z.int(),
 });
 
-const placementSchema = z.object({
+export const placementSchema = z.object({
   nodeId: nameSchema,
   /** Port on the node, or null when the configuration asks for none. */
   port: z.int().min(1).max(65_535).nullable(),
@@ -74,10 +74,12 @@ const placementSchema = z.object({
   templates: z.array(placedTemplateSchema),
 });
 
-const statusSchema = z.object({
+export const instanceStatusSchema = z.object({
   state: instanceStateSchema,
   reason: reasonSchema.nullable(),
   message: z.string().nullable(),
+  /** What its last install found without effect, such as a missing file, for a person; absent: nothing. */
+  warning: z.string().optional(),
   /** Null: nothing runs. NO_HOST_PID: it runs in a container, which has no process of its own on the node. */
   pid: z.int().nullable(),
   restarts: z.int().min(0),
@@ -92,7 +94,7 @@ const statusSchema = z.object({
   gone: z.boolean(),
   /** Its node was lost and is back, and has not reported it yet. */
   awaitsReport: z.literal(true).optional(),
-  /** When it ended by itself (`hasEndedByItself`), Unix milliseconds by the master's clock. */
+  /** When it ended by itself (`hasEndedByItself`), Unix milliseconds by the master's clock. Gone when it runs again. */
   endedAt: z.number().optional(),
 });
 
@@ -118,7 +120,7 @@ export const instanceRecordSchema = z.object({
   placement: placementSchema.nullable(),
   /** The place of its last placement. A static instance never leaves that node; others go back there if they fit. */
   home: homeSchema.nullable(),
-  status: statusSchema,
+  status: instanceStatusSchema,
 });
 
 export type InstanceRecord = z.output<typeof instanceRecordSchema>;
@@ -131,9 +133,9 @@ export type PlacedTemplate = z.output<typeof placedTemplateSchema>;
  * reported so.
  */
 export function hasFinished({ desired, status }: Pick<InstanceRecord, 'desired' | 'status'>): boolean {
-  return (
-    desired.goal === 'run' && status.state === 'STOPPED' && status.reason === 'exited' && status.pid === null
-  );
+  if (desired.goal !== 'run' || status.pid !== null) return false;
+  // A client may have reported another state since.
+  return status.endedAt !== undefined || (status.state === 'STOPPED' && status.reason === 'exited');
 }
 
 /** Who wanted the instance. Where a record does not say, it counts as a client's: no controller ends it for another. */
@@ -149,7 +151,8 @@ export function isAtRest(record: InstanceRecord): boolean {
   if (hasFinished(record)) return true;
   const { desired, placement, status } = record;
   if (desired.goal !== 'stop') return false;
-  return placement === null || (status.reason === 'stopped' && status.pid === null);
+  if (placement === null) return true;
+  return status.pid === null && (status.reason === 'stopped' || status.endedAt !== undefined);
 }
 
 /**
@@ -190,6 +193,10 @@ export const instanceInfoSchema = z.object({
   runtime: z.string(),
   reason: z.string().nullable(),
   message: z.string().nullable(),
+  warning: z
+    .string()
+    .nullable()
+    .describe('what its last install found without effect, such as a file that is not there; null: nothing'),
   restarts: z.int(),
   createdAt: z.int().describe('Unix milliseconds'),
   exitCode: z.int().nullable(),
@@ -220,6 +227,7 @@ export function toInstanceInfo(record: InstanceRecord, lastHeartbeat: number): I
     runtime: record.runtime,
     reason: status.reason,
     message: status.message,
+    warning: status.warning ?? null,
     restarts: status.restarts,
     createdAt: record.createdAt,
     exitCode: status.exitCode,

@@ -24,6 +24,7 @@ export function describeListenError(cause: unknown, listener: Listener): unknown
       );
     case 'EACCES':
     case 'EADDRNOTAVAIL':
+    case 'EAI_AGAIN':
     case 'ENOTFOUND': {
       const fields = addressField === undefined ? portField : `${addressField} and ${portField}`;
       return new DroverError(

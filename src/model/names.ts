@@ -1,8 +1,9 @@
 /**
- * The patterns of names and ids that become part of a path, a key, a label or a command line. A name that matches can
- * be joined to a directory without escaping it.
+ * The patterns of names and ids that become part of a path, a key, a label or a command line, and of addresses. A name
+ * that matches can be joined to a directory without escaping it. And the names of `%NAME%` variables.
  */
 import { randomInt } from 'node:crypto';
+import { isIP } from 'node:net';
 import { z } from 'zod';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -39,6 +40,26 @@ export function parseUserIds(text: string): UserIds | undefined {
   return ids.uid <= LARGEST_USER_ID && ids.gid <= LARGEST_USER_ID ? ids : undefined;
 }
 
+/** Underscores are no part of host names, but names of containers have them. */
+const HOST_LABEL = /^[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$/;
+const MOST_HOST_CHARS = 253;
+
+/** An IP address or a host name. */
+export const addressSchema = z
+  .string()
+  .min(1)
+  .refine((text) => text === '' || isIP(text) !== 0 || isHostName(text), {
+    error: 'must be an IP address or a host name, without scheme, port or brackets',
+  });
+
+/** The form alone; says nothing about whether the name resolves. */
+function isHostName(text: string): boolean {
+  const labels = text.replace(/\.$/, '').split('.');
+  // A last label of digits is an IP address that is wrong: systems read 10.0.0 as 10.0.0.0.
+  const isNumeric = /^(?:\d+|0x[0-9a-f]*)$/i.test(labels.at(-1) ?? '');
+  return text.length <= MOST_HOST_CHARS && !isNumeric && labels.every((label) => HOST_LABEL.test(label));
+}
+
 /** True when `id` has the form of an instance id: 6 characters of `[a-z0-9]`. Check before any use in a path. */
 export function isInstanceId(id: string): boolean {
   return INSTANCE_ID.test(id);
@@ -53,4 +74,51 @@ export function randomInstanceId(): string {
   let id = '';
   for (let index = 0; index < ID_LENGTH; index++) id += ID_ALPHABET[randomInt(ID_ALPHABET.length)];
   return id;
+}
+
+const BUILT_IN_VARIABLES: ReadonlySet<string> = new Set([
+  'PORT',
+  'INSTANCE_ID',
+  'CONFIGURATION_NAME',
+  'NODE_ID',
+  'HOST_ADDRESS',
+  'NODE_ADDRESS',
+  'MASTER_ADDRESS',
+  'MASTER_IP',
+  'MASTER_PORT',
+  'MASTER_API_PORT',
+  'RAM_MB',
+  'CPU',
+]);
+
+/** True for the names of Drover's own variables, which properties and extensions cannot set. */
+export function isBuiltInVariable(name: string): boolean {
+  return BUILT_IN_VARIABLES.has(name);
+}
+
+/** `%NAME%`; the same names that the configuration schema allows for properties. */
+const PLACEHOLDER = /%([A-Za-z_][A-Za-z0-9_.-]{0,127})%/g;
+
+/** A placeholder in a text: `[start, end)` and its name. */
+export interface Placeholder {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The placeholders of `text` whose names `isKnown` accepts, in order. */
+export function* placeholdersIn(text: string, isKnown: (name: string) => boolean): Generator<Placeholder> {
+  // Made anew: a regular expression with `g` carries its place with it.
+  const pattern = new RegExp(PLACEHOLDER);
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const [whole, name = ''] = match;
+    if (isKnown(name)) yield { name, start: match.index, end: match.index + whole.length };
+    // The closing % of an unknown name may be the opening one of the next.
+    else pattern.lastIndex = match.index + whole.length - 1;
+  }
+}
+
+/** The names of all placeholders of `text`, in order, repeated ones too. */
+export function placeholderNames(text: string): string[] {
+  return [...placeholdersIn(text, () => true)].map(({ name }) => name);
 }

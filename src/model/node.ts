@@ -1,7 +1,7 @@
 /** Nodes: what a node says of itself when it joins, what the master keeps of it, and the settings in `config.json`. */
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { nameSchema, runAsSchema } from './names.js';
+import { addressSchema, nameSchema, runAsSchema } from './names.js';
 import { drainSchema } from './node-drain.js';
 
 /** A runtime, and whether the node can use it. */
@@ -41,27 +41,32 @@ export const nodeRecordSchema = z.object({
 export type NodeRecord = z.output<typeof nodeRecordSchema>;
 
 const portSchema = z.int().min(1).max(65_535);
+const DEFAULT_PORT = 6000;
 
-export const nodeConfigurationSchema = z.strictObject({
-  address: z
-    .string()
-    .min(1)
-    .default('127.0.0.1')
-    .describe('address advertised to the cluster and to clients'),
-  port: portSchema.default(6000).describe('cluster port'),
+const nodeFieldsSchema = z.strictObject({
+  address: addressSchema.default('127.0.0.1').describe('address advertised to the cluster and to clients'),
+  port: portSchema.default(DEFAULT_PORT).describe('cluster port'),
   apiPort: portSchema.default(7000).describe('REST port'),
   nodeId: nameSchema.prefault(() => defaultNodeId()).describe('unique node identifier'),
   clusterName: nameSchema.default('drover').describe('cluster name shared by all members'),
   isMasterNode: z.boolean().default(true).describe('runs the API and owns authoritative state'),
-  masterAddress: z.string().min(1).default('127.0.0.1'),
+  masterAddress: addressSchema.default('127.0.0.1'),
   masterPort: portSchema.default(6000),
   masterApiPort: portSchema.default(7000),
   debug: z.boolean().default(false).describe('verbose logging'),
   maxRamMB: z.int().min(1).optional().describe('RAM for instances in MB; default: 90 % of the machine'),
-  maxCpu: z.int().min(1).optional().describe('CPU units for instances, 100 = 1 core; default: all cores'),
-  bindAddress: z
-    .string()
+  maxCpu: z
+    .int()
     .min(1)
+    .optional()
+    .describe('CPU units for instances, 100 = 1 core; default: all cores, cpuOvercommit times'),
+  cpuOvercommit: z
+    .number()
+    .min(0.001)
+    .max(1000)
+    .default(4)
+    .describe('how many times placement gives out each core when maxCpu is not set'),
+  bindAddress: addressSchema
     .optional()
     .describe('default: loopback when address is loopback, else all interfaces'),
   nodeTimeoutMs: z.int().min(4000).max(3_600_000).default(6000),
@@ -72,11 +77,21 @@ export const nodeConfigurationSchema = z.strictObject({
       segments: z.int().min(2).max(64).default(4),
     })
     .prefault({}),
+  metricsNeedKey: z.boolean().default(false).describe('answer /metrics to callers with an API key only'),
   joinToken: z.string().min(1).optional(),
   runAs: runAsSchema
     .optional()
     .describe('user of instances whose configuration names none; default: the one that Drover runs as'),
   logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
+});
+
+export const nodeConfigurationSchema = nodeFieldsSchema.check(({ value, issues }) => {
+  const { isMasterNode, port, apiPort } = value;
+  if (!isMasterNode || port !== apiPort) return;
+  // What has the default was hardly written by anybody.
+  const [field, other] = port === DEFAULT_PORT ? ['apiPort', 'port'] : ['port', 'apiPort'];
+  const message = `must differ from ${other}: nodes connect to port, clients to apiPort`;
+  issues.push({ code: 'custom', path: [field], message, input: port });
 });
 
 /** `config.json` with every default filled in. */

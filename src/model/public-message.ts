@@ -3,7 +3,11 @@
  * console. The log gets the error itself.
  */
 import { getSystemErrorMap } from 'node:util';
+import { z } from 'zod';
 import { DroverError, messageOf } from './errors.js';
+import { cutText } from './words.js';
+
+const MOST_PROBLEM_CHARS = 300;
 
 /** Two segments and more: a single one may be a word such as `/api`. */
 const ABSOLUTE_PATH = /(?:file:\/\/|(?<![\w.:/~%-]))(?:\/[\w.@+~%=,-]+){2,}/g;
@@ -25,6 +29,18 @@ export function systemReason(error: unknown): string | undefined {
 export function publicMessage(error: unknown): string {
   if (error instanceof DroverError) return error.message;
   return systemReason(error) ?? withoutPaths(messageOf(error));
+}
+
+/**
+ * What a schema found wrong with a value: its first fault, after the path of the field (`status.restarts: ...`). The
+ * message of any other error.
+ */
+export function problemOf(error: unknown): string {
+  if (!(error instanceof z.ZodError)) return cutText(messageOf(error), MOST_PROBLEM_CHARS);
+  const issue = error.issues[0];
+  const field = issue?.path.join('.') ?? '';
+  const fault = `${field === '' ? 'the value' : field}: ${issue?.message ?? 'not valid'}`;
+  return cutText(fault, MOST_PROBLEM_CHARS);
 }
 
 /** Returns `text` with only the last segment of each absolute path. Linear in its length. */

@@ -53,6 +53,9 @@ export interface FetchCost {
   readonly transferredFiles: number;
 }
 
+/** More than any error of ours says. */
+const MOST_PROBLEM_CHARS = 65_536;
+
 /** The result of one node for one tree of a sync. */
 export const treeResultSchema = z.object({
   digest: z.string(),
@@ -60,7 +63,7 @@ export const treeResultSchema = z.object({
   bytes: z.number(),
   files: z.int(),
   /** Why it failed; null: it succeeded. */
-  problem: z.string().nullable(),
+  problem: z.string().max(MOST_PROBLEM_CHARS).nullable(),
 });
 export type TreeResult = z.output<typeof treeResultSchema>;
 

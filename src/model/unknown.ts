@@ -18,6 +18,14 @@ export function unknownInstance(id: string): DroverError {
   return new DroverError('DRV_INSTANCE_UNKNOWN', `there is no ${which}: GET /api/instances lists them`);
 }
 
+/** The record of the instance is there, but set aside. `problem`: what is wrong with it. */
+export function unreadableInstance(id: string, problem: string): DroverError {
+  return new DroverError(
+    'DRV_INSTANCE_UNKNOWN',
+    `the record of instance ${id} cannot be read (${problem}): it is kept as it is, and what runs of it is left alone. A DELETE of the instance removes both`,
+  );
+}
+
 export function unknownNode(id: string): DroverError {
   const which = isName(id) ? `node "${id}"` : 'such node';
   return new DroverError('DRV_NODE_UNKNOWN', `there is no ${which}: GET /api/cluster/nodes lists them`);

@@ -41,10 +41,16 @@ export function cutText(text: string, mostChars: number): string {
   return text.length <= mostChars ? text : `${text.slice(0, mostChars - 1)}…`;
 }
 
+/** True when `text` takes `mostBytes` of UTF-8 at most. Cheap for texts that are far shorter or far longer. */
+export function byteLengthWithin(text: string, mostBytes: number): boolean {
+  if (text.length > mostBytes) return false;
+  return text.length * 3 <= mostBytes || Buffer.byteLength(text) <= mostBytes;
+}
+
 /** The longest beginning of `text` that takes `mostBytes` of UTF-8 at most; whole characters only. */
 export function cutToBytes(text: string, mostBytes: number): string {
+  if (byteLengthWithin(text, mostBytes)) return text;
   const bytes = Buffer.from(text);
-  if (bytes.length <= mostBytes) return text;
   return new TextDecoder().decode(bytes.subarray(0, mostBytes), { stream: true });
 }
 

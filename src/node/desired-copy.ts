@@ -10,6 +10,7 @@ import type { WriteBehind } from './write-behind.js';
 const ASSIGNMENTS = 'assignments/';
 const REVISIONS = 'revisions/';
 const MASTER = 'master';
+const SEEN = 'seen';
 
 const masterSchema = z.object({ nodeId: z.string(), address: z.string(), port: z.int(), apiPort: z.int() });
 export type MasterAddress = z.output<typeof masterSchema>;
@@ -23,8 +24,11 @@ export class DesiredCopy {
   readonly #disk: WriteBehind;
   readonly #assignments = new Map<string, Assignment>();
   readonly #revisions = new Map<string, Configuration>();
+  /** Ids whose assignment cannot be read here, and those that the master named without it. */
+  readonly #leftAlone = new Set<string>();
   #isConfirmed = false;
   #master: MasterAddress | undefined;
+  #seen: number | undefined;
   readonly #listeners: ((id: string) => void)[] = [];
 
   constructor(disk: WriteBehind) {
@@ -33,13 +37,15 @@ export class DesiredCopy {
 
   /** Reads what an earlier run kept. Call once, before the feed starts. */
   async load(): Promise<void> {
-    for (const { key, value } of await this.#disk.load(REVISIONS))
-      this.#revisions.set(key.slice(REVISIONS.length), configurationSchema.parse(value));
-    for (const { value } of await this.#disk.load(ASSIGNMENTS)) {
-      const assignment = assignmentSchema.parse(value);
-      this.#assignments.set(assignment.id, assignment);
-    }
-    for (const { value } of await this.#disk.load(MASTER)) this.#master = masterSchema.parse(value);
+    const revisions = await this.#disk.load(REVISIONS, (value) => configurationSchema.parse(value));
+    for (const [hash, content] of revisions.readable) this.#revisions.set(hash, content);
+    const assignments = await this.#disk.load(ASSIGNMENTS, (value) => assignmentSchema.parse(value));
+    for (const [id, assignment] of assignments.readable) this.#assignments.set(id, assignment);
+    for (const id of assignments.unreadable.keys()) this.#leftAlone.add(id);
+    const masters = await this.#disk.load(MASTER, (value) => masterSchema.parse(value));
+    for (const master of masters.readable.values()) this.#master = master;
+    const seen = await this.#disk.load(SEEN, (value) => z.int().parse(value));
+    for (const revision of seen.readable.values()) this.#seen = revision;
   }
 
   /** Adds a listener, which hears that the desired state of `id` changed. */
@@ -55,13 +61,15 @@ export class DesiredCopy {
       : { assignment, configuration };
   }
 
-  /** True when the node should hold this instance, even while the content of its revision is missing. */
+  /** True when the node should hold this instance, even while its assignment or the content of its revision is missing. */
   has(id: string): boolean {
-    return this.#assignments.has(id);
+    return this.#assignments.has(id) || this.#leftAlone.has(id);
   }
 
-  ids(): IterableIterator<string> {
-    return this.#assignments.keys();
+  /** Of every instance that `has` knows. */
+  *ids(): Generator<string> {
+    yield* this.#assignments.keys();
+    yield* this.#leftAlone;
   }
 
   /**
@@ -81,6 +89,11 @@ export class DesiredCopy {
     this.#disk.put(MASTER, master);
   }
 
+  /** The revision of the master's store that was applied last; undefined when no master has said one. */
+  get seen(): number | undefined {
+    return this.#seen;
+  }
+
   /** The assignments whose revision's content is here too. */
   held(): readonly Assignment[] {
     return [...this.#assignments.values()].filter(({ revision }) => this.#revisions.has(revision));
@@ -88,20 +101,30 @@ export class DesiredCopy {
 
   applySnapshot(snapshot: MessageOf<'snapshot'>): void {
     const held = new Set([...snapshot.assignments.map(({ id }) => id), ...(snapshot.unchanged ?? [])]);
-    const dropped = [...this.#assignments.keys()].filter((id) => !held.has(id));
+    const dropped = [...this.#assignments.keys(), ...this.#leftAlone].filter((id) => !held.has(id));
     this.#isConfirmed = true;
+    this.#leftAlone.clear();
+    for (const id of snapshot.unchanged ?? []) if (!this.#assignments.has(id)) this.#leftAlone.add(id);
+    this.#saw(snapshot.store);
     this.#apply(snapshot.assignments, dropped, snapshot.revisions);
     // Only here: within a connection the master sends the content of a revision once, and relies on it.
     this.#collectRevisions();
   }
 
   applyDelta(delta: MessageOf<'delta'>): void {
+    this.#saw(delta.store);
     this.#apply(delta.put, delta.drop, delta.revisions);
   }
 
   /** Resolves when all that was applied is on disk. */
   commit(): Promise<void> {
     return this.#disk.written();
+  }
+
+  #saw(revision: number | undefined): void {
+    if (revision === undefined || revision === this.#seen) return;
+    this.#seen = revision;
+    this.#disk.put(SEEN, revision);
   }
 
   #apply(
@@ -114,10 +137,12 @@ export class DesiredCopy {
       this.#disk.put(REVISIONS + hash, content);
     }
     for (const assignment of put) {
+      this.#leftAlone.delete(assignment.id);
       this.#assignments.set(assignment.id, assignment);
       this.#disk.put(ASSIGNMENTS + assignment.id, assignment);
     }
     for (const id of drop) {
+      this.#leftAlone.delete(id);
       this.#assignments.delete(id);
       this.#disk.put(ASSIGNMENTS + id, undefined);
     }

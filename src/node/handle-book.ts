@@ -81,11 +81,15 @@ const keptSchema = z.object({
   hasEnded: z.boolean().default(false),
   /** Null while the check goes on, and for runs without one. */
   readiness: readinessSchema.nullable().default(null),
+  /** What its last install found without effect, for a person; null: nothing. */
+  warning: z.string().nullable().default(null),
   /** Number of the first line in its log that `run` wrote. Kept where readiness asks for a line. */
   logFrom: z.int().default(1),
   /** Null before the first install, and without templates. */
   installed: installedSchema.readonly().nullable().default(null),
 });
+
+type Kept = z.output<typeof keptSchema>;
 
 const KEPT_FIELDS = keptSchema.keyof().options;
 
@@ -153,6 +157,7 @@ export function newHandle(
     stop: facts.stop ?? DEFAULT_STOP,
     hasEnded: false,
     readiness: null,
+    warning: null,
     logFrom: 1,
     installed: null,
     upSince: null,
@@ -178,12 +183,22 @@ export class HandleBook {
     this.#disk = disk;
   }
 
-  /** Reads what an earlier run kept. Call once, before the reconcilers start. */
+  /**
+   * Reads what an earlier run kept. Of a handle that does not decode it takes the fields that do. Call once, before the
+   * reconcilers start.
+   */
   async load(clock: Clock): Promise<void> {
-    for (const { value } of await this.#disk.load(HANDLES)) {
-      const { stopping, ...kept } = keptSchema.parse(value);
-      this.#handles.set(kept.id, { ...newHandle(kept), ...kept, stopping: resumed(stopping, clock) });
+    const { readable, unreadable } = await this.#disk.load(HANDLES, (value) => keptSchema.parse(value));
+    for (const kept of readable.values()) this.#take(kept, clock);
+    for (const [id, value] of unreadable) {
+      const kept = leftOf(id, value);
+      // Without one, adoption makes the handle of what a runtime holds.
+      if (kept !== undefined) this.#take(kept, clock);
     }
+  }
+
+  #take({ stopping, ...kept }: Kept, clock: Clock): void {
+    this.#handles.set(kept.id, { ...newHandle(kept), ...kept, stopping: resumed(stopping, clock) });
   }
 
   /** Adds a listener, which hears that a handle changed or went. */
@@ -242,8 +257,20 @@ function resumed(begun: z.output<typeof stopBegunSchema> | null, clock: Clock): 
   return { ...begun, since, signalledAt: since };
 }
 
+/** The handle that the readable fields of a stored one make. Undefined: too little is left. */
+function leftOf(id: string, value: unknown): Kept | undefined {
+  // Static: nothing of an instance that is not known may be deleted.
+  const unknown = newHandle({ id, configurationName: 'unknown', static: true, runtime: '', restartToken: 0 });
+  const fields: Record<string, unknown> = keptOf(unknown);
+  for (const field of KEPT_FIELDS) {
+    const { success, data } = keptSchema.shape[field].safeParse(Reflect.get(Object(value), field));
+    if (success) fields[field] = data;
+  }
+  return keptSchema.safeParse({ ...fields, id }).data;
+}
+
 /** The fields of `keptSchema`. Written out for speed: every change of a handle comes through here. */
-function keptOf(handle: Handle): z.output<typeof keptSchema> {
+function keptOf(handle: Handle): Kept {
   const { stopping } = handle;
   return {
     id: handle.id,
@@ -262,6 +289,7 @@ function keptOf(handle: Handle): z.output<typeof keptSchema> {
     stopping: stopping === null ? null : { signal: stopping.signal, begunAt: stopping.begunAt },
     hasEnded: handle.hasEnded,
     readiness: handle.readiness,
+    warning: handle.warning,
     logFrom: handle.logFrom,
     installed: handle.installed,
   };

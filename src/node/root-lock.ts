@@ -1,95 +1,135 @@
 /**
- * Allows one node per root. The lock is a Unix socket in Linux's abstract name space: the kernel lets one process bind
- * a name and frees it when that process ends in any way. The lock file only tells which process it is.
+ * Allows one node per root, also across containers and machines that share the directory. The lock is the kernel's
+ * (flock) on the open lock file, which no other process has: it ends with this process in any way. The file's text
+ * only tells who holds it.
  */
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { spawn } from 'node:child_process';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { z } from 'zod';
 import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
 import { DroverError } from '../model/errors.js';
 import type { RootPaths } from './root.js';
 
-const holderSchema = z.object({ pid: z.int(), startTime: z.number(), bootId: z.string() });
+/** Version 0.1.0 wrote no `host`, and did not lock the file. */
+const holderSchema = z.object({
+  pid: z.int(),
+  startTime: z.number(),
+  bootId: z.string(),
+  host: z.string().optional(),
+});
 type Holder = z.output<typeof holderSchema>;
 
-/** Size of `sun_path`. Versions of libuv agree on a name only when it fills all of it. */
-const NAME_BYTES = 108;
+const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
 
 export interface RootLock {
   /** Idempotent. */
-  release(): Promise<void>;
+  release(): void;
 }
 
 /**
  * Takes the root for this process until `release` or its end. Does not keep the process alive. Throws
  * DRV_NODE_ROOT_LOCKED, naming the other process, when the root is taken; DRV_NODE_ROOT_UNUSABLE when it cannot be
- * written.
+ * locked.
  */
 export async function acquireRootLock(paths: RootPaths): Promise<RootLock> {
-  const server = createServer((connection) => connection.destroy());
-  if (!(await bind(server, paths.rootId))) throw locked(paths.root, (await readHolder(paths.lockFile))?.pid);
+  const { lockFile } = paths;
+  let file: number | undefined;
   try {
-    await refuseOtherHolder(paths);
-    await writeFile(paths.lockFile, JSON.stringify(await thisProcess()), { mode: 0o600 });
+    file = await openLocked(paths);
+    await refuseUnlockedHolder(paths);
+    ftruncateSync(file);
+    writeSync(file, JSON.stringify(await thisProcess()), 0);
+    return heldBy(file);
   } catch (error) {
-    await close(server);
-    throw error instanceof DroverError ? error : unusable(paths.lockFile, error);
+    if (file !== undefined) closeSync(file);
+    throw error instanceof DroverError ? error : unusable(lockFile, fileReason(error));
   }
-  let released: Promise<void> | undefined;
-  const release = async (): Promise<void> => {
-    // The file first: once the name is free, the file may belong to another process.
-    await rm(paths.lockFile, { force: true });
-    await close(server);
-  };
+}
+
+/** The file stays: removing it could free a lock that another process has just taken. */
+function heldBy(file: number): RootLock {
+  let isHeld = true;
   return {
     release: () => {
-      released ??= release();
-      return released;
+      if (!isHeld) return;
+      isHeld = false;
+      ftruncateSync(file);
+      closeSync(file);
     },
   };
 }
 
-/** Answers false when another process has the name. */
-function bind(server: Server, rootId: string): Promise<boolean> {
+/** Returns the open lock file with the lock on it. A file that was removed meanwhile locks nothing. */
+async function openLocked(paths: RootPaths): Promise<number> {
+  for (;;) {
+    // Not a FileHandle: the garbage collector closes those, and the lock would be gone.
+    const file = openSync(paths.lockFile, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+    try {
+      if (!(await lock(file, paths.lockFile))) throw await locked(paths);
+      const inode = statSync(paths.lockFile, { throwIfNoEntry: false })?.ino;
+      if (inode === fstatSync(file).ino) return file;
+    } catch (error) {
+      closeSync(file);
+      throw error;
+    }
+    closeSync(file);
+  }
+}
+
+/**
+ * Locks what `file` has opened; false: another process has. Node.js has no call for it, so the program `flock` does
+ * it on a descriptor that it inherits. The lock belongs to the open file, not to that program, and stays when the
+ * program ends. No other child inherits the descriptor: Node.js opens files close-on-exec.
+ */
+function lock(file: number, path: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => {
-      if (hasFileCode(error, 'EADDRINUSE')) resolve(false);
-      else reject(unusable(`the lock of root ${rootId}`, error));
+    const child = spawn('flock', ['-n', '3'], {
+      stdio: ['ignore', 'ignore', 'pipe', file],
+      env: { PATH: process.env.PATH, LC_ALL: 'C' },
     });
-    server.listen({ path: `\0drover-${rootId}`.padEnd(NAME_BYTES, '\0') }, () => {
-      server.unref();
-      resolve(true);
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    child.once('error', (error) => {
+      const isMissing = hasFileCode(error, 'ENOENT');
+      const why = isMissing ? 'the program flock is missing; install util-linux' : fileReason(error);
+      reject(unusable(path, why));
+    });
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve(true);
+      else if (code === 1 && said === '') resolve(false);
+      else reject(unusable(path, said.trim() || `flock ended with ${signal ?? `exit code ${code}`}`));
     });
   });
 }
 
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-  });
-}
-
-/** Names are per network name space. A process that runs in another one is found by the lock file. */
-async function refuseOtherHolder({ root, lockFile }: RootPaths): Promise<void> {
-  const holder = await readHolder(lockFile);
-  if (holder === undefined || holder.pid === process.pid) return;
-  if (holder.bootId !== (await bootId()) || holder.startTime !== (await startTimeOf(holder.pid))) return;
-  throw locked(root, holder.pid);
+/** Version 0.1.0 did not lock the file: a process of it is found by what it wrote there. */
+async function refuseUnlockedHolder(paths: RootPaths): Promise<void> {
+  const holder = await readHolder(paths.lockFile);
+  if (holder === undefined || holder.host !== undefined || holder.pid === process.pid) return;
+  if (await isSeen(holder)) throw await locked(paths);
 }
 
 async function readHolder(lockFile: string): Promise<Holder | undefined> {
   try {
-    const text = await readFile(lockFile, 'utf8');
-    return text === '' ? undefined : holderSchema.safeParse(JSON.parse(text)).data;
+    return holderSchema.safeParse(JSON.parse(await readFile(lockFile, 'utf8'))).data;
   } catch {
-    // Missing, or being written at this moment. It is only needed for the message.
+    // Empty, or being written at this moment.
     return undefined;
   }
 }
 
 async function thisProcess(): Promise<Holder> {
   const startTime = (await startTimeOf(process.pid)) ?? 0;
-  return { pid: process.pid, startTime, bootId: await bootId() };
+  return { pid: process.pid, startTime, bootId: await bootId(), host: hostname() };
+}
+
+/** Whether the process runs, and can be seen from here. Other containers and machines cannot. */
+async function isSeen({ pid, startTime, bootId: boot }: Holder): Promise<boolean> {
+  return boot === (await bootId()) && startTime === (await startTimeOf(pid));
 }
 
 async function bootId(): Promise<string> {
@@ -106,11 +146,18 @@ async function startTimeOf(pid: number): Promise<number | undefined> {
   return field === undefined ? undefined : Number(field);
 }
 
-function unusable(what: string, error: unknown): DroverError {
-  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${what} cannot be taken: ${fileReason(error)}`);
+function unusable(path: string, problem: string): DroverError {
+  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path} cannot be locked: ${problem}`);
 }
 
-function locked(root: string, pid: number | undefined): DroverError {
-  const who = pid === undefined ? '' : ` (pid ${pid})`;
+async function locked({ root, lockFile }: RootPaths): Promise<DroverError> {
+  const who = await describe(await readHolder(lockFile));
   return new DroverError('DRV_NODE_ROOT_LOCKED', `another Drover${who} already runs in ${root}`);
+}
+
+async function describe(holder: Holder | undefined): Promise<string> {
+  if (holder === undefined) return '';
+  const { pid, host } = holder;
+  if (host === undefined || (await isSeen(holder))) return ` (pid ${pid})`;
+  return ` (pid ${pid} on ${host}, in another container or on another machine)`;
 }

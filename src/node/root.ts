@@ -7,6 +7,7 @@ import { access, chmod, constants, mkdir, realpath, stat } from 'node:fs/promise
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
 import { DroverError } from '../model/errors.js';
+import { lockKeyOf, shortDirectoryOf } from './hidden-names.js';
 import { refuseIfOpen } from './private-path.js';
 
 /** Absolute real paths. */
@@ -41,14 +42,14 @@ export interface RootPaths {
   readonly cluster: string;
   readonly adminKey: string;
   readonly lockFile: string;
+  /** No path: the part of the names of locks that nobody else can guess. */
+  readonly lockKey: string;
 }
 
 /** `sun_path` holds 108 bytes with the closing NUL. */
 const MAX_SOCKET_PATH_BYTES = 107;
 /** The longest name of a socket in `sockets`, with its slash. */
 const SOCKET_NAME_BYTES = 40;
-/** Not os.tmpdir(): a daemon started with another TMPDIR must find the sockets of the one before. */
-const SHORT_DIRECTORY = '/tmp';
 
 /**
  * Makes missing directories under `root` and answers with all paths. Repeatable; of directories that exist it changes
@@ -58,7 +59,11 @@ export async function prepareRoot(root: string): Promise<RootPaths> {
   const path = await usableRoot(resolve(root));
   const data = join(path, 'data');
   await provide(data, { made: 0o700, demanded: 0o700 });
-  const paths = pathsUnder(path, await rootIdOf(data));
+  const rootId = await rootIdOf(data);
+  const paths = pathsUnder(path, rootId, {
+    sockets: await socketDirectory(data, rootId),
+    lockKey: await lockKeyOf(data),
+  });
   const { configurations, templates, extensions, running, logs, instanceLogs } = paths;
   // What an operator writes may hold passwords; a group may be let in by hand.
   for (const directory of [configurations, templates]) await provide(directory, { made: 0o750 });
@@ -73,7 +78,7 @@ export async function prepareRoot(root: string): Promise<RootPaths> {
   return paths;
 }
 
-function pathsUnder(root: string, rootId: string): RootPaths {
+function pathsUnder(root: string, rootId: string, hidden: Pick<RootPaths, 'sockets' | 'lockKey'>): RootPaths {
   const data = join(root, 'data');
   return {
     root,
@@ -88,7 +93,6 @@ function pathsUnder(root: string, rootId: string): RootPaths {
     droverLog: join(root, 'logs', 'drover.log'),
     auditLog: join(root, 'logs', 'audit.log'),
     data,
-    sockets: socketDirectory(join(data, 'sockets'), rootId),
     store: join(data, 'store'),
     templateCache: join(data, 'template-cache'),
     storages: join(data, 'storages'),
@@ -98,12 +102,14 @@ function pathsUnder(root: string, rootId: string): RootPaths {
     cluster: join(data, 'cluster'),
     adminKey: join(data, 'admin.key'),
     lockFile: join(data, 'lock'),
+    ...hidden,
   };
 }
 
-function socketDirectory(wanted: string, rootId: string): string {
+async function socketDirectory(data: string, rootId: string): Promise<string> {
+  const wanted = join(data, 'sockets');
   const isShort = Buffer.byteLength(wanted) + SOCKET_NAME_BYTES <= MAX_SOCKET_PATH_BYTES;
-  return isShort ? wanted : join(SHORT_DIRECTORY, `drover-${rootId}`);
+  return isShort ? wanted : await shortDirectoryOf(data, `/tmp/drover-${rootId}`);
 }
 
 async function usableRoot(root: string): Promise<string> {

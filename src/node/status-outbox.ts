@@ -2,10 +2,11 @@
  * Keeps the latest report of each instance until the master has it on disk. A newer report replaces an older one, and a
  * new connection sends everything again. In memory only: after a restart the supervisor reports anew.
  */
-import type { Report } from '../channel/protocol/messages.js';
+import { BOUNDS, type Report } from '../channel/protocol/messages.js';
+import { cutToBytes } from '../model/words.js';
 
-/** Reports in one message. */
-const BATCH = 500;
+/** The most messages that wait for the master. Further reports wait here, where a newer one replaces an older. */
+const MOST_UNACKNOWLEDGED = 32;
 
 export class StatusOutbox {
   readonly #latest = new Map<string, Report>();
@@ -17,7 +18,8 @@ export class StatusOutbox {
   #listener: (() => void) | undefined;
 
   /** Sets the report of an instance. The same again is no news. */
-  set(report: Report): void {
+  set(said: Report): void {
+    const report = withinBounds(said);
     const before = this.#latest.get(report.id);
     if (before !== undefined && isSameReport(before, report)) return;
     this.#latest.set(report.id, report);
@@ -40,10 +42,12 @@ export class StatusOutbox {
     this.#listener = listener;
   }
 
+  /** The reports of the next message; none while too many messages are not acknowledged. */
   take(sequence: number): readonly Report[] {
     const reports: Report[] = [];
+    if (this.#sent.size >= MOST_UNACKNOWLEDGED) return reports;
     for (const id of this.#unsent) {
-      if (reports.length >= BATCH) {
+      if (reports.length >= BOUNDS.reports) {
         this.#schedule();
         break;
       }
@@ -56,7 +60,9 @@ export class StatusOutbox {
   }
 
   acknowledge(sequence: number): void {
+    const wasFull = this.#sent.size >= MOST_UNACKNOWLEDGED;
     this.#sent.delete(sequence);
+    if (wasFull && this.#unsent.size > 0) this.#schedule();
     if (!this.isEmpty) return;
     for (const resolve of this.#waiters.splice(0)) resolve();
   }
@@ -88,7 +94,20 @@ export class StatusOutbox {
   }
 }
 
-/** True when `b` says nothing that `a` does not. */
+/** A runtime's messages may be of any length. */
+function withinBounds(report: Report): Report {
+  const { message, exitSignal } = report;
+  if (message === null && exitSignal === null) return report;
+  return {
+    ...report,
+    message: message === null ? null : cutToBytes(message, BOUNDS.sentenceBytes),
+    exitSignal: exitSignal === null ? null : cutToBytes(exitSignal, BOUNDS.signalBytes),
+  };
+}
+
+/** True when both say the same. */
 export function isSameReport(a: Report, b: Report): boolean {
+  // A field that only `a` has, such as a warning that is over, is news too.
+  if (Object.keys(a).length !== Object.keys(b).length) return false;
   return (Object.keys(b) as (keyof Report)[]).every((field) => a[field] === b[field]);
 }

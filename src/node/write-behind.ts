@@ -5,7 +5,8 @@
 
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import { messageOf } from '../model/errors.js';
-import type { Entry, Operation, Store } from '../store/store.js';
+import { problemOf } from '../model/public-message.js';
+import type { Operation, Store } from '../store/store.js';
 import { inSteps } from '../store/transaction.js';
 import type { Logger } from '../telemetry/logger.js';
 
@@ -15,6 +16,14 @@ import type { Logger } from '../telemetry/logger.js';
  */
 const GATHER_MS = 50;
 const RETRY_MS = 1000;
+const SET_ASIDE = 'set-aside/';
+
+/** Values by id. */
+export interface Loaded<T> {
+  readonly readable: ReadonlyMap<string, T>;
+  /** As they are stored. */
+  readonly unreadable: ReadonlyMap<string, unknown>;
+}
 
 export interface WriteBehindOptions {
   readonly store: Store;
@@ -36,8 +45,28 @@ export class WriteBehind {
     this.#options = options;
   }
 
-  async load(prefix: string): Promise<readonly Entry[]> {
-    return (await this.#options.store.list(prefix)).entries;
+  /**
+   * Reads what an earlier run kept under `prefix`, by id. A value that `decode` refuses is told in the log and copied to
+   * `set-aside/<key>`, where it stays byte for byte.
+   */
+  async load<T>(prefix: string, decode: (value: unknown) => T): Promise<Loaded<T>> {
+    const { store, logger } = this.#options;
+    const readable = new Map<string, T>();
+    const unreadable = new Map<string, unknown>();
+    for (const { key, value } of (await store.list(prefix)).entries) {
+      const id = key.slice(prefix.length);
+      try {
+        readable.set(id, decode(value));
+      } catch (error) {
+        unreadable.set(id, value);
+        this.put(SET_ASIDE + key, value);
+        logger.error(
+          { key },
+          `the node's own record ${key} cannot be read (${problemOf(error)}): it is kept as ${SET_ASIDE}${key}`,
+        );
+      }
+    }
+    return { readable, unreadable };
   }
 
   /** Sets a value; `undefined` removes the key. Never throws; the write follows. */

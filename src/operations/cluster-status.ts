@@ -8,6 +8,7 @@ import { messageOf } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeConfiguration, NodeRecord } from '../model/node.js';
 import { type DrainProgress, drainProgressSchema } from '../model/node-drain.js';
+import type { UnreadableRecord } from '../store/master-state.js';
 import type { MirrorReader } from '../store/mirror.js';
 import {
   type ConfigurationListNeeds,
@@ -35,6 +36,8 @@ export interface ClusterStatusNeeds extends NodeListNeeds, ConfigurationListNeed
   readonly configuration: NodeConfiguration;
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
   readonly explainer: Pick<Explainer, 'configuration'>;
+  /** The stored records that are set aside. */
+  unreadable(): Iterable<UnreadableRecord>;
 }
 
 export interface ListedNode {
@@ -73,6 +76,14 @@ export const clusterStatusSchema = z.object({
     .array(removedConfigurationSchema)
     .describe('configurations that are gone, of which instances are left'),
   brokenFiles: z.array(configurationFileErrorSchema),
+  unreadableRecords: z
+    .array(
+      z.object({
+        key: z.string().describe('in the store, such as `instances/ab12cd`'),
+        problem: z.string().describe('what is wrong with it'),
+      }),
+    )
+    .describe('stored records that cannot be read: kept as they are, and what they stand for is left alone'),
 });
 export type ClusterStatus = z.output<typeof clusterStatusSchema>;
 
@@ -119,6 +130,7 @@ export async function clusterStatus(needs: ClusterStatusNeeds): Promise<ClusterS
     belowMinimum,
     removed: listRemoved(needs),
     brokenFiles: [...needs.configurationFiles.errors()],
+    unreadableRecords: [...needs.unreadable()],
   };
 }
 

@@ -1,6 +1,7 @@
 /** Lists configurations with counts of their instances, for `config list` and its route. */
 import { z } from 'zod';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import { warningTexts } from '../explain/warnings.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import type { MirrorReader } from '../store/mirror.js';
@@ -9,7 +10,7 @@ import { visibleInstances } from './instance-details.js';
 export interface ConfigurationListNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
-  readonly configurationFiles: Pick<ConfigurationFiles, 'errors'>;
+  readonly configurationFiles: Pick<ConfigurationFiles, 'errors' | 'warnings'>;
 }
 
 export const configurationSummarySchema = z.object({
@@ -24,6 +25,9 @@ export const configurationSummarySchema = z.object({
   ports: z.string().nullable().describe('such as 8080-8099; null: it asks for none'),
   file: z.string(),
   isFileBroken: z.boolean().describe('what is in force is older than the file'),
+  warnings: z
+    .array(z.string())
+    .describe('what its file says without effect, and what the last installs of its instances found'),
 });
 export type ConfigurationSummary = z.output<typeof configurationSummarySchema>;
 
@@ -43,9 +47,32 @@ interface Count {
 export function listConfigurations(needs: ConfigurationListNeeds): ConfigurationSummary[] {
   const broken = new Set(needs.configurationFiles.errors().map(({ file }) => file));
   const counts = countInstances(visibleInstances(needs));
+  const warnings = warningsOf(needs);
   return [...needs.configurations.entries()]
-    .map(([name, { value }]) => summaryOf(value, counts.get(name), broken))
+    .map(([name, { value }]) => ({
+      ...summaryOf(value, counts.get(name), broken),
+      warnings: warnings.get(name) ?? [],
+    }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The warnings by configuration. */
+function warningsOf(needs: ConfigurationListNeeds): Map<string, string[]> {
+  const inFiles = needs.configurationFiles.warnings();
+  const found = [...visibleInstances(needs)].filter(({ status }) => status.warning !== undefined);
+  const names = new Set([
+    ...inFiles.map(({ name }) => name),
+    ...found.map(({ configurationName }) => configurationName),
+  ]);
+  return new Map(
+    [...names].map((name) => [
+      name,
+      warningTexts(
+        inFiles.filter((warning) => warning.name === name),
+        found.filter(({ configurationName }) => configurationName === name),
+      ),
+    ]),
+  );
 }
 
 /** Configurations that are gone, of which instances are left, by name. */
@@ -78,7 +105,7 @@ function summaryOf(
   { configuration, sourceFile }: ConfigurationRecord,
   count: Count | undefined,
   broken: ReadonlySet<string>,
-): ConfigurationSummary {
+): Omit<ConfigurationSummary, 'warnings'> {
   const { name, runtime, minimumServiceCount: minimum, ramMB, cpu, availablePorts } = configuration;
   return {
     name,

@@ -1,12 +1,16 @@
 /** Reads the configuration files again, and tells what changed: `config reload` and its route. */
 import { z } from 'zod';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
-import { type ConfigurationRecord, configurationFileErrorSchema } from '../model/configuration.js';
+import {
+  type ConfigurationRecord,
+  configurationFileErrorSchema,
+  configurationFileWarningSchema,
+} from '../model/configuration.js';
 import type { MirrorReader } from '../store/mirror.js';
 
 export interface ConfigurationReloadNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
-  readonly configurationFiles: Pick<ConfigurationFiles, 'errors' | 'reload'>;
+  readonly configurationFiles: Pick<ConfigurationFiles, 'errors' | 'reload' | 'warnings'>;
 }
 
 const names = z.array(z.string()).describe('names of configurations, in order');
@@ -16,6 +20,7 @@ export const configurationReloadSchema = z.object({
   changed: names,
   removed: names,
   brokenFiles: z.array(configurationFileErrorSchema),
+  warnings: z.array(configurationFileWarningSchema),
   configurations: z.int().describe('how many are in force now'),
 });
 export type ConfigurationReload = z.output<typeof configurationReloadSchema>;
@@ -33,6 +38,7 @@ export async function reloadConfigurations(needs: ConfigurationReloadNeeds): Pro
       .sort(),
     removed: [...before.keys()].filter((name) => !after.has(name)).sort(),
     brokenFiles: [...configurationFiles.errors()],
+    warnings: [...configurationFiles.warnings()],
     configurations: after.size,
   };
 }

@@ -2,9 +2,11 @@
  * The runtimes that this node offers now. They are probed at the start, from time to time, and at once when a start
  * finds its tool gone, because tools come and go while the node runs.
  */
+import { BOUNDS } from '../channel/protocol/messages.js';
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import { messageOf } from '../model/errors.js';
 import type { RuntimeOffer } from '../model/node.js';
+import { cutToBytes } from '../model/words.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Runtime } from './runtime.js';
 
@@ -114,8 +116,18 @@ export class RuntimeOffers {
 /** A probe that fails is an answer too. */
 async function probed(runtime: Runtime): Promise<RuntimeOffer> {
   try {
-    return await runtime.probe();
+    const { version, reason, ...offer } = await runtime.probe();
+    return {
+      ...offer,
+      version: cut(version, BOUNDS.versionBytes),
+      reason: cut(reason, BOUNDS.sentenceBytes),
+    };
   } catch (error) {
-    return { key: runtime.key, available: false, version: null, reason: messageOf(error) };
+    const reason = cut(messageOf(error), BOUNDS.sentenceBytes);
+    return { key: runtime.key, available: false, version: null, reason };
   }
+}
+
+function cut(text: string | null, mostBytes: number): string | null {
+  return text === null ? null : cutToBytes(text, mostBytes);
 }

@@ -1,10 +1,6 @@
-/**
- * Where a root's Unix sockets lie: in the root's own 0700 directory. When that path is too long for the kernel,
- * they lie in a private directory under the system's temporary directory, named by a hash of the root's.
- */
-import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+/** Where a root's Unix sockets lie: in the root's own 0700 directory, whose path is short enough for the kernel. */
+import { lstatSync, mkdirSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { DroverError } from '../model/errors.js';
 import { publicMessage } from '../model/public-message.js';
@@ -14,25 +10,13 @@ const LONGEST_PATH_BYTES = 107;
 
 /**
  * The path of socket `name` for `directory`. Its parent then exists, belongs to this user and is closed to others.
- * Throws DRV_RUNTIME_UNAVAILABLE when it cannot be made or is not private.
+ * Throws DRV_RUNTIME_UNAVAILABLE when it cannot be made, is not private, or is too long.
  */
 export function resolveSocketPath(directory: string, name: string): string {
   makePrivate(directory);
   const path = join(directory, name);
-  if (Buffer.byteLength(path) <= LONGEST_PATH_BYTES) return path;
-  const fallback = join(tmpdir(), `drover-${userInfo().uid}-${identityOf(directory)}`);
-  makePrivate(fallback);
-  const short = join(fallback, name);
-  if (Buffer.byteLength(short) > LONGEST_PATH_BYTES) throw unusable(short, 'is too long for a Unix socket');
-  return short;
-}
-
-/**
- * A short name for `directory` (which exists) that no other directory of this machine has, whatever path leads to
- * it.
- */
-export function identityOf(directory: string): string {
-  return createHash('sha256').update(realpathSync(directory)).digest('hex').slice(0, 24);
+  if (Buffer.byteLength(path) > LONGEST_PATH_BYTES) throw unusable(path, 'is too long for a Unix socket');
+  return path;
 }
 
 function makePrivate(directory: string): void {

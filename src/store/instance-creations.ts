@@ -10,6 +10,7 @@ import { randomInstanceId } from '../model/names.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import { withGoal } from './instance-changes.js';
 import { configurationKey, instanceKey } from './keys.js';
+import { setAsideOf } from './left-of-record.js';
 import type { LookupReader } from './lookup.js';
 import type { MirrorReader } from './mirror.js';
 import { untilShown } from './modify.js';
@@ -215,6 +216,7 @@ export class InstanceCreations {
     let running = this.#underWay(name);
     for (const id of instancesByConfiguration.get(name))
       if (instances.get(id)?.value.desired.goal === 'run') running++;
+    for (const [, { goal }] of setAsideOf(instances.setAside, name)) if (goal === 'run') running++;
     return running;
   }
 

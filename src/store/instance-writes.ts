@@ -4,7 +4,7 @@
  */
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
-import { unknownInstance } from '../model/unknown.js';
+import { unknownInstance, unreadableInstance } from '../model/unknown.js';
 import { LIFECYCLE, type LifecycleTarget, reported, type StateReport, withGoal } from './instance-changes.js';
 import {
   InstanceCreations,
@@ -15,10 +15,12 @@ import {
 import { instanceKey } from './keys.js';
 import type { MirrorReader } from './mirror.js';
 import { modify, type RecordSet } from './modify.js';
+import type { SetAside } from './set-aside.js';
 import type { Operation } from './store.js';
 
 export interface InstanceWriterOptions extends InstanceCreationsOptions {
   readonly nodes: MirrorReader<NodeRecord>;
+  readonly instanceRecords: RecordSet<InstanceRecord>;
 }
 
 export class InstanceWriter {
@@ -28,7 +30,7 @@ export class InstanceWriter {
 
   constructor(options: InstanceWriterOptions) {
     this.#options = options;
-    this.#records = { store: options.store, mirror: options.instances, keyOf: instanceKey };
+    this.#records = options.instanceRecords;
     this.#creations = new InstanceCreations(options);
   }
 
@@ -78,9 +80,11 @@ export class InstanceWriter {
 
   /**
    * Hides the record at once. Instance-cleanup removes it when its node has confirmed that process and directory
-   * are gone.
+   * are gone. A record that is set aside is removed at once: its node then ends what it has of it.
    */
   async remove(id: string): Promise<void> {
+    const aside = this.#options.instances.setAside.get(id);
+    if (aside !== undefined) return this.#removeSetAside(id, aside);
     this.#visible(id);
     await modify(this.#records, id, (record) =>
       record.desired.goal === 'remove' ? undefined : withGoal(record, 'remove'),
@@ -109,8 +113,18 @@ export class InstanceWriter {
     return true;
   }
 
+  async #removeSetAside(id: string, { revision }: SetAside): Promise<void> {
+    const { store, instances } = this.#options;
+    await instances.until(
+      await store.transact([{ do: 'remove', key: instanceKey(id), expectedRevision: revision }]),
+    );
+  }
+
   #visible(id: string): void {
-    const record = this.#options.instances.get(id)?.value;
+    const { instances } = this.#options;
+    const record = instances.get(id)?.value;
+    const aside = instances.setAside.get(id);
+    if (aside !== undefined) throw unreadableInstance(id, aside.problem);
     if (record === undefined || record.desired.goal === 'remove') throw unknownInstance(id);
   }
 }

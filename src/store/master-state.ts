@@ -1,5 +1,7 @@
 /** The master's mirrors and lookups, built once over its store. The controllers, the channel and the API read them. */
+import { KeyedTurns } from '../loop/keyed-turns.js';
 import { type ApiKeyRecord, apiKeyRecordSchema } from '../model/api-key.js';
+import { joinTokenRecordSchema, memberRecordSchema } from '../model/cluster.js';
 import {
   type Configuration,
   type ConfigurationRecord,
@@ -14,6 +16,13 @@ import type { LookupReader } from './lookup.js';
 import { Mirror } from './mirror.js';
 import type { RecordSet } from './modify.js';
 import type { Store } from './store.js';
+
+/** A stored record that is set aside, by its key. */
+export interface UnreadableRecord {
+  readonly key: string;
+  /** What is wrong with it, for a person. */
+  readonly problem: string;
+}
 
 export class MasterState {
   readonly store: Store;
@@ -34,6 +43,8 @@ export class MasterState {
   readonly configurationsByHash: LookupReader<string>;
   readonly instanceRecords: RecordSet<InstanceRecord>;
   readonly nodeRecords: RecordSet<NodeRecord>;
+  /** Members and join tokens are read from the store itself; these copies tell which of them cannot be read. */
+  readonly #credentials: readonly Mirror<unknown>[];
 
   constructor(store: Store, logger: Logger) {
     this.store = store;
@@ -41,13 +52,11 @@ export class MasterState {
       new Mirror({
         store,
         prefix,
-        // A record of the first list that cannot be read ends the start: a node would end the process of an omitted
-        // instance.
         decode,
-        onDecodeError: (id, error) =>
+        onSetAside: (id, { problem }) =>
           logger.error(
-            { err: error, key: prefix + id },
-            `the changed record ${prefix}${id} cannot be read: keeping its last value`,
+            { key: prefix + id },
+            `the record ${prefix}${id} cannot be read (${problem}): it is set aside and kept as it is`,
           ),
         onListenerError: (error) => logger.error({ err: error }, `a listener of ${prefix} failed`),
       });
@@ -56,6 +65,10 @@ export class MasterState {
     this.revisions = mirror(PREFIX.revisions, (value) => configurationSchema.parse(value));
     this.nodes = mirror(PREFIX.nodes, (value) => nodeRecordSchema.parse(value));
     this.keys = mirror(PREFIX.keys, (value) => apiKeyRecordSchema.parse(value));
+    this.#credentials = [
+      mirror<unknown>(PREFIX.members, (value) => memberRecordSchema.parse(value)),
+      mirror<unknown>(PREFIX.joinTokens, (value) => joinTokenRecordSchema.parse(value)),
+    ];
     this.instancesByConfiguration = this.instances.lookup((record) => [record.configurationName]);
     this.instancesByNode = this.instances.lookup((record) =>
       record.placement === null ? [] : [record.placement.nodeId],
@@ -69,8 +82,8 @@ export class MasterState {
       record.desired.goal !== 'remove' && hasEndedByItself(record) ? [record.configurationName] : [],
     );
     this.configurationsByHash = this.configurations.lookup((record) => [record.hash]);
-    this.instanceRecords = { store, mirror: this.instances, keyOf: instanceKey };
-    this.nodeRecords = { store, mirror: this.nodes, keyOf: nodeKey };
+    this.instanceRecords = { store, mirror: this.instances, keyOf: instanceKey, turns: new KeyedTurns() };
+    this.nodeRecords = { store, mirror: this.nodes, keyOf: nodeKey, turns: new KeyedTurns() };
   }
 
   async start(): Promise<void> {
@@ -81,7 +94,19 @@ export class MasterState {
     await Promise.all(this.#all().map((mirror) => mirror.stop()));
   }
 
-  #all(): Pick<Mirror<unknown>, 'start' | 'stop'>[] {
-    return [this.instances, this.configurations, this.revisions, this.nodes, this.keys];
+  /** The records that are set aside, by kind. */
+  *unreadable(): Generator<UnreadableRecord> {
+    for (const { prefix, setAside } of this.#all())
+      for (const [id, { problem }] of setAside) yield { key: prefix + id, problem };
+  }
+
+  /** How many records of each kind are set aside. */
+  unreadableCounts(): ReadonlyMap<string, number> {
+    return new Map(this.#all().map(({ prefix, setAside }) => [prefix.slice(0, -1), setAside.size]));
+  }
+
+  #all(): Pick<Mirror<unknown>, 'start' | 'stop' | 'prefix' | 'setAside'>[] {
+    const { instances, configurations, revisions, nodes, keys } = this;
+    return [instances, configurations, revisions, nodes, keys, ...this.#credentials];
   }
 }

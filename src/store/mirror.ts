@@ -1,11 +1,14 @@
 /**
  * A typed copy of one key prefix in memory, kept by list and watch. Listeners and lookups (indexes) follow it;
  * lookups are updated before listeners run. Reconcilers and the API read mirrors, never the store. Writers wait
- * with `until(revision)` to read their own writes.
+ * with `until(revision)` to read their own writes. A value that does not decode is set aside: readers do not see it as
+ * an entry, and it stays in the store as it is.
  */
-import { DroverError, messageOf } from '../model/errors.js';
+import { DroverError } from '../model/errors.js';
+import { problemOf } from '../model/public-message.js';
 import { Lookup, type LookupReader } from './lookup.js';
 import { RevisionGate } from './revision-gate.js';
+import type { SetAside } from './set-aside.js';
 import type { Change, ChangeBatch, Entry, Store } from './store.js';
 
 /** A value of the mirror with the store revision of its last change. */
@@ -14,7 +17,10 @@ export interface Mirrored<T> {
   readonly revision: number;
 }
 
-/** `id` is the key without the prefix. `before` undefined: the entry is new; `after` undefined: it is gone. */
+/**
+ * `id` is the key without the prefix. `before` undefined: the entry is new. `after` undefined: it is gone, or set
+ * aside. Both undefined: a value that was set aside is gone, or is set aside in the first list.
+ */
 export type MirrorListener<T> = (
   id: string,
   after: Mirrored<T> | undefined,
@@ -34,6 +40,8 @@ export interface MirrorReader<T> {
   readonly size: number;
   get(id: string): Mirrored<T> | undefined;
   entries(): IterableIterator<[string, Mirrored<T>]>;
+  /** The values that do not decode, by id. None of them is an entry. */
+  readonly setAside: ReadonlyMap<string, SetAside>;
   /**
    * Called after the copy and all lookups took the change, in revision order. Returns the function that
    * unsubscribes.
@@ -51,11 +59,8 @@ export interface MirrorOptions<T> {
   readonly prefix: string;
   /** Makes the typed value, for the first list and for every change. Throws when it cannot. */
   readonly decode: (value: unknown) => T;
-  /**
-   * Called when a change after the first list does not decode. The copy keeps the value that it had, or stays
-   * without the id. Default: an uncaught exception. In the first list such a value makes `start` reject.
-   */
-  readonly onDecodeError?: (id: string, error: unknown) => void;
+  /** Called for each value that is set aside, in the first list and later. Default: an uncaught exception. */
+  readonly onSetAside?: (id: string, aside: SetAside) => void;
   /** Called when a listener or the function of a lookup threw; all others still run. Default: an uncaught exception. */
   readonly onListenerError?: (error: unknown) => void;
 }
@@ -72,6 +77,7 @@ export class Mirror<T> implements MirrorReader<T> {
   readonly ready: Promise<void>;
   readonly #options: MirrorOptions<T>;
   readonly #entries = new Map<string, Mirrored<T>>();
+  readonly #setAside = new Map<string, SetAside>();
   readonly #listeners = new Set<MirrorListener<T>>();
   readonly #lookups: Pick<Lookup<T, unknown>, 'put' | 'drop'>[] = [];
   readonly #stopping = new AbortController();
@@ -87,6 +93,10 @@ export class Mirror<T> implements MirrorReader<T> {
     this.ready.catch(() => {});
   }
 
+  get prefix(): string {
+    return this.#options.prefix;
+  }
+
   get isReady(): boolean {
     return this.#gate.revision >= 0;
   }
@@ -99,13 +109,17 @@ export class Mirror<T> implements MirrorReader<T> {
     return this.#entries.size;
   }
 
+  get setAside(): ReadonlyMap<string, SetAside> {
+    return this.#setAside;
+  }
+
   /**
    * Loads the first list and begins to watch. Called once; resolves when the list is in. Throws what the store
-   * throws, and DRV_STORE_CORRUPT for a value that does not decode.
+   * throws.
    */
   async start(): Promise<void> {
     try {
-      const revision = await this.#list(refuse);
+      const revision = await this.#list();
       this.#following = this.#follow(revision);
     } catch (error) {
       this.#gate.end(error);
@@ -148,17 +162,17 @@ export class Mirror<T> implements MirrorReader<T> {
   }
 
   async #follow(fromRevision: number): Promise<void> {
-    const { store, prefix, onDecodeError = throwUncaughtDecode } = this.#options;
+    const { store, prefix } = this.#options;
     let revision = fromRevision;
     try {
       while (!this.#stopping.signal.aborted) {
         try {
           const batches = store.watch(prefix, revision, this.#stopping.signal);
-          for await (const batch of batches) this.#take(batch, onDecodeError);
+          for await (const batch of batches) this.#take(batch);
           return;
         } catch (error) {
           if (!DroverError.is(error, 'DRV_STORE_HISTORY_GONE')) throw error;
-          revision = await this.#list(onDecodeError);
+          revision = await this.#list();
         }
       }
     } catch (error) {
@@ -172,15 +186,16 @@ export class Mirror<T> implements MirrorReader<T> {
    * Replaces the copy by the whole state, and reports the differences to listeners. Returns the revision of that
    * state.
    */
-  async #list(onDecodeError: (id: string, error: unknown) => void): Promise<number> {
+  async #list(): Promise<number> {
     const { entries, revision } = await this.#options.store.list(this.#options.prefix);
     if (this.#stopping.signal.aborted) throw this.#stopped();
-    const missing = new Set(this.#entries.keys());
+    const missing = new Set([...this.#entries.keys(), ...this.#setAside.keys()]);
     const events: Event<T>[] = [];
     for (const entry of entries) {
       const id = this.#idOf(entry);
       missing.delete(id);
-      if (this.#entries.get(id)?.revision !== entry.revision) this.#apply(entry, events, onDecodeError);
+      const known = this.#entries.get(id) ?? this.#setAside.get(id);
+      if (known?.revision !== entry.revision) this.#apply(entry, events);
     }
     events.sort((a, b) => a.revision - b.revision);
     const removals: Event<T>[] = [];
@@ -191,7 +206,7 @@ export class Mirror<T> implements MirrorReader<T> {
   }
 
   /** Applies all changes of a revision before it reports the first one: listeners never see half of a transaction. */
-  #take(batch: ChangeBatch, onDecodeError: (id: string, error: unknown) => void): void {
+  #take(batch: ChangeBatch): void {
     let events: Event<T>[] = [];
     let revision = -1;
     for (const change of batch) {
@@ -200,17 +215,13 @@ export class Mirror<T> implements MirrorReader<T> {
         events = [];
         revision = change.revision;
       }
-      this.#apply(change, events, onDecodeError);
+      this.#apply(change, events);
     }
     this.#emit(events);
     this.#gate.reach(batch.revision);
   }
 
-  #apply(
-    change: Change | Entry,
-    events: Event<T>[],
-    onDecodeError: (id: string, error: unknown) => void,
-  ): void {
+  #apply(change: Change | Entry, events: Event<T>[]): void {
     const id = this.#idOf(change);
     const { revision } = change;
     if (change.value === undefined) {
@@ -221,9 +232,14 @@ export class Mirror<T> implements MirrorReader<T> {
     try {
       value = this.#options.decode(change.value);
     } catch (error) {
-      onDecodeError(id, error);
+      this.#remove(id, revision, events);
+      const aside = { value: change.value, revision, problem: problemOf(error) };
+      this.#setAside.set(id, aside);
+      if (events.at(-1)?.id !== id) events.push({ id, revision, after: undefined, before: undefined });
+      (this.#options.onSetAside ?? throwUncaughtProblem)(id, aside);
       return;
     }
+    this.#setAside.delete(id);
     const before = this.#entries.get(id);
     const after = { value, revision };
     this.#entries.set(id, after);
@@ -233,7 +249,7 @@ export class Mirror<T> implements MirrorReader<T> {
 
   #remove(id: string, revision: number, events: Event<T>[]): void {
     const before = this.#entries.get(id);
-    if (before === undefined) return;
+    if (!this.#setAside.delete(id) && before === undefined) return;
     this.#entries.delete(id);
     for (const lookup of this.#lookups) lookup.drop(id);
     events.push({ id, revision, after: undefined, before });
@@ -262,12 +278,6 @@ export class Mirror<T> implements MirrorReader<T> {
   }
 }
 
-function refuse(id: string, error: unknown): never {
-  throw new DroverError('DRV_STORE_CORRUPT', `the stored value of ${id} is not valid: ${messageOf(error)}`, {
-    cause: error,
-  });
-}
-
 /** Throws as Node does for the error of an event listener: an error without a handler must not pass unseen. */
 function throwUncaught(error: unknown): void {
   process.nextTick(() => {
@@ -275,6 +285,6 @@ function throwUncaught(error: unknown): void {
   });
 }
 
-function throwUncaughtDecode(_id: string, error: unknown): void {
-  throwUncaught(error);
+function throwUncaughtProblem(id: string, { problem }: SetAside): void {
+  throwUncaught(new DroverError('DRV_STORE_CORRUPT', `the stored value of ${id} is not valid: ${problem}`));
 }

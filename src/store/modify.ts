@@ -1,23 +1,36 @@
 /** Changes one mirrored record: read, modify, compare-and-set. Every change of a single record is written this way. */
+import type { KeyedTurns } from '../loop/keyed-turns.js';
 import { DroverError } from '../model/errors.js';
 import type { MirrorReader } from './mirror.js';
 import { type Store, update } from './store.js';
 
-/** Far more than ever needed: each try loses only to a write that succeeded. */
+/** Far more than ever needed: each try loses only to a transaction that succeeded, of several records. */
 const MAX_TRIES = 1000;
 
+/** All writers of the records share one set. */
 export interface RecordSet<T> {
   readonly store: Store;
   readonly mirror: MirrorReader<T>;
   readonly keyOf: (id: string) => string;
+  /** Without turns, of many writers of one record each would lose to all the others. */
+  readonly turns: KeyedTurns;
 }
 
 /**
- * Applies `change` to the current record. Resolves with the new record once it is durable and in the mirror. After
- * a lost race `change` runs again, with the newer record. Writes nothing and returns undefined when there is no
- * record or `change` returns undefined. Throws what the store throws, except conflicts.
+ * Applies `change` to the current record, after every change of it that was asked for before. Resolves with the new
+ * record once it is durable and in the mirror. After a lost race `change` runs again, with the newer record. Writes
+ * nothing and returns undefined when there is no record, when it is set aside, and when `change` returns undefined.
+ * Throws what the store throws, except conflicts.
  */
-export async function modify<T>(
+export function modify<T>(
+  set: RecordSet<T>,
+  id: string,
+  change: (current: T) => T | undefined,
+): Promise<T | undefined> {
+  return set.turns.run(id, () => write(set, id, change));
+}
+
+async function write<T>(
   set: RecordSet<T>,
   id: string,
   change: (current: T) => T | undefined,

@@ -8,10 +8,11 @@ import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import { unknownNode } from '../model/unknown.js';
 import { countText } from '../model/words.js';
-import { nodeKey } from './keys.js';
+import { instanceKey, nodeKey } from './keys.js';
+import { leftOfInstance } from './left-of-record.js';
 import type { Mirrored, MirrorReader } from './mirror.js';
 import { modify, type RecordSet, untilShown } from './modify.js';
-import type { Store } from './store.js';
+import type { Operation, Store } from './store.js';
 import { inSteps } from './transaction.js';
 
 /** Each try loses only to a change of the node's record. */
@@ -95,7 +96,7 @@ export class NodeWriter {
     let token: string | undefined;
     for (let tries = 1; ; tries++) {
       token = (await shutOut(nodeId, { keepToken })) ?? token;
-      const { revision } = await this.#cordoned(nodeId);
+      const { revision } = nodes.setAside.get(nodeId) ?? (await this.#cordoned(nodeId));
       // Placements that did not see the cordon were called before this. While the record stands, no other follows.
       await untilShown(store, instances);
       visible.push(...(await this.#giveUpInstances(nodeId)));
@@ -123,7 +124,18 @@ export class NodeWriter {
       if (given !== undefined && record.desired.goal !== 'remove') visible.push(record);
     };
     for (const some of inSteps(this.#heldBy(nodeId))) await Promise.all(some.map(giveUp));
+    await this.#removeSetAside(nodeId);
     return visible;
+  }
+
+  /** Removes the records of the node's instances that are set aside. */
+  async #removeSetAside(nodeId: string): Promise<void> {
+    const { store, instances } = this.#options;
+    const removals: Operation[] = [];
+    for (const [id, { value, revision }] of instances.setAside)
+      if (leftOfInstance(value).placement?.nodeId === nodeId)
+        removals.push({ do: 'remove', key: instanceKey(id), expectedRevision: revision });
+    for (const step of inSteps(removals)) await instances.until(await store.transact(step));
   }
 
   /** The node's record at a moment when it was cordoned. Throws DRV_NODE_UNKNOWN. */
@@ -142,7 +154,7 @@ export class NodeWriter {
 
   #refuseForgetting(nodeId: string, force: boolean): void {
     const { nodes, ownNodeId, isConnected } = this.#options;
-    if (nodes.get(nodeId) === undefined) throw unknownNode(nodeId);
+    if ((nodes.get(nodeId) ?? nodes.setAside.get(nodeId)) === undefined) throw unknownNode(nodeId);
     if (nodeId === ownNodeId) throw inUse(`${nodeId} is the master itself: it cannot be forgotten`);
     if (force) return;
     if (isConnected(nodeId))

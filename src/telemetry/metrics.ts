@@ -1,6 +1,6 @@
 /**
  * All metrics, by name, in one place; no other file knows a metric's name. A `Metrics` belongs to one daemon and has
- * its own registry, so that several can live in one test process.
+ * its own registries, so that several can live in one test process.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Outcome } from '../loop/reconciler.js';
@@ -11,6 +11,8 @@ import { type ShownUsage, type UsageMetric, usageExposition } from './usage-expo
 
 const EVENT_LOOP_SAMPLE_MS = 100;
 const SHORT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+const LEFT_OUT =
+  '# without an API key, what names configurations, nodes and instances is left out: send "Authorization: Bearer <key>"\n';
 const START_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /** One line for every measured instance. The line goes with the instance. */
@@ -42,12 +44,17 @@ export interface MetricSources {
   /** Declared minimum and what counts towards it now. */
   minimums(): Iterable<{ configuration: string; minimum: number; actual: number }>;
   configurationFileErrors(): number;
+  /** Stored records that cannot be read, by kind. */
+  unreadableRecords(): ReadonlyMap<string, number>;
   /** What instances use, as their nodes measured it last. */
   usages(): Iterable<ShownUsage>;
 }
 
 export class Metrics {
+  /** Metrics whose labels name nothing of the operator's: everybody may see them. */
   readonly registry = new Registry();
+  /** Metrics with a label that names a configuration, a node or an instance: for callers with an API key. */
+  readonly namingRegistry = new Registry();
   readonly #queues = new Map<string, () => QueueGauge>();
   /** Rounds by controller, then by outcome; turned into a counter when scraped. */
   readonly #rounds = new Map<string, Map<Outcome, number>>();
@@ -86,13 +93,13 @@ export class Metrics {
       name: 'drover_instance_restarts_total',
       help: 'Restarts of instances after an exit, as reported by their nodes.',
       labelNames: ['configuration'],
-      registers,
+      registers: [this.namingRegistry],
     });
     this.#notReady = new Counter({
       name: 'drover_instance_not_ready_total',
       help: 'Runs of instances that were not ready within readiness.timeoutSeconds.',
       labelNames: ['configuration'],
-      registers,
+      registers: [this.namingRegistry],
     });
     this.#placementFailures = new Counter({
       name: 'drover_placement_failures_total',
@@ -158,7 +165,7 @@ export class Metrics {
 
   /** Connects the numbers that only a master has. Called once, when its state is loaded. */
   addSources(sources: MetricSources): void {
-    const registers = [this.registry];
+    const registers = [this.namingRegistry];
     this.#usages = () => sources.usages();
     new Gauge({
       name: 'drover_instances',
@@ -194,16 +201,26 @@ export class Metrics {
     new Gauge({
       name: 'drover_configuration_file_errors',
       help: 'Configuration files that are in error now.',
-      registers,
+      registers: [this.registry],
       collect() {
         this.set(sources.configurationFileErrors());
+      },
+    });
+    new Gauge({
+      name: 'drover_unreadable_records',
+      help: 'Stored records that cannot be read and are set aside, by kind.',
+      labelNames: ['kind'],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const [kind, count] of sources.unreadableRecords()) this.set({ kind }, count);
       },
     });
   }
 
   /** Shows the nodes that a master knows. Called once. */
   addNodes(read: () => Iterable<NodeFigures>): void {
-    addNodeGauges(this.registry, read);
+    addNodeGauges(this.namingRegistry, read);
   }
 
   /** Shows how many WebSockets the API has open. Called once. */
@@ -218,9 +235,15 @@ export class Metrics {
     });
   }
 
-  /** The exposition text for `/metrics`. */
+  /** The exposition text of all metrics. */
   async text(): Promise<string> {
-    return (await this.registry.metrics()) + usageExposition(USAGE_METRICS, this.#usages());
+    const [open, naming] = await Promise.all([this.registry.metrics(), this.namingRegistry.metrics()]);
+    return `${open}\n${naming}${usageExposition(USAGE_METRICS, this.#usages())}`;
+  }
+
+  /** The exposition text without the names of configurations, nodes and instances. */
+  async openText(): Promise<string> {
+    return LEFT_OUT + (await this.registry.metrics());
   }
 
   #registerQueues(): void {

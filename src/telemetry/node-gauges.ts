@@ -31,7 +31,7 @@ const FIGURES: readonly NodeFigure[] = [
   },
   {
     name: 'drover_node_ram_max_mb',
-    help: 'RAM that the node has for instances.',
+    help: 'RAM that the node has to give out.',
     read: ({ record }) => record.capacity.maxRamMB,
   },
   {
@@ -41,7 +41,7 @@ const FIGURES: readonly NodeFigure[] = [
   },
   {
     name: 'drover_node_cpu_max',
-    help: 'CPU units that the node has for instances; 100 = one core.',
+    help: 'CPU units that the node has to give out; 100 = one core.',
     read: ({ record }) => record.capacity.maxCpu,
   },
   {

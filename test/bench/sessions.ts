@@ -132,11 +132,12 @@ async function adoptionRow(daemon: BenchDaemon, tool: Tool): Promise<Row> {
   const sessionOwner = sessionOwnerOf(daemon, tool);
   await daemon.kill();
   process.kill(sessionOwner, 'SIGKILL');
-  const { rootId, sockets, data, instanceLogs } = await prepareRoot(daemon.root);
+  const { rootId, sockets, lockKey, data, instanceLogs } = await prepareRoot(daemon.root);
   const runtime = new SessionRuntime({
     tool,
     rootId,
     socketDirectory: sockets,
+    lockKey,
     sessionsDirectory: join(data, 'sessions'),
     logsDirectory: instanceLogs,
     segmentBytes: 8 * 1024 * 1024,

@@ -11,7 +11,7 @@ import type { DockerRuntime } from '../../src/runtime/docker/docker-runtime.js';
 import { ExitWatch } from '../support/exit-watch.js';
 import { freePorts } from '../support/free-ports.js';
 import { REPOSITORY } from '../support/repository-root.js';
-import { type DockerEngine, IMAGE, startEngine } from '../support/runtime/docker-engine.js';
+import { type ContainerEngine, IMAGE, startEngine } from '../support/runtime/docker-engine.js';
 import { DockerWorld } from '../support/runtime/docker-world.js';
 import { FakeRegistry } from '../support/runtime/fake-registry.js';
 import { until } from '../support/until.js';
@@ -25,7 +25,7 @@ const reason = typeof started === 'string' ? started : undefined;
 describe.skipIf(reason !== undefined)(
   `on a Docker Engine${reason === undefined ? '' : ` (skipped: ${reason})`}`,
   () => {
-    let engine: DockerEngine;
+    let engine: ContainerEngine;
     beforeAll(() => {
       if (typeof started !== 'string') engine = started;
     });

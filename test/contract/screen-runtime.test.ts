@@ -1,22 +1,31 @@
 /**
- * The screen runtime keeps the contracts of all runtimes and of sessions, and an operator can look in with screen.
+ * The screen runtime keeps the contracts of all runtimes and of sessions, and what is screen's own.
  * Needs `npm run build` for the session owner, and screen.
  */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { spawn } from 'node-pty';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ExitWatch } from '../support/exit-watch.js';
 import { hasTool } from '../support/runtime/process-world.js';
-import { SessionWorld, TOOL_PATH } from '../support/runtime/session-world.js';
+import { SessionWorld } from '../support/runtime/session-world.js';
 import { until } from '../support/until.js';
 import { testRuntime } from './runtime-contract.js';
 import { testSessions } from './session-contract.js';
+import { testTyping } from './typing-contract.js';
 
 describe.skipIf(!hasTool('screen'))('with screen', () => {
   // screen keeps input that a program does not read, up to its own bounds, and reports nothing.
   testRuntime('screen', () => new SessionWorld('screen'), { noticesUnread: false });
   testSessions(() => new SessionWorld('screen'));
+  testTyping(
+    () => new SessionWorld('screen'),
+    (world, instanceId) => ({
+      file: 'screen',
+      parameters: ['-r', instanceId],
+      environment: { SCREENDIR: world.servers },
+      leave: '\x01d',
+    }),
+  );
 
   describe('a session of screen', () => {
     let world: SessionWorld;
@@ -28,32 +37,6 @@ describe.skipIf(!hasTool('screen'))('with screen', () => {
     const echo = 'echo ready; while read -r line; do echo "got $line"; done';
     const untilLogged = (text: string): Promise<void> =>
       until(async () => expect(await world.lines('aaaaaa')).toContain(text));
-
-    it('lets an operator attach by the instance id, type, and leave again', async () => {
-      const runtime = world.runtime();
-      const spec = world.spec('aaaaaa', `stty icrnl; ${echo}`);
-      const identity = await runtime.start(spec);
-      await untilLogged('ready');
-      const operator = spawn('screen', ['-r', 'aaaaaa'], {
-        cols: 80,
-        rows: 24,
-        env: { SCREENDIR: world.servers, PATH: TOOL_PATH, TERM: 'xterm' },
-      });
-      let seen = '';
-      operator.onData((text) => {
-        seen += text;
-      });
-      const left = new Promise((resolve) => operator.onExit(resolve));
-      await until(() => expect(seen).toContain('ready'));
-      operator.write('by hand\r');
-      await untilLogged('got by hand');
-      await until(() => expect(seen).toContain('got by hand'));
-      operator.write('\x01d');
-      await left;
-      await runtime.write(spec, Buffer.from('by Drover\n'));
-      await untilLogged('got by Drover');
-      expect(await runtime.list()).toEqual([{ instanceId: 'aaaaaa', run: 1, process: identity, exit: null }]);
-    });
 
     it('is reached again when somebody removed its socket, also by another session owner', async () => {
       const runtime = world.runtime();

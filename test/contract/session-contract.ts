@@ -15,7 +15,6 @@ import { until } from '../support/until.js';
 
 const NUMBERED_LINES = 1_500_000;
 const SPOOL_BYTES = 1024 * 1024;
-
 export function testSessions(open: () => SessionWorld): void {
   describe('sessions', () => {
     let world: SessionWorld;

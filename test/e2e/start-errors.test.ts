@@ -11,12 +11,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parseJoinToken } from '../../src/channel/trust/join-token.js';
 import { drover, Member } from '../support/cluster/member.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
-import { DaemonProcess } from '../support/daemon/daemon-process.js';
+import { DaemonProcess, type DaemonProcessOptions } from '../support/daemon/daemon-process.js';
 import { REPOSITORY } from '../support/repository-root.js';
 import { until } from '../support/until.js';
 
@@ -42,8 +43,11 @@ async function endOf(daemon: DaemonProcess): Promise<DaemonProcess> {
 }
 
 /** Starts a daemon that must refuse; answers its one line. */
-async function refusalOf(root = world.root, uid?: number): Promise<string> {
-  const daemon = await endOf(new DaemonProcess({ root, ...(uid !== undefined && { uid }) }));
+async function refusalOf(
+  root = world.root,
+  options: Pick<DaemonProcessOptions, 'uid' | 'prefix'> = {},
+): Promise<string> {
+  const daemon = await endOf(new DaemonProcess({ root, ...options }));
   expect({ ...(await daemon.ended), stderr: daemon.stderr }).toEqual({
     code: 1,
     signal: null,
@@ -94,6 +98,24 @@ it('refuses a second node on the same root, naming the first, which goes on', as
   expect(after).toMatchObject(before.map(({ id, processPid }) => ({ id, processPid })));
 });
 
+/** As in a second container that shares the volume: nothing of the first one's processes or network is seen there. */
+const CONTAINER = ['unshare', '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
+const canUnshare = spawnSync(CONTAINER[0] ?? '', [...CONTAINER.slice(1), 'true']).status === 0;
+
+it.skipIf(!canUnshare)('refuses a second node in other namespaces, and the first goes on', async () => {
+  world.configure('service', { command: 'exec sleep 1000' });
+  await world.start();
+  const before = await world.untilOnline('service', 1);
+  const prefix = [...CONTAINER, 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
+  expect(await refusalOf(world.root, { prefix })).toMatch(
+    new RegExp(
+      `another Drover \\(pid ${world.daemon.pid} on ${hostname()}, in another container or on another machine\\) already runs in`,
+    ),
+  );
+  const after = await world.untilOnline('service', 1);
+  expect(after).toMatchObject(before.map(({ id, processPid }) => ({ id, processPid })));
+});
+
 it('refuses a root that is a file, has no parent, or has a file where a directory belongs', async () => {
   const file = join(world.root, 'file');
   writeFileSync(file, '');
@@ -110,7 +132,7 @@ it('refuses a root that is a file, has no parent, or has a file where a director
 it.skipIf(process.getuid?.() !== 0)('refuses a root that its user cannot write', async () => {
   // Traversed by the other user, but not written.
   chmodSync(world.root, 0o755);
-  expect(await refusalOf(world.root, NOBODY)).toMatch(/must be writable for this user/);
+  expect(await refusalOf(world.root, { uid: NOBODY })).toMatch(/must be writable for this user/);
 });
 
 it('refuses a truncated store and changes nothing of it', async () => {

@@ -162,13 +162,26 @@ it('leaves instances running on the command stop, and says so', async () => {
   expect(after.map(({ processPid }) => processPid)).toEqual(before.map(({ processPid }) => processPid));
 });
 
-it('stops the instances on Ctrl-C, as without a prompt', async () => {
+it('clears a half-typed line on Ctrl-C, says what a second one on an empty line stops, and stops it', async () => {
   world.configure('service', { command: 'exec sleep 1000' });
   const screen = await startTerminal();
-  await world.untilOnline('service', 1);
-  screen.type('instance li\x03');
+  const before = await world.untilOnline('service', 1);
+  const id = before[0]?.id ?? '';
+  screen.type('instance stop al');
+  await screen.untilPrompt('instance stop al');
+  screen.type('\x03');
+  await screen.untilPrompt();
+  const after = await world.api.instances();
+  expect(after.map(({ processPid }) => processPid)).toEqual(before.map(({ processPid }) => processPid));
+  screen.type('\x03');
+  expect(await screen.untilShown(/^Ctrl-C again/)).toMatch(
+    `Ctrl-C again within 5 s stops 1 instance (${id}), then Drover; the command "stop" leaves it`,
+  );
+  await screen.untilPrompt();
+  expect(screen.lines.join('\n')).not.toContain('Stopping');
+  screen.type('\x03');
   expect(await screen.ended).toMatchObject({ exitCode: 0 });
-  expect(screen.lines.join('\n')).toMatch(/Stopping 1 instance: \w{6} /);
+  expect(screen.lines.join('\n')).toContain(`Stopping 1 instance: ${id} `);
   expect(screen.lines.join('\n')).toContain('All instances have stopped.');
   await expectNothingLeft(world, []);
 });

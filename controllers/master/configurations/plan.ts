@@ -18,6 +18,8 @@ export interface ConfigurationFacts extends OwnerFacts, Omit<FaultFacts, 'owners
   readonly nodeId: string;
   /** False: the files were never read, so nothing is concluded from them. */
   readonly isRead: boolean;
+  /** The records that are set aside, by name. `file`: of this source; null: another source's, or not known. */
+  readonly setAside: ReadonlyMap<string, { readonly revision: number; readonly file: string | null }>;
 }
 
 export type RecordChange =
@@ -70,7 +72,7 @@ export function decide(facts: ConfigurationFacts): {
 }
 
 function* puts(
-  { nodeId, files, records }: ConfigurationFacts,
+  { nodeId, files, records, setAside }: ConfigurationFacts,
   owners: ReadonlyMap<string, string>,
 ): Generator<RecordChange> {
   for (const [name, file] of owners) {
@@ -81,14 +83,19 @@ function* puts(
     const isNewContent = present?.value.hash !== parsed.hash;
     const isSameSource = present?.value.sourceFile === file && present.value.sourceNode === nodeId;
     if (!isNewContent && isSameSource) continue;
-    yield { do: 'put', name, file, nodeId, parsed, expectedRevision: present?.revision ?? 0, isNewContent };
+    // A file says anew what was set aside.
+    const expectedRevision = present?.revision ?? setAside.get(name)?.revision ?? 0;
+    yield { do: 'put', name, file, nodeId, parsed, expectedRevision, isNewContent };
   }
 }
 
 function* removals(
-  { nodeId, records }: ConfigurationFacts,
+  { nodeId, files, records, setAside }: ConfigurationFacts,
   owners: ReadonlyMap<string, string>,
 ): Generator<RecordChange> {
+  for (const [name, { revision, file }] of setAside)
+    if (file !== null && !files.has(file) && !owners.has(name))
+      yield { do: 'remove', name, file, expectedRevision: revision };
   for (const [name, { value, revision }] of records) {
     if (isBroughtBy(value, nodeId) && !owners.has(name))
       yield { do: 'remove', name, file: value.sourceFile, expectedRevision: revision };

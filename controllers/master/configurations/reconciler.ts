@@ -1,10 +1,15 @@
 /** The configurations controller: brings the records up to what one node's files say. Key: that node's id. */
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import type { Reconciler } from '../../../src/loop/reconciler.js';
-import type { ConfigurationFileError, ConfigurationRecord } from '../../../src/model/configuration.js';
+import {
+  type ConfigurationFileError,
+  type ConfigurationRecord,
+  isBroughtBy,
+} from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
 import { configurationKey, revisionKey } from '../../../src/store/keys.js';
+import { leftOfConfiguration } from '../../../src/store/left-of-record.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import { untilShown } from '../../../src/store/modify.js';
 import type { Operation, Store } from '../../../src/store/store.js';
@@ -40,6 +45,12 @@ export class Configurations implements Reconciler<ConfigurationFacts, Configurat
       suspects: new Set(source.suspects),
       directoryFault: source.fault,
       records: new Map(configurations.entries()),
+      setAside: new Map(
+        [...configurations.setAside].map(([name, { value, revision }]) => [
+          name,
+          { revision, file: fileOf(value, source.nodeId) },
+        ]),
+      ),
       refusal: this.#refusal === undefined ? undefined : publicMessage(this.#refusal),
       told: this.#report.told,
     };
@@ -88,6 +99,12 @@ export class Configurations implements Reconciler<ConfigurationFacts, Configurat
     }
     for (const change of changes) logger.info({ configuration: change.name }, sentenceOf(change));
   }
+}
+
+/** The file of a record that is set aside, where this source brought it. */
+function fileOf(value: unknown, nodeId: string): string | null {
+  const left = leftOfConfiguration(value);
+  return left !== undefined && isBroughtBy(left, nodeId) ? left.sourceFile : null;
 }
 
 function operationsOf(changes: readonly RecordChange[]): Operation[] {

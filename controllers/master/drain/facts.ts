@@ -11,4 +11,6 @@ export interface DrainFacts extends Moves {
   readonly nodeId: string;
   readonly condition: NodeCondition;
   readonly drain: Drain;
+  /** Ids of instances on the node whose records are set aside: nothing can move them. */
+  readonly setAside: readonly string[];
 }

@@ -5,7 +5,7 @@ import { judgeAll, leftOf } from '../replacement/verdict.js';
 import type { DrainFacts } from './facts.js';
 
 export function progressOf(facts: DrainFacts): DrainProgress {
-  const { drain, remainingMs, condition } = facts;
+  const { drain, remainingMs, condition, setAside } = facts;
   const judged = judgeAll(facts);
   const left = leftOf(judged).length;
   return {
@@ -14,8 +14,10 @@ export function progressOf(facts: DrainFacts): DrainProgress {
     remainingMs: Math.ceil(remainingMs),
     isDrained: left === 0,
     left,
-    waitingFor:
-      condition === 'connected' || left === 0 ? [...linesOf(judged, remainingMs)] : [awayLine(facts)],
+    waitingFor: [
+      ...(condition === 'connected' || left === 0 ? linesOf(judged, remainingMs) : [awayLine(facts)]),
+      ...setAside.map((id) => `${id} stays: its record cannot be read, so nothing can move it`),
+    ],
   };
 }
 

@@ -4,6 +4,7 @@ import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import type { Drain, DrainProgress } from '../../../src/model/node-drain.js';
+import { leftOfInstance } from '../../../src/store/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import { modify, type RecordSet } from '../../../src/store/modify.js';
@@ -44,7 +45,7 @@ export class Drains implements Reconciler<DrainFacts, DrainStep> {
 
   /** Undefined: the node is not being drained. */
   observe(nodeId: string): DrainFacts | undefined {
-    const { nodeRecords, instancesByNode, victims } = this.#options;
+    const { nodeRecords, instances, instancesByNode, victims } = this.#options;
     const { condition, drain } = nodeRecords.mirror.get(nodeId)?.value ?? {};
     if (condition === undefined || drain === undefined) {
       this.#timed.delete(nodeId);
@@ -56,6 +57,9 @@ export class Drains implements Reconciler<DrainFacts, DrainStep> {
       drain,
       remainingMs: this.#remainingMs(nodeId, drain),
       victims: victims.gather(instancesByNode.get(nodeId)),
+      setAside: [...instances.setAside]
+        .filter(([, { value }]) => leftOfInstance(value).placement?.nodeId === nodeId)
+        .map(([id]) => id),
     };
   }
 

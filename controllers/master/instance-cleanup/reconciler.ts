@@ -86,7 +86,7 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
 
   #observeRevision(hash: string): CleanupFacts | undefined {
     const { revisions, instancesByRevision, configurationsByHash } = this.#options;
-    if (revisions.get(hash) === undefined) return undefined;
+    if ((revisions.get(hash) ?? revisions.setAside.get(hash)) === undefined) return undefined;
     const isUsed = instancesByRevision.get(hash).size > 0 || configurationsByHash.get(hash).size > 0;
     return { kind: 'revision', hash, isUsed };
   }
@@ -136,7 +136,7 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
    */
   async #removeRevision(hash: string): Promise<void> {
     const { store, instances, configurations, revisions } = this.#options;
-    const content = revisions.get(hash);
+    const content = revisions.get(hash) ?? revisions.setAside.get(hash);
     const shown = await store.barrier();
     await Promise.all([instances.until(shown), configurations.until(shown)]);
     const facts = this.#observeRevision(hash);

@@ -22,8 +22,12 @@ export interface CountedInstance {
   readonly createdAt: number;
   /** The instance ended by itself, and its restart policy does not start it again. */
   readonly hasFinished: boolean;
+  /** Its record is set aside: it holds its place in the service, and nothing can be written of it. */
+  readonly isSetAside?: boolean;
   /** Condition of the node that holds it; null: not placed, or its node is unknown. */
   readonly node: NodeCondition | null;
+  /** Its node is being drained: the drain resolves its pairs, when it can. */
+  readonly isDraining: boolean;
   readonly maker: Maker;
   readonly players: number;
   /** The instance that it was made to replace, or null. */
@@ -97,7 +101,8 @@ export function countsTowardsMinimum(instance: CountedInstance): boolean {
  */
 function lostOriginals(instances: readonly CountedInstance[]): string[] {
   const lost = instances.filter(
-    (one) => one.goal === 'run' && one.node === 'lost' && !countsTowardsMinimum(one),
+    (one) =>
+      one.goal === 'run' && one.node === 'lost' && !countsTowardsMinimum(one) && one.isSetAside !== true,
   );
   const lostIds = new Set(lost.map(({ id }) => id));
   const replaced = new Set(instances.filter(countsTowardsMinimum).map(({ replaces }) => replaces));
@@ -113,22 +118,25 @@ function lostOriginals(instances: readonly CountedInstance[]): string[] {
  * first. These do not count:
  * - instances on a lost node: they were replaced;
  * - instances whose node is back and has not reported them: they may have ended;
- * - an unused replacement whose original is there: the replacement controller removes one of the two.
+ * - an unused replacement whose original is there and not being drained: the replacement controller removes one of
+ *   the two.
  */
 function planSurplus({ name, maximum, instances }: ServiceFacts): ServiceStep[] {
   if (maximum === undefined) return [];
   const standing = instances.filter((one) => one.goal === 'run' && countsTowardsMinimum(one));
-  const ids = new Set(standing.map(({ id }) => id));
+  const ids = new Set(standing.filter(({ isDraining }) => !isDraining).map(({ id }) => id));
   return standing
     .filter(
       ({ awaitsReport, replaces, players }) => !awaitsReport && (players > 0 || !ids.has(replaces ?? '')),
     )
     .toSorted((a, b) => rankToKeep(a) - rankToKeep(b) || byAge(a, b))
     .slice(maximum)
+    .filter(({ isSetAside }) => isSetAside !== true)
     .map((one) => ({ do: one.static ? 'stop' : 'remove', name, id: one.id }));
 }
 
-function rankToKeep({ players, maker }: CountedInstance): number {
+function rankToKeep({ players, maker, isSetAside }: CountedInstance): number {
+  if (isSetAside === true) return -1;
   return (players > 0 ? 0 : 2) + (maker === 'client' ? 0 : 1);
 }
 

@@ -8,8 +8,9 @@ import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { hasFinished, type InstanceRecord, makerOf } from '../../../src/model/instance.js';
-import type { NodeRecord } from '../../../src/model/node.js';
+import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
+import { type LeftOfInstance, setAsideOf } from '../../../src/store/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
@@ -32,6 +33,23 @@ export interface MinimumServiceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+/**
+ * The oldest of its configuration, and up where its node is not lost. What the node reports of it cannot be recorded.
+ */
+const OF_SET_ASIDE = {
+  state: 'OFFLINE',
+  static: false,
+  createdAt: 0,
+  hasFinished: false,
+  isSetAside: true,
+  isDraining: false,
+  maker: 'client',
+  players: 0,
+  replaces: null,
+  awaitsReport: false,
+  stoppedItself: false,
+} as const;
 
 export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
   readonly name = 'minimum-service';
@@ -133,12 +151,11 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
   }
 
   #count(name: string): CountedInstance[] {
-    const { instances, instancesByConfiguration, nodes } = this.#options;
+    const { instances, instancesByConfiguration } = this.#options;
     const counted: CountedInstance[] = [];
     for (const id of instancesByConfiguration.get(name)) {
       const record = instances.get(id)?.value;
       if (record === undefined) continue;
-      const node = record.placement === null ? undefined : nodes.get(record.placement.nodeId);
       counted.push({
         id,
         goal: record.desired.goal,
@@ -146,7 +163,8 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
         static: record.static,
         createdAt: record.createdAt,
         hasFinished: hasFinished(record),
-        node: node?.value.condition ?? null,
+        node: this.#conditionOf(record),
+        isDraining: this.#isDraining(record),
         maker: makerOf(record),
         players: record.status.players ?? 0,
         replaces: record.replaces ?? null,
@@ -154,6 +172,17 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
         stoppedItself: record.desired.stoppedBy === 'instance',
       });
     }
+    for (const [id, left] of setAsideOf(instances.setAside, name))
+      counted.push({ ...OF_SET_ASIDE, id, goal: left.goal, node: this.#conditionOf(left) });
     return counted;
+  }
+
+  #isDraining({ placement }: InstanceRecord): boolean {
+    return this.#options.nodes.get(placement?.nodeId ?? '')?.value.drain !== undefined;
+  }
+
+  #conditionOf({ placement }: Pick<LeftOfInstance, 'placement'>): NodeCondition | null {
+    if (placement === null) return null;
+    return this.#options.nodes.get(placement.nodeId)?.value.condition ?? null;
   }
 }

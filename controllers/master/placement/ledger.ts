@@ -1,9 +1,10 @@
 /**
  * Counts the RAM, the CPU and the ports that instances hold on each node. It follows the instance mirror, and adds
  * what was promised to placements whose write is under way. Because of these promises two rounds never give out the
- * same port.
+ * same port. An instance whose record is set aside holds what can still be read of it.
  */
 import { type InstancePlacement, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
+import { leftOfInstance } from '../../../src/store/left-of-record.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 
 export interface NodeUse {
@@ -50,7 +51,7 @@ export class PlacementLedger {
 
   constructor(instances: MirrorReader<InstanceRecord>) {
     this.#instances = instances;
-    instances.onChange((id, after) => this.#take(id, after?.value));
+    instances.onChange((id) => this.#take(id));
   }
 
   use(nodeId: string): NodeUse {
@@ -102,16 +103,22 @@ export class PlacementLedger {
   withdraw(id: string): boolean {
     if (!this.#promised.delete(id)) return false;
     const promised = this.#holdings.get(id);
-    const record = this.#instances.get(id)?.value;
-    const held = record === undefined ? undefined : currentHolding(record);
+    const held = this.#held(id);
     this.#replace(id, held);
     return promised?.nodeId !== held?.nodeId || promised?.port !== held?.port;
   }
 
-  #take(id: string, record: InstanceRecord | undefined): void {
+  #take(id: string): void {
     // The promise counts until `withdraw`, which reads the newest record.
     if (this.#promised.has(id)) return;
-    this.#replace(id, record === undefined ? undefined : currentHolding(record));
+    this.#replace(id, this.#held(id));
+  }
+
+  #held(id: string): Holding | undefined {
+    const record = this.#instances.get(id)?.value;
+    if (record !== undefined) return currentHolding(record);
+    const aside = this.#instances.setAside.get(id);
+    return aside === undefined ? undefined : holdingOfSetAside(aside.value);
   }
 
   #replace(id: string, next: Holding | undefined): void {
@@ -170,6 +177,13 @@ export class PlacementLedger {
 
 function currentHolding(record: InstanceRecord): Holding | undefined {
   return record.placement === null ? undefined : holdingOf(record, record.placement);
+}
+
+function holdingOfSetAside(value: unknown): Holding | undefined {
+  const { placement, ramMB, cpu, configurationName } = leftOfInstance(value);
+  return placement === null
+    ? undefined
+    : { ...placement, ramMB, cpu, configurationName: configurationName ?? '' };
 }
 
 function holdingOf(record: InstanceRecord, placement: InstancePlacement): Holding {

@@ -2,6 +2,7 @@
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { hasFinished, type InstanceRecord, isAtRest, makerOf } from '../../../src/model/instance.js';
+import { setAsideOf } from '../../../src/store/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Original, Outlook, Replacement, Victim } from './facts.js';
@@ -103,6 +104,7 @@ export class Victims {
     let wanted = 0;
     for (const id of instancesByConfiguration.get(name))
       if (instances.get(id)?.value.desired.goal === 'run') wanted++;
+    for (const [, { goal }] of setAsideOf(instances.setAside, name)) if (goal === 'run') wanted++;
     return wanted >= maximum;
   }
 }

@@ -14,8 +14,12 @@ const COUNTED_PER_MS = 50;
 export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFacts): Generator<Wake> {
   const { id, before, after } = change;
   const record = after ?? before;
-  if (record === undefined) return;
-  if (mayChangeCount(change)) yield* wakesOfCount(record.configurationName, facts, countDelay(record, facts));
+  if (record === undefined) {
+    yield* wakesOfSetAside(facts);
+    return;
+  }
+  if (mayChangeCount(change))
+    yield* wakesOfCount(record.configurationName, facts, countDelay(record.configurationName, facts));
   if (after === undefined)
     yield { controller: 'instance-cleanup', key: revisionKey(record.revision), when: 0 };
   else if (after.desired.goal === 'remove')
@@ -30,8 +34,15 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
   else if (before?.desired.goal === 'run' && after?.desired.goal !== 'run') yield* wakesOfNewRoom(facts);
 }
 
-function countDelay({ configurationName }: InstanceRecord, { instancesByConfiguration }: WakeFacts): number {
-  return Math.max(COUNT_AGAIN_MS, instancesByConfiguration.get(configurationName).size / COUNTED_PER_MS);
+/** A record that cannot be read was set aside or removed. What it held, and of which configuration, is not asked. */
+function* wakesOfSetAside(facts: WakeFacts): Generator<Wake> {
+  for (const [name] of facts.configurations.entries())
+    yield* wakesOfCount(name, facts, countDelay(name, facts));
+  yield* wakesOfNewPlace(facts);
+}
+
+function countDelay(name: string, { instancesByConfiguration }: WakeFacts): number {
+  return Math.max(COUNT_AGAIN_MS, instancesByConfiguration.get(name).size / COUNTED_PER_MS);
 }
 
 /** True when minimum-service may count one more or one less. */

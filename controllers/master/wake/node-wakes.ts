@@ -8,7 +8,8 @@ export function* wakesOfNode({ id, before, after }: Change<NodeRecord>, facts: W
   if (before?.drain !== undefined || after?.drain !== undefined)
     yield { controller: 'drain', key: id, when: 'first' };
   yield* wakesOfNewPlace(facts);
-  if (before?.condition !== after?.condition)
+  const isDrainNews = (before?.drain === undefined) !== (after?.drain === undefined);
+  if (before?.condition !== after?.condition || isDrainNews)
     for (const [name] of facts.configurations.entries()) yield* wakesOfCount(name, facts, 0);
   // A drain that was called off leaves pairs, and a node that is back may have some.
   for (const key of facts.replacements.keys())

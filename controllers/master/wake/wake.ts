@@ -29,7 +29,10 @@ export interface Wake {
  */
 export type When = 'first' | number;
 
-/** `before` undefined: the record is new. `after` undefined: it is gone. */
+/**
+ * `before` undefined: the record is new. `after` undefined: it is gone, or set aside. Both undefined: one that was set
+ * aside is gone, or cannot be read again.
+ */
 export interface Change<T> {
   readonly id: string;
   readonly before: T | undefined;

@@ -26,6 +26,7 @@ export function describe(facts: SupervisorFacts): Report | undefined {
     id: facts.id,
     restartToken: handle.restartToken,
     ...said,
+    ...(handle.warning !== null && { warning: handle.warning }),
     pid: pidOf(handle.process),
     restarts: handle.restarts,
     exitCode: handle.exit?.code ?? null,

@@ -1,8 +1,10 @@
 /** The template installer: fetches trees into the cache and makes working directories, as plan.ts decided. */
+import { BOUNDS } from '../../../src/channel/protocol/messages.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
+import { cutToBytes } from '../../../src/model/words.js';
 import type { Desired, DesiredCopy } from '../../../src/node/desired-copy.js';
 import type { Handle, HandleBook, Problem } from '../../../src/node/handle-book.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
@@ -117,7 +119,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
     try {
       const warnings = await installing;
       for (const warning of warnings) logger.warn({ instance: id }, `installing ${id}: ${warning}`);
-      this.#installed(step, wanted, handle);
+      this.#installed({ ...step, warning: warningText(warnings) }, wanted, handle);
     } catch (error) {
       if (signal.aborted) throw error;
       this.#failed(id, error);
@@ -127,7 +129,11 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
   }
 
   /** Notes the install, unless something else was asked for meanwhile. */
-  #installed({ templates, behind }: InstallStep, wanted: Desired, handle: Handle): void {
+  #installed(
+    { templates, behind, warning }: InstallStep & { readonly warning: string | null },
+    wanted: Desired,
+    handle: Handle,
+  ): void {
     const { desired, handles } = this.#options;
     const { restartToken, id, run } = handle;
     const now = handles.get(id);
@@ -137,6 +143,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
     handles.change(id, {
       isPrepared: true,
       isCleared: false,
+      warning,
       installed: templates.length === 0 ? null : { restartToken, templates: [...templates], behind },
       ...(isPortProblem ? {} : { problem: null, notBefore: null }),
     });
@@ -156,4 +163,9 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
     };
     handles.change(id, afterFailure(handle, problem, clock.monotonic(), random()));
   }
+}
+
+/** The warnings as one text for the report. */
+function warningText(warnings: readonly string[]): string | null {
+  return warnings.length === 0 ? null : cutToBytes(warnings.join('; '), BOUNDS.sentenceBytes);
 }

@@ -41,7 +41,7 @@ export async function ensureAdminKey(options: AdminKeyOptions): Promise<'kept' |
     await replace(options);
     return 'replaced';
   }
-  const keys = entries.map(({ value }) => apiKeyRecordSchema.parse(value));
+  const keys = entries.flatMap(({ value }) => apiKeyRecordSchema.safeParse(value).data ?? []);
   const problem = problemOf(content, keys);
   if (problem !== undefined) logger.warn({ path }, `${ADMIN_FILE} ${problem}; ${MAKE_ANEW}`);
   return 'kept';

@@ -27,7 +27,7 @@ declare module 'fastify' {
     scope?: Scope;
   }
   interface FastifyRequest {
-    /** Null on open routes, and on requests that the gate has refused. */
+    /** Null on requests that the gate has refused, and on those to open routes without a valid key. */
     actor: Actor | null;
   }
 }
@@ -52,7 +52,9 @@ export class Gate {
   readonly #clock: Clock;
   readonly #keys: KeyIndex;
   readonly #failures = new FailureLimiter();
-  readonly #publicCalls = new SlidingWindow();
+  readonly #publicCalls = new SlidingWindow(100, 60_000);
+  /** By instance: what instances send with their own keys. */
+  readonly #reports = new SlidingWindow(10, 1000);
   readonly #refusals: RefusalTrail;
 
   /** Calls `onKeyGone` at once with the label of each key that was deleted or replaced. */
@@ -80,8 +82,9 @@ export class Gate {
     }
     const actor = this.#authenticate(request);
     if (actor === undefined) return this.#refuse(request, reply, null);
-    if (isPublicKey(actor) && !this.#takePublicCall(actor, reply)) return false;
+    if (isPublicKey(actor) && !this.#take(this.#publicCalls, actor.label, reply)) return false;
     if (!isAllowed(actor, scope, request)) return this.#refuse(request, reply, actor);
+    if (actor.kind === 'instance' && !this.#take(this.#reports, actor.instanceId, reply)) return false;
     request.actor = actor;
     return true;
   }
@@ -94,7 +97,10 @@ export class Gate {
   #admitOpen(request: FastifyRequest, reply: FastifyReply): boolean {
     if (request.headers.authorization === undefined) return true;
     const actor = this.#authenticate(request);
-    return actor === undefined || !isPublicKey(actor) || this.#takePublicCall(actor, reply);
+    if (actor === undefined) return true;
+    if (isPublicKey(actor) && !this.#take(this.#publicCalls, actor.label, reply)) return false;
+    request.actor = actor;
+    return true;
   }
 
   #authenticate(request: FastifyRequest): Actor | undefined {
@@ -105,8 +111,8 @@ export class Gate {
     return instanceId === undefined ? undefined : { kind: 'instance', instanceId };
   }
 
-  #takePublicCall(actor: KeyActor, reply: FastifyReply): boolean {
-    const retryAfterMs = this.#publicCalls.take(actor.label, this.#clock.monotonic());
+  #take(limit: SlidingWindow, caller: string, reply: FastifyReply): boolean {
+    const retryAfterMs = limit.take(caller, this.#clock.monotonic());
     if (retryAfterMs > 0) sendTooMany(reply, retryAfterMs);
     return retryAfterMs === 0;
   }

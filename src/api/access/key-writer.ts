@@ -9,6 +9,7 @@ import { nameSchema } from '../../model/names.js';
 import { apiKeyKey } from '../../store/keys.js';
 import type { Mirrored, MirrorReader } from '../../store/mirror.js';
 import { untilShown } from '../../store/modify.js';
+import type { SetAside } from '../../store/set-aside.js';
 import { create, type Operation, type Store } from '../../store/store.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { ADMIN_FILE, removeAdminKey } from './admin-key-file.js';
@@ -63,6 +64,8 @@ export class KeyWriter {
     const { store, keys } = this.#options;
     for (let tries = 1; ; tries++) {
       const key = keys.get(label);
+      const aside = keys.setAside.get(label);
+      if (aside !== undefined) return this.#removeSetAside(label, aside);
       if (key === undefined) throw unknownKey(label);
       try {
         await keys.until(await store.transact(this.#removal(key)));
@@ -73,6 +76,12 @@ export class KeyWriter {
         await untilShown(store, keys);
       }
     }
+  }
+
+  /** Removes a key that cannot be read, and so opens nothing. */
+  async #removeSetAside(label: string, { revision: expectedRevision }: SetAside): Promise<void> {
+    const { store, keys } = this.#options;
+    await keys.until(await store.transact([{ do: 'remove', key: apiKeyKey(label), expectedRevision }]));
   }
 
   /** The removal of an ALL key checks that another ALL key stays. So two removals at once cannot take the last two. */

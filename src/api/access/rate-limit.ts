@@ -1,23 +1,26 @@
 /**
- * The rate limit for calls of PUBLIC keys: a sliding window, bounded in memory. Callers pass the time, in monotonic
- * milliseconds. The limit for failed authentications is src/loop/failure-limiter.ts.
+ * The rate limit for calls of PUBLIC keys, and for reports of instances with their own keys: a sliding window, bounded
+ * in memory. Callers pass the time, in monotonic milliseconds. The limit for failed authentications is
+ * src/loop/failure-limiter.ts.
  */
 
-/** Allows at most `limit` calls of one key in any `windowMs`. Refused calls do not count. */
+const MAX_CALLERS = 20_000;
+
+/** Allows at most `limit` calls of one caller in any `windowMs`. Refused calls do not count. */
 export class SlidingWindow {
   readonly #limit: number;
   readonly #windowMs: number;
+  /** In order of the first call. At the limit of callers the one that called first begins anew. */
   readonly #calls = new Map<string, number[]>();
 
-  constructor(limit = 100, windowMs = 60_000) {
+  constructor(limit: number, windowMs: number) {
     this.#limit = limit;
     this.#windowMs = windowMs;
   }
 
   /** Counts a call. Returns 0 when it is within the limit, else how many milliseconds to wait. */
-  take(key: string, now: number): number {
-    const calls = this.#calls.get(key) ?? [];
-    this.#calls.set(key, calls);
+  take(caller: string, now: number): number {
+    const calls = this.#calls.get(caller) ?? this.#begin(caller);
     while (calls.length > 0 && (calls[0] ?? 0) <= now - this.#windowMs) calls.shift();
     if (calls.length < this.#limit) {
       calls.push(now);
@@ -26,8 +29,16 @@ export class SlidingWindow {
     return Math.max(1, Math.ceil((calls[0] ?? now) + this.#windowMs - now));
   }
 
-  /** Forgets the calls of a key that is gone. */
-  forget(key: string): void {
-    this.#calls.delete(key);
+  /** Forgets the calls of a caller that is gone. */
+  forget(caller: string): void {
+    this.#calls.delete(caller);
+  }
+
+  #begin(caller: string): number[] {
+    const [first] = this.#calls.keys();
+    if (this.#calls.size >= MAX_CALLERS && first !== undefined) this.#calls.delete(first);
+    const calls: number[] = [];
+    this.#calls.set(caller, calls);
+    return calls;
   }
 }

@@ -1,11 +1,63 @@
 /** Chooses the interface that a node listens on. */
-import { isIPv6 } from 'node:net';
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { DroverError } from '../../model/errors.js';
 import type { NodeConfiguration } from '../../model/node.js';
+import { systemReason } from '../../model/public-message.js';
 
-/** `bindAddress` where it is set. Else loopback for a loopback `address`, and all interfaces for any other. */
-export function bindAddressOf({ bindAddress, address }: NodeConfiguration): string {
-  if (bindAddress !== undefined) return bindAddress;
-  if (address === 'localhost') return '127.0.0.1';
-  if (address === '::1' || address.startsWith('127.')) return address;
-  return isIPv6(address) ? '::' : '0.0.0.0';
+/** Resolves a host name to its IP addresses; throws when it has none. */
+export type Resolve = (name: string) => Promise<readonly string[]>;
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+/** Names that mean loopback everywhere, whatever a resolver says. */
+const LOCALHOST = /(?:^|\.)localhost\.?$/i;
+/** What resolvers answer for localhost. Not 127.0.1.1, to which Debian resolves the machine's own name. */
+const LOCALHOST_IPS: readonly string[] = ['127.0.0.1', '::1'];
+
+/**
+ * `bindAddress` where it is set. Else loopback for a loopback `address`, and all interfaces for any other. Throws
+ * DRV_NODE_CONFIG_INVALID for a host name that does not resolve: what it should mean is then unknown.
+ */
+export async function bindAddressOf(
+  { bindAddress, address }: NodeConfiguration,
+  resolve: Resolve = resolveBySystem,
+): Promise<string> {
+  if (bindAddress !== undefined) {
+    await ipsOf('bindAddress', bindAddress, resolve);
+    return bindAddress;
+  }
+  const ips = await ipsOf('address', address, resolve);
+  if (isIP(address) !== 0) return listenIp(address);
+  return ips.every((ip) => LOCALHOST_IPS.includes(ip)) ? '127.0.0.1' : '0.0.0.0';
+}
+
+function listenIp(ip: string): string {
+  const family = isIPv6(ip) ? 'ipv6' : 'ipv4';
+  if (LOOPBACK.check(ip, family)) return ip;
+  return family === 'ipv6' ? '::' : '0.0.0.0';
+}
+
+async function ipsOf(
+  field: 'address' | 'bindAddress',
+  host: string,
+  resolve: Resolve,
+): Promise<readonly string[]> {
+  if (isIP(host) !== 0) return [host];
+  if (LOCALHOST.test(host)) return LOCALHOST_IPS;
+  try {
+    return await resolve(host);
+  } catch (error) {
+    throw new DroverError(
+      'DRV_NODE_CONFIG_INVALID',
+      `config.json: ${field}: the host name ${host} does not resolve (${systemReason(error) ?? 'no answer'}); ` +
+        'correct it, or give an IP address',
+      { cause: error },
+    );
+  }
+}
+
+async function resolveBySystem(name: string): Promise<readonly string[]> {
+  return (await lookup(name, { all: true })).map(({ address }) => address);
 }

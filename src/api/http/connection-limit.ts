@@ -1,33 +1,121 @@
-/** Bounds how many connections the server holds, so that clients cannot use up the file descriptors of the node. */
+/**
+ * Bounds how many connections the server holds, so that clients cannot use up the file descriptors of the node, nor
+ * one client the places of all others. The server tells it which requests a key let in.
+ */
 import { readFileSync } from 'node:fs';
-import type { Server } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import type { onRequestHookHandler } from 'fastify';
+import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { RepeatedLog } from '../../telemetry/repeated-log.js';
 
 const MAX_CONNECTIONS = 16_384;
-const LOG_EVERY_MS = 60_000;
+/** One address may hold this part of the limit without an API key. */
+const SHARE = 1 / 4;
 const OPEN_FILES = /^Max open files\s+(\d+)/m;
 
-/**
- * Limits the server to half of the files that the process may open, 16,384 at most. Connections beyond that are
- * closed at once; the log says so once a minute.
- */
-export function limitConnections(
-  server: Server,
-  { clock, logger }: { readonly clock: Clock; readonly logger: Pick<Logger, 'warn'> },
-): void {
-  const limit = connectionLimit(readFileSync('/proc/self/limits', 'utf8'));
-  server.maxConnections = limit;
-  let quietUntil = Number.NEGATIVE_INFINITY;
-  server.on('drop', () => {
-    const now = clock.monotonic();
-    if (now < quietUntil) return;
-    quietUntil = now + LOG_EVERY_MS;
-    logger.warn({ limit }, `the API has ${limit} connections, its limit: new ones are closed`);
-  });
+export interface ConnectionLimitOptions {
+  /** The most connections. Default: half of the files that the process may open, 16,384 at most. */
+  readonly limit?: number | undefined;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** The limit, from the text of `/proc/self/limits`. */
+/**
+ * A connection is a stranger until a request on it has shown an API key. An address beyond its share of strangers
+ * loses its oldest one. At the limit of all connections the oldest stranger of any address closes, which is the new
+ * connection itself when there is no other. A report with an instance's own token makes its connection the youngest
+ * again: instances may be hostile, so they stay strangers, but they outlive connections that say nothing.
+ */
+export class ConnectionLimit {
+  readonly #limit: number;
+  readonly #share: number;
+  readonly #log: RepeatedLog;
+  /** With the group of their address, the oldest first. */
+  readonly #strangers = new Map<Socket, string>();
+  /** The same connections by group, the oldest first. */
+  readonly #groups = new Map<string, Set<Socket>>();
+  readonly #known = new Set<Socket>();
+
+  constructor({ limit = ownLimit(), clock, logger }: ConnectionLimitOptions) {
+    this.#limit = limit;
+    this.#share = Math.max(1, Math.floor(limit * SHARE));
+    this.#log = new RepeatedLog(logger, () => clock.monotonic());
+  }
+
+  /** Counts the connections that the server accepts from now on. */
+  follow(server: Server): void {
+    server.on('connection', (socket) => this.#take(socket));
+  }
+
+  /** The hook behind the gate. */
+  readonly onRequest: onRequestHookHandler = ({ actor, raw: { socket } }, _reply, done) => {
+    const group = actor === null ? undefined : this.#strangers.get(socket);
+    if (group !== undefined) {
+      this.#drop(socket, group);
+      if (actor?.kind === 'key') this.#known.add(socket);
+      else this.#add(socket, group);
+    }
+    done();
+  };
+
+  #take(socket: Socket): void {
+    // A connection whose offer of an upgrade was passed over comes a second time.
+    if (this.#strangers.has(socket) || this.#known.has(socket)) return;
+    const group = addressBlockOf(socket.remoteAddress ?? '');
+    socket.once('close', () => this.#forget(socket));
+    this.#add(socket, group);
+    const ofAddress = this.#groups.get(group) ?? new Set();
+    if (ofAddress.size > this.#share) this.#refuseShare(group, ofAddress);
+    if (this.#strangers.size + this.#known.size > this.#limit) this.#refuseAll();
+  }
+
+  #refuseShare(group: string, [oldest]: Iterable<Socket>): void {
+    const message = `address ${group} holds ${this.#share} connections to the API without an API key, its share: the oldest are closed`;
+    this.#log.warn(`share of ${group}`, message, { address: group, limit: this.#share });
+    this.#end(oldest);
+  }
+
+  #refuseAll(): void {
+    const message = `the API has ${this.#limit} connections, its limit: those without an API key are closed, the oldest first`;
+    this.#log.warn('limit', message, { limit: this.#limit, known: this.#known.size });
+    const [oldest] = this.#strangers.keys();
+    this.#end(oldest);
+  }
+
+  #end(socket: Socket | undefined): void {
+    if (socket === undefined) return;
+    this.#forget(socket);
+    socket.destroy();
+  }
+
+  #add(socket: Socket, group: string): void {
+    this.#strangers.set(socket, group);
+    const ofAddress = this.#groups.get(group);
+    if (ofAddress === undefined) this.#groups.set(group, new Set([socket]));
+    else ofAddress.add(socket);
+  }
+
+  #forget(socket: Socket): void {
+    this.#known.delete(socket);
+    const group = this.#strangers.get(socket);
+    if (group !== undefined) this.#drop(socket, group);
+  }
+
+  #drop(socket: Socket, group: string): void {
+    this.#strangers.delete(socket);
+    const ofAddress = this.#groups.get(group);
+    ofAddress?.delete(socket);
+    if (ofAddress?.size === 0) this.#groups.delete(group);
+  }
+}
+
+function ownLimit(): number {
+  return connectionLimit(readFileSync('/proc/self/limits', 'utf8'));
+}
+
+/** The default limit, from the text of `/proc/self/limits`. */
 export function connectionLimit(limits: string): number {
   const openFiles = Number(OPEN_FILES.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
   return Math.min(MAX_CONNECTIONS, Math.floor(openFiles / 2));

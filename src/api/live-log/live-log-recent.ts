@@ -4,7 +4,7 @@
  */
 import type { LogBatch } from '../../logs/log-batch.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
-import { LogChunk } from './live-log-chunk.js';
+import { bytesOf, LogChunk } from './live-log-chunk.js';
 
 /** How long lines that follow each other quickly are gathered into one chunk. */
 const GATHER_MS = 10;
@@ -61,7 +61,7 @@ export class RecentLines {
     if (batch.firstLine > received) this.#takeGap(received, batch.firstLine - 1);
     for (const line of batch.lines.slice(Math.max(0, received - batch.firstLine))) {
       this.#gathered.push(line);
-      this.#gatheredBytes += line.length;
+      this.#gatheredBytes += bytesOf(line);
       if (this.#gatheredBytes >= MAX_CHUNK_BYTES) this.flush();
     }
     this.#flushInTime();

@@ -114,6 +114,7 @@ const INSTANCE_EXAMPLE = {
   runtime: 'process',
   reason: null,
   message: null,
+  warning: null,
   restarts: 0,
   createdAt: 1_767_225_590_000,
   exitCode: null,

@@ -42,6 +42,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /configurations/:name/why': 'explainConfiguration',
   'GET /configurations/:name/diff': 'compareConfiguration',
   'GET /configuration-files/errors': 'listConfigurationFileErrors',
+  'GET /configuration-files/warnings': 'listConfigurationFileWarnings',
   'POST /configuration-files/reload': 'reloadConfigurationFiles',
   'GET /templates': 'listTemplates',
   'GET /templates/:group/:name': 'getTemplate',

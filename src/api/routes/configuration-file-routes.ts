@@ -1,9 +1,9 @@
 /**
- * `/configuration-files`: which files are broken, and reading all files again. `configuration-routes.ts` serves
+ * `/configuration-files`: which files are broken, what is odd in others, and reading all files again. `configuration-routes.ts` serves
  * what they say.
  */
 import { z } from 'zod';
-import { configurationFileErrorSchema } from '../../model/configuration.js';
+import { configurationFileErrorSchema, configurationFileWarningSchema } from '../../model/configuration.js';
 import {
   type ConfigurationReloadNeeds,
   configurationReloadSchema,
@@ -23,6 +23,17 @@ export function configurationFileRoutes(dependencies: ConfigurationReloadNeeds):
     answers: { 200: { description: 'faults', schema: z.array(configurationFileErrorSchema) } },
     handle: () => dependencies.configurationFiles.errors(),
   });
+  const warningsRoute = defineRoute({
+    method: 'GET',
+    path: '/configuration-files/warnings',
+    scope: 'ALL',
+    summary: 'What valid configuration files say without effect, such as fields that are not known.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'warnings', schema: z.array(configurationFileWarningSchema) } },
+    handle: () => dependencies.configurationFiles.warnings(),
+  });
   const reloadRoute = defineRoute({
     method: 'POST',
     path: '/configuration-files/reload',
@@ -35,5 +46,5 @@ export function configurationFileRoutes(dependencies: ConfigurationReloadNeeds):
     answers: { 200: { description: 'what changed is in force', schema: configurationReloadSchema } },
     handle: () => reloadConfigurations(dependencies),
   });
-  return [errorsRoute, reloadRoute];
+  return [errorsRoute, warningsRoute, reloadRoute];
 }

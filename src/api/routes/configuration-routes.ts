@@ -14,9 +14,9 @@ import {
   diffOf,
 } from '../../operations/configuration-diff.js';
 import type { MirrorReader } from '../../store/mirror.js';
-import type { Logger } from '../../telemetry/logger.js';
 import { sendNoContent } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
+import { addWarnings } from '../http/warning-headers.js';
 
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const writableName = z.object({ name: nameSchema.describe('name of the configuration') });
@@ -32,7 +32,6 @@ const rawConfiguration = z.unknown().refine(isObject, {
 export interface ConfigurationNeeds extends ConfigurationDiffNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get' | 'entries'>;
   readonly configurationFiles: Pick<ConfigurationFiles, 'put' | 'remove' | 'inspect'>;
-  readonly logger: Pick<Logger, 'warn'>;
 }
 
 export function configurationRoutes(dependencies: ConfigurationNeeds): readonly Route[] {
@@ -81,12 +80,12 @@ function getRoute({ configurations }: ConfigurationNeeds): Route {
   });
 }
 
-function putRoute({ configurationFiles, logger }: ConfigurationNeeds): Route {
+function putRoute({ configurationFiles }: ConfigurationNeeds): Route {
   return defineRoute({
     method: 'PUT',
     path: '/configurations/:name',
     scope: 'ALL',
-    summary: 'Creates or replaces a configuration.',
+    summary: 'Creates or replaces a configuration; Warning headers name what it says without effect.',
     errors: ['DRV_CONFIGURATION_NOT_WRITABLE', 'DRV_DISK_WRITE_FAILED', 'DRV_STORE_WRITE_FAILED'],
     params: writableName,
     query: nothing,
@@ -94,12 +93,11 @@ function putRoute({ configurationFiles, logger }: ConfigurationNeeds): Route {
     documentedBody: configurationSchema,
     answers: { 204: { description: 'written' } },
     handle: async ({ params, body }, reply) => {
-      const { unknownFields } = await configurationFiles.put(params.name, body);
-      if (unknownFields.length > 0) {
-        const names = JSON.stringify(unknownFields);
-        const text = `configuration ${params.name}: the fields ${names} are not known and have no effect`;
-        logger.warn({ configuration: params.name, unknownFields }, text);
-      }
+      const { warnings } = await configurationFiles.put(params.name, body);
+      addWarnings(
+        reply,
+        warnings.map(({ field, message }) => `${field}: ${message}`),
+      );
       sendNoContent(reply);
     },
   });

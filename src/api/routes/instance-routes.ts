@@ -21,6 +21,7 @@ import {
 } from '../../operations/instance-lifecycle.js';
 import type { StateReport } from '../../store/instance-changes.js';
 import type { InstanceWriter } from '../../store/instance-writes.js';
+import type { MirrorReader } from '../../store/mirror.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import { sendBytes } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
@@ -40,6 +41,7 @@ import {
 import type { InstanceView } from './instance-view.js';
 
 export interface InstanceNeeds extends InstanceDetailsNeeds, InstanceLifecycleNeeds {
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get' | 'setAside'>;
   readonly instanceWrites: InstanceLifecycleNeeds['instanceWrites'] &
     Pick<InstanceWriter, 'create' | 'reportState'>;
   readonly streams: Pick<InstanceStreams, 'readLogs' | 'writeStdin'>;
@@ -155,7 +157,9 @@ function removeRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
     body: nothing,
     answers: { 200: { description: 'hidden at once, cleaned up by its node', schema: instanceMessage } },
     handle: async ({ params }) => {
-      const { id } = visible(view, params.id);
+      const { id } = params;
+      // One whose record cannot be read is not in the view, and this is the way to be rid of it.
+      if (!dependencies.instances.setAside.has(id)) visible(view, id);
       return { message: await deleteInstance(dependencies, id), instanceId: id };
     },
   });

@@ -1,6 +1,7 @@
 /** `/ping`, `/metrics` and `/node`: what the serving node says of itself, and its stop. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
+import type { Clock } from '../../loop/clock.js';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../../model/node.js';
 import { durationText } from '../../model/words.js';
 import { STOPPING } from '../../operations/node-operations.js';
@@ -8,6 +9,9 @@ import { nodeStatsSchema, readNodeStats } from '../../operations/node-stats.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import { sendBytes, sendError } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
+
+/** How long a scrape answers for others. */
+const KEPT_MS = 1000;
 
 const pingSchema = z.object({
   status: z.literal('ok'),
@@ -26,16 +30,17 @@ export interface NodeNeeds {
   readonly configuration: NodeConfiguration;
   readonly version: string;
   readonly metrics: Metrics;
+  readonly clock: Pick<Clock, 'monotonic'>;
   /** Ends the daemon as SIGTERM does. Returns at once. */
   stopDaemon(): void;
 }
 
 /** The routes of the serving node. */
 export function nodeRoutes(dependencies: NodeNeeds): readonly Route[] {
-  const { configuration, metrics } = dependencies;
+  const { configuration } = dependencies;
   return [
     pingRoute(configuration),
-    metricsRoute(metrics),
+    metricsRoute(dependencies),
     nodeRoute(dependencies),
     configRoute(configuration),
     reloadRoute(),
@@ -59,29 +64,51 @@ function pingRoute({ nodeId, clusterName, isMasterNode }: NodeConfiguration): Ro
   });
 }
 
-function metricsRoute(metrics: Metrics): Route {
-  // Requests at the same time share one collection: the endpoint is open, so it must stay cheap.
-  let running: Promise<string> | undefined;
-  const collect = (): Promise<string> => {
-    running ??= metrics.text().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
+function metricsRoute({ configuration, metrics, clock }: NodeNeeds): Route {
+  const all = keptFor(KEPT_MS, clock, () => metrics.text());
+  const open = keptFor(KEPT_MS, clock, () => metrics.openText());
   return defineRoute({
     method: 'GET',
     path: '/metrics',
-    scope: 'open',
-    summary: 'Metrics in Prometheus exposition format.',
+    scope: configuration.metricsNeedKey ? 'PUBLIC' : 'open',
+    summary: 'Metrics in Prometheus exposition format; without an API key, only those that name nothing.',
     params: nothing,
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'metrics', contentType: 'text/plain' } },
-    handle: (_call, reply) => {
+    handle: ({ request: { actor } }, reply) => {
       reply.type(metrics.registry.contentType);
-      return collect();
+      return actor?.kind === 'key' ? all() : open();
     },
   });
+}
+
+/**
+ * Calls `make` at most once at a time, and not before its last result is `keptMs` old: everybody may ask, so an answer
+ * must stay cheap. A failure is not kept.
+ */
+function keptFor<T>(
+  keptMs: number,
+  clock: Pick<Clock, 'monotonic'>,
+  make: () => Promise<T>,
+): () => Promise<T> {
+  let last: Promise<T> | undefined;
+  let endsAt = 0;
+  return () => {
+    if (last !== undefined && clock.monotonic() < endsAt) return last;
+    const made = make();
+    last = made;
+    endsAt = Number.POSITIVE_INFINITY;
+    made.then(
+      () => {
+        endsAt = clock.monotonic() + keptMs;
+      },
+      () => {
+        endsAt = 0;
+      },
+    );
+    return made;
+  };
 }
 
 function nodeRoute({ configuration, version }: NodeNeeds): Route {

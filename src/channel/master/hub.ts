@@ -6,8 +6,9 @@
 import type { Clock } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 import type { NodeRecord } from '../../model/node.js';
+import { leftOfNode } from '../../store/left-of-record.js';
 import { modify, type RecordSet } from '../../store/modify.js';
-import { create } from '../../store/store.js';
+import { create, update } from '../../store/store.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import { CallPeer, type Service } from '../protocol/calls.js';
@@ -28,6 +29,12 @@ import { UsageBook } from './usage-book.js';
 
 /** A connection must say hello within this time. */
 const HELLO_MS = 10_000;
+/** A wrapper fetches a few trees at a time. */
+const MOST_SERVED = 64;
+/** The most that a node may have reported and is not recorded yet. Twenty thousand usual reports take a fifth of it. */
+const MOST_UNRECORDED_BYTES = 32 * 1024 * 1024;
+/** What a report takes in memory beside its message. */
+const REPORT_BYTES = 256;
 /** Time between two tries to record reports when the store cannot write. */
 const RECORD_RETRY_MS = 1000;
 
@@ -53,6 +60,9 @@ interface Session {
   isStale: boolean;
   /** The last message of reports that was taken. */
   reportSequence: number;
+  /** The newest offer that is not recorded yet. */
+  offer: NodeRecord['runtimes'] | undefined;
+  isRecordingOffer: boolean;
 }
 
 export class Hub {
@@ -62,6 +72,8 @@ export class Hub {
   readonly #sessions = new Map<string, Session>();
   /** Open connections, each with the node that the cluster server let in, also before its hello. */
   readonly #transports = new Map<Transport, Peer | undefined>();
+  /** By node, roughly the memory of the reports that are not recorded yet. It outlives the node's connection. */
+  readonly #unrecordedBytes = new Map<string, number>();
   /** Writes of what nodes said that are under way. */
   readonly #recording = new Set<Promise<void>>();
   readonly #refusals: RepeatedLog;
@@ -158,9 +170,11 @@ export class Hub {
       nodeId,
       transport,
       feed: new NodeFeed({ nodeId, transport, sources, held: hello.held, logger }),
-      calls: new CallPeer(transport, services),
+      calls: new CallPeer(transport, services, { mostServed: MOST_SERVED }),
       isStale: false,
       reportSequence: 0,
+      offer: undefined,
+      isRecordingOffer: false,
     };
     this.#sessions.set(nodeId, session);
     // Before its reports: they would be marked as lost once more.
@@ -189,7 +203,8 @@ export class Hub {
     const isStale = this.#sessions.get(hello.nodeId)?.isStale;
     // A stale or silent connection may be half open, with no node at its other end.
     const isConnected = isStale === false && this.#options.beats.contact(hello.nodeId).silentMs < SILENT_MS;
-    return objectionTo(hello, { peer, clusterName: this.#options.clusterName, isConnected });
+    const { clusterName, sources } = this.#options;
+    return objectionTo(hello, { peer, clusterName, revision: sources.instances.revision, isConnected });
   }
 
   /** Logs one line per node and cause, not per try: a node chooses the rest of the text. */
@@ -200,8 +215,9 @@ export class Hub {
   }
 
   /**
-   * Writes what the node says of itself. Condition and cordon stay: others write them. A node whose connection has ended
-   * meanwhile gets no new record: it may have been forgotten.
+   * Writes what the node says of itself. Condition and cordon stay: others write them. A record that is set aside is
+   * written anew, with what can be read of its cordon and drain. A node whose connection has ended meanwhile gets no new
+   * record: it may have been forgotten.
    */
   async #record(hello: MessageOf<'hello'>, session: Session): Promise<void> {
     const { nodes, clock } = this.#options;
@@ -216,17 +232,36 @@ export class Hub {
     };
     const isKnown = await modify(nodes, hello.nodeId, (record) => ({ ...record, ...said }));
     if (isKnown !== undefined || this.#sessions.get(hello.nodeId) !== session) return;
+    const aside = nodes.mirror.setAside.get(hello.nodeId);
     const record: NodeRecord = {
       ...said,
-      cordoned: false,
+      ...leftOfNode(aside?.value),
       condition: 'connected',
       conditionSince: clock.now(),
     };
-    await nodes.mirror.until(await create(nodes.store, nodes.keyOf(hello.nodeId), record));
+    const key = nodes.keyOf(hello.nodeId);
+    const { store, mirror } = nodes;
+    await mirror.until(
+      await (aside === undefined ? create(store, key, record) : update(store, key, record, aside.revision)),
+    );
+  }
+
+  /** Records the newest offer of a node, one write at a time, however fast it offers. */
+  async #recordOffers(session: Session): Promise<void> {
+    const { nodes, logger } = this.#options;
+    session.isRecordingOffer = true;
+    for (let { offer } = session; offer !== undefined; offer = session.offer) {
+      const runtimes = offer;
+      session.offer = undefined;
+      await modify(nodes, session.nodeId, (record) => ({ ...record, runtimes })).catch((error: unknown) =>
+        logger.error({ err: error, node: session.nodeId }, 'the offer of a node could not be recorded'),
+      );
+    }
+    session.isRecordingOffer = false;
   }
 
   #handle(session: Session, frame: Frame): void {
-    const { beats, logger, sources } = this.#options;
+    const { beats, sources } = this.#options;
     const { message } = frame;
     if (session.calls.handle(frame)) return;
     switch (message.type) {
@@ -237,12 +272,8 @@ export class Hub {
         this.#takeStatus(session, message);
         return;
       case 'offer':
-        modify(this.#options.nodes, session.nodeId, (record) => ({
-          ...record,
-          runtimes: message.runtimes,
-        })).catch((error: unknown) =>
-          logger.error({ err: error, node: session.nodeId }, 'the offer of a node could not be recorded'),
-        );
+        session.offer = message.runtimes;
+        if (!session.isRecordingOffer) this.#track(this.#recordOffers(session));
         return;
       case 'usage':
         this.usage.take(
@@ -286,19 +317,36 @@ export class Hub {
    */
   #takeReports(session: Session, sequence: number, reports: readonly Report[]): void {
     const { intake, logger, clock } = this.#options;
+    const { nodeId } = session;
+    const bytes = reports.reduce((sum, { message }) => sum + REPORT_BYTES + (message?.length ?? 0), 0);
+    const unrecorded = (this.#unrecordedBytes.get(nodeId) ?? 0) + bytes;
+    if (unrecorded > MOST_UNRECORDED_BYTES) {
+      session.transport.close('it reports more than can be recorded now');
+      return;
+    }
+    this.#unrecordedBytes.set(nodeId, unrecorded);
     this.#track(
-      intake.take(session.nodeId, reports).then(
-        () => session.transport.send({ type: 'status-acknowledged', sequence }),
-        (error: unknown) => {
-          if (!session.transport.isOpen) return;
-          logger.error({ err: error, node: session.nodeId }, 'reports could not be recorded; trying again');
-          clock.setTimer(RECORD_RETRY_MS, () => {
-            if (session.transport.isOpen)
-              this.#takeReports(session, sequence, intake.stillNews(session.nodeId, reports));
-          });
-        },
-      ),
+      intake
+        .take(session.nodeId, reports)
+        .then(
+          () => session.transport.send({ type: 'status-acknowledged', sequence }),
+          (error: unknown) => {
+            if (!session.transport.isOpen) return;
+            logger.error({ err: error, node: session.nodeId }, 'reports could not be recorded; trying again');
+            clock.setTimer(RECORD_RETRY_MS, () => {
+              if (session.transport.isOpen)
+                this.#takeReports(session, sequence, intake.stillNews(session.nodeId, reports));
+            });
+          },
+        )
+        .finally(() => this.#forgetReports(nodeId, bytes)),
     );
+  }
+
+  #forgetReports(nodeId: string, bytes: number): void {
+    const left = (this.#unrecordedBytes.get(nodeId) ?? 0) - bytes;
+    if (left > 0) this.#unrecordedBytes.set(nodeId, left);
+    else this.#unrecordedBytes.delete(nodeId);
   }
 
   /** Counts a write as under way until it has ended. */

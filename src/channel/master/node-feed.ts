@@ -7,6 +7,7 @@ import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { ResolvedTemplate } from '../../model/template.js';
+import { leftOfInstance } from '../../store/left-of-record.js';
 import type { LookupReader } from '../../store/lookup.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -73,9 +74,10 @@ export class NodeFeed {
   start(): void {
     if (this.#isClosed) return;
     this.#isStarted = true;
-    const { instancesByNode, revisions } = this.#options.sources;
+    const { instances, instancesByNode, revisions } = this.#options.sources;
     this.#unsubscribe = revisions.onChange((hash) => this.#revisionCame(hash));
     for (const id of instancesByNode.get(this.#options.nodeId)) this.#dirty.add(id);
+    for (const id of instances.setAside.keys()) this.#dirty.add(id);
     this.#schedule();
   }
 
@@ -104,6 +106,14 @@ export class NodeFeed {
   #record(id: string): InstanceRecord | undefined {
     const record = this.#options.sources.instances.get(id)?.value;
     return record?.placement?.nodeId === this.#options.nodeId ? record : undefined;
+  }
+
+  /** True when the record is set aside and may be of this node: the node goes on with what it was told before. */
+  #isLeftAlone(id: string): boolean {
+    const aside = this.#options.sources.instances.setAside.get(id);
+    if (aside === undefined) return false;
+    const { placement } = leftOfInstance(aside.value);
+    return placement === null || placement.nodeId === this.#options.nodeId;
   }
 
   #schedule(): void {
@@ -138,7 +148,10 @@ export class NodeFeed {
       for (const id of ids) {
         this.#composing = id;
         const assignment = await this.#compose(id);
-        if (assignment === undefined) {
+        if (this.#isLeftAlone(id)) {
+          this.#told.add(id);
+          unchanged.push(id);
+        } else if (assignment === undefined) {
           if (this.#told.delete(id)) drop.push(id);
         } else if (!this.#hasSnapshot && this.#isKnown(assignment)) {
           this.#told.add(id);
@@ -161,18 +174,20 @@ export class NodeFeed {
   }
 
   #send({ put, drop, unchanged, revisions }: Batch): void {
-    const { transport, held } = this.#options;
+    const { transport, held, sources } = this.#options;
+    const store = sources.instances.revision;
     if (!this.#hasSnapshot) {
       this.#hasSnapshot = true;
       transport.send({
         type: 'snapshot',
         sequence: ++this.#sequence,
         assignments: put,
-        ...(held !== undefined && { unchanged }),
+        ...((held !== undefined || unchanged.length > 0) && { unchanged }),
         revisions,
+        store,
       });
     } else if (put.length + drop.length > 0) {
-      transport.send({ type: 'delta', sequence: ++this.#sequence, put, drop, revisions });
+      transport.send({ type: 'delta', sequence: ++this.#sequence, put, drop, revisions, store });
     }
   }
 

@@ -16,6 +16,8 @@ export interface HelloFacts {
   /** The node that the cluster server let in; undefined for the wrapper in the master's process. */
   readonly peer: Peer | undefined;
   readonly clusterName: string;
+  /** Of the master's store. */
+  readonly revision: number;
   /** A node of this name has a connection that is alive. */
   readonly isConnected: boolean;
 }
@@ -27,8 +29,8 @@ export const NO_HELLO: Objection = {
 };
 
 export function objectionTo(
-  { nodeId, protocol, clusterName: wanted }: MessageOf<'hello'>,
-  { peer, clusterName, isConnected }: HelloFacts,
+  { nodeId, protocol, clusterName: wanted, seen = 0 }: MessageOf<'hello'>,
+  { peer, clusterName, revision, isConnected }: HelloFacts,
 ): Objection | undefined {
   if (peer !== undefined && peer.nodeId !== nodeId)
     return {
@@ -48,6 +50,13 @@ export function objectionTo(
       cause: 'other cluster',
       reason: `this master's cluster is ${clusterName}, the node ${nodeId} asks for ${wanted}: check clusterName in config.json`,
       isFinal: true,
+    };
+  if (seen > revision)
+    // What the store has lost, the node may still run. It would end what a snapshot leaves out.
+    return {
+      cause: 'older store',
+      reason: `node ${nodeId} has seen revision ${seen} of this master's store, which is older now, such as a restored backup: it keeps what it has. To take the older state, restart Drover there with --accept-older`,
+      isFinal: false,
     };
   if (!isConnected) return undefined;
   return {

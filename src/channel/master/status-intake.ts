@@ -123,13 +123,15 @@ function nextStatus(record: InstanceRecord, report: Report, now: number): Instan
     state: isEnding ? 'STOPPED' : isSelfReported || isStillUp ? 'ONLINE' : report.state,
     reason: isSelfReported ? before.reason : report.reason,
     message: isSelfReported ? before.message : report.message,
+    warning: report.warning,
     pid: report.pid,
     restarts: report.restarts,
     exitCode: report.exitCode,
     exitSignal: report.exitSignal,
     gone: report.gone,
   };
-  if (report.pid === null) {
+  if (report.pid !== null) delete after.endedAt;
+  else {
     after.players = null;
     after.maxPlayers = null;
     after.tps = null;

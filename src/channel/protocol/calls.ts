@@ -5,13 +5,16 @@
  */
 import { DroverError, isErrorCode } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
-import type { Frame, MessageOf } from './messages.js';
+import { cutToBytes } from '../../model/words.js';
+import { BOUNDS, type Frame, type MessageOf } from './messages.js';
 import type { Transport } from './transport.js';
 
 /** Bytes that may be under way in one stream before the reader has taken them. */
 const WINDOW_BYTES = 512 * 1024;
 /** A node may hold hundreds of instances; each followed log takes one call. */
 const MAX_OPEN_CALLS = 1024;
+/** An error's message may quote what was asked for. */
+const MOST_FAILURE_BYTES = BOUNDS.sentenceBytes;
 
 export interface CallContext {
   readonly body: Buffer | undefined;
@@ -38,13 +41,20 @@ interface Serving {
 export class CallPeer {
   readonly #transport: Transport;
   readonly #services: ReadonlyMap<string, Service>;
+  readonly #mostServed: number;
   readonly #pending = new Map<number, Pending>();
   readonly #serving = new Map<number, Serving>();
   #nextId = 1;
 
-  constructor(transport: Transport, services: ReadonlyMap<string, Service>) {
+  /** `mostServed`: how many calls of the other side are answered at once. Default 1024. */
+  constructor(
+    transport: Transport,
+    services: ReadonlyMap<string, Service>,
+    { mostServed = MAX_OPEN_CALLS }: { readonly mostServed?: number } = {},
+  ) {
     this.#transport = transport;
     this.#services = services;
+    this.#mostServed = mostServed;
   }
 
   /**
@@ -79,6 +89,8 @@ export class CallPeer {
     let ended = false;
     let failure: DroverError | undefined;
     let wake: (() => void) | undefined;
+    /** What has come and was not credited. The sender may send while this is below the window. */
+    let underWay = 0;
     const notify = (): void => wake?.();
     const id = this.#open(service, parameters, undefined, {
       onValue: () => {
@@ -86,6 +98,11 @@ export class CallPeer {
         notify();
       },
       onChunk: (bytes) => {
+        if (underWay >= WINDOW_BYTES) {
+          this.#transport.close(`${service} sent more than it was allowed to`);
+          return;
+        }
+        underWay += bytes.length;
         queue.push(bytes);
         notify();
       },
@@ -105,6 +122,7 @@ export class CallPeer {
         const bytes = queue.shift();
         if (bytes !== undefined) {
           yield bytes;
+          underWay -= bytes.length;
           this.#transport.send({ type: 'credit', id, bytes: bytes.length });
         } else if (failure !== undefined) throw failure;
         else if (ended) return;
@@ -188,9 +206,11 @@ export class CallPeer {
   #serve(message: MessageOf<'call'>, body: Buffer | undefined): void {
     const { id } = message;
     const service = this.#services.get(message.service);
-    if (service === undefined || this.#serving.size >= MAX_OPEN_CALLS || this.#serving.has(id)) {
+    if (service === undefined || this.#serving.size >= this.#mostServed || this.#serving.has(id)) {
       const why =
-        service === undefined ? `no service ${message.service}` : `more than ${MAX_OPEN_CALLS} calls at once`;
+        service === undefined
+          ? `no service ${message.service}`
+          : `more than ${this.#mostServed} calls at once`;
       this.#fail(id, new DroverError('DRV_CHANNEL_CALL_FAILED', why));
       return;
     }
@@ -235,13 +255,18 @@ export class CallPeer {
   #addCredit(id: number, bytes: number): void {
     const serving = this.#serving.get(id);
     if (serving === undefined) return;
+    if (serving.credit + bytes > WINDOW_BYTES) {
+      this.#transport.close('it says to have read more than it was sent');
+      return;
+    }
     serving.credit += bytes;
     serving.onCredit?.();
   }
 
   #fail(id: number, error: unknown): void {
     const code = error instanceof DroverError ? error.code : 'DRV_INTERNAL';
-    this.#transport.send({ type: 'failure', id, code, message: publicMessage(error) });
+    const message = cutToBytes(publicMessage(error), MOST_FAILURE_BYTES);
+    this.#transport.send({ type: 'failure', id, code, message });
   }
 }
 

@@ -3,9 +3,28 @@
  * holds the length of the JSON in four bytes, the JSON, and the body.
  */
 import { messageOf } from '../../model/errors.js';
+import { problemOf } from '../../model/public-message.js';
 import { type Frame, type Message, messageSchema } from './messages.js';
 
 const HEADER_BYTES = 4;
+const MB = 1024 * 1024;
+/** The most bytes after the JSON: far more than a piece of any stream, or a line for standard input. */
+const MOST_BODY_BYTES = 2 * MB;
+/** The most JSON of a message that is not named below. */
+const MOST_TEXT_BYTES = MB / 2;
+/** Feeds and answers are as large as the WebSocket takes. */
+const MOST_TEXT_BYTES_OF: Readonly<Partial<Record<Message['type'], number>>> = {
+  hello: 8 * MB,
+  status: 8 * MB,
+  offer: 8 * MB,
+  usage: 8 * MB,
+  snapshot: Number.POSITIVE_INFINITY,
+  delta: Number.POSITIVE_INFINITY,
+  result: Number.POSITIVE_INFINITY,
+};
+/** The beginning of each message as `encodeFrame` writes it. */
+const TYPE = /^\{"type":"([a-z-]{1,32})"/;
+const TYPE_BYTES = 64;
 
 /** Answers a string for a text message, bytes for a binary one. */
 export function encodeFrame(message: Message, body?: Buffer): string | Buffer {
@@ -18,18 +37,35 @@ export function encodeFrame(message: Message, body?: Buffer): string | Buffer {
 
 /** The frame, or the reason why it is not one. */
 export function decodeFrame(data: Buffer, isBinary: boolean): Frame | string {
-  if (!isBinary) return read(data.toString('utf8'), undefined);
+  if (!isBinary) return read(data, undefined);
   const end = data.length < HEADER_BYTES ? Number.NaN : HEADER_BYTES + data.readUInt32BE();
   if (!(end <= data.length)) return 'malformed message: it is shorter than it says';
-  return read(data.toString('utf8', HEADER_BYTES, end), data.subarray(end));
+  if (data.length - end > MOST_BODY_BYTES)
+    return `malformed message: ${data.length - end} bytes beside it are too many`;
+  return read(data.subarray(HEADER_BYTES, end), data.subarray(end));
 }
 
-function read(text: string, body: Buffer | undefined): Frame | string {
+function read(text: Buffer, body: Buffer | undefined): Frame | string {
   try {
-    const parsed = messageSchema.safeParse(JSON.parse(text));
-    if (!parsed.success) return `malformed message: ${parsed.error.issues[0]?.message ?? 'unknown'}`;
+    // Before the text is parsed, by what it says to be; after it, by what it is.
+    const said = TYPE.exec(text.toString('latin1', 0, TYPE_BYTES))?.[1];
+    if (isTooLong(text, said)) return tooLong(text, said);
+    const parsed = messageSchema.safeParse(JSON.parse(text.toString('utf8')));
+    if (!parsed.success) return `malformed message: ${problemOf(parsed.error)}`;
+    if (isTooLong(text, parsed.data.type)) return tooLong(text, parsed.data.type);
     return body === undefined ? { message: parsed.data } : { message: parsed.data, body };
   } catch (error) {
     return `malformed message: ${messageOf(error)}`;
   }
+}
+
+function isTooLong(text: Buffer, type: string | undefined): boolean {
+  if (text.length <= MOST_TEXT_BYTES) return false;
+  const limits: Readonly<Record<string, number>> = MOST_TEXT_BYTES_OF;
+  const most = type !== undefined && Object.hasOwn(limits, type) ? limits[type] : undefined;
+  return text.length > (most ?? MOST_TEXT_BYTES);
+}
+
+function tooLong(text: Buffer, type: string | undefined): string {
+  return `malformed message: ${text.length} bytes are too many for ${type ?? 'a message without a type'}`;
 }

@@ -5,16 +5,55 @@
  */
 import { z } from 'zod';
 import { configurationSchema } from '../../model/configuration.js';
-import { goalSchema, instanceStateSchema, reasonSchema } from '../../model/instance.js';
+import {
+  desiredSchema,
+  goalSchema,
+  instanceStatusSchema,
+  placementSchema,
+  reasonSchema,
+} from '../../model/instance.js';
 import { usageSampleSchema } from '../../model/instance-usage.js';
 import { instanceIdSchema, nameSchema } from '../../model/names.js';
 import { nodeCapacitySchema, runtimeOfferSchema } from '../../model/node.js';
+import { byteLengthWithin, cutToBytes } from '../../model/words.js';
 
 /** Raised when a message changes its meaning. A peer with another number is refused with a clear line. */
 export const PROTOCOL_VERSION = 1;
 
 /** How often a wrapper beats. */
 export const BEAT_EVERY_MS = 2000;
+
+/**
+ * The most of each thing that a node says, so that no node fills the master's memory. A node cuts what it says to
+ * these; the connection of one that does not is ended.
+ */
+export const BOUNDS = {
+  /** Bytes of a sentence for a person: messages, reasons, problems. */
+  sentenceBytes: 2048,
+  refusedSentenceBytes: 65_536,
+  addressBytes: 1024,
+  versionBytes: 256,
+  signalBytes: 64,
+  runtimes: 64,
+  /** Reports in one message. */
+  reports: 500,
+  /** Samples in one message, and instances that hello names. */
+  instances: 20_000,
+  hashBytes: 64,
+  serviceBytes: 64,
+} as const;
+
+/** Text of so many bytes of UTF-8 at most. */
+function textWithin(mostBytes: number) {
+  return z.string().refine((text) => byteLengthWithin(text, mostBytes), {
+    error: `must be at most ${mostBytes} bytes`,
+  });
+}
+
+/** A longer one is cut, because older nodes do not cut what a runtime said. */
+const sentence = textWithin(BOUNDS.refusedSentenceBytes).transform((text) =>
+  cutToBytes(text, BOUNDS.sentenceBytes),
+);
 
 export const resolvedTemplateSchema = z.object({
   group: nameSchema,
@@ -35,8 +74,8 @@ export const assignmentSchema = z.object({
   configurationName: nameSchema,
   revision: z.string(),
   goal: goalSchema,
-  restartToken: z.int(),
-  port: z.int().nullable(),
+  restartToken: desiredSchema.shape.restartToken,
+  port: placementSchema.shape.port,
   hostAddress: z.string(),
   templates: z.array(resolvedTemplateSchema),
   /** Key with which the instance may PUT its own state. */
@@ -47,27 +86,50 @@ export type Assignment = z.output<typeof assignmentSchema>;
 const portProtocolSchema = z.enum(['tcp', 'udp']);
 export type PortProtocol = z.output<typeof portProtocolSchema>;
 
-/** What a wrapper knows of one instance. Always complete, so that only the latest matters. */
-const reportSchema = z.object({
+const { state, pid, restarts, exitCode, gone } = instanceStatusSchema.shape;
+
+/**
+ * What a wrapper knows of one instance. Always complete, so that only the latest matters. The fields that become part
+ * of the record have the record's schema, so that whatever is taken can be read at the next start.
+ */
+export const reportSchema = z.object({
   id: instanceIdSchema,
   /** The request to (re)start that the node has acted on. Later ones may not have reached it. */
-  restartToken: z.int(),
-  state: instanceStateSchema,
+  restartToken: desiredSchema.shape.restartToken,
+  state,
   reason: reasonSchema.nullable(),
-  message: z.string().nullable(),
-  /** As in the status: null when nothing runs, NO_HOST_PID for a container. */
-  pid: z.int().nullable(),
-  restarts: z.int(),
-  exitCode: z.int().nullable(),
-  exitSignal: z.string().nullable(),
+  message: sentence.nullable(),
+  /** As in the status; absent: there is nothing to warn of. */
+  warning: sentence.optional(),
+  pid,
+  restarts,
+  exitCode,
+  exitSignal: textWithin(BOUNDS.signalBytes).nullable(),
   /** With reason `port-busy`: the port that something else on the node holds. */
-  busyPort: z.int().nullable(),
+  busyPort: placementSchema.shape.port,
   /** Given with `busyPort`; absent where the node cannot tell. */
   busyProtocol: portProtocolSchema.optional(),
-  /** With goal `remove`: process and working directory are gone. */
-  gone: z.boolean(),
+  gone,
 });
 export type Report = z.output<typeof reportSchema>;
+
+const offersSchema = z
+  .array(
+    runtimeOfferSchema.extend({
+      version: textWithin(BOUNDS.versionBytes).nullable(),
+      reason: sentence.nullable(),
+    }),
+  )
+  .max(BOUNDS.runtimes);
+
+const heldSchema = z
+  .record(instanceIdSchema, textWithin(BOUNDS.hashBytes))
+  .refine((held) => Object.keys(held).length <= BOUNDS.instances, {
+    error: `must have at most ${BOUNDS.instances} entries`,
+  });
+
+/** Numbers messages and calls of one connection. */
+const ordinal = z.int().min(0);
 
 const revisionsSchema = z.record(z.string(), configurationSchema);
 
@@ -78,26 +140,32 @@ export const messageSchema = z.discriminatedUnion('type', [
     protocol: z.int(),
     nodeId: nameSchema,
     clusterName: nameSchema,
-    address: z.string(),
-    version: z.string(),
+    address: textWithin(BOUNDS.addressBytes),
+    version: textWithin(BOUNDS.versionBytes),
     capacity: nodeCapacitySchema,
-    runtimes: z.array(runtimeOfferSchema),
+    runtimes: offersSchema,
     /** Why limits of RAM and CPU do not hold there; null: they hold. Absent: the node does not say. */
-    advisoryLimits: z.string().nullable().optional(),
+    advisoryLimits: sentence.nullable().optional(),
     /** Everything that the node still has from before: hash by instance id. Absent: nothing, or too much to name. */
-    held: z.record(instanceIdSchema, z.string()).optional(),
+    held: heldSchema.optional(),
+    /** The newest revision of the master's store that the node was told of. Absent: none, or the node takes any. */
+    seen: ordinal.optional(),
   }),
   z.object({ type: z.literal('beat') }),
   /** Sent until acknowledged. `sequence` grows by one with every such message of a connection. */
-  z.object({ type: z.literal('status'), sequence: z.int(), reports: z.array(reportSchema) }),
+  z.object({
+    type: z.literal('status'),
+    sequence: ordinal,
+    reports: z.array(reportSchema).max(BOUNDS.reports),
+  }),
   /** The offers changed. */
-  z.object({ type: z.literal('offer'), runtimes: z.array(runtimeOfferSchema) }),
+  z.object({ type: z.literal('offer'), runtimes: offersSchema }),
   /** All usage that the node measured. Sent every few seconds, never again. */
-  z.object({ type: z.literal('usage'), samples: z.array(usageSampleSchema) }),
+  z.object({ type: z.literal('usage'), samples: z.array(usageSampleSchema).max(BOUNDS.instances) }),
   /** The node stops in order and will be back: its instances keep their state for a while. */
   z.object({ type: z.literal('bye') }),
   /** The feed up to `sequence` is on the wrapper's disk. */
-  z.object({ type: z.literal('fed'), sequence: z.int() }),
+  z.object({ type: z.literal('fed'), sequence: ordinal }),
   // master -> wrapper
   z.object({
     type: z.literal('welcome'),
@@ -117,9 +185,14 @@ export const messageSchema = z.discriminatedUnion('type', [
     type: z.literal('snapshot'),
     sequence: z.int(),
     assignments: z.array(assignmentSchema),
-    /** What hello named as `held` and is still right. Absent when hello named nothing. */
+    /**
+     * What hello named as `held` and is still right, and what the master cannot say anew because it cannot read its
+     * record. Absent: nothing.
+     */
     unchanged: z.array(instanceIdSchema).optional(),
     revisions: revisionsSchema,
+    /** The revision of the master's store that this comes from. Version 0.1.0 omits it. */
+    store: ordinal.optional(),
   }),
   /** Changes since the message before. After a gap in `sequence` the wrapper reconnects, which brings a snapshot. */
   z.object({
@@ -128,18 +201,30 @@ export const messageSchema = z.discriminatedUnion('type', [
     put: z.array(assignmentSchema),
     drop: z.array(instanceIdSchema),
     revisions: revisionsSchema,
+    /** As in a snapshot. */
+    store: ordinal.optional(),
   }),
   z.object({ type: z.literal('status-acknowledged'), sequence: z.int() }),
   // calls, both ways
-  z.object({ type: z.literal('call'), id: z.int(), service: z.string(), parameters: z.unknown() }),
-  z.object({ type: z.literal('result'), id: z.int(), value: z.unknown() }),
-  z.object({ type: z.literal('failure'), id: z.int(), code: z.string(), message: z.string() }),
-  z.object({ type: z.literal('cancel'), id: z.int() }),
+  z.object({
+    type: z.literal('call'),
+    id: ordinal,
+    service: textWithin(BOUNDS.serviceBytes),
+    parameters: z.unknown(),
+  }),
+  z.object({ type: z.literal('result'), id: ordinal, value: z.unknown() }),
+  z.object({
+    type: z.literal('failure'),
+    id: ordinal,
+    code: textWithin(BOUNDS.serviceBytes),
+    message: sentence,
+  }),
+  z.object({ type: z.literal('cancel'), id: ordinal }),
   /** One piece of a byte stream, in the frame's body. */
-  z.object({ type: z.literal('chunk'), id: z.int() }),
-  z.object({ type: z.literal('end'), id: z.int() }),
+  z.object({ type: z.literal('chunk'), id: ordinal }),
+  z.object({ type: z.literal('end'), id: ordinal }),
   /** The reader took so many bytes, so the sender may send as many more. */
-  z.object({ type: z.literal('credit'), id: z.int(), bytes: z.int() }),
+  z.object({ type: z.literal('credit'), id: ordinal, bytes: ordinal }),
 ]);
 export type Message = z.output<typeof messageSchema>;
 export type MessageOf<T extends Message['type']> = Extract<Message, { type: T }>;

@@ -3,6 +3,7 @@
  * the master's own wrapper. It encodes and checks every frame as the network does, so that nothing comes to depend on
  * shared memory.
  */
+import { problemOf } from '../../model/public-message.js';
 import { type Frame, type Message, messageSchema } from './messages.js';
 
 export interface Transport {
@@ -109,6 +110,6 @@ class InProcessEnd implements Transport {
 /** The frame, or the reason why it is not one. */
 function decodeFrame(packet: Packet): Frame | string {
   const parsed = messageSchema.safeParse(JSON.parse(packet.text));
-  if (!parsed.success) return `malformed message: ${parsed.error.issues[0]?.message ?? 'unknown'}`;
+  if (!parsed.success) return `malformed message: ${problemOf(parsed.error)}`;
   return packet.body === undefined ? { message: parsed.data } : { message: parsed.data, body: packet.body };
 }

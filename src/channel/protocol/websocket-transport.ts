@@ -13,6 +13,8 @@ import { laneOf, PacedSender } from './paced-sender.js';
 import type { Transport } from './transport.js';
 
 const TICK_MS = 1000;
+/** The most that the socket holds beside one large message, before a peer that pings and reads nothing is given up. */
+const MOST_UNREAD_BYTES = 32 * 1024 * 1024;
 /** A ping is sent this often, so that the other side hears from us even when there is nothing to say. */
 const PING_EVERY_TICKS = 2;
 /** The reason of a WebSocket's close is 123 bytes at most. */
@@ -45,6 +47,8 @@ export class WebSocketTransport implements Transport {
   /** Our own ticks in a row in which nothing came. A process that slept has no ticks, so its sleep does not count. */
   #silentTicks = 0;
   #bytesRead: number;
+  /** The size of the largest message that was sent. The socket may hold it whole. */
+  #largestSent = 0;
 
   constructor(options: WebSocketTransportOptions) {
     this.#options = options;
@@ -57,6 +61,11 @@ export class WebSocketTransport implements Transport {
       onOverflow: () => this.#fail(`${options.peer} does not read`),
     });
     webSocket.on('message', (data: Buffer, isBinary) => this.#receive(data, isBinary));
+    // Each ping is answered by a pong, which waits for a peer that does not read.
+    webSocket.on('ping', () => {
+      if (webSocket.bufferedAmount > MOST_UNREAD_BYTES + this.#largestSent)
+        this.#fail(`${options.peer} does not read`);
+    });
     webSocket.on('pong', (data) => this.#sender.marked(Number(data.toString('latin1'))));
     webSocket.on('error', (error) => this.#end(`the connection broke: ${error.message}`));
     webSocket.on('close', (_code, reason) => this.#end(reason.toString('utf8') || 'the connection ended'));
@@ -68,7 +77,10 @@ export class WebSocketTransport implements Transport {
   }
 
   send(message: Message, body?: Buffer): void {
-    if (this.isOpen) this.#sender.send(laneOf(message), encodeFrame(message, body));
+    if (!this.isOpen) return;
+    const data = encodeFrame(message, body);
+    this.#largestSent = Math.max(this.#largestSent, data.length);
+    this.#sender.send(laneOf(message), data);
   }
 
   onFrame(listener: (frame: Frame) => void): void {

@@ -13,8 +13,13 @@ import { decodeBatch, encodeBatch } from './log-stream.js';
 const READ_LOGS = 'read-logs';
 const FOLLOW_LOGS = 'follow-logs';
 const WRITE_STDIN = 'write-stdin';
+const MOST_LINES = 1000;
+/** The most JSON of one answer. Where a thousand lines are longer, the oldest are left out. */
+const MOST_ANSWER_BYTES = 12 * 1024 * 1024;
+/** The most bytes of JSON for one character of a string. */
+const LONGEST_ESCAPE = 6;
 
-const readLogsSchema = z.object({ id: instanceIdSchema, lines: z.int().min(1).max(1000) });
+const readLogsSchema = z.object({ id: instanceIdSchema, lines: z.int().min(1).max(MOST_LINES) });
 const followLogsSchema = z.object({
   id: instanceIdSchema,
   position: z.union([
@@ -22,7 +27,7 @@ const followLogsSchema = z.object({
     z.strictObject({ since: z.int().min(1) }),
   ]),
 });
-const linesSchema = z.object({ lines: z.array(z.string()), totalLines: z.int() });
+const linesSchema = z.object({ lines: z.array(z.string()).max(MOST_LINES), totalLines: z.int().min(0) });
 const writeStdinSchema = z.object({ id: instanceIdSchema });
 
 export type LogLines = z.output<typeof linesSchema>;
@@ -39,7 +44,8 @@ export function instanceServices(node: {
       READ_LOGS,
       async (parameters) => {
         const { id, lines } = readLogsSchema.parse(parameters);
-        return node.readLogs(id, lines);
+        const found = await node.readLogs(id, lines);
+        return { ...found, lines: newestWithin(found.lines, MOST_ANSWER_BYTES) };
       },
     ],
     [
@@ -114,6 +120,18 @@ export class InstanceStreams {
       );
     await this.#callsOf(record.placement.nodeId).call(WRITE_STDIN, { id: record.id }, { body: bytes });
   }
+}
+
+/** The newest lines whose JSON takes `mostBytes` at most. */
+function newestWithin(lines: readonly string[], mostBytes: number): readonly string[] {
+  const chars = lines.reduce((sum, line) => sum + line.length + 1, 0);
+  if (chars * LONGEST_ESCAPE <= mostBytes) return lines;
+  let bytes = 0;
+  const oldest = lines.findLastIndex((line) => {
+    bytes += Buffer.byteLength(JSON.stringify(line)) + 1;
+    return bytes > mostBytes;
+  });
+  return lines.slice(oldest + 1);
 }
 
 /** The node that has an instance's log. The log stays there when the instance has ended. */

@@ -5,9 +5,13 @@
 import { z } from 'zod';
 import type { LogBatch } from '../../logs/log-batch.js';
 
+/** More than a node puts into one batch. */
+const MOST_LINES = 10_000;
+
+const lineNumber = z.int().min(1);
 const headSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('lines'), firstLine: z.int() }),
-  z.object({ kind: z.literal('gap'), from: z.int(), to: z.int() }),
+  z.object({ kind: z.literal('lines'), firstLine: lineNumber }),
+  z.object({ kind: z.literal('gap'), from: lineNumber, to: lineNumber }),
 ]);
 type Head = z.output<typeof headSchema>;
 
@@ -19,7 +23,8 @@ export function encodeBatch(batch: LogBatch): Buffer {
 
 /** Throws when the other side sent something else. */
 export function decodeBatch(chunk: Buffer): LogBatch {
-  const [first = '', ...lines] = chunk.toString('utf8').split('\n');
+  const [first = '', ...lines] = chunk.toString('utf8').split('\n', MOST_LINES + 2);
+  if (lines.length > MOST_LINES) throw new RangeError(`a batch of a log has more than ${MOST_LINES} lines`);
   const head = headSchema.parse(JSON.parse(first));
   return head.kind === 'gap' ? head : { ...head, lines };
 }

@@ -65,17 +65,18 @@ export class JoinTokens {
     return { token: formatJoinToken(token), record };
   }
 
-  /** All tokens, the oldest first. */
+  /** All tokens that can be read, the oldest first. */
   async list(): Promise<readonly JoinTokenRecord[]> {
     const { entries } = await this.#options.store.list(PREFIX.joinTokens);
     return entries
-      .map(({ value }) => joinTokenRecordSchema.parse(value))
+      .flatMap(({ value }) => joinTokenRecordSchema.safeParse(value).data ?? [])
       .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
   }
 
-  /** Ends a token. Nodes that have joined with it stay. Throws DRV_JOIN_TOKEN_UNKNOWN. */
+  /** Ends a token, also one that cannot be read. Nodes that have joined with it stay. Throws DRV_JOIN_TOKEN_UNKNOWN. */
   async revoke(id: string): Promise<void> {
-    if ((await this.find(id)) === undefined)
+    const isId = joinTokenIdSchema.safeParse(id).success;
+    if (!isId || (await this.#options.store.get(joinTokenKey(id))) === undefined)
       throw new DroverError(
         'DRV_JOIN_TOKEN_UNKNOWN',
         'there is no join token with this id: "cluster token list" shows all',
@@ -83,12 +84,12 @@ export class JoinTokens {
     await this.#options.store.transact([{ do: 'remove', key: joinTokenKey(id) }]);
   }
 
+  /** Undefined: there is none, or it cannot be read. */
   async find(id: string): Promise<KnownToken | undefined> {
     if (!joinTokenIdSchema.safeParse(id).success) return undefined;
     const entry = await this.#options.store.get(joinTokenKey(id));
-    return entry === undefined
-      ? undefined
-      : { record: joinTokenRecordSchema.parse(entry.value), revision: entry.revision };
+    const record = joinTokenRecordSchema.safeParse(entry?.value).data;
+    return entry === undefined || record === undefined ? undefined : { record, revision: entry.revision };
   }
 
   /** True when a node could still join with the token of this id. */

@@ -1,8 +1,10 @@
 /** Reads and changes the records of members, for members.ts and admission.ts. A change that lost a race is tried again. */
 import { type MemberRecord, memberRecordSchema } from '../../model/cluster.js';
 import { DroverError } from '../../model/errors.js';
+import { problemOf } from '../../model/public-message.js';
 import { memberKey } from '../../store/keys.js';
 import type { Entry, Operation, Store } from '../../store/store.js';
+import { DoorRefusal } from './door-refusal.js';
 
 /** A try fails only when another join or revocation was written meanwhile. */
 const MAX_TRIES = 100;
@@ -18,9 +20,24 @@ export class MemberRecords {
     this.#store = store;
   }
 
+  /** Throws DoorRefusal for a record that cannot be read: another version may be able to. */
   async find(nodeId: string): Promise<KnownMember | undefined> {
     const entry = await this.#store.get(memberKey(nodeId));
-    return entry === undefined ? undefined : { ...entry, record: memberRecordSchema.parse(entry.value) };
+    if (entry === undefined) return undefined;
+    const { data: record, error } = memberRecordSchema.safeParse(entry.value);
+    if (record !== undefined) return { ...entry, record };
+    throw new DoorRefusal({
+      reason: 'member-unreadable',
+      nodeId,
+      code: 'DRV_STORE_CORRUPT',
+      message: `the master cannot read its record of node ${nodeId} (${problemOf(error)}): run "cluster forget ${nodeId}" and join it again with a new token`,
+    });
+  }
+
+  /** True when there is a record that cannot be read. */
+  async isUnreadable(nodeId: string): Promise<boolean> {
+    const entry = await this.#store.get(memberKey(nodeId));
+    return entry !== undefined && !memberRecordSchema.safeParse(entry.value).success;
   }
 
   /** Repeats `change`, which reads and then writes, until no other write came between. */

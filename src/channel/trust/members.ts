@@ -54,7 +54,8 @@ export class Members {
   /**
    * Answers which node this certificate belongs to, if that node may connect now. Throws DoorRefusal for a certificate
    * of another authority, and for one that is forgotten or replaced by a newer one; with DRV_NODE_CERTIFICATE_ENDED for
-   * one that is expired by the master's clock, which may be wrong.
+   * one that is expired by the master's clock, which may be wrong, and with DRV_STORE_CORRUPT where the record of the
+   * member cannot be read.
    */
   async authenticate(certificate: X509Certificate): Promise<Peer> {
     const { authority, clock } = this.#options;
@@ -116,6 +117,10 @@ export class Members {
   async revoke(nodeId: string, { keepToken }: { readonly keepToken: boolean }): Promise<string | undefined> {
     const { store, tokens } = this.#options;
     return this.#records.changing(async () => {
+      if (await this.#records.isUnreadable(nodeId)) {
+        await store.transact([{ do: 'remove', key: memberKey(nodeId) }]);
+        return undefined;
+      }
       const entry = await this.#records.find(nodeId);
       if (entry === undefined) return undefined;
       const { tokenId } = entry.record;

@@ -14,6 +14,7 @@ import { CallPeer, type Service } from '../protocol/calls.js';
 import {
   type Assignment,
   BEAT_EVERY_MS,
+  BOUNDS,
   type Frame,
   type MessageOf,
   PROTOCOL_VERSION,
@@ -33,8 +34,6 @@ const MAX_RECONNECT_MS = 3000;
  * this node's former connection is gone.
  */
 const MAX_REFUSED_MS = 30_000;
-/** The most instances that hello names. With more, the master sends the whole snapshot. */
-const MAX_NAMED = 20_000;
 
 /** Takes the feed: the desired copy. `commit` resolves when everything applied is on disk. */
 export interface FeedSink {
@@ -43,6 +42,8 @@ export interface FeedSink {
   commit(): Promise<void>;
   /** All assignments that this node still has. */
   held(): readonly Assignment[];
+  /** The newest revision of the master's store that was applied; undefined: none, or any master is taken. */
+  seen(): number | undefined;
 }
 
 /** Gives the reports to send: the status outbox. */
@@ -181,12 +182,19 @@ export class Link {
       runtimes: [...offers()],
       ...(advisoryLimits !== undefined && { advisoryLimits }),
       ...this.#held(),
+      ...this.#seen(),
     });
   }
 
+  #seen(): Pick<MessageOf<'hello'>, 'seen'> {
+    const seen = this.#options.feed.seen();
+    return seen === undefined ? {} : { seen };
+  }
+
+  /** Nothing when there are more than hello may name: the master then sends the whole snapshot. */
   #held(): Pick<MessageOf<'hello'>, 'held'> {
     const held = this.#options.feed.held();
-    if (held.length === 0 || held.length > MAX_NAMED) return {};
+    if (held.length === 0 || held.length > BOUNDS.instances) return {};
     return {
       held: Object.fromEntries(held.map((assignment) => [assignment.id, hashAssignment(assignment)])),
     };

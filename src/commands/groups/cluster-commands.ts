@@ -1,7 +1,7 @@
 /** `cluster status|nodes|why`: the nodes, and whether everything runs that should. */
 import type { Command } from 'commander';
 import { renderNodeExplanation } from '../../explain/render.js';
-import { durationText } from '../../model/words.js';
+import { countText, durationText } from '../../model/words.js';
 import {
   type ClusterStatus,
   clusterStatus,
@@ -15,6 +15,9 @@ import { findNode } from '../find.js';
 import { offeredRuntimes } from '../runtime-text.js';
 import { addClusterOperations, describeDrain, markOf } from './cluster-operations.js';
 import { addTokenCommands } from './token-commands.js';
+
+/** The most unreadable records that one status names. */
+const MOST_UNREADABLE = 20;
 
 const NODE_HEAD = [
   'NODE',
@@ -102,7 +105,31 @@ async function describeStatus(context: CommandContext, found: ClusterStatus): Pr
   const drained = found.drains.flatMap(({ nodeId, drain }) => describeDrain(nodeId, drain));
   if (drained.length > 0) drained.unshift('');
   const broken = brokenFiles.length === 0 ? [] : ['', ...describeFileErrors(brokenFiles)];
-  return [head, ...drained, '', table, ...describeRemoved(found.removed), ...broken].join('\n');
+  return [
+    head,
+    ...drained,
+    '',
+    table,
+    ...describeRemoved(found.removed),
+    ...broken,
+    ...describeUnreadable(found),
+  ].join('\n');
+}
+
+function describeUnreadable({ unreadableRecords }: ClusterStatus): string[] {
+  if (unreadableRecords.length === 0) return [];
+  const kept =
+    unreadableRecords.length === 1
+      ? 'It is kept as it is, and what it stands for is left alone'
+      : 'They are kept as they are, and what they stand for is left alone';
+  return [
+    '',
+    `${countText(unreadableRecords.length, 'stored record')} cannot be read. ${kept}:`,
+    ...unreadableRecords.slice(0, MOST_UNREADABLE).map(({ key, problem }) => `  ${key}: ${problem}`),
+    ...(unreadableRecords.length > MOST_UNREADABLE
+      ? [`  and ${unreadableRecords.length - MOST_UNREADABLE} more ("cluster status -o json" names all)`]
+      : []),
+  ];
 }
 
 async function why(context: CommandContext, node: string, options: SharedOptions): Promise<void> {

@@ -13,7 +13,7 @@ import {
 } from '../../operations/node-operations.js';
 import { addCommand, type CommandContext, type SharedOptions, show } from '../context.js';
 import { parseDuration } from '../duration.js';
-import { findNode } from '../find.js';
+import { findNode, requireNode } from '../find.js';
 
 interface ForgetCommandOptions extends SharedOptions {
   readonly force?: boolean;
@@ -104,7 +104,7 @@ async function drain(
 
 async function forget(context: CommandContext, node: string, options: ForgetCommandOptions): Promise<void> {
   const { dependencies } = context;
-  findNode(dependencies, node);
+  requireNode(dependencies, node);
   const isConnected = dependencies.nodes.get(node)?.value.condition === 'connected';
   const forgotten = await forgetNode(dependencies, node, {
     force: options.force === true,

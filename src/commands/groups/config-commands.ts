@@ -1,14 +1,19 @@
 /** `config ...`: what should run, which content is in force, and which files are broken. */
 import type { Command } from 'commander';
+import { fileWarningText } from '../../configuration-files/file-warnings.js';
 import { renderConfigurationExplanation } from '../../explain/render.js';
 import { withEveryDefault } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
 import { countText } from '../../model/words.js';
 import { diffOf } from '../../operations/configuration-diff.js';
-import { listConfigurations, listRemoved } from '../../operations/configuration-list.js';
+import {
+  type ConfigurationSummary,
+  listConfigurations,
+  listRemoved,
+} from '../../operations/configuration-list.js';
 import { reloadConfigurations } from '../../operations/configuration-reload.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
-import { describeFileErrors, describeRemoved } from '../file-errors.js';
+import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';
 import { findConfiguration, unknownConfiguration } from '../find.js';
 import { describeDiff } from './config-diff.js';
 
@@ -67,12 +72,18 @@ async function list(context: CommandContext, options: SharedOptions): Promise<vo
       summary.cpu,
       summary.ports,
       summary.file,
-      summary.isFileBroken ? 'file broken' : 'ok',
+      statusOf(summary),
     ]);
     const table = await tableOf(context, HEAD, rows, 'there are no configurations');
-    const broken = errors.length === 0 ? [] : ['', ...describeFileErrors(errors)];
-    return [table, ...describeRemoved(removed), ...broken].join('\n');
+    const warnings = listed.flatMap((summary) => summary.warnings.map((text) => `${summary.name}: ${text}`));
+    const below = [...describeFileErrors(errors), ...describeWarnings(warnings)];
+    return [table, ...describeRemoved(removed), ...(below.length === 0 ? [] : ['', ...below])].join('\n');
   });
+}
+
+function statusOf({ isFileBroken, warnings }: ConfigurationSummary): string {
+  if (isFileBroken) return 'file broken';
+  return warnings.length === 0 ? 'ok' : countText(warnings.length, 'warning');
 }
 
 async function why(context: CommandContext, name: string, options: SharedOptions): Promise<void> {
@@ -92,7 +103,7 @@ async function why(context: CommandContext, name: string, options: SharedOptions
 
 async function reload(context: CommandContext, options: SharedOptions): Promise<void> {
   const reloaded = await reloadConfigurations(context.dependencies);
-  const { added, changed, removed, brokenFiles, configurations } = reloaded;
+  const { added, changed, removed, brokenFiles, warnings, configurations } = reloaded;
   await show(
     context,
     options,
@@ -104,7 +115,8 @@ async function reload(context: CommandContext, options: SharedOptions): Promise<
       const total = countText(configurations, 'configuration is', 'configurations are');
       const head =
         lines.length === 0 ? [`nothing changed; ${total} in force`] : [...lines, `${total} in force`];
-      return [...head, ...describeFileErrors(brokenFiles)].join('\n');
+      const below = [...describeFileErrors(brokenFiles), ...describeWarnings(warnings.map(fileWarningText))];
+      return [...head, ...below].join('\n');
     },
   );
 }

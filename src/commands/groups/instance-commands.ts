@@ -8,7 +8,7 @@ import type { InstanceRecord } from '../../model/instance.js';
 import { detailsOf, infoOf, visibleInstances } from '../../operations/instance-details.js';
 import { changeLifecycle, deleteInstance } from '../../operations/instance-lifecycle.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
-import { findConfiguration, findInstance } from '../find.js';
+import { findConfiguration, findInstance, requireInstance } from '../find.js';
 import { addressOf, byConfiguration, describeInstance, INSTANCE_HEAD, instanceRow } from './instance-text.js';
 
 const MAX_CREATED = 100;
@@ -48,7 +48,8 @@ function addReading(group: Command, context: CommandContext): void {
   );
   addCommand(group, 'why <id>', 'why an instance is as it is, and what happens next').action(
     async (id: string, options: SharedOptions) => {
-      const explanation = await dependencies.explainer.instance(findInstance(dependencies, id).id);
+      requireInstance(dependencies, id);
+      const explanation = await dependencies.explainer.instance(id);
       await show(
         context,
         options,
@@ -158,7 +159,7 @@ function addDelete(group: Command, context: CommandContext): void {
   const { dependencies } = context;
   const about = 'end the process and remove the instance; its directory too, unless it is static';
   addCommand(group, 'delete <id>', about).action(async (id: string, options: SharedOptions) => {
-    findInstance(dependencies, id);
+    requireInstance(dependencies, id);
     const message = await deleteInstance(dependencies, id);
     await show(
       context,

@@ -59,6 +59,7 @@ export function describeInstance(record: InstanceRecord, dependencies: Known): P
     wanted: desired,
     reason: status.reason,
     message: status.message,
+    warning: status.warning,
     node: placement?.nodeId ?? 'none yet',
     address: addressOf(record),
     runtime: record.runtime,

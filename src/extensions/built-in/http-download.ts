@@ -1,10 +1,13 @@
 /**
  * Downloads one file by URL: http and https only, with bounded redirects, bytes and silence. Accepts only the content
- * whose SHA-256 was given.
+ * whose SHA-256 was given. A redirect leads into the public internet only, unless the settings allow more: the server
+ * must not make this node ask what only this node can reach.
  */
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../../model/errors.js';
+import { PrivateAddress, requestFile } from './http-request.js';
 
 const MAX_REDIRECTS = 5;
 /** The longest wait for the first byte of an answer, and between two bytes. */
@@ -16,6 +19,8 @@ export interface CheckedDownload {
   /** 64 hex digits. */
   readonly sha256: string;
   readonly maxBytes: number;
+  /** False: a redirect to another host must not lead to a private address. */
+  readonly allowPrivateRedirects: boolean;
   /** The file to make; it must not exist. */
   readonly file: string;
   readonly signal: AbortSignal;
@@ -30,7 +35,7 @@ export async function downloadChecked(download: CheckedDownload): Promise<void> 
   const silence = new Silence(download.silenceLimitMs ?? SILENCE_LIMIT_MS);
   const signal = AbortSignal.any([download.signal, silence.signal]);
   try {
-    const response = await follow(new URL(download.url), signal);
+    const response = await follow(new URL(download.url), download.allowPrivateRedirects, signal);
     await save(response, download, () => silence.break());
   } catch (error) {
     download.signal.throwIfAborted();
@@ -63,38 +68,40 @@ class Silence {
   }
 }
 
-async function follow(first: URL, signal: AbortSignal): Promise<Response> {
+async function follow(first: URL, allowPrivate: boolean, signal: AbortSignal): Promise<IncomingMessage> {
   let url = first;
+  let from = first;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const response = await request(url, signal);
-    if (!REDIRECTS.has(response.status)) {
-      if (response.status === 200) return response;
-      await response.body?.cancel();
-      throw new Error(`${url.host} answered with status ${response.status}`);
-    }
-    await response.body?.cancel();
-    url = redirectTarget(url, response.headers.get('location'));
+    const response = await request(url, from, allowPrivate || url.host === first.host, signal);
+    const { statusCode: status = 0 } = response;
+    if (status === 200) return response;
+    response.destroy();
+    if (!REDIRECTS.has(status)) throw new Error(`${url.host} answered with status ${status}`);
+    from = url;
+    url = redirectTarget(url, response.headers.location);
   }
   throw new Error(`${first.host} redirects more than ${MAX_REDIRECTS} times`);
 }
 
-async function request(url: URL, signal: AbortSignal): Promise<Response> {
+async function request(
+  url: URL,
+  from: URL,
+  mayBePrivate: boolean,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   try {
-    return await fetch(url, {
-      redirect: 'manual',
-      signal,
-      headers: { 'accept-encoding': 'identity', 'user-agent': 'drover' },
-    });
+    return await requestFile(url, mayBePrivate, signal);
   } catch (error) {
-    // Node says only "fetch failed"; the reason is inside.
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-    throw new Error(`${url.host} cannot be reached: ${messageOf(cause) || code}`);
+    if (error instanceof PrivateAddress)
+      throw new Error(
+        `${from.host} redirects to ${url.host}, a private address (${error.ip}); to follow it, set allowPrivateRedirects`,
+      );
+    throw new Error(`${url.host} cannot be reached: ${messageOf(error)}`);
   }
 }
 
-function redirectTarget(from: URL, location: string | null): URL {
-  const target = location !== null && URL.canParse(location, from.href) ? new URL(location, from) : null;
+function redirectTarget(from: URL, location: string | undefined): URL {
+  const target = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : null;
   if (target === null) throw new Error(`${from.host} redirects to nowhere`);
   const isWeb = target.protocol === 'https:' || target.protocol === 'http:';
   if (!isWeb || (from.protocol === 'https:' && target.protocol === 'http:'))
@@ -103,14 +110,14 @@ function redirectTarget(from: URL, location: string | null): URL {
 }
 
 async function save(
-  response: Response,
+  response: IncomingMessage,
   { sha256, maxBytes, file }: CheckedDownload,
   onBytes: () => void,
 ): Promise<void> {
   const tooLarge = (): Error =>
     new Error(`the archive is larger than ${Math.floor(maxBytes / 1024 ** 2)} MB`);
-  if (Number(response.headers.get('content-length') ?? 0) > maxBytes) {
-    await response.body?.cancel();
+  if (Number(response.headers['content-length'] ?? 0) > maxBytes) {
+    response.destroy();
     throw tooLarge();
   }
   const hash = createHash('sha256');
@@ -134,10 +141,9 @@ async function save(
     );
 }
 
-async function* bodyOf({ body }: Response): AsyncGenerator<Uint8Array> {
-  if (body === null) return;
+async function* bodyOf(response: IncomingMessage): AsyncGenerator<Uint8Array> {
   try {
-    for await (const chunk of body) yield chunk;
+    for await (const chunk of response) yield chunk;
   } catch (error) {
     throw new Error(`the download broke off: ${messageOf(error)}`);
   }

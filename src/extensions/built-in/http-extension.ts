@@ -26,6 +26,8 @@ const archivesSchema = z.strictObject({
   ),
   /** The limit for one packed archive. */
   maxMB: z.int().min(1).max(1_048_576).default(DEFAULT_MAX_MB),
+  /** False: a redirect to another host is followed to public addresses only. */
+  allowPrivateRedirects: z.boolean().default(false),
 });
 
 const settingsSchema = storagesSchema(archivesSchema);
@@ -41,7 +43,7 @@ export const httpExtension: Extension = {
 };
 
 function httpStorage(
-  { templates, maxMB }: z.output<typeof archivesSchema>,
+  { templates, maxMB, allowPrivateRedirects }: z.output<typeof archivesSchema>,
   dataDirectory: string,
 ): StorageProvider {
   const byName = new Map(Object.entries(templates));
@@ -52,7 +54,7 @@ function httpStorage(
       if (archive === undefined) throw new Error('the settings do not name it any more');
       const file = join(dataDirectory, UNFINISHED + randomBytes(8).toString('hex'));
       try {
-        await downloadChecked({ ...archive, maxBytes: maxMB * MB, file, signal });
+        await downloadChecked({ ...archive, maxBytes: maxMB * MB, allowPrivateRedirects, file, signal });
         await unpackArchive(file, directory, signal);
       } finally {
         await rm(file, { force: true });

@@ -2,15 +2,19 @@
  * Lets the program of a simple command line take the place of its shell, so that the instance's pid, signals and
  * exit code are the program's own. bash does this by itself; dash, Debian's /bin/sh, does not.
  */
+import { ShellScanner } from './shell-scanner.js';
 
-/**
- * Text for which a shell must stay: lists, pipes, groups, substitutions, comments. Matched inside quotes too, to be
- * on the safe side.
- */
-const NEEDS_SHELL = /[;&|(){}`#\n\r]|\$\(/;
+/** Characters for which a shell must stay: lists, pipes, groups, substitutions. */
+const NEEDS_SHELL = /[;&|()`\n\r]/;
 const PARAMETER = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/g;
-/** An ordinary program name or path as the first word: no assignment, no quoting, no expansion. */
-const FIRST_WORD = /^\s*([A-Za-z0-9_./+-]+)(?=\s|$)/;
+/**
+ * Assignments before the program, of plain text and of Drover's own variables: `exec` gives them to the program as
+ * well. PATH and IFS are not for the program alone.
+ */
+const ASSIGNMENTS =
+  /^\s*(?:(?!PATH=|IFS=)[A-Za-z_][A-Za-z0-9_]*=(?:[A-Za-z0-9_./:,@%+-]|"\$\{DROVER_VAR_[0-9]+\}")*[ \t]+)*/;
+/** An ordinary program name or path as the next word, also in quotes: no expansion. */
+const PROGRAM = /^(["']?)([A-Za-z0-9_./+-]+|(?<=["'])[A-Za-z0-9_./+ -]+)\1(?=\s|$)/;
 
 /** Words with a meaning for the shell that are, or may be, no programs. */
 const SHELL_WORDS: ReadonlySet<string> = new Set(
@@ -21,9 +25,35 @@ const SHELL_WORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Returns the command with `exec` before it where that changes nothing else; otherwise the command as it is. */
+/** Returns the command with `exec` before its program where that changes nothing else; otherwise as it is. */
 export function execSimple(command: string): string {
-  const word = FIRST_WORD.exec(command)?.[1];
-  if (word === undefined || SHELL_WORDS.has(word)) return command;
-  return NEEDS_SHELL.test(command.replace(PARAMETER, '')) ? command : `exec ${command.trimStart()}`;
+  const [assignments = ''] = ASSIGNMENTS.exec(command) ?? [];
+  const rest = command.slice(assignments.length);
+  const word = PROGRAM.exec(rest)?.[2];
+  if (word === undefined || SHELL_WORDS.has(word) || needsShell(rest)) return command;
+  return `${assignments.trimStart()}exec ${rest}`;
+}
+
+/** True unless all that means something to a shell stands in quotes, or is an expansion or a redirection. */
+function needsShell(command: string): boolean {
+  const text = command.trimEnd().replace(PARAMETER, 'x');
+  const scanner = new ShellScanner(text);
+  for (let at = 0; at < text.length; at++) {
+    const { context, isEscaped, isAfterDollar } = scanner.advanceTo(at);
+    const char = text.charAt(at);
+    if (context !== 'unquoted' && context !== 'double' && context !== 'single') return true;
+    if (isEscaped || context === 'single') continue;
+    if (char === '`') return true;
+    if (context === 'double') continue;
+    // $'...' and $"..." mean another thing to each shell.
+    if (isAfterDollar && (char === "'" || char === '"')) return true;
+    if (NEEDS_SHELL.test(char) && !isDuplication(text, at)) return true;
+  }
+  const { context, isEscaped } = scanner.advanceTo(text.length);
+  return context !== 'unquoted' || isEscaped;
+}
+
+/** True at the & of `2>&1`. */
+function isDuplication(text: string, at: number): boolean {
+  return /[<>]&[0-9-]/.test(text.slice(at - 1, at + 2));
 }

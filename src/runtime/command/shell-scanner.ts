@@ -30,7 +30,8 @@ export class ShellScanner {
   readonly #frames: Frame[] = [COMMAND_LINE];
   #at = 0;
   #isEscaped = false;
-  #plainDollarAt = -1;
+  /** Not directly before the first character. */
+  #plainDollarAt = -2;
   #atWordStart = true;
   #inComment = false;
   #sawHereDocument = false;

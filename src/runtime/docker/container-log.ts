@@ -27,7 +27,7 @@ const DISK_FULL = new Set<unknown>(['ENOSPC', 'EDQUOT']);
 export type LogCheckpoint = NonNullable<RunState['checkpoint']>;
 
 export interface ContainerLogOptions {
-  readonly engine: Pick<Engine, 'logs' | 'inspect'>;
+  readonly engine: Pick<Engine, 'logs' | 'logsSoFar' | 'inspect' | 'version'>;
   readonly containerId: string;
   /** The instance's log directory. */
   readonly directory: string;
@@ -79,7 +79,8 @@ export class ContainerLog {
     let hasEnded = false;
     while (!signal.aborted) {
       try {
-        await this.#copy(await engine.logs(containerId, this.#cursor?.since, signal));
+        const stream = await engine.logs(containerId, this.#cursor?.since, signal);
+        await ((await engine.version()).isPodman ? this.#copyAt(stream, signal) : this.#copy(stream));
         if (hasEnded) return;
         hasEnded = !(await engine.inspect(containerId)).isRunning;
         // Once more: when a container ends, engines leave the last output out of a stream that follows.
@@ -93,6 +94,18 @@ export class ContainerLog {
       }
       await delay.wait(signal);
     }
+  }
+
+  /**
+   * Podman (4.3) leaves lines out of a log that it follows. So the stream only tells when there is something, and
+   * what there is is read without following.
+   */
+  async #copyAt(stream: Readable, signal: AbortSignal): Promise<void> {
+    const { engine, containerId } = this.#options;
+    const copy = async (): Promise<void> =>
+      this.#copy(await engine.logsSoFar(containerId, this.#cursor?.since, signal));
+    for await (const _chunk of stream) await copy();
+    await copy();
   }
 
   /** Finishes the last line of an ended run and closes the log. Returns where its output stands. */

@@ -2,7 +2,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { missingBuiltIns, substituteBytes, type Variables } from '../command/variables.js';
+import { missingInFile, missingText } from '../command/missing-variables.js';
+import { substituteBytes, type Variables } from '../command/variables.js';
 import type { WorkspaceItem } from './workspace-layers.js';
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
@@ -43,20 +44,20 @@ export async function modifyFiles({
     } else {
       const missing = await modifyFile(join(directory, path), variables);
       for (const name of missing)
-        warnings.push(`fileModifications: ${path} asks for %${name}%, which has no value`);
+        warnings.push(`fileModifications: ${path} asks for ${missingText(name, variables)}`);
     }
   }
   return warnings;
 }
 
-/** Resolves with the built-in names in the file that have no value. */
+/** Resolves with the names in the file that have no value. */
 async function modifyFile(path: string, variables: Variables): Promise<string[]> {
   const file = await open(path, EDIT);
   try {
     const before = await file.readFile();
     const after = substituteBytes(before, variables);
     if (after !== before) await replaceContent(file, after);
-    return missingBuiltIns(before, variables);
+    return missingInFile(before, variables);
   } finally {
     await file.close();
   }

@@ -22,8 +22,9 @@ import { asUser } from '../command/as-user.js';
 import { substituteCommand } from '../command/command-variables.js';
 import { buildEnvironment } from '../command/environment.js';
 import { execSimple } from '../command/exec-command.js';
+import { missingInText, missingText } from '../command/missing-variables.js';
 import type { NodeUsers, RunUser } from '../command/node-users.js';
-import { buildVariables, ignoredProperties, missingBuiltIns, type Variables } from '../command/variables.js';
+import { buildVariables, type Variables } from '../command/variables.js';
 import { checkPort, type PortCheck } from '../ports.js';
 import type { StartSpec } from '../runtime.js';
 import { enterProblem } from './enter-problem.js';
@@ -97,14 +98,15 @@ export class LocalInstallation {
       signal,
     });
     const closed = owner === undefined ? null : await enterProblem(this.#options.runningDirectory, owner);
+    const { command, environmentVariables } = configuration;
+    const missing = (field: string, text: string): string[] =>
+      missingInText(text, variables).map((name) => `${field} asks for ${missingText(name, variables)}`);
     return [
       ...warnings,
       ...(closed === null ? [] : [closed]),
-      ...ignoredProperties(configuration.properties).map(
-        (name) => `property ${name} has no effect: %${name}% is a variable of Drover's own`,
-      ),
-      ...missingBuiltIns(configuration.command, variables).map(
-        (name) => `%${name}% in command stays as it is: the configuration has no availablePorts`,
+      ...missing('command', command),
+      ...Object.entries(environmentVariables).flatMap(([name, text]) =>
+        missing(`environmentVariables.${name}`, text),
       ),
     ];
   }

@@ -26,6 +26,8 @@ export interface KeptRuntimeOptions {
   readonly rootId: string;
   /** Made with mode 0700 when missing. */
   readonly socketDirectory: string;
+  /** The part of the names of owners' locks that other users cannot guess; one per root. */
+  readonly lockKey: string;
   /** Holds a log directory for each instance id. */
   readonly logsDirectory: string;
   readonly segmentBytes: number;

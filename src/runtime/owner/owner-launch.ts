@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
-import { identityOf } from '../socket-path.js';
 
 const START_TIMEOUT_MS = 10_000;
 const LONGEST_LOG_BYTES = 64 * 1024;
@@ -29,14 +28,15 @@ export interface LaunchOptions {
   readonly rootId: string;
   readonly kind: OwnerKind;
   readonly socketPath: string;
-  /** Two owners of one root share its identity, whatever the socket's path. */
   readonly socketDirectory: string;
+  /** Two owners of one root share it, whatever the socket's path. Other users must not be able to guess it. */
+  readonly lockKey: string;
   readonly clock: Clock;
 }
 
-/** The lock that an owner of this kind holds for life. The directory exists. */
-export function ownerLockName({ kind, socketDirectory }: LaunchOptions): string {
-  return `drover-${kind.name}-${identityOf(socketDirectory)}`;
+/** The lock that an owner of this kind holds for life. */
+export function ownerLockName({ kind, lockKey }: LaunchOptions): string {
+  return `drover-${kind.name}-${lockKey}`;
 }
 
 /** Starts an owner, also when one may run already. Throws DRV_RUNTIME_UNAVAILABLE with the owner's reason. */

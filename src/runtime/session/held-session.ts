@@ -8,7 +8,9 @@ import type { HeldRun } from '../owner/held-run.js';
 import type { OwnerExit, OwnerHeld, StartRequest } from '../owner/protocol.js';
 import { checkDirectory, openLog, openLogAgain, toOwnerExit } from '../owner/run-start.js';
 import { DirectoryWatch } from './directory-watch.js';
-import { InputQueue } from './input-queue.js';
+import { InputQueue } from './input/input-queue.js';
+import { LiteralInput } from './input/literal-input.js';
+import { SessionTerminal } from './input/session-terminal.js';
 import { OutputPump } from './output-pump.js';
 import type { OutputPlace, RunDirectory, RunRecord } from './run-directory.js';
 import { findEnd } from './session-end.js';
@@ -29,6 +31,8 @@ const PATIENT_LOOKS = 2;
 export interface SessionServices {
   readonly tool: SessionTool;
   readonly bootId: string;
+  /** Where programs are searched. */
+  readonly path: string;
   /** Scratch memory, shared by all sessions. */
   readonly buffer: Buffer;
   readonly onExit: (session: HeldSession) => void;
@@ -40,7 +44,8 @@ export class HeldSession implements HeldRun {
   readonly #directory: RunDirectory;
   readonly #record: RunRecord;
   readonly #services: SessionServices;
-  readonly #input: InputQueue;
+  readonly #input: LiteralInput;
+  readonly #inputQueue: InputQueue;
   readonly #watch: DirectoryWatch;
   readonly #endMark: Buffer;
   readonly #rotation: SpoolRotation;
@@ -101,7 +106,12 @@ export class HeldSession implements HeldRun {
     this.#directory = directory;
     this.#record = record;
     this.#services = services;
-    this.#input = new InputQueue((bytes) => services.tool.write(directory, bytes));
+    this.#input = new LiteralInput({
+      tool: services.tool,
+      run: directory,
+      terminal: () => (this.#isOfEarlierBoot ? undefined : SessionTerminal.of(directory, services.path)),
+    });
+    this.#inputQueue = new InputQueue((bytes) => this.#input.send(bytes));
     this.#rotation = new SpoolRotation(services.tool, directory);
     this.#processes = this.#readProcesses();
     this.#endMark = Buffer.from(endMark(record.nonce));
@@ -122,7 +132,7 @@ export class HeldSession implements HeldRun {
   }
 
   write(bytes: Buffer): Promise<boolean> {
-    return this.#input.push(bytes);
+    return this.#inputQueue.push(bytes);
   }
 
   /** An ended run closes itself. */
@@ -141,6 +151,7 @@ export class HeldSession implements HeldRun {
     if (this.#pump === undefined || this.#isEnding) return;
     if (this.#pump.isBehind) this.#wake();
     this.#rotation.look();
+    this.#input.look();
     const { tool } = this.#services;
     if (!tool.isServed(this.#directory)) {
       this.#drain();
@@ -150,6 +161,11 @@ export class HeldSession implements HeldRun {
       this.#drain();
       this.#finish(KILLED);
     }
+  }
+
+  /** Gives a terminal back to people that an earlier owner left in the midst of its input. */
+  takeUpTerminal(): Promise<void> {
+    return this.#input.takeUp();
   }
 
   async #untilBegun(patienceMs: number): Promise<void> {

@@ -14,6 +14,8 @@ import type { SessionExit, SessionRun } from './session-tool.js';
 
 const REMOVAL_TRIES = 5;
 const REMOVAL_RETRY_MS = 50;
+/** The kernel's number for terminals below /dev/pts. */
+const PTS_MAJOR = 136;
 
 /** What is decided when the run begins. */
 export interface RunRecord {
@@ -125,6 +127,11 @@ export class RunDirectory implements SessionRun {
     return shell === undefined || program === undefined ? undefined : { shell, program };
   }
 
+  /** The terminal of the session: `/dev/pts/<number>`. Undefined until its shell has begun. */
+  get terminal(): string | undefined {
+    return readTerminal(this.#text('pid'));
+  }
+
   /** How the command ended, as the session's shell wrote it beside its last words. */
   get status(): SessionExit | undefined {
     return parseStatus(this.#text('status'));
@@ -164,6 +171,13 @@ export class RunDirectory implements SessionRun {
   #write(name: string, value: RunRecord | OutputPlace | OwnerExit): void {
     replaceFileSync(join(this.directory, name), JSON.stringify(value));
   }
+}
+
+/** Field 7 of a line of /proc/<pid>/stat: the device number of a terminal. */
+function readTerminal(line: string): string | undefined {
+  const device = Number(line.slice(line.indexOf(')') + 2).split(' ')[4]);
+  const [major, minor] = [(device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xfff00)];
+  return major === PTS_MAJOR ? `/dev/pts/${minor}` : undefined;
 }
 
 /** Fields 1 and 22 of a line of /proc/<pid>/stat. */

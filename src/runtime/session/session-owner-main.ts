@@ -27,6 +27,7 @@ await runOwnerProcess(() => {
     tool: openTool(tool, { directory: sessions, socketDirectory: servers, path }),
     directory: sessions,
     bootId: readBootId(),
+    path,
   });
   return {
     rootId: root,

@@ -11,8 +11,7 @@ import { JOIN_GROUPS, READY_BYTE } from '../process/shell-prelude.js';
 import { MARK_VARIABLE } from '../run-mark.js';
 
 /** So wide that programs which ask for the width do not wrap their lines. */
-const COLUMNS = 512;
-const ROWS = 50;
+const SIZE = 'cols 512 rows 50';
 const PREFIX = 'DROVER_SESSION_';
 /** `cd` exports it. */
 const ADDED_BY_SHELL = ['OLDPWD'];
@@ -82,12 +81,19 @@ function keptVariables(environment: Readonly<Record<string, string>>, names: rea
   return { script: lines.join('\n'), environment: kept };
 }
 
+function stty(settings: string): string {
+  return `PATH=/usr/bin:/bin stty ${settings} 2>/dev/null`;
+}
+
+// The terminal is one for people who type. Ctrl-S alone does nothing: it would hold up the program until somebody
+// finds out. A stty that does not know extproc (see literal-input.ts) makes a terminal that passes on every byte.
+//
 // A shell cannot tell an exit code above 128 from a signal by `$?`; but it says "Killed" on its standard error of a
 // child that a signal ended (not for INT and PIPE, which are reported as 130 and 141).
 function script(keep: string, beforeEnd: string): string {
   return `trap : ${SIGNALS}
 read -r ${PREFIX}STAT </proc/self/stat && printf '%s\\n' "$${PREFIX}STAT" >"$${PREFIX}DIRECTORY/pid"
-PATH=/usr/bin:/bin stty raw opost onlcr -ocrnl -onocr -onlret tab0 -echo -iexten cols ${COLUMNS} rows ${ROWS} 2>/dev/null
+${stty(`sane -ixon -imaxbel iutf8 -extproc ${SIZE}`)} || ${stty(`raw opost onlcr -ocrnl -onocr -onlret tab0 -echo -iexten ${SIZE}`)}
 exec 3>&2 2>"$${PREFIX}DIRECTORY/said"
 (
 exec 2>&3 3>&-

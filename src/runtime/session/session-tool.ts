@@ -63,7 +63,7 @@ export interface SpoolEnd {
   readonly exit: SessionExit | undefined;
 }
 
-/** The program does not read: the bytes were not taken. */
+/** The program does not read, and too much waits for it already: the bytes were not taken. */
 export class InputFull extends Error {}
 
 export interface SessionTool {
@@ -90,12 +90,20 @@ export interface SessionTool {
    */
   isServed(run: SessionRun): boolean;
 
+  /** So much may wait at the tool for a program that does not read. Infinity: the tool bounds it itself. */
+  readonly mostUnreadBytes: number;
+
   /**
-   * Writes bytes to the program's standard input unchanged. Throws when there is no such session, and InputFull
-   * when its program has not read earlier bytes. The owner makes one call at a time for a run and has merged what
-   * waited (up to 64 KB).
+   * Writes bytes to the session's terminal unchanged. Throws when there is no such session. The owner makes one call
+   * at a time for a run and has merged what waited (up to 64 KB).
    */
   write(run: SessionRun, bytes: Buffer): Promise<void>;
+
+  /**
+   * Resolves when all that was written is in the terminal, or as much as it has space for. Throws when there is no
+   * such session.
+   */
+  flush(run: SessionRun): Promise<void>;
 
   /**
    * From now on output goes to the spool file with the next number; none is lost. Tools that number by themselves

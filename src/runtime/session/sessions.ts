@@ -15,6 +15,8 @@ export interface SessionsOptions {
   /** Holds the directories of the runs. Made with mode 0700 when missing. */
   readonly directory: string;
   readonly bootId: string;
+  /** Where programs are searched. */
+  readonly path: string;
 }
 
 export class Sessions implements RunSource {
@@ -55,13 +57,20 @@ export class Sessions implements RunSource {
       }
     };
     await Promise.all(RunDirectory.all(directory).map(takeUp));
+    void this.#takeUpTerminals();
+  }
+
+  /** One after the other: there may be hundreds, and nobody waits. */
+  async #takeUpTerminals(): Promise<void> {
+    for (const session of [...this.#live.values()]) await session.takeUpTerminal();
   }
 
   #services(onExit: (session: HeldRun) => void): SessionServices {
-    const { tool, bootId } = this.#options;
+    const { tool, bootId, path } = this.#options;
     return {
       tool,
       bootId,
+      path,
       buffer: this.#buffer,
       onExit: (session) => {
         this.#live.delete(session.name);

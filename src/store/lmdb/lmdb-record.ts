@@ -1,6 +1,7 @@
 /**
  * The form of an entry in the LMDB file: CRC-32 of the key and all that follows (4 bytes), revision (8 bytes, a
  * double), JSON text. One more record, under the key 0, sums up the whole file. A store checks both when it opens.
+ * In the summary, the writer's number stands in place of the revision.
  */
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
@@ -13,7 +14,17 @@ const HEADER_BYTES = 12;
 /** Key of the summary. The keys of entries are strings, so it never meets one of them. */
 export const SUMMARY_KEY = 0;
 
-const summarySchema = z.object({ format: z.literal(1), revision: z.int().min(0), entries: z.int().min(0) });
+const summarySchema = z.object({
+  format: z.literal(1),
+  revision: z.int().min(0),
+  entries: z.int().min(0),
+  /** Grows by one with each process that opens the file. Version 0.1.0 omits it. */
+  writer: z.int().min(0).default(0),
+});
+
+/** Makes the first 8 bytes of a summary an ordinary double between 1 and 2. Some others, such as NaN, equal nothing. */
+const STAMP_EXPONENT = 0x3ff0_0000;
+const STAMP_FRACTION = 0x000f_ffff;
 
 /** The state that the file holds; written with every group. */
 export type Summary = z.output<typeof summarySchema>;
@@ -22,8 +33,7 @@ export function encodeEntry(key: string, revision: number, json: string): Buffer
   const record = Buffer.allocUnsafe(HEADER_BYTES + Buffer.byteLength(json));
   record.writeDoubleLE(revision, CHECKSUM_BYTES);
   record.write(json, HEADER_BYTES);
-  record.writeUInt32LE(checksum(key, record), 0);
-  return record;
+  return withChecksum(key, record);
 }
 
 /** Throws DRV_STORE_CORRUPT when a bit of key or value is not as it was written. */
@@ -35,7 +45,19 @@ export function decodeEntry(key: string, record: Buffer): Entry {
 }
 
 export function encodeSummary(summary: Summary): Buffer {
-  return encodeEntry(String(SUMMARY_KEY), summary.revision, JSON.stringify(summary));
+  const json = JSON.stringify(summary);
+  const record = Buffer.alloc(HEADER_BYTES + json.length);
+  record.writeUInt32LE(STAMP_EXPONENT + (summary.writer & STAMP_FRACTION), CHECKSUM_BYTES);
+  record.write(json, HEADER_BYTES);
+  return withChecksum(String(SUMMARY_KEY), record);
+}
+
+/**
+ * The first 8 bytes of a summary: its checksum and its writer. LMDB can compare them with what is in the file, in
+ * the transaction that replaces the summary.
+ */
+export function stampOf(summary: Buffer): number {
+  return summary.readDoubleLE(0);
 }
 
 /** Throws DRV_STORE_CORRUPT. */
@@ -43,6 +65,11 @@ export function decodeSummary(record: Buffer): Summary {
   const parsed = summarySchema.safeParse(decodeEntry(String(SUMMARY_KEY), record).value);
   if (parsed.success) return parsed.data;
   throw new DroverError('DRV_STORE_CORRUPT', 'its summary is of a format that this version does not know');
+}
+
+function withChecksum(key: string, record: Buffer): Buffer {
+  record.writeUInt32LE(checksum(key, record), 0);
+  return record;
 }
 
 function checksum(key: string, record: Buffer): number {

@@ -12,6 +12,7 @@ import { EmbeddedStore, type WriteObserver } from '../embedded-store.js';
 import type { Accepted, KeyTable } from '../key-table.js';
 import type { ChangeHistory } from '../watch.js';
 import { decodeSummary, encodeEntry, encodeSummary, SUMMARY_KEY } from './lmdb-record.js';
+import { type FenceOptions, WriterFence } from './writer-fence.js';
 
 export type EntryDatabase = RootDatabase<Buffer, string | number>;
 
@@ -30,6 +31,9 @@ export function openDatabase(file: string): EntryDatabase {
 export interface LmdbStoreOptions {
   readonly file: string;
   readonly database: EntryDatabase;
+  /** The summary that this process wrote when it opened the store. */
+  readonly summary: Buffer;
+  readonly fence?: FenceOptions | undefined;
   readonly table: KeyTable;
   readonly history: ChangeHistory;
   readonly onWrite?: WriteObserver | undefined;
@@ -39,6 +43,9 @@ export interface LmdbStoreOptions {
 export class LmdbStore extends EmbeddedStore {
   readonly #file: string;
   readonly #logger: Logger | undefined;
+  readonly #writer: number;
+  readonly #fence: WriterFence;
+  #isWriting = false;
   /** Undefined after a failed commit, until the next one opens it again. */
   #database: EntryDatabase | undefined;
 
@@ -47,22 +54,38 @@ export class LmdbStore extends EmbeddedStore {
     this.#file = options.file;
     this.#logger = options.logger;
     this.#database = options.database;
+    this.#writer = decodeSummary(options.summary).writer;
+    this.#fence = new WriterFence({
+      ...options.fence,
+      file: options.file,
+      summary: options.summary,
+      isOurs: async (stamp) =>
+        this.#isWriting || ((await this.#database?.ifVersion(SUMMARY_KEY, stamp, nothing)) ?? true),
+    });
   }
 
   protected async write(group: readonly Accepted[]): Promise<void> {
+    this.#isWriting = true;
     try {
       this.#database ??= this.#reopen();
       await this.#commit(this.#database, group);
     } catch (error) {
-      const failure = await this.#describe(error);
+      const failure = DroverError.is(error, 'DRV_STORE_FENCED') ? error : await this.#describe(error);
       this.#logger?.error({ transactions: group.length }, failure.message);
       // LMDB may hold on to a failed state; a fresh handle starts from what is on disk.
-      await this.release();
+      await this.#close();
       throw failure;
+    } finally {
+      this.#isWriting = false;
     }
   }
 
   protected async release(): Promise<void> {
+    this.#fence.stop();
+    await this.#close();
+  }
+
+  async #close(): Promise<void> {
     const database = this.#database;
     this.#database = undefined;
     await database?.close();
@@ -81,24 +104,30 @@ export class LmdbStore extends EmbeddedStore {
         records.set(key, text === undefined ? undefined : encodeEntry(key, accepted.revision, text));
       });
     }
-    const summary = encodeSummary({ format: 1, revision, entries });
-    await database.batch(() => {
+    const summary = encodeSummary({ format: 1, revision, entries, writer: this.#writer });
+    // LMDB compares and writes in one transaction. False: nothing was written.
+    const isOurs = await database.ifVersion(SUMMARY_KEY, this.#fence.stamp, () => {
       for (const [key, record] of records) {
         if (record === undefined) void database.remove(key);
         else void database.put(key, record);
       }
       void database.put(SUMMARY_KEY, summary);
     });
+    if (!isOurs) throw this.#fence.lose();
+    this.#fence.moveTo(summary);
   }
 
   #reopen(): EntryDatabase {
+    // Throws when the store is lost.
+    void this.#fence.stamp;
     const database = openDatabase(this.#file);
-    const record = database.get(SUMMARY_KEY);
-    const revision = record === undefined ? undefined : decodeSummary(record).revision;
-    if (revision === this.table.revision) return database;
+    const record = database.transactionSync(() => database.get(SUMMARY_KEY));
+    const summary = record === undefined ? undefined : decodeSummary(record);
+    if (summary?.writer === this.#writer && summary.revision === this.table.revision) return database;
     void database.close();
+    if (summary !== undefined && summary.writer !== this.#writer) throw this.#fence.lose();
     throw new Error(
-      `the disk is at revision ${revision}, memory at ${this.table.revision}: Drover must be restarted`,
+      `the disk is at revision ${summary?.revision}, memory at ${this.table.revision}: Drover must be restarted`,
     );
   }
 
@@ -121,3 +150,5 @@ async function causeOf(error: unknown): Promise<string> {
   if (!(error instanceof Error) || !('commitError' in error)) return messageOf(error);
   return Promise.resolve(error.commitError).then(() => error.message, messageOf);
 }
+
+function nothing(): void {}

@@ -14,14 +14,19 @@ import { ChangeHistory } from '../watch.js';
 import { findDamage } from './lmdb-file.js';
 import { decodeEntry, decodeSummary, encodeSummary, SUMMARY_KEY, type Summary } from './lmdb-record.js';
 import { type EntryDatabase, LmdbStore, openDatabase } from './lmdb-store.js';
+import type { FenceOptions } from './writer-fence.js';
 
 const DATA_FILE = 'store.mdb';
 /** Marks that a store was made here. Without it a lost data file would look like a new node. */
 const MARKER_FILE = 'store-created';
+/** A file that another process writes to can look damaged to plain reads, once. */
+const MOST_CHECKS = 3;
 
 export interface OpenStoreOptions {
-  /** Made with mode 0700 when missing. One process uses it at a time; the lock on the node's root ensures that. */
+  /** Made with mode 0700 when missing. A process that has it open cannot write any more. */
   readonly directory: string;
+  /** Without it a process that lost the store hears of it by its next write alone. */
+  readonly fence?: FenceOptions;
   readonly onWrite?: WriteObserver;
   readonly logger?: Logger;
   /** How many changes are held for watchers. */
@@ -29,13 +34,14 @@ export interface OpenStoreOptions {
 }
 
 /**
- * Opens or makes the store. Throws DRV_STORE_CORRUPT when anything that was written is missing or changed, and
- * DRV_NODE_ROOT_UNUSABLE when the directory cannot be used.
+ * Opens or makes the store, and takes it from every other process. Throws DRV_STORE_CORRUPT when anything that was
+ * written is missing or changed, DRV_NODE_ROOT_UNUSABLE when the directory cannot be used, and
+ * DRV_STORE_WRITE_FAILED when the disk takes no write.
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const startedAt = performance.now();
   const file = join(options.directory, DATA_FILE);
-  const { database, entries, summary } = await openChecked(options.directory, file);
+  const { database, entries, summary, record } = await openChecked(options.directory, file);
   options.logger?.info(
     { entries: entries.size, revision: summary.revision, ms: Math.round(performance.now() - startedAt) },
     `store ${basename(options.directory)} opened: ${entries.size} entries, all sound`,
@@ -43,6 +49,8 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   return new LmdbStore({
     file,
     database,
+    summary: record,
+    fence: options.fence,
     table: new KeyTable(entries, summary.revision),
     history: new ChangeHistory(summary.revision, options.historyCapacity),
     onWrite: options.onWrite,
@@ -54,6 +62,8 @@ interface Content {
   readonly database: EntryDatabase;
   readonly entries: Map<string, Entry>;
   readonly summary: Summary;
+  /** The summary as this process has written it. */
+  readonly record: Buffer;
 }
 
 async function openChecked(directory: string, file: string): Promise<Content> {
@@ -65,7 +75,7 @@ async function openChecked(directory: string, file: string): Promise<Content> {
     prepareFiles(file);
     database = openDatabase(file);
     if (!wasMade) await makeNew(database, directory);
-    return { database, ...readAll(database) };
+    return { database, ...takeOver(database) };
   } catch (error) {
     await database?.close();
     throw explain(error, file);
@@ -78,8 +88,12 @@ function checkFile(file: string, wasMade: boolean): void {
   if (wasMade && bytes === undefined) throw corrupt('it is missing, but a store was made here');
   if (wasMade && bytes === 0) throw corrupt('it is empty, but a store was made here');
   if (bytes === undefined || bytes === 0) return;
-  const damage = findDamage(file);
-  if (damage !== undefined) throw corrupt(damage);
+  let damage: string | undefined;
+  for (let checks = 0; checks < MOST_CHECKS; checks++) {
+    damage = findDamage(file);
+    if (damage === undefined) return;
+  }
+  throw corrupt(damage ?? '');
 }
 
 /** Makes the files for this user only: LMDB would let the group read them. */
@@ -95,8 +109,10 @@ function prepareFiles(file: string): void {
  * acknowledged before.
  */
 async function makeNew(database: EntryDatabase, directory: string): Promise<void> {
-  if (database.get(SUMMARY_KEY) === undefined && database.getKeysCount() === 0)
-    await database.put(SUMMARY_KEY, encodeSummary({ format: 1, revision: 0, entries: 0 }));
+  database.transactionSync(() => {
+    if (database.get(SUMMARY_KEY) === undefined && database.getKeysCount() === 0)
+      void database.put(SUMMARY_KEY, encodeSummary({ format: 1, revision: 0, entries: 0, writer: 0 }));
+  });
   await replaceFile(join(directory, MARKER_FILE), `${new Date().toISOString()}\n`);
 }
 
@@ -121,18 +137,44 @@ function readAll(database: EntryDatabase): { entries: Map<string, Entry>; summar
   return { entries, summary };
 }
 
+/**
+ * Reads everything, and makes this process the writer: every other one that has the store open is refused from here
+ * on. One transaction, so that nothing is written between the two. A write transaction reads without a place in
+ * LMDB's table of readers, which two containers' processes of the same pid cannot share.
+ */
+function takeOver(database: EntryDatabase): Omit<Content, 'database'> {
+  let content: Omit<Content, 'database'> | undefined;
+  try {
+    return database.transactionSync(() => {
+      const { entries, summary } = readAll(database);
+      const record = encodeSummary({ ...summary, writer: summary.writer + 1 });
+      content = { entries, summary, record };
+      void database.put(SUMMARY_KEY, record);
+      return content;
+    });
+  } catch (error) {
+    if (content === undefined) throw error;
+    throw new DroverError('DRV_STORE_WRITE_FAILED', messageOf(error), { cause: error });
+  }
+}
+
 function corrupt(what: string): DroverError {
   return new DroverError('DRV_STORE_CORRUPT', what);
 }
 
 function explain(error: unknown, file: string): DroverError {
+  if (DroverError.is(error, 'DRV_STORE_WRITE_FAILED'))
+    return new DroverError(
+      error.code,
+      `the store ${file} cannot be written (${error.message}); make room or check the disk`,
+    );
   if (error instanceof Error && 'syscall' in error)
     return new DroverError('DRV_NODE_ROOT_UNUSABLE', `the store ${file} cannot be used: ${error.message}`, {
       cause: error,
     });
   return new DroverError(
     'DRV_STORE_CORRUPT',
-    `the store ${file} is damaged: ${messageOf(error)}. Nothing was changed. Restore the file from a backup, or move its directory away to start empty`,
+    `the store ${file} is damaged: ${messageOf(error)}. Nothing was changed. Restore the file from a backup, or move its directory away to start empty; then start with --accept-older`,
     { cause: error },
   );
 }

@@ -149,6 +149,7 @@ describe('Cluster', () => {
       configurations: 2,
       belowMinimum: [{ name: 'large', online: 0, minimum: 1, why: expect.stringContaining('large') }],
       brokenFiles: [{ file: 'broken.json', line: 1 }],
+      unreadableRecords: [],
     });
     expect(json).toEqual(await printed('cluster status'));
   });
@@ -297,11 +298,26 @@ describe('Configurations and templates', () => {
     expect(await printed('config list')).toMatchObject({ brokenFiles: json });
   });
 
-  it('POST /configuration-files/reload: 200 {added, changed, removed, brokenFiles, configurations}', async () => {
+  it('GET /configuration-files/warnings: 200, what files that are in force say without effect', async () => {
+    expect((await world.call('GET /configuration-files/warnings')).json).toEqual([]);
+    world.commands.writeFile('lobby.json', '{\n  "command": "run",\n  "ramMb": 5\n}');
+    await world.call('POST /configuration-files/reload');
+    const { status, json } = await world.call('GET /configuration-files/warnings');
+    const message = 'unknown field, has no effect; did you mean "ramMB"?';
+    expect([status, json]).toEqual([
+      200,
+      [{ file: 'lobby.json', name: 'lobby', line: 3, column: 3, field: 'ramMb', message }],
+    ]);
+    expect(await printed('config list')).toMatchObject({
+      configurations: [{ warnings: [`lobby.json:3:3: ramMb: ${message}`] }],
+    });
+  });
+
+  it('POST /configuration-files/reload: 200 {added, changed, removed, brokenFiles, warnings, configurations}', async () => {
     const body = (ramMB: number) =>
       JSON.stringify({ name: 'lobby', command: 'run', runtime: 'process', ramMB });
     world.commands.writeFile('lobby.json', body(10));
-    const nothing = { added: [], changed: [], removed: [], brokenFiles: [], configurations: 1 };
+    const nothing = { added: [], changed: [], removed: [], brokenFiles: [], warnings: [], configurations: 1 };
     const first = await world.call('POST /configuration-files/reload');
     expect([first.status, first.json]).toEqual([200, { ...nothing, added: ['lobby'] }]);
     world.commands.writeFile('lobby.json', body(20));

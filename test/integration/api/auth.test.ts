@@ -178,6 +178,19 @@ describe('without a right key', () => {
   });
 });
 
+describe('a client with a whole network of IPv6 addresses', () => {
+  it('has one limit of failures for all of them', async () => {
+    const codes: number[] = [];
+    for (let host = 1; host <= 31; host++) {
+      const request = { url: '/api/instances', remoteAddress: `2001:db8::${host.toString(16)}` };
+      codes.push((await world.server.inject(request)).statusCode);
+    }
+    expect(codes).toEqual([...Array(30).fill(401), 429]);
+    const elsewhere = { url: '/api/instances', remoteAddress: '2001:db8:0:1::1' };
+    expect((await world.server.inject(elsewhere)).statusCode).toBe(401);
+  });
+});
+
 describe('with a right key', () => {
   it('what does not exist answers 404, and a method that is not offered 405 with Allow, as {error}', async () => {
     for (const path of ['/nothing', '/instances/aaaaaa/nothing', '/../etc/passwd', '/%2e%2e/x']) {
@@ -277,6 +290,29 @@ describe('an instance token', () => {
     for (const [method, path] of PROTECTED.filter(([, path]) => !path.endsWith('/state'))) {
       expect([path, (await world.call(method, path, undefined, token)).status]).toEqual([path, 401]);
     }
+  });
+
+  it('makes 10 reports in any second, then 429 with the time to wait; other callers are not held up', async () => {
+    const put = (id: string, token: string) =>
+      world.call('PUT', `/instances/${id}/state`, { state: 'ONLINE' }, token);
+    const token = world.tokens.issue('aaaaaa', 1000);
+    const statuses: number[] = [];
+    for (let report = 0; report < 10; report++) {
+      statuses.push((await put('aaaaaa', token)).status);
+      await world.clock.advance(50);
+    }
+    expect(statuses).toEqual(Array(10).fill(200));
+    const refused = await put('aaaaaa', token);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(await refused.json()).toEqual({
+      error: 'Rate limit exceeded. Retry after 500ms.',
+      retryAfterMs: 500,
+    });
+    expect(world.reports).toHaveLength(10);
+    expect((await put('bbbbbb', world.tokens.issue('bbbbbb', 1000))).status).toBe(200);
+    for (let report = 0; report < 20; report++) expect((await put('aaaaaa', world.admin)).status).toBe(200);
+    await world.clock.advance(500);
+    expect([(await put('aaaaaa', token)).status, (await put('aaaaaa', token)).status]).toEqual([200, 429]);
   });
 
   it('dies with its instance, also when the id is used again', async () => {

@@ -1,14 +1,12 @@
 /** Clients that hold connections, drip, flood or send nonsense. The API stays up, and answers the others. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connectionLimit, limitConnections } from '../../../src/api/http/connection-limit.js';
+import { connectionLimit } from '../../../src/api/http/connection-limit.js';
 import type { ApiLimits } from '../../../src/api/server.js';
 import { AcceptedSockets } from '../../support/api/accepted-sockets.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { openSocket } from '../../support/api/raw-http.js';
-import { FakeClock } from '../../support/fake-clock.js';
 import { until } from '../../support/until.js';
 
 /** An idle machine takes a millisecond or two. An API that is blocked does not answer at all. */
@@ -158,20 +156,6 @@ describe('connections', () => {
     expect(['20000', '1024', '1048576', 'unlimited'].map((files) => connectionLimit(limits(files)))).toEqual([
       10_000, 512, 16_384, 16_384,
     ]);
-  });
-
-  it('over the bound are closed, which is logged once a minute', async () => {
-    const clock = new FakeClock();
-    const lines: unknown[] = [];
-    const server = createServer();
-    limitConnections(server, { clock, logger: { warn: (...line: unknown[]) => lines.push(line) } });
-    expect(server.maxConnections).toBeGreaterThan(0);
-    server.emit('drop');
-    server.emit('drop');
-    expect(lines).toHaveLength(1);
-    await clock.advance(60_000);
-    server.emit('drop');
-    expect(lines).toHaveLength(2);
   });
 });
 

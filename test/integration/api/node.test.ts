@@ -92,6 +92,28 @@ describe('configurations', () => {
     expect(world.written).toEqual([{ name: 'fresh', input }]);
   });
 
+  it('written without the effect that was meant are answered with Warning headers, five at most', async () => {
+    const put = () => world.call('PUT', '/configurations/fresh', { command: 'x' });
+    expect((await put()).headers.get('warning')).toBeNull();
+    for (const field of ['a', 'b"\\\u00fc', 'c', 'd', 'e', 'f'])
+      world.bodyWarnings.push({ line: null, column: null, field, message: 'unknown field, has no effect' });
+    const response = await put();
+    expect([response.status, await response.text()]).toEqual([204, '']);
+    expect(response.headers.get('warning')).toBe(
+      ['a', 'b\\"\\\\?', 'c', 'd', 'e']
+        .map((field) => `299 - "${field}: unknown field, has no effect"`)
+        .join(', '),
+    );
+    world.bodyWarnings.length = 0;
+  });
+
+  it('have files whose warnings are listed', async () => {
+    const warning = { file: 'a.json', name: 'a', line: 1, column: 2, field: 'b', message: 'unknown field' };
+    world.fileWarnings.push(warning);
+    expect(await json(world.call('GET', '/configuration-files/warnings'))).toEqual([warning]);
+    world.fileWarnings.length = 0;
+  });
+
   it('are refused with 400 when the name could leave the directory or the body is no object', async () => {
     world.written.length = 0;
     for (const name of ['..%2Fx', '.hidden', 'a%5Cb', 'a%00', 'a'.repeat(65)]) {

@@ -238,6 +238,6 @@ describe('a client that does not read', () => {
 });
 
 async function metric(name: string): Promise<number> {
-  const text = await (await fetch(`${world.url}/metrics`)).text();
+  const text = await world.metrics.text();
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
 }

@@ -1,5 +1,6 @@
 /** `cluster cordon|uncordon|drain|forget` and what the listings show of them, over a real master with two wrappers. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { instanceKey } from '../../../src/store/keys.js';
 import { CommandWorld } from '../../support/control-plane/command-world.js';
 import { until } from '../../support/until.js';
 
@@ -44,6 +45,27 @@ describe('cluster cordon and uncordon', () => {
   it('complete the names of nodes', () => {
     expect(world.commands.complete('cluster drain al')).toEqual([['alpha '], 'al']);
   });
+});
+
+it('cluster status names a record that cannot be read; why says what it means, and delete removes it', async () => {
+  const [record] = await world.untilOnline('hello', 1);
+  const id = record?.id ?? '';
+  const { store } = world.plane;
+  await store.transact([{ do: 'put', key: instanceKey(id), value: { ...record, ramMB: 'much' } }]);
+  await world.plane.master.state.instances.until(await store.barrier());
+  const problem = `ramMB: Invalid input: expected number, received string`;
+  expect(await world.run('cluster status')).toContain(
+    `1 stored record cannot be read. It is kept as it is, and what it stands for is left alone:\n  instances/${id}: ${problem}\n`,
+  );
+  expect(await world.json('cluster status')).toMatchObject({
+    unreadableRecords: [{ key: `instances/${id}`, problem }],
+  });
+  expect(await world.run(`instance why ${id}`)).toContain(`${id} (hello) has a record that cannot be read`);
+  expect(await world.run(`instance stop ${id}`)).toContain(`the record of instance ${id} cannot be read`);
+  expect(await world.run('config why hello')).toContain('counts all the same');
+  expect(await world.run(`instance delete ${id}`)).toBe(`instance ${id} is being removed\n`);
+  await world.untilOnline('hello', 1);
+  expect(await world.run('cluster status')).not.toContain('cannot be read');
 });
 
 describe('cluster why', () => {

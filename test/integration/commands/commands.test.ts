@@ -286,6 +286,36 @@ describe('config list', () => {
     });
   });
 
+  it('shows what files say without effect, and so do config why, instance why and config reload', async () => {
+    const fields = {
+      command: 'serve %PORT%',
+      restartPolcy: 'never',
+      runtime: 'process',
+      ramMB: 100,
+      cpu: 10,
+    };
+    world.writeFile('lobby.json', JSON.stringify(fields, null, 1));
+    const port =
+      'lobby.json:2:13: command: %PORT% stays as it is: without availablePorts the instance has no port';
+    const policy =
+      'lobby.json:3:2: restartPolcy: unknown field, has no effect; did you mean "restartPolicy"?';
+    const reloaded = await world.run('config reload');
+    expect(reloaded).toContain(`warnings (in force, but without the effect that was meant):\n  ${port}\n`);
+    await world.untilOnline('lobby', 1);
+    const text = await world.run('config list');
+    expect(cells(text)[1]?.at(-1)).toBe('2 warnings');
+    expect(text).toContain(`\n  lobby: ${port}\n  lobby: ${policy}\n`);
+    expect(await world.json('config list')).toMatchObject({
+      configurations: [{ name: 'lobby', warnings: [port, policy] }],
+    });
+    const notes = [`Warning: ${port}.`, `Warning: ${policy}`];
+    expect(await world.json('config why lobby')).toMatchObject({ notes, isSettled: true });
+    const [{ id = '' } = {}] = world.plane.records();
+    expect(await world.json(`instance why ${id}`)).toMatchObject({ notes });
+    await world.configure('lobby');
+    expect(cells(await world.run('config list'))[1]?.at(-1)).toBe('ok');
+  });
+
   it('says when there is nothing', async () => {
     expect(await world.run('config list')).toBe('there are no configurations\n');
   });
@@ -325,6 +355,7 @@ describe('config show of the fields whose defaults are not stored', () => {
       'hostAddress',
       'availablePorts',
       'maximumServiceCount',
+      'runAs',
       'stopCommand',
       'readiness',
     ]);

@@ -291,7 +291,7 @@ describe('while it runs', () => {
     await world.start({ 'a.json': { command: 'one', colour: 'red' } });
     await world.write('b.json', { command: 'two' });
     await untilStored('a one a.json', 'b two b.json');
-    expect(world.lines('these unknown fields have no effect: \\"colour\\"')).toHaveLength(1);
+    expect(world.lines('a.json:1:18: colour: unknown field, has no effect')).toHaveLength(1);
   });
 
   test('writes over what somebody else changed in the store', async () => {
@@ -447,7 +447,9 @@ describe('the directory', () => {
 describe('put and remove', () => {
   test('write the file first, pretty and whole, then the store', async () => {
     const files = await world.start();
-    expect(await files.put('web', { command: 'one', colour: 'red' })).toEqual({ unknownFields: ['colour'] });
+    expect(await files.put('web', { command: 'one', colour: 'red' })).toMatchObject({
+      warnings: [{ field: 'colour', line: null }],
+    });
     expect(await world.stored()).toEqual(['web one web.json']);
     expect(await world.read('web.json')).toBe(
       '{\n  "name": "web",\n  "command": "one",\n  "colour": "red"\n}\n',

@@ -88,6 +88,17 @@ describe('programs that report themselves STOPPED', () => {
     expect(up().map((record) => record.id)).toContain(id);
   });
 
+  it('get a port for the next start, whatever is reported of them meanwhile', async () => {
+    await plane.putConfiguration(SERVICE);
+    await clock.advance(1000);
+    const id = await quit();
+    await plane.master.writer.reportState(id, { state: 'ONLINE' });
+    expect(plane.master.usedOf('alpha').ramMB).toBe(100);
+    await plane.master.writer.setLifecycle(id, 'start');
+    await clock.advance(2000);
+    expect(new Set(portsOf(up()))).toEqual(new Set([30_000, 30_001]));
+  });
+
   it('keep what they have when they are static, and so does what a client stopped', async () => {
     await plane.putConfiguration({ ...SERVICE, static: true });
     await clock.advance(1000);
@@ -116,6 +127,16 @@ describe('instances that finish', () => {
     await pass(2 * HOUR);
     expect(plane.records().map(({ id }) => id)).toEqual([made.at(-1)]);
     expect(alpha.removed.toSorted()).toEqual(made.slice(0, -1).toSorted());
+  });
+
+  it('get a port for the next start, whatever is reported of them meanwhile', async () => {
+    await plane.putConfiguration(JOB);
+    const id = await create();
+    await finish(id);
+    await plane.master.writer.reportState(id, { state: 'ONLINE' });
+    await plane.master.writer.setLifecycle(id, 'restart');
+    await clock.advance(2000);
+    expect(plane.describe()).toEqual(['lobby ONLINE - alpha:30000']);
   });
 
   it('stay as long as the minimum counts on them: another one would be a restart', async () => {

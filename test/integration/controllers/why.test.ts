@@ -12,6 +12,7 @@ import {
 import { renderConfigurationExplanation, renderInstanceExplanation } from '../../../src/explain/render.js';
 import type { ConfigurationFileError } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
+import { toInstanceInfo } from '../../../src/model/instance.js';
 import type { Exit } from '../../../src/runtime/runtime.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { Gate, GatedTransport } from '../../support/cluster/gated-transport.js';
@@ -28,23 +29,30 @@ describe('why', () => {
   let explainer: Explainer;
   let gate: Gate;
   const fileErrors: ConfigurationFileError[] = [];
+  /** What each install finds without effect. */
+  let warnings: string[];
 
   beforeEach(async () => {
     clock = new FakeClock();
     gate = new Gate();
     fileErrors.length = 0;
+    warnings = [];
     plane = new ControlPlane({
       clock,
       groups: new Map([['games', ['lobby']]]),
       adaptInstallation: (installation) => ({
         ...installation,
+        install: async (...install) => {
+          await installation.install(...install);
+          return warnings;
+        },
         readOutput: async () => ({ lines: ['starting', '\u001b[31mboom\u001b[0m'], isKept: true }),
       }),
       adaptTransport: (transport, nodeId) =>
         nodeId === 'gated' ? new GatedTransport(transport, gate) : transport,
     });
     await plane.start();
-    explainer = plane.master.explainer(() => fileErrors);
+    explainer = plane.master.explainer({ errors: () => fileErrors, warnings: () => [] });
   });
   afterEach(() => plane.stop());
 
@@ -96,6 +104,36 @@ describe('why', () => {
         },
       ],
     });
+  });
+
+  it('warns of what an install found without effect, until a later install finds nothing', async () => {
+    const node = await plane.addNode('alpha');
+    warnings = ['fileModifications: a.cfg is in none of the templates', 'command asks for %ZONE%'];
+    await plane.putConfiguration({ ...LOBBY, minimumServiceCount: 2 });
+    await settle();
+    const [id = ''] = idsOf('lobby');
+    const text = warnings.join('; ');
+    const one = await explainer.instance(id);
+    expect(one).toMatchObject({ isSettled: true, notes: [`Warning: ${text}.`] });
+    expect((await whyAll()).notes).toEqual([
+      `Warning: instances ${idsOf('lobby').toSorted().join(', ')}: ${text}.`,
+    ]);
+    const record = plane.records().find((other) => other.id === id);
+    expect(record && toInstanceInfo(record, 0).warning).toBe(text);
+    warnings = [];
+    crash(node, id);
+    await settle();
+    expect((await explainer.instance(id)).notes).toEqual([]);
+    expect((await whyAll()).notes).toHaveLength(1);
+  });
+
+  it('cuts what an install found to what a report may hold', async () => {
+    await plane.addNode('alpha');
+    warnings = ['x'.repeat(5000)];
+    await plane.putConfiguration(LOBBY);
+    await settle();
+    const [record] = plane.records();
+    expect([record?.status.state, record?.status.warning?.length]).toEqual(['ONLINE', 2048]);
   });
 
   it('shows the backoff as time left now, and the last runs with their last lines', async () => {

@@ -50,11 +50,15 @@ function sha256(bytes: Buffer): string {
 /** A storage with one template, world/lobby, whose archive is `bytes`. */
 async function storage(
   bytes: Buffer,
-  settings: { url?: string; sha256?: string; maxMB?: number } = {},
+  settings: { url?: string; sha256?: string; maxMB?: number; allowPrivateRedirects?: boolean } = {},
 ): Promise<StorageProvider> {
-  const { maxMB, ...archive } = settings;
+  const { maxMB, allowPrivateRedirects, ...archive } = settings;
   const lobby = { url: `${base()}/lobby`, sha256: sha256(bytes), ...archive };
-  const main = { templates: { 'world/lobby': lobby }, ...(maxMB !== undefined && { maxMB }) };
+  const main = {
+    templates: { 'world/lobby': lobby },
+    ...(maxMB !== undefined && { maxMB }),
+    ...(allowPrivateRedirects !== undefined && { allowPrivateRedirects }),
+  };
   world.write('http/config.json', { storages: { main } });
   const registry = await world.start();
   const provider = registry.storages.get('main');
@@ -232,6 +236,36 @@ describe('a download', () => {
     expect(await download(provider)).toMatch(/redirects to nowhere/);
   });
 
+  it.each(['127.0.0.2', 'localhost', '[::ffff:127.0.0.1]', '169.254.169.254', '10.0.0.1', '[fd00::1]', '0'])(
+    'does not follow a redirect to %s, and asks nothing there',
+    async (host) => {
+      const bytes = await zipOf(TREE);
+      const provider = await storage(bytes);
+      const asked: (string | undefined)[] = [];
+      const { port } = new URL(base());
+      answer = (incoming, outgoing) => {
+        asked.push(incoming.headers.host);
+        outgoing.writeHead(302, { location: `http://${host}:${port}/lobby` }).end();
+      };
+      expect(await download(provider)).toMatch(
+        /^127\.0\.0\.1:\d+ redirects to .+, a private address \(.+\); to follow it, set allowPrivateRedirects$/,
+      );
+      expect(asked).toEqual([new URL(base()).host]);
+    },
+  );
+
+  it('follows a redirect to a private address when that is allowed', async () => {
+    const bytes = await zipOf(TREE);
+    const provider = await storage(bytes, { allowPrivateRedirects: true });
+    const { port } = new URL(base());
+    answer = (incoming, outgoing) => {
+      if (incoming.url === '/lobby')
+        outgoing.writeHead(302, { location: `http://localhost:${port}/again` }).end();
+      else outgoing.end(bytes);
+    };
+    expect(await download(provider)).toBe('ok');
+  });
+
   it('says what the server answered, or that there is none', async () => {
     const provider = await storage(await zipOf(TREE));
     const host = new URL(base()).host;
@@ -253,6 +287,7 @@ describe('a download', () => {
         sha256: 'a'.repeat(64),
         maxBytes: 1000,
         file: file(name),
+        allowPrivateRedirects: false,
         signal: forever,
         silenceLimitMs: 50,
       }).then(() => 'ok', messageOf);

@@ -18,7 +18,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { prepareRoot } from '../../../src/node/root.js';
+import { prepareRoot, type RootPaths } from '../../../src/node/root.js';
 import { acquireRootLock } from '../../../src/node/root-lock.js';
 import { REPOSITORY } from '../../support/repository-root.js';
 
@@ -27,16 +27,19 @@ const PROGRAM = join(REPOSITORY, 'build/test/support/daemon/root-holder.js');
 let parent: string;
 let root: string;
 let children: ChildProcess[];
+/** Short directories under /tmp. */
+let made: Set<string>;
 
 beforeEach(async () => {
   parent = await realpath(mkdtempSync(join(tmpdir(), 'drover-root-')));
   root = join(parent, 'node');
   children = [];
+  made = new Set();
 });
 
 afterEach(async () => {
   for (const child of children) await kill(child);
-  await rm(parent, { recursive: true, force: true });
+  for (const directory of [parent, ...made]) await rm(directory, { recursive: true, force: true });
 });
 
 async function kill(child: ChildProcess): Promise<void> {
@@ -47,11 +50,24 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 /** Starts a process that takes the lock; its one line. */
-async function holder(): Promise<{ child: ChildProcess; line: string }> {
-  const child = spawn(process.execPath, [PROGRAM, root], { stdio: ['pipe', 'pipe', 'inherit'] });
+async function holder(
+  option = '',
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<{ child: ChildProcess; line: string }> {
+  const child = spawn(process.execPath, [PROGRAM, root, option], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env,
+  });
   children.push(child);
   for await (const line of createInterface({ input: child.stdout })) return { child, line };
   throw new Error('the program ended without a line');
+}
+
+/** A root whose path is too long for sockets. */
+async function far(): Promise<RootPaths> {
+  const paths = await prepareRoot(join(await long(parent), 'node'));
+  made.add(paths.sockets);
+  return paths;
 }
 
 describe('a root', () => {
@@ -85,15 +101,58 @@ describe('a root', () => {
     expect((await prepareRoot(root)).rootId).not.toBe(rootId);
   });
 
-  test('with a long path has its sockets in a short private directory', async () => {
-    const paths = await prepareRoot(join(await long(parent), 'node'));
-    try {
-      expect(paths.sockets).toBe(`/tmp/drover-${paths.rootId}`);
-      expect(statSync(paths.sockets).mode & 0o777).toBe(0o700);
-    } finally {
-      await rm(paths.sockets, { recursive: true });
-    }
+  test('has a key for its locks that stays, and that nobody else knows', async () => {
+    const [one, other] = await Promise.all([prepareRoot(root), prepareRoot(root)]);
+    expect(one.lockKey).toMatch(/^[0-9a-f]{24}$/);
+    expect(other.lockKey).toBe(one.lockKey);
+    expect((await prepareRoot(root)).lockKey).toBe(one.lockKey);
+    expect((await prepareRoot(join(parent, 'other'))).lockKey).not.toBe(one.lockKey);
+    expect(statSync(join(one.data, 'lock.key')).mode & 0o777).toBe(0o600);
+    await writeFile(join(one.data, 'lock.key'), '');
+    await expect(prepareRoot(root)).rejects.toThrow(/lock\.key cannot be used: it holds no key/);
   });
+
+  test('with a long path has its sockets in a short private directory, which stays the same', async () => {
+    const { sockets } = await far();
+    expect(sockets).toMatch(/^\/tmp\/drover-\w{6}$/);
+    expect(statSync(sockets).mode & 0o777).toBe(0o700);
+    expect((await far()).sockets).toBe(sockets);
+    await rm(sockets, { recursive: true });
+    expect((await far()).sockets).toBe(sockets);
+    expect(statSync(sockets).mode & 0o777).toBe(0o700);
+  });
+
+  test('with a long path keeps the directory of version 0.1.0, when that is its own', async () => {
+    const { data, rootId } = await far();
+    await rm(join(data, 'short-sockets'));
+    const former = `/tmp/drover-${rootId}`;
+    await mkdir(former, { mode: 0o700 });
+    made.add(former);
+    expect((await far()).sockets).toBe(former);
+  });
+
+  test.runIf(userInfo().uid === 0)(
+    'with a long path leaves alone what another user put in its place',
+    async () => {
+      const { sockets: first } = await far();
+      await chown(first, 12345, 12345);
+      const { sockets: second, data } = await far();
+      expect(second).not.toBe(first);
+      // A link would lead into what somebody else chose.
+      await rm(second, { recursive: true });
+      await symlink(parent, second);
+      const { sockets: third } = await far();
+      expect([first, second]).not.toContain(third);
+      await rm(join(data, 'short-sockets'));
+      const { rootId } = await far();
+      const former = `/tmp/drover-${rootId}`;
+      await rm(join(data, 'short-sockets'));
+      await mkdir(former, { mode: 0o700 });
+      made.add(former);
+      await chown(former, 12345, 12345);
+      expect((await far()).sockets).not.toBe(former);
+    },
+  );
 
   test('that is a file is refused', async () => {
     await writeFile(root, '');
@@ -162,16 +221,16 @@ describe('the lock of a root', () => {
       code: 'DRV_NODE_ROOT_LOCKED',
       message: `another Drover (pid ${process.pid}) already runs in ${root}`,
     });
-    await lock.release();
-    await lock.release();
-    expect(await readdir(paths.data)).not.toContain('lock');
-    await (await acquireRootLock(paths)).release();
+    lock.release();
+    lock.release();
+    expect(await readFile(paths.lockFile, 'utf8')).toBe('');
+    (await acquireRootLock(paths)).release();
   });
 
   test('does not concern another root', async () => {
     const locks = [await acquireRootLock(await prepareRoot(root))];
     locks.push(await acquireRootLock(await prepareRoot(join(parent, 'other'))));
-    for (const lock of locks) await lock.release();
+    for (const lock of locks) lock.release();
   });
 
   test('of a process that was killed is free at once', async () => {
@@ -183,36 +242,57 @@ describe('the lock of a root', () => {
     );
     await kill(child);
     expect(JSON.parse(await readFile(paths.lockFile, 'utf8'))).toMatchObject({ pid: child.pid });
-    await (await acquireRootLock(paths)).release();
+    (await acquireRootLock(paths)).release();
   });
 
-  test('is not given while the file names a live process, even when the name is free', async () => {
+  test('is not given while version 0.1.0, which only writes the file, runs', async () => {
     const paths = await prepareRoot(root);
-    const lock = await acquireRootLock(paths);
-    const mine = JSON.parse(await readFile(paths.lockFile, 'utf8'));
-    await lock.release();
+    (await acquireRootLock(paths)).release();
     const stat = await readFile('/proc/1/stat', 'utf8');
     const startTime = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
-    await writeFile(paths.lockFile, JSON.stringify({ ...mine, pid: 1, startTime }));
+    const bootId = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
+    const first = { pid: 1, startTime, bootId };
+    await writeFile(paths.lockFile, JSON.stringify(first));
     await expect(acquireRootLock(paths)).rejects.toThrow('another Drover (pid 1) already runs');
     // The same pid of another time, or of another boot, is another process.
     for (const other of [{ startTime: startTime + 1 }, { startTime, bootId: 'another' }]) {
-      await writeFile(paths.lockFile, JSON.stringify({ ...mine, pid: 1, ...other }));
-      await (await acquireRootLock(paths)).release();
+      await writeFile(paths.lockFile, JSON.stringify({ ...first, ...other }));
+      (await acquireRootLock(paths)).release();
     }
   });
 
-  test('is taken whatever stands in the file', async () => {
+  test('is free when whoever wrote the file is gone, whatever stands in it', async () => {
     const paths = await prepareRoot(root);
-    for (const text of ['', '{', '[]', 'null']) {
+    const lock = await acquireRootLock(paths);
+    const mine = await readFile(paths.lockFile, 'utf8');
+    lock.release();
+    for (const text of [mine, '', '{', '[]', 'null']) {
       await writeFile(paths.lockFile, text);
-      await (await acquireRootLock(paths)).release();
+      (await acquireRootLock(paths)).release();
     }
+  });
+
+  test('is not held on by a child that outlives its holder', async () => {
+    const { child, line } = await holder('--child');
+    const childPid = Number(/^held, child (\d+)$/.exec(line)?.[1]);
+    try {
+      await kill(child);
+      (await acquireRootLock(await prepareRoot(root))).release();
+      process.kill(childPid, 0);
+    } finally {
+      process.kill(childPid, 'SIGKILL');
+    }
+  });
+
+  test('cannot be had without the program flock, which is said', async () => {
+    const paths = await prepareRoot(root);
+    const { line } = await holder(undefined, { PATH: parent });
+    expect(line).toBe(`${paths.lockFile} cannot be locked: the program flock is missing; install util-linux`);
   });
 
   test('goes to exactly one of ten processes that race for it', async () => {
     const paths = await prepareRoot(root);
-    const lines = (await Promise.all(Array.from({ length: 10 }, holder))).map(({ line }) => line);
+    const lines = (await Promise.all(Array.from({ length: 10 }, () => holder()))).map(({ line }) => line);
     expect(lines.filter((line) => line === 'held')).toHaveLength(1);
     expect(lines.filter((line) => /^another Drover( \(pid \d+\))? already runs in /.test(line))).toHaveLength(
       9,

@@ -191,7 +191,7 @@ describe('file modifications', () => {
       'fileModifications: none is in none of the templates',
       'fileModifications: d is a directory',
       'fileModifications: big is larger than 16 MiB, left unchanged',
-      'fileModifications: f asks for %PORT%, which has no value',
+      'fileModifications: f asks for %PORT%, which has no value: the configuration has no availablePorts',
     ]);
     expect(readFileSync(join(directory, 'big')).equals(big)).toBe(true);
     expect((await prepare({ fileModifications: ['f'] })).warnings).toHaveLength(1);

@@ -53,7 +53,7 @@ export class SimulatedConfigurationFiles implements ConfigurationSource {
         {
           kind: 'valid',
           signature: '',
-          parsed: { configuration, hash: hashConfiguration(configuration), unknownFields: [] },
+          parsed: { configuration, hash: hashConfiguration(configuration), warnings: [] },
         },
       ]),
     );

@@ -20,11 +20,14 @@ import type { PlacementView } from '../../../src/explain/decisions.js';
 import { FactsExplainer } from '../../../src/explain/explainer.js';
 import type { ExtensionStatus } from '../../../src/extensions/extension.js';
 import type { LogBatch } from '../../../src/logs/log-batch.js';
+import { KeyedTurns } from '../../../src/loop/keyed-turns.js';
 import { type ApiKeyRecord, apiKeyRecordSchema, type KeyScope } from '../../../src/model/api-key.js';
 import type { AuditEntry, AuditTrail } from '../../../src/model/audit.js';
 import {
   type ConfigurationFileError,
+  type ConfigurationFileWarning,
   type ConfigurationRecord,
+  type ConfigurationWarning,
   configurationRecordSchema,
   configurationSchema,
   hashConfiguration,
@@ -132,13 +135,15 @@ export class ApiWorld {
     createdAtOf: (id) => creationOfKept(this.instances)(id),
   });
   readonly audit = new RecordedAudit(this.clock);
+  /** Without the figures of a master's state; a test may add some. */
+  readonly metrics = new Metrics();
   /** The real explainer. Its controllers decide nothing, and its nodes do not answer. */
   readonly explainer = new FactsExplainer({
     instances: this.instances,
     configurations: this.configurations,
     nodes: this.#nodes,
     instancesByConfiguration: this.instances.lookup(({ configurationName }) => [configurationName]),
-    fileErrors: () => [],
+    files: { errors: () => [], warnings: () => [] },
     decisions: {
       placementOf: () => undefined,
       placementOfNext: () => NO_PLACE,
@@ -165,6 +170,9 @@ export class ApiWorld {
   /** What instances use, by instance. */
   readonly instanceUsages = new Map<string, InstanceUsage>();
   readonly fileErrors: ConfigurationFileError[] = [];
+  readonly fileWarnings: ConfigurationFileWarning[] = [];
+  /** The answer of each PUT of a configuration. */
+  readonly bodyWarnings: ConfigurationWarning[] = [];
   readonly extensions: ExtensionStatus[] = [];
   /** How often a request ended the daemon. */
   stops = 0;
@@ -296,6 +304,7 @@ export class ApiWorld {
       configuration,
       version: '0.0.0-test',
       instances: this.instances,
+      unreadable: () => [],
       configurations: this.configurations,
       nodes: this.#nodes,
       keys: this.keys,
@@ -305,7 +314,7 @@ export class ApiWorld {
       configurationFiles: {
         put: async (name, input) => {
           this.written.push({ name, input });
-          return { unknownFields: [] };
+          return { warnings: this.bodyWarnings };
         },
         remove: async (name) => {
           if (this.configurations.get(name) === undefined) {
@@ -313,6 +322,7 @@ export class ApiWorld {
           }
         },
         errors: () => this.fileErrors,
+        warnings: () => this.fileWarnings,
         reload: async () => this.addConfiguration('reloaded'),
         inspect: async () => undefined,
       },
@@ -353,7 +363,7 @@ export class ApiWorld {
       explainer: this.explainer,
       commands: { run: (line, session) => this.runCommand(line, session) },
       verifyInstanceToken: (token) => this.tokens.verify(token),
-      metrics: new Metrics(),
+      metrics: this.metrics,
       logger: pino({ level: 'debug' }, { write: (line) => this.log.push(JSON.parse(line)) }),
     };
   }
@@ -362,9 +372,14 @@ export class ApiWorld {
     return new NodeWriter({
       store: this.store,
       nodes: this.#nodes,
-      nodeRecords: { store: this.store, mirror: this.#nodes, keyOf: nodeKey },
+      nodeRecords: { store: this.store, mirror: this.#nodes, keyOf: nodeKey, turns: new KeyedTurns() },
       instances: this.instances,
-      instanceRecords: { store: this.store, mirror: this.instances, keyOf: instanceKey },
+      instanceRecords: {
+        store: this.store,
+        mirror: this.instances,
+        keyOf: instanceKey,
+        turns: new KeyedTurns(),
+      },
       ownNodeId: 'n1',
       isConnected: (id) => this.#nodes.get(id)?.value.condition === 'connected',
       shutOut: async () => undefined,

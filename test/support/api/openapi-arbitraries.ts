@@ -80,7 +80,7 @@ const CONTENT_TYPES = [
 ];
 
 /** Values for a JSON schema. References are looked up in the document. */
-function valuesOf(source: Source, schema: Schema, depth = 0): fc.Arbitrary<unknown> {
+export function valuesOf(source: Source, schema: Schema, depth = 0): fc.Arbitrary<unknown> {
   const { $ref, anyOf, type } = schema;
   if (typeof $ref === 'string') {
     return valuesOf(source, source.document.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {}, depth);
@@ -137,7 +137,7 @@ function objectsOf(source: Source, schema: Schema, depth: number): fc.Arbitrary<
 }
 
 /** A valid object with one value replaced, left out or added, as a client with a mistake sends it. */
-function mutated(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+export function mutated(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const wrong = fc.oneof(
     fc.constantFrom<unknown>(...NASTY, null, -1, 1.5, 1e300, [], {}, true),
     fc.jsonValue(),

@@ -156,6 +156,7 @@ export class CommandWorld {
     return {
       configuration: nodeConfigurationSchema.parse({ nodeId: 'alpha', clusterName: 'test' }),
       version: '1.2.3',
+      unreadable: () => master.state.unreadable(),
       instances,
       configurations,
       revisions,
@@ -209,7 +210,10 @@ export class CommandWorld {
         adminKeyPath: join(this.root, 'admin.key'),
         logger,
       }),
-      explainer: master.explainer(() => this.files.errors()),
+      explainer: master.explainer({
+        errors: () => this.files.errors(),
+        warnings: () => this.files.warnings(),
+      }),
       extensions: { list: () => this.extensions, commands: () => this.extensionCommands },
       beats: master.beats,
       usedOf: (nodeId) => master.usedOf(nodeId),

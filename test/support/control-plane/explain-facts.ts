@@ -109,6 +109,7 @@ export function instanceFacts(fields: Partial<InstanceFacts> = {}): InstanceFact
     record: onlineRecord(),
     configuration: configurationRecord(),
     fileErrors: [],
+    fileWarnings: [],
     placement: undefined,
     service: serviceView(),
     node: nodeRecord('alpha'),
@@ -122,7 +123,9 @@ export function configurationFacts(fields: Partial<ConfigurationFacts> = {}): Co
   return {
     name: 'lobby',
     record: configurationRecord(),
+    unreadable: [],
     fileErrors: [],
+    fileWarnings: [],
     service: serviceView(),
     placement: placementView({
       nodes: [{ nodeId: 'alpha', fits: true, failed: null, message: 'fits: needs 100 MB of RAM' }],

@@ -29,6 +29,8 @@ export interface DaemonProcessOptions {
   readonly prefix?: readonly string[];
   /** Runs in the daemon before anything of Drover: an ES module. */
   readonly preload?: string;
+  /** Further parameters of `start`. */
+  readonly parameters?: readonly string[];
   /** The executable. Default: the one that `npm run build` made. */
   readonly program?: string;
 }
@@ -46,6 +48,7 @@ export class DaemonProcess {
     prefix = [],
     preload,
     program: executable = PROGRAM,
+    parameters: further = [],
     ...options
   }: DaemonProcessOptions) {
     const [program = process.execPath, ...parameters] = [
@@ -56,6 +59,7 @@ export class DaemonProcess {
       'start',
       '--root',
       root,
+      ...further,
     ];
     const child = spawn(program, parameters, {
       stdio: ['ignore', 'pipe', 'pipe'],

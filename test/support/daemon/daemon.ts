@@ -64,15 +64,15 @@ export class DaemonWorld {
   }
 
   /** Starts the executable; resolves at once. */
-  spawn(options: Pick<DaemonProcessOptions, 'program'> = {}): DaemonProcess {
+  spawn(options: Pick<DaemonProcessOptions, 'program' | 'parameters'> = {}): DaemonProcess {
     if (this.#daemon !== undefined) this.#past.push(this.#daemon.stdout + this.#daemon.stderr);
     this.#daemon = new DaemonProcess({ root: this.root, ...options });
     return this.#daemon;
   }
 
   /** Starts the executable and waits until the API serves. */
-  async start(): Promise<void> {
-    const daemon = this.spawn();
+  async start(options: Pick<DaemonProcessOptions, 'parameters'> = {}): Promise<void> {
+    const daemon = this.spawn(options);
     await until(async () => {
       if (!daemon.isRunning) return;
       await this.api.instances();

@@ -1,16 +1,24 @@
 /**
- * A program that takes the lock of the root in its argument. It prints one line, `held` or the reason why not, and
- * stays if it holds the lock.
+ * A program that takes the lock of the root in its first argument. It prints one line, `held` or the reason why not,
+ * and stays if it holds the lock. With `--child` it starts a child that outlives it, and names that in the line.
  */
+import { spawn } from 'node:child_process';
 import { prepareRoot } from '../../../src/node/root.js';
 import { acquireRootLock } from '../../../src/node/root-lock.js';
 
-const paths = await prepareRoot(process.argv[2] ?? '');
+const [root = '', option] = process.argv.slice(2);
+const paths = await prepareRoot(root);
 try {
   await acquireRootLock(paths);
-  console.log('held');
+  console.log(option === '--child' ? `held, child ${startChild()}` : 'held');
   // The lock alone keeps no process alive.
   process.stdin.resume();
 } catch (error) {
   console.log(error instanceof Error ? error.message : error);
+}
+
+function startChild(): number | undefined {
+  const child = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
+  child.unref();
+  return child.pid;
 }

@@ -1,6 +1,7 @@
 /**
- * A Docker Engine of a test's own: dockerd with everything it has under one temporary directory, ended and removed
- * afterwards. It needs root, Debian's docker.io and busybox-static, nothing of the network:
+ * A Docker Engine, or a Podman, of a test's own: with everything it has under one temporary directory, ended and
+ * removed afterwards. It needs root, Debian's docker.io (or podman, runc and catatonit) and busybox-static, nothing of
+ * the network:
  *
  * - `vfs` copies images and needs no support of the kernel; `cgroupfs` needs no systemd.
  * - `--bridge=none --iptables=false` leaves the machine's network alone: containers are on the host's network, or on
@@ -10,10 +11,11 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import Docker from 'dockerode';
 import { pack } from 'tar-stream';
@@ -27,11 +29,19 @@ const TOOLS = 'sh cat env head httpd od seq sleep tail touch tr true wc'.split('
 const BUSYBOX = '/usr/bin/busybox';
 const PATIENCE_MS = 50_000;
 
-/** An engine that runs IMAGE; or, where none can be had, why not. */
-export async function startEngine(): Promise<DockerEngine | string> {
-  const missing = whyNoEngine();
-  if (missing !== undefined) return missing;
-  const engine = new DockerEngine();
+/** A Docker Engine that runs IMAGE; or, where none can be had, why not. */
+export async function startEngine(): Promise<ContainerEngine | string> {
+  const missing = whyNoEngine('docker.io', ['dockerd', 'containerd', 'runc']);
+  return missing ?? startWith(new DockerEngine());
+}
+
+/** A Podman that runs IMAGE; or, where none can be had, why not. */
+export async function startPodman(): Promise<ContainerEngine | string> {
+  const missing = whyNoEngine('podman, runc, catatonit', ['podman', 'conmon', 'runc', 'catatonit']);
+  return missing ?? startWith(new Podman());
+}
+
+async function startWith(engine: ContainerEngine): Promise<ContainerEngine | string> {
   try {
     await engine.start();
     await engine.importImage();
@@ -44,10 +54,9 @@ export async function startEngine(): Promise<DockerEngine | string> {
 }
 
 /** Undefined: what an engine needs is there; else what is missing. */
-function whyNoEngine(): string | undefined {
+function whyNoEngine(packages: string, tools: readonly string[]): string | undefined {
   if (process.getuid?.() !== 0) return 'not root';
-  for (const tool of ['dockerd', 'containerd', 'runc'])
-    if (!hasTool(tool)) return `no ${tool} (Debian package docker.io)`;
+  for (const tool of tools) if (!hasTool(tool)) return `no ${tool} (Debian: ${packages})`;
   try {
     if (readFileSync(BUSYBOX).includes('/lib64/ld-linux'))
       return `${BUSYBOX} needs libraries (Debian package busybox-static)`;
@@ -57,30 +66,39 @@ function whyNoEngine(): string | undefined {
   return undefined;
 }
 
-export class DockerEngine {
-  readonly #directory = mkdtempSync(join(tmpdir(), 'drover-dk-'));
-  readonly socketPath = join(this.#directory, 'engine.sock');
+export abstract class ContainerEngine {
+  /** Short: podman refuses a long one. */
+  protected readonly directory = mkdtempSync(join(tmpdir(), 'drover-dk-'));
+  readonly socketPath = join(this.directory, 'engine.sock');
   /** For the tests' own questions, not through the code that is tested. */
   readonly client = new Docker({ socketPath: this.socketPath });
   #daemon: ChildProcess | undefined;
 
-  /** Starts dockerd and waits until it answers. Throws with the end of its log. */
+  /** The program that serves the socket, with its parameters. */
+  protected abstract command(): readonly [string, ...string[]];
+
+  /** Podman's settings: without them it asks for limits that not every machine gives. */
+  protected containersConf(): string {
+    const path = join(this.directory, 'containers.conf');
+    writeFileSync(path, '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n');
+    return path;
+  }
+
+  /** Starts the engine and waits until it answers. Throws with the end of its log. */
   async start(): Promise<void> {
-    const path = (name: string): string => join(this.#directory, name);
-    mkdirSync(path('data'), { recursive: true });
-    const log = openSync(path('log'), 'a');
-    const flags = ['--storage-driver=vfs', '--exec-opt=native.cgroupdriver=cgroupfs'];
-    const network = ['--bridge=none', '--iptables=false', '--ip6tables=false'];
-    const places = [`--data-root=${path('data')}`, `--exec-root=${path('exec')}`, `--pidfile=${path('pid')}`];
-    this.#daemon = spawn('dockerd', [`--host=unix://${this.socketPath}`, ...flags, ...network, ...places], {
+    const [program, ...parameters] = this.command();
+    const path = join(this.directory, 'log');
+    const log = openSync(path, 'a');
+    // Not in the group of the test: Ctrl-C must not end it before its containers.
+    this.#daemon = spawn(program, parameters, {
+      env: { ...process.env, CONTAINERS_CONF: this.containersConf() },
       stdio: ['ignore', log, log],
-      // Not in the group of the test: Ctrl-C must not end it before its containers.
       detached: true,
     });
     try {
       await until(() => this.client.ping(), 2 * PATIENCE_MS);
     } catch {
-      throw new Error(`dockerd does not answer: ${readFileSync(path('log'), 'utf8').slice(-2000)}`);
+      throw new Error(`${program} does not answer: ${readFileSync(path, 'utf8').slice(-2000)}`);
     }
   }
 
@@ -91,10 +109,11 @@ export class DockerEngine {
     archive.entry({ name: 'bin/busybox', mode: 0o755 }, readFileSync(BUSYBOX));
     for (const name of TOOLS) archive.entry({ name: `bin/${name}`, type: 'symlink', linkname: 'busybox' });
     archive.finalize();
-    const [repo, tag] = IMAGE.split(':');
+    const [repo = '', tag = ''] = IMAGE.split(':');
     const answer = await this.client.importImage(Readable.from(archive), { repo, tag });
-    answer.resume();
-    await once(answer, 'end');
+    const [id] = /sha256:\w+/.exec(await text(answer)) ?? [];
+    // Podman 4.3 takes no notice of the tag.
+    await this.client.getImage(id ?? IMAGE).tag({ repo, tag });
   }
 
   /** Runs one container. Throws where containers are not possible, in a container itself for example. */
@@ -118,7 +137,7 @@ export class DockerEngine {
     this.#daemon?.kill('SIGCONT');
   }
 
-  /** Ends dockerd, which ends its containers and its containerd. Idempotent. */
+  /** Ends the engine's program. Idempotent. */
   async stop(): Promise<void> {
     const daemon = this.#daemon;
     this.#daemon = undefined;
@@ -136,8 +155,40 @@ export class DockerEngine {
     // What an engine that had to be killed left mounted.
     for (const line of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {
       const point = line.split(' ')[4];
-      if (point?.startsWith(`${this.#directory}/`)) execFileSync('umount', ['-l', point]);
+      if (point?.startsWith(`${this.directory}/`)) execFileSync('umount', ['-l', point]);
     }
-    rmSync(this.#directory, { recursive: true });
+    rmSync(this.directory, { recursive: true });
+  }
+}
+
+/** Ends its containers and its containerd when it is stopped. */
+class DockerEngine extends ContainerEngine {
+  protected override command(): readonly [string, ...string[]] {
+    const path = (name: string): string => join(this.directory, name);
+    mkdirSync(path('data'), { recursive: true });
+    const flags = ['--storage-driver=vfs', '--exec-opt=native.cgroupdriver=cgroupfs'];
+    const network = ['--bridge=none', '--iptables=false', '--ip6tables=false'];
+    const places = [`--data-root=${path('data')}`, `--exec-root=${path('exec')}`, `--pidfile=${path('pid')}`];
+    return ['dockerd', `--host=unix://${this.socketPath}`, ...flags, ...network, ...places];
+  }
+}
+
+/** Its containers go on while it is stopped: each has a process of its own (conmon) beside it. */
+class Podman extends ContainerEngine {
+  protected override command(): readonly [string, ...string[]] {
+    return ['podman', ...this.#flags, 'system', 'service', '--time=0', `unix://${this.socketPath}`];
+  }
+
+  override async close(): Promise<void> {
+    execFileSync('podman', [...this.#flags, 'rm', '--all', '--force', '--time=0'], { stdio: 'ignore' });
+    await super.close();
+  }
+
+  get #flags(): readonly string[] {
+    const path = (name: string): string => join(this.directory, name);
+    return [
+      ...[`--root=${path('data')}`, `--runroot=${path('run')}`, `--tmpdir=${path('tmp')}`],
+      ...['--storage-driver=vfs', '--cgroup-manager=cgroupfs', '--runtime=runc', '--events-backend=file'],
+    ];
   }
 }

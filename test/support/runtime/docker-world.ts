@@ -9,10 +9,10 @@ import { SystemClock } from '../../../src/loop/system-clock.js';
 import type { RunIdentity } from '../../../src/model/run-identity.js';
 import { DockerRuntime, type DockerRuntimeOptions } from '../../../src/runtime/docker/docker-runtime.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
-import { type DockerEngine, IMAGE } from './docker-engine.js';
+import { type ContainerEngine, IMAGE } from './docker-engine.js';
 
 export class DockerWorld {
-  readonly engine: DockerEngine;
+  readonly engine: ContainerEngine;
   readonly root = mkdtempSync(join(tmpdir(), 'drover-docker-'));
   readonly rootId = randomBytes(6).toString('hex');
   readonly workingDirectory = join(this.root, 'running');
@@ -20,7 +20,7 @@ export class DockerWorld {
   readonly options: DockerRuntimeOptions;
   readonly #runtimes: DockerRuntime[] = [];
 
-  constructor(engine: DockerEngine) {
+  constructor(engine: ContainerEngine) {
     this.engine = engine;
     mkdirSync(this.workingDirectory);
     this.options = {

@@ -15,6 +15,7 @@ if (rootId === undefined || root === undefined || instanceId === undefined || co
 const runtime = new ProcessRuntime({
   rootId,
   socketDirectory: join(root, 'sockets'),
+  lockKey: rootId,
   logsDirectory: join(root, 'logs'),
   segmentBytes: 8 * 1024 * 1024,
   segments: 4,

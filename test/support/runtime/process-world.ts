@@ -25,6 +25,7 @@ export class ProcessWorld {
   readonly options: ProcessRuntimeOptions = {
     rootId: this.rootId,
     socketDirectory: join(this.root, 'sockets'),
+    lockKey: this.rootId,
     logsDirectory: join(this.root, 'logs'),
     segmentBytes: 8 * 1024 * 1024,
     segments: 4,

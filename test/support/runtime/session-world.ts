@@ -36,6 +36,7 @@ export class SessionWorld {
       tool,
       rootId: this.rootId,
       socketDirectory: join(this.root, 'sockets'),
+      lockKey: this.rootId,
       sessionsDirectory: join(this.root, 'sessions'),
       logsDirectory: join(this.root, 'logs'),
       segmentBytes: 8 * 1024 * 1024,

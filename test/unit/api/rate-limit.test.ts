@@ -41,4 +41,12 @@ describe('the sliding window', () => {
     window.forget('a');
     expect(window.take('a', 1001)).toBe(0);
   });
+
+  it('remembers 20,000 callers at most and forgets the one that called first', () => {
+    const window = new SlidingWindow(1, 1000);
+    for (let index = 0; index < 20_000; index++) window.take(`caller ${index}`, 0);
+    expect([window.take('caller 0', 0), window.take('caller 1', 0)]).toEqual([1000, 1000]);
+    window.take('one more', 0);
+    expect([window.take('caller 1', 0), window.take('caller 0', 0)]).toEqual([1000, 0]);
+  });
 });

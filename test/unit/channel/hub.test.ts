@@ -145,7 +145,7 @@ describe('the hub', () => {
     const client = await join();
     expect(client.heard).toEqual([
       { type: 'welcome', protocol: PROTOCOL_VERSION, master: MASTER },
-      { type: 'snapshot', sequence: 1, assignments: [], revisions: {} },
+      { type: 'snapshot', sequence: 1, assignments: [], revisions: {}, store: state.instances.revision },
     ]);
     expect(node()).toMatchObject({
       address: '10.0.0.2',
@@ -261,6 +261,23 @@ describe('the hub', () => {
     await clock.settle();
     expect(client.closed).toEqual(['a gap in the reports']);
     expect(state.instances.get('aaaaaa')?.value.status).toMatchObject({ state: 'OFFLINE', pid: null });
+  });
+
+  it('refuses a node that has seen a newer state of its store, and takes one that has not', async () => {
+    await put({ [revisionKey('f00')]: configurationOf('lobby') });
+    const { revision } = state.instances;
+    const client = await join({ seen: revision + 1 });
+    expect(client.heard).toEqual([
+      {
+        type: 'refused',
+        reason:
+          `node alpha has seen revision ${revision + 1} of this master's store, which is older now, such as a restored ` +
+          'backup: it keeps what it has. To take the older state, restart Drover there with --accept-older',
+      },
+    ]);
+    expect(beats.contact('alpha').isConnected).toBe(false);
+    expect(node()).toBeUndefined();
+    expect(types(await join({ seen: revision }))).toEqual(['welcome', 'snapshot']);
   });
 
   it('lets a node in that was away for a moment, before its old connection counts as lost', async () => {

@@ -51,6 +51,7 @@ describe('the link of a wrapper', () => {
   /** Refusals that time does not heal, and whether the node ends at one. */
   let refusals: string[];
   let isIdle: boolean;
+  let seen: number | undefined;
 
   beforeEach(() => {
     refusals = [];
@@ -65,6 +66,7 @@ describe('the link of a wrapper', () => {
     commit = async () => undefined;
     welcomed = [];
     held = [];
+    seen = undefined;
     link = new Link({
       nodeId: 'alpha',
       clusterName: 'test',
@@ -78,6 +80,7 @@ describe('the link of a wrapper', () => {
         applyDelta: ({ sequence }) => applied.push(`delta ${sequence}`),
         commit: () => commit(),
         held: () => held,
+        seen: () => seen,
       },
       reports: outbox,
       services: new Map([['ping', async () => 'pong']]),
@@ -136,6 +139,17 @@ describe('the link of a wrapper', () => {
     put: [],
     drop: [],
     revisions: {},
+  });
+
+  it('says which state of the master it has seen', async () => {
+    link.start();
+    await clock.settle();
+    expect(last().heard).toMatchObject([{ type: 'hello' }]);
+    expect(last().heard[0]).not.toHaveProperty('seen');
+    seen = 12;
+    last().end.close('again');
+    await clock.advance(1000);
+    expect(last().heard).toMatchObject([{ type: 'hello', seen: 12 }]);
   });
 
   it('says hello with all that the node is', async () => {

@@ -20,7 +20,7 @@ describe('a node that is only a wrapper', () => {
       paths: { root: '/srv/drover', droverLog: '/srv/drover/logs/drover.log' },
       masterAddress: '10.0.0.1:6000',
       logger: pino({ level: 'silent' }),
-      wrapper: { status: () => status, stopInstances: async () => undefined },
+      wrapper: { status: () => status, aliveInstances: () => [], stopInstances: async () => undefined },
       running: { stop: async () => undefined },
       stop: () => stops++,
     });

@@ -51,6 +51,37 @@ describe('the text of config.json', () => {
       '{"instanceLogs": {"segments": 1}}',
       'config.json:1:31: instanceLogs.segments: must be a whole number from 2 to 64, is 1',
     ],
+    ...[
+      'not a host',
+      'http://a',
+      '10.0.0.1:6000',
+      '[::1]',
+      '10.0.0',
+      '999.1.1.1',
+      'a..b',
+      '-a',
+      '*',
+      'a/b',
+    ].map((address): [string, string] => [
+      JSON.stringify({ address }),
+      `config.json:1:12: address: must be an IP address or a host name, without scheme, port or brackets, is "${address}"`,
+    ]),
+    [
+      '{"bindAddress": "*"}',
+      'config.json:1:17: bindAddress: must be an IP address or a host name, without scheme, port or brackets, is "*"',
+    ],
+    [
+      '{"masterAddress": "a b"}',
+      'config.json:1:19: masterAddress: must be an IP address or a host name, without scheme, port or brackets, is "a b"',
+    ],
+    [
+      '{"port": 7000}',
+      'config.json:1:10: port: must differ from apiPort: nodes connect to port, clients to apiPort, is 7000',
+    ],
+    [
+      '{"apiPort": 6000}',
+      'config.json:1:13: apiPort: must differ from port: nodes connect to port, clients to apiPort, is 6000',
+    ],
     ['{"apiport": 1}', 'config.json:1:2: apiport: unknown field; did you mean "apiPort"?'],
     ['{"clustername": "x"}', 'config.json:1:2: clustername: unknown field; did you mean "clusterName"?'],
     [
@@ -74,6 +105,25 @@ describe('the text of config.json', () => {
   ])('%s', (text, expected) => {
     if (typeof expected === 'string') expect(refusalOf(text)).toBe(expected);
     else expect(refusalOf(text)).toMatch(expected);
+  });
+
+  test.each([
+    '10.0.0.1',
+    '::',
+    'fe80::1%eth0',
+    '2001:db8::1',
+    'web-1',
+    'db_1.lan.',
+    '3com.example',
+    'xn--bcher-kva.ch',
+  ])('takes the address %s', (address) => {
+    const fields = { address, bindAddress: address, masterAddress: address };
+    expect(parseMainConfiguration('config.json', JSON.stringify(fields))).toMatchObject(fields);
+  });
+
+  test('may give a wrapper, which listens on neither, the same two ports', () => {
+    const fields = { isMasterNode: false, port: 7000 };
+    expect(parseMainConfiguration('config.json', JSON.stringify(fields))).toMatchObject(fields);
   });
 
   test('is told every fault, a line each', () => {
@@ -154,11 +204,11 @@ describe('a change of config.json', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test('makes a file private that gets a join token, and keeps the mode of others', async () => {
+  test('makes a file private that gets a join token, and of another takes the rights of other users', async () => {
     await writeFile(file, '{}');
-    await chmod(file, 0o644);
+    await chmod(file, 0o664);
     await changeMainConfiguration(file, { nodeId: 'beta' });
-    expect(statSync(file).mode & 0o777).toBe(0o644);
+    expect(statSync(file).mode & 0o777).toBe(0o660);
     const changed = await changeMainConfiguration(file, { joinToken: 'secret' });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(await loadMainConfiguration(file)).toEqual(changed);

@@ -30,13 +30,23 @@ interface World {
   readonly files?: Record<string, string>;
   /** By name, `file content`, then the node that brought it, default this one; `-`: it names none. */
   readonly records?: Record<string, string>;
+  /** Records that are set aside, by name: the file of this source, or null. */
+  readonly setAside?: Record<string, string | null>;
   readonly suspects?: string[];
   readonly isRead?: boolean;
   readonly refusal?: string;
   readonly told?: ConfigurationFacts['told'];
 }
 
-function factsOf({ files = {}, records = {}, suspects = [], isRead = true, refusal, told = [] }: World) {
+function factsOf({
+  files = {},
+  records = {},
+  setAside = {},
+  suspects = [],
+  isRead = true,
+  refusal,
+  told = [],
+}: World) {
   return {
     nodeId: 'n1',
     isRead,
@@ -44,6 +54,7 @@ function factsOf({ files = {}, records = {}, suspects = [], isRead = true, refus
     suspects: new Set(suspects),
     directoryFault: undefined,
     records: new Map(Object.entries(records).map(([name, text]) => [name, recordFrom(text)])),
+    setAside: new Map(Object.entries(setAside).map(([name, file]) => [name, { revision: 9, file }])),
     refusal,
     told,
   };
@@ -70,6 +81,16 @@ function recordFrom(text: string): Mirrored<ConfigurationRecord> {
 }
 
 describe('the plan', () => {
+  test.each([
+    ['is written anew by its file', { 'a.json': 'x:one' }, 'a.json', ['put x one from a.json over 9']],
+    ['is written anew by another file', { 'b.json': 'x:one' }, null, ['put x one from b.json over 9']],
+    ['stays while its file is broken', { 'a.json': '!' }, 'a.json', ['error a.json syntax']],
+    ['goes with its file', {}, 'a.json', ['remove x']],
+    ['stays when another source may have brought it', {}, null, []],
+  ])('a record that is set aside %s', (_name, files: Record<string, string>, file, expected) => {
+    expect(plan({ files, setAside: { x: file } })).toEqual(expected);
+  });
+
   test.each([
     ['of a settled world is empty', { 'a.json': 'x:one' }, { x: 'a.json x:one' }, []],
     ['adds a new file', { 'a.json': 'x:one' }, {}, ['put x one from a.json over 0']],

@@ -10,7 +10,8 @@ const MINUTE = 60_000;
 
 function factsOf(victims: readonly Victim[], fields: Partial<DrainFacts> = {}): DrainFacts {
   const drain = { since: 0, deadline: 10 * MINUTE, doneAt: null };
-  return { nodeId: 'alpha', condition: 'connected', drain, remainingMs: 4 * MINUTE, victims, ...fields };
+  const node = { nodeId: 'alpha', condition: 'connected', drain, setAside: [] } as const;
+  return { ...node, remainingMs: 4 * MINUTE, victims, ...fields };
 }
 
 function decide(facts: DrainFacts): string[] {
@@ -45,6 +46,13 @@ describe('the plan of a drain', () => {
 });
 
 describe('the progress of a drain', () => {
+  it('names what nothing can move, and is done all the same', () => {
+    expect(progressOf(factsOf([], { setAside: ['abc123'] }))).toMatchObject({
+      isDrained: true,
+      waitingFor: ['abc123 stays: its record cannot be read, so nothing can move it'],
+    });
+  });
+
   it('names what it waits for and what stays', () => {
     const facts = factsOf([
       victim('abc123', { players: 3, replacement: replacement() }),

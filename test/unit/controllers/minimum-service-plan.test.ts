@@ -19,6 +19,7 @@ function instance(id: string, fields: Partial<CountedInstance> = {}): CountedIns
     createdAt: 0,
     hasFinished: false,
     node: 'connected',
+    isDraining: false,
     maker: 'enforcer',
     players: 0,
     replaces: null,
@@ -83,6 +84,23 @@ describe('the plan of the minimum-service enforcer', () => {
     expect(steps).toEqual(counts ? [] : [expect.stringMatching(/^create 1 /)]);
   });
 
+  describe('with an instance whose record is set aside', () => {
+    const setAside = instance('a', { state: 'OFFLINE', isSetAside: true });
+
+    it('counts it, unless its node is lost', () => {
+      expect(decide({ minimum: 1, instances: [setAside] })).toEqual([]);
+      expect(decide({ minimum: 1, instances: [{ ...setAside, node: 'lost' }] })).toEqual([
+        'create 1 (streak 0)',
+      ]);
+    });
+
+    it('removes others above the maximum, and never this one', () => {
+      const other = instance('b', { createdAt: 5 });
+      expect(decide({ maximum: 1, instances: [setAside, other] })).toEqual(['remove b']);
+      expect(decide({ minimum: 0, maximum: 0, instances: [setAside] })).toEqual([]);
+    });
+  });
+
   describe('with a maximum', () => {
     it('creates no more than that', () => {
       expect(decide({ minimum: 5, maximum: 2 })).toEqual(['create 2 (streak 0)']);
@@ -119,6 +137,8 @@ describe('the plan of the minimum-service enforcer', () => {
     it('leaves those alone that were stopped already', () => {
       const stopped = instance('b', { goal: 'stop', state: 'STOPPED' });
       expect(decide({ maximum: 1, instances: [instance('a'), stopped] })).toEqual([]);
+      const resting = instance('c', { goal: 'stop', state: 'STOPPED', static: true });
+      expect(decide({ maximum: 1, instances: [instance('a'), resting] })).toEqual([]);
     });
 
     it('leaves a pair whose original is back to the replacement controller, unless both are used', () => {
@@ -138,6 +158,12 @@ describe('the plan of the minimum-service enforcer', () => {
         'remove new1',
         'remove new2',
       ]);
+    });
+
+    it('counts the replacement of one that is being drained', () => {
+      const made = instance('new', { createdAt: 7, replaces: 'old' });
+      const old = instance('old', { isDraining: true });
+      expect(decide({ maximum: 1, instances: [old, made] })).toEqual(['remove new']);
     });
 
     it('does not count what a node that is back has not reported yet', () => {

@@ -288,12 +288,25 @@ describe('a change of anything else wakes', () => {
     [
       'a node whose drain is called off: its drain first, and its pairs',
       putNode('beta'),
-      ['drain beta first', 'heartbeat beta first', 'placement wait1a +50', 'replacement old1aa'],
+      [
+        'drain beta first',
+        'heartbeat beta first',
+        'placement wait1a +50',
+        'replacement old1aa',
+        ...everyService,
+      ],
     ],
     [
       'a drain that begins: it, and its pairs',
       putNode('alpha', DRAIN),
-      ['drain alpha +50', 'drain alpha first', 'heartbeat alpha first', 'replacement old2aa', ...PLACE_FREED],
+      [
+        'drain alpha +50',
+        'drain alpha first',
+        'heartbeat alpha first',
+        'replacement old2aa',
+        ...everyService,
+        ...PLACE_FREED,
+      ],
     ],
     [
       'a node that is forgotten: every service, what waits for a place',

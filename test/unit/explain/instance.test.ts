@@ -299,7 +299,7 @@ describe('an instance without a node', () => {
     ['port', 'Free a port, or widen availablePorts of lobby (30000-30009) and delete the instance.'],
     [
       'cpu',
-      'Stop something, raise maxCpu of a node (config.json), or lower cpu of lobby and delete the instance.',
+      'Stop something, raise maxCpu or cpuOvercommit of a node (config.json), or lower cpu of lobby and delete the instance.',
     ],
     [
       'runtime',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutText, cutToBytes, durationText, quoteText } from '../../../src/model/words.js';
+import { byteLengthWithin, cutText, cutToBytes, durationText, quoteText } from '../../../src/model/words.js';
 
 describe('a duration', () => {
   it.each<[number, string]>([
@@ -31,6 +31,18 @@ describe('a text that is too long', () => {
   it('is cut to so many bytes, in whole characters', () => {
     expect(cutToBytes('漢字', 6)).toBe('漢字');
     expect(cutToBytes('漢字', 5)).toBe('漢');
+  });
+
+  it.each([
+    ['', 0, true],
+    ['ab', 2, true],
+    ['abc', 2, false],
+    ['漢', 3, true],
+    ['漢', 2, false],
+    ['💥', 4, true],
+    ['💥', 3, false],
+  ])('%j takes %i bytes at most: %s', (text, bytes, expected) => {
+    expect(byteLengthWithin(text, bytes)).toBe(expected);
   });
 
   it('is quoted on one line, and short', () => {

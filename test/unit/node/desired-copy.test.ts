@@ -62,6 +62,21 @@ describe('the desired copy', () => {
     return opened;
   }
 
+  it('remembers the newest revision of the store that it was told of, until a snapshot says another', async () => {
+    expect(copy.seen).toBeUndefined();
+    copy.applySnapshot({ ...snapshot([]), store: 7 });
+    copy.applyDelta(delta({ store: 9 }));
+    // An older master does not say it.
+    copy.applyDelta(delta({}));
+    const written = copy.commit();
+    await clock.advance(1000);
+    await written;
+    copy = await open();
+    expect(copy.seen).toBe(9);
+    copy.applySnapshot({ ...snapshot([]), store: 3 });
+    expect(copy.seen).toBe(3);
+  });
+
   it('holds what a snapshot names and drops what it does not, telling of both', () => {
     copy.applySnapshot(snapshot([assignment('aaaaaa'), assignment('bbbbbb')]));
     copy.applySnapshot(snapshot([assignment('bbbbbb', { goal: 'stop' })]));

@@ -64,6 +64,13 @@ describe('the status outbox', () => {
     expect(isSameReport(report('aaaaaa'), report('aaaaaa', 1, { restartToken: 1 }))).toBe(false);
   });
 
+  it('takes a warning that comes, and one that is over, for news', () => {
+    const warning = { warning: 'x is in none of the templates' };
+    expect(isSameReport(report('aaaaaa'), report('aaaaaa', 1, warning))).toBe(false);
+    expect(isSameReport(report('aaaaaa', 1, warning), report('aaaaaa'))).toBe(false);
+    expect(isSameReport(report('aaaaaa', 1, warning), report('aaaaaa', 1, warning))).toBe(true);
+  });
+
   it('is empty only when everything that was sent is acknowledged', () => {
     expect(outbox.isEmpty).toBe(true);
     outbox.set(report('aaaaaa'));

@@ -1,6 +1,7 @@
 /** A wrapper's memory on its disk: the newest value of each key gets there, however slow or full the disk was. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import { WriteBehind } from '../../../src/node/write-behind.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -69,7 +70,20 @@ describe('write-behind', () => {
     disk.put('x/a', undefined);
     disk.put('x/none', undefined);
     await disk.flush();
-    expect((await disk.load('x/')).map(({ key }) => key)).toEqual(['x/b']);
+    const { readable, unreadable } = await disk.load('x/', (value) => value);
+    expect([[...readable], unreadable.size]).toEqual([[['b', 2]], 0]);
+  });
+
+  it('keeps a copy of what cannot be read, byte for byte, whatever is put later', async () => {
+    disk.put('x/a', 1);
+    disk.put('x/b', { old: ['form'] });
+    await disk.flush();
+    const loaded = await disk.load('x/', (value) => z.number().parse(value));
+    expect([[...loaded.readable], [...loaded.unreadable]]).toEqual([[['a', 1]], [['b', { old: ['form'] }]]]);
+    disk.put('x/b', 2);
+    await disk.flush();
+    expect(await store.get('set-aside/x/b')).toMatchObject({ value: { old: ['form'] } });
+    expect(await store.get('x/b')).toMatchObject({ value: 2 });
   });
 
   it('writes what comes while it writes, and flushes that too', async () => {

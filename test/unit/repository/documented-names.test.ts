@@ -36,7 +36,7 @@ describe('the fields of configurations', () => {
     expect(examples.length).toBeGreaterThan(2);
     for (const { path, text } of examples)
       expect(parseConfigurationFile('example.json', text), path).toMatchObject({
-        parsed: { unknownFields: [] },
+        parsed: { warnings: [] },
       });
   });
 });
@@ -47,12 +47,13 @@ describe('the metrics', () => {
     instances: () => [],
     minimums: () => [],
     configurationFileErrors: () => 0,
+    unreadableRecords: () => new Map(),
     usages: () => [],
   });
   metrics.addNodes(() => []);
   metrics.addApiSockets(() => 0);
-  const names = metrics.registry
-    .getMetricsAsArray()
+  const names = [metrics.registry, metrics.namingRegistry]
+    .flatMap((registry) => registry.getMetricsAsArray())
     .map(({ name }) => name)
     .filter((name) => name.startsWith('drover_'))
     .concat(USAGE_METRICS.map(({ name }) => name));

@@ -16,12 +16,13 @@ interface Rule {
 
 const RULES: readonly Rule[] = [
   {
-    what: 'starts a process: only the owner, the session owners and the session tools are started, by argument arrays',
+    what: 'starts a process: only owners, session tools and the program that locks the root are started, by argument arrays',
     pattern: /from '(?:node:)?child_process'|require\(['"](?:node:)?child_process/,
     except: [
+      'src/node/root-lock.ts',
       'src/runtime/owner/owner-launch.ts',
       'src/runtime/session/screen/screen-tool.ts',
-      'src/runtime/session/tmux/tmux-input.ts',
+      'src/runtime/session/input/session-terminal.ts',
       'src/runtime/session/tmux/tmux-server.ts',
       'src/runtime/session/tool-offer.ts',
     ],

@@ -129,6 +129,12 @@ describe('substituteCommand', () => {
     );
   });
 
+  it('replaces a placeholder at the very beginning', () => {
+    expect(substituteCommand('%X% -n "%X%"', new Map([['X', '/bin/echo']])).command).toBe(
+      '"${DROVER_VAR_1}" -n "${DROVER_VAR_1}"',
+    );
+  });
+
   it('uses one environment variable per name and leaves unknown names alone', () => {
     const variables = new Map([
       ['A', '1'],

@@ -42,6 +42,7 @@ function frame({ stream, at, payload }: LogMessage): Buffer {
 
 /** Gives its messages in pieces of `pieceBytes`, and can break off. The container has ended. */
 class FakeEngine {
+  isPodman = false;
   messages: readonly LogMessage[] = [];
   pieceBytes = 50;
   /** After so many pieces `onBreak` is called and the connection is gone. */
@@ -55,6 +56,15 @@ class FakeEngine {
     const from = BigInt((since ?? '0.0').replace('.', ''));
     const shown = this.messages.filter(({ at }) => since === undefined || nanosecondsOf(at) >= from);
     return Readable.from(this.#pieces(Buffer.concat(shown.map(frame))));
+  }
+
+  /** Every other message only, as Podman does when much is written at once. */
+  async lossyLogs(since: string | undefined): Promise<Readable> {
+    const whole = this.messages;
+    this.messages = whole.filter((_message, n) => n % 2 === 0);
+    const stream = await this.logs('', since);
+    this.messages = whole;
+    return stream;
   }
 
   async inspect(): Promise<Inspected> {
@@ -92,7 +102,12 @@ describe('the copy of a log', () => {
 
   const open = (segmentBytes = 1024 * 1024, segments = 64): ContainerLog =>
     new ContainerLog({
-      engine: { logs: (id, since) => engine.logs(id, since), inspect: () => engine.inspect() },
+      engine: {
+        logs: (id, since) => (engine.isPodman ? engine.lossyLogs(since) : engine.logs(id, since)),
+        logsSoFar: (id, since) => engine.logs(id, since),
+        inspect: () => engine.inspect(),
+        version: async () => ({ text: '1', isPodman: engine.isPodman }),
+      },
       containerId: 'c',
       directory: root,
       limits: { segmentBytes, segments },
@@ -118,6 +133,17 @@ describe('the copy of a log', () => {
     await log.follow(live());
     expect(log.end()).toEqual({ from: { segment: 1, offset: 0 }, to: { segment: 1, offset: 22 } });
     expect(written()).toBe('out 1\nerr 1\nno newline\n');
+  });
+
+  it('has every line of an engine that leaves lines out while it is followed, and gives seconds only', async () => {
+    engine.isPodman = true;
+    engine.messages = Array.from({ length: 40 }, (_, n) =>
+      message(`line ${n}\n`, n < 25 ? 0 : 1_000_000_000),
+    );
+    const log = open();
+    log.begin();
+    await log.follow(live());
+    expect(written()).toBe(textOf(engine.messages));
   });
 
   it('goes on with the very next byte under the next daemon, without a word of the one before', async () => {

@@ -3,7 +3,7 @@
  * waits.
  */
 import { expect, it } from 'vitest';
-import { InputQueue } from '../../../src/runtime/session/input-queue.js';
+import { InputQueue } from '../../../src/runtime/session/input/input-queue.js';
 
 const text = (bytes: Buffer): string => bytes.toString('latin1');
 

@@ -1,4 +1,4 @@
-/** The master's mirrors: a record that another writer broke changes nothing, and the log says so. */
+/** The master's mirrors: a record that another writer broke is set aside, and the log says so. */
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { instanceKey } from '../../../src/store/keys.js';
@@ -7,7 +7,7 @@ import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { create } from '../../../src/store/store.js';
 import { instanceRecord } from '../../support/control-plane/records.js';
 
-it('goes on with what was known of a record whose change cannot be read, and logs its key', async () => {
+it('sets a record aside whose change cannot be read, logs its key, and has it among the unreadable', async () => {
   const store = new MemoryStore();
   const lines: string[] = [];
   const state = new MasterState(
@@ -24,12 +24,12 @@ it('goes on with what was known of a record whose change cannot be read, and log
   ]);
   await state.instances.until(await store.barrier());
   expect([...state.instances.entries()].map(([id, { value }]) => [id, value.status.state])).toEqual([
-    ['aaaaaa', 'CREATING'],
     ['cccccc', 'CREATING'],
   ]);
-  expect([...state.instancesByConfiguration.get('lobby')]).toEqual(['aaaaaa', 'cccccc']);
+  expect([...state.instancesByConfiguration.get('lobby')]).toEqual(['cccccc']);
   expect(lines.map((line) => JSON.parse(line).key)).toEqual(['instances/aaaaaa', 'instances/bbbbbb']);
-  expect(lines[0]).toContain('the changed record instances/aaaaaa cannot be read');
+  expect(lines[0]).toContain('the record instances/aaaaaa cannot be read (status: Invalid input');
+  expect([...state.unreadable()].map(({ key }) => key)).toEqual(['instances/aaaaaa', 'instances/bbbbbb']);
   await state.stop();
   await store.close();
 });

@@ -17,6 +17,7 @@ async function textOf(usages: readonly ShownUsage[]): Promise<string> {
     instances: () => [],
     minimums: () => [],
     configurationFileErrors: () => 0,
+    unreadableRecords: () => new Map(),
     usages: () => usages,
   });
   return metrics.text();

@@ -3,13 +3,14 @@
  * Throws EngineRefusal when the engine refuses, DRV_RUNTIME_UNAVAILABLE when it does not answer. Decides nothing.
  */
 import { setMaxListeners } from 'node:events';
-import { Duplex, Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import type Docker from 'dockerode';
 import type { ContainerCreateOptions, ContainerLogsOptions } from 'dockerode';
 import { z } from 'zod';
 import type { Clock } from '../../../loop/clock.js';
 import { withDeadline } from '../../../loop/deadline.js';
 import type { Usage } from '../../runtime.js';
+import { attachStdin } from './attach.js';
 import type { ContainerState } from './container-exit.js';
 import { ROOT_LABEL } from './container-options.js';
 import { toEngineError, unavailable } from './engine-error.js';
@@ -167,26 +168,40 @@ export class Engine {
 
   /** Both streams, each message with its instant, until the container ends. `since`: Unix seconds. */
   logs(id: string, since: string | undefined, signal: AbortSignal): Promise<Readable> {
-    return this.#stream('follow a log', signal, async ({ streams }, abortSignal) => {
-      const shown = { stdout: true, stderr: true, timestamps: true };
-      const options: ContainerLogsOptions & { follow: true } = { ...shown, follow: true, since, abortSignal };
-      return await streams.getContainer(id).logs(options);
-    });
+    return this.#stream('follow a log', signal, ({ streams }, abortSignal) =>
+      streams.getContainer(id).logs({ ...shownSince(since), follow: true, abortSignal }),
+    );
+  }
+
+  /** The same up to now. */
+  async logsSoFar(id: string, since: string | undefined, signal: AbortSignal): Promise<Readable> {
+    const said = await this.#bounded('show a log', CALL_LIMIT_MS, signal, ({ streams }, abortSignal) =>
+      streams.getContainer(id).logs({ ...shownSince(since), follow: false, abortSignal }),
+    );
+    return Readable.from([said]);
   }
 
   /** A stream to the container's standard input. */
   async attach(id: string, signal: AbortSignal): Promise<Duplex> {
-    const stream = await this.#stream('attach to a container', signal, async ({ streams }, abortSignal) =>
-      streams.getContainer(id).attach({ hijack: true, stream: true, stdin: true, abortSignal }),
+    const { socketPath } = this;
+    const either = AbortSignal.any([signal, this.#closed.signal]);
+    const connection = await this.#bounded(
+      'attach to a container',
+      CALL_LIMIT_MS,
+      either,
+      (_clients, inner) =>
+        attachStdin({ socketPath, containerId: id, signal: AbortSignal.any([either, inner]) }),
     );
-    if (stream instanceof Duplex) return stream;
-    throw unavailable('the container engine gave nothing to write to');
+    either.addEventListener('abort', () => connection.destroy(), { once: true });
+    return connection;
   }
 
   /** Lines of JSON: ends and removals of this root's containers, from now on. */
   events(rootId: string, signal: AbortSignal): Promise<Readable> {
     const label = [`${ROOT_LABEL}=${rootId}`];
-    const filters = JSON.stringify({ type: ['container'], event: ['die', 'destroy', 'remove'], label });
+    // Podman before 4.4 knows `died` alone in a filter, and still tells of `die`.
+    const event = ['die', 'died', 'destroy', 'remove'];
+    const filters = JSON.stringify({ type: ['container'], event, label });
     return this.#stream('tell events', signal, async ({ streams }, abortSignal) => {
       const options = { filters, abortSignal };
       return streams.getEvents(options);
@@ -245,6 +260,13 @@ export class Engine {
     this.#clients ??= loadClients(this.socketPath);
     return this.#clients;
   }
+}
+
+/** Podman refuses an empty `since`, as undefined would be sent. */
+function shownSince(
+  since: string | undefined,
+): Pick<ContainerLogsOptions, 'stdout' | 'stderr' | 'timestamps' | 'since'> {
+  return { stdout: true, stderr: true, timestamps: true, ...(since === undefined ? {} : { since }) };
 }
 
 async function loadClients(socketPath: string): Promise<Clients> {

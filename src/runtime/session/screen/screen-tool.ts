@@ -9,6 +9,7 @@ import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } fro
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { replaceFileSync } from '../../../files/replace-file-sync.js';
 import { findProgram } from '../find-program.js';
 import type {
   SessionExit,
@@ -24,7 +25,8 @@ import { pasteCommands, splitClosingWords } from './screen-words.js';
 
 /**
  * Output is written as it comes (flush 0). A window whose program is dead stays until it is removed (zombie), so
- * that nothing of its end is lost. An operator's terminal that hangs must not block the program (defnonblock).
+ * that nothing of its end is lost. Neither an operator's terminal that hangs (defnonblock) nor a message on it
+ * (msgwait) may hold up the program: screen reads no output while it shows one.
  */
 const SETTINGS = `deflog on
 logfile ${spoolName(0)}
@@ -36,6 +38,8 @@ defscrollback 2000
 autodetach on
 deflogin off
 defnonblock 1
+msgwait 0
+msgminwait 0
 `;
 /** What screen passes on to a program in one turn. */
 const TURN_BYTES = 4096;
@@ -48,9 +52,12 @@ export class ScreenTool implements SessionTool {
   readonly key = 'screen';
   readonly variables: readonly string[] =
     'TERM TERMCAP STY WINDOW SCREENDIR SYSSCREENRC SHELL COLUMNS LINES'.split(' ');
+  /** screen drops what is too much. */
+  readonly mostUnreadBytes = Number.POSITIVE_INFINITY;
   readonly #place: ToolPlace;
   readonly #servers: ScreenServers;
   readonly #listeners: ((name: string) => void)[] = [];
+  #hasSettings = false;
 
   constructor(place: ToolPlace) {
     this.#place = place;
@@ -101,10 +108,15 @@ export class ScreenTool implements SessionTool {
    */
   async #untilPassed(run: SessionRun, bytes: number): Promise<void> {
     try {
-      for (let passed = 0; passed < bytes; passed += TURN_BYTES) await this.#call(run, ['-Q', 'number']);
+      for (let passed = 0; passed < bytes; passed += TURN_BYTES) await this.flush(run);
     } catch {
       // Waiting is all that is done here.
     }
+  }
+
+  async flush(run: SessionRun): Promise<void> {
+    // An empty answer: screen shows any other one to an operator who is attached.
+    await this.#call(run, ['-Q', 'echo', '']);
   }
 
   async rotate(run: SessionRun, next: number): Promise<void> {
@@ -136,7 +148,9 @@ export class ScreenTool implements SessionTool {
   #spawn(start: SessionStart): ChildProcess {
     const { name, directory, file, parameters, environment } = start;
     const settings = join(this.#place.directory, 'screen.conf');
-    if (!existsSync(settings)) writeFileSync(settings, SETTINGS, { mode: 0o600 });
+    // An earlier version may have left other ones.
+    if (!this.#hasSettings || !existsSync(settings)) replaceFileSync(settings, SETTINGS);
+    this.#hasSettings = true;
     const said = openSync(join(directory, 'screen.log'), 'a', 0o600);
     try {
       return spawn(

@@ -61,9 +61,10 @@ bind-key ] if-shell -F "#{pane_dead}" "" "paste-buffer -p"
 `;
 
 /**
- * Starts a session and prints `<pane> <server's pid> <terminal>`. tmux runs all of it in one turn: the pipe is
- * there before the first byte of output is read, the hook before an exit can be seen. A pane keeps the run's name,
- * whatever an operator makes of the session's.
+ * Starts a session and prints `<pane> <server's pid>`. tmux runs all of it in one turn: the pipe is
+ * there before the first byte of output is read, the hook before an exit can be seen. It is one line, because tmux
+ * gives up the rest of a line whose command fails: where the name is taken, the holder's pane stays as it is. A pane
+ * keeps the run's name, whatever an operator makes of the session's.
  */
 export function startCommands(start: SessionStart): string {
   const pane = quote(`=${start.name}:`);
@@ -82,9 +83,8 @@ export function startCommands(start: SessionStart): string {
     `set-option -w -t ${pane} window-size manual`,
     `pipe-pane -O -t ${pane} ${quote(spoolCommand(start))}`,
     'set-option -s exit-empty on',
-    `display-message -p -t ${pane} "#{pane_id} #{pid} #{pane_tty}"`,
-    '',
-  ].join('\n');
+    `display-message -p -t ${pane} "#{pane_id} #{pid}"`,
+  ].join(' ; ');
 }
 
 /**
@@ -135,13 +135,8 @@ export function killParameters(name: string, pane: string): string[] {
   return ['if-shell', '-F', '-t', pane, isRun(name), `kill-pane -t ${pane}`];
 }
 
-/** Parameters of a tmux client that prints `<run's name> <pane> <server's pid> <terminal>` for every pane of ours. */
-export const LIST_PARAMETERS: readonly string[] = [
-  'list-panes',
-  '-a',
-  '-F',
-  '#{@run} #{pane_id} #{pid} #{pane_tty}',
-];
+/** Parameters of a tmux client that prints `<run's name> <pane> <server's pid>` for every pane of ours. */
+export const LIST_PARAMETERS: readonly string[] = ['list-panes', '-a', '-F', '#{@run} #{pane_id} #{pid}'];
 
 function isRun(name: string): string {
   return `#{==:#{@run},${name}}`;

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { STDIN_QUEUE_BYTES } from '../../process/stdin-queue.js';
 import type {
   SessionExit,
   SessionRun,
@@ -22,7 +23,6 @@ import {
   STATUS_FILE,
   startCommands,
 } from './tmux-commands.js';
-import { TmuxInput } from './tmux-input.js';
 import { NoServer, type ServerIdentity, TmuxServer } from './tmux-server.js';
 
 /** Names stand in tmux's targets and formats, where other characters have a meaning. */
@@ -39,16 +39,16 @@ const LARGEST_ENVIRONMENT_BYTES = 2 * 1024 * 1024 - 64 * 1024;
 /** Where a run's program is. */
 interface Pane {
   readonly id: string;
-  readonly terminal: string;
   readonly server: ServerIdentity;
 }
 
 export class TmuxTool implements SessionTool {
   readonly key = 'tmux';
   readonly beforeEnd = BEFORE_END;
+  /** tmux takes everything and does not say how much is left. */
+  readonly mostUnreadBytes = STDIN_QUEUE_BYTES;
   readonly variables = ['TMUX', 'TMUX_PANE', 'TERM', 'TERM_PROGRAM', 'TERM_PROGRAM_VERSION', 'SHELL'];
   readonly #server: TmuxServer;
-  readonly #input: TmuxInput;
   readonly #panes = new Map<string, Pane>();
   readonly #starting = new Set<string>();
   /** When a run's end was first seen, by a clock that does not jump. */
@@ -57,7 +57,6 @@ export class TmuxTool implements SessionTool {
 
   constructor(place: ToolPlace) {
     this.#server = new TmuxServer(place);
-    this.#input = new TmuxInput(place.path);
   }
 
   async start(start: SessionStart): Promise<void> {
@@ -102,9 +101,13 @@ export class TmuxTool implements SessionTool {
   async write(run: SessionRun, bytes: Buffer): Promise<void> {
     const pane = this.#panes.get(run.name) ?? (await this.#find(run.name));
     if (pane === undefined) throw noSession(run);
-    await this.#input.count(run.name, pane.terminal, bytes.length);
     const said = await this.#server.call(pasteParameters(run.name, pane.id), bytes);
     if (said !== '') throw noSession(run);
+  }
+
+  /** What one client had written is written before the next one is heard. */
+  async flush(): Promise<void> {
+    await this.#server.call(['display-message', '-p', '']);
   }
 
   /** split numbers by itself. */
@@ -133,7 +136,6 @@ export class TmuxTool implements SessionTool {
   async #end(run: SessionRun, pane: Pane | undefined): Promise<void> {
     this.#panes.delete(run.name);
     this.#endings.delete(run.name);
-    this.#input.forget(run.name);
     // The hook ends a pane before its run counts as died.
     if (pane === undefined || readText(run, 'died') !== undefined) return;
     try {
@@ -162,12 +164,12 @@ export class TmuxTool implements SessionTool {
     return this.#panes.get(name);
   }
 
-  /** Notes `<pane> <server's pid> <terminal>`, as tmux prints it. False when that server is gone meanwhile. */
+  /** Notes `<pane> <server's pid>`, as tmux prints it. False when that server is gone meanwhile. */
   #take(name: string, said: string): boolean {
-    const [, id, pid, terminal] = /^(%\d+) (\d+) (\S+)\s*$/.exec(said) ?? [];
-    if (id === undefined || terminal === undefined) throw new Error(`tmux answered "${said.trim()}"`);
+    const [, id, pid] = /^(%\d+) (\d+)\s*$/.exec(said) ?? [];
+    if (id === undefined) throw new Error(`tmux answered "${said.trim()}"`);
     const server = this.#server.remember(Number(pid));
-    if (server !== undefined) this.#panes.set(name, { id, terminal, server });
+    if (server !== undefined) this.#panes.set(name, { id, server });
     return server !== undefined;
   }
 

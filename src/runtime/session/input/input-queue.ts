@@ -1,6 +1,6 @@
 /** Bytes for a session's program: bounded, in order, one write at a time. Waiting bytes are sent together. */
-import { STDIN_QUEUE_BYTES } from '../process/stdin-queue.js';
-import { InputFull } from './session-tool.js';
+import { STDIN_QUEUE_BYTES } from '../../process/stdin-queue.js';
+import { InputFull } from '../session-tool.js';
 
 interface Waiting {
   readonly bytes: Buffer;

@@ -1,0 +1,71 @@
+/**
+ * Finds what a valid configuration says without the effect that was probably meant: fields that nobody reads, and
+ * variables that have no value there. Pure. What only a node can know, such as a missing file, the node reports.
+ */
+import { type Configuration, configurationSchema } from '../model/configuration.js';
+import { isBuiltInVariable, placeholderNames, placeholdersIn } from '../model/names.js';
+import { type Problem, unknownFieldsOf } from './problems.js';
+
+/** A field with which editors find the schema of a file. */
+const EDITOR_FIELD = '$schema';
+const HOST_ADDRESS_NAMES: ReadonlySet<string> = new Set(['NODE_ID', 'NODE_ADDRESS', 'HOST_ADDRESS']);
+
+/** `input` is what the schema made `configuration` of. */
+export function warningsOf(input: object, configuration: Configuration): Problem[] {
+  return [
+    ...unknownFieldsOf(configurationSchema, input, configuration).filter(
+      ({ path }) => path[0] !== EDITOR_FIELD,
+    ),
+    ...portsWithoutRange(configuration),
+    ...ownNames(configuration),
+    ...hostAddressNames(configuration),
+    ...whereNothingIsReplaced(configuration),
+  ];
+}
+
+function* portsWithoutRange({
+  availablePorts,
+  command,
+  environmentVariables,
+}: Configuration): Generator<Problem> {
+  if (availablePorts !== undefined) return;
+  const message = '%PORT% stays as it is: without availablePorts the instance has no port';
+  if (holdsPort(command)) yield { path: ['command'], message, at: 'value' };
+  for (const [name, value] of Object.entries(environmentVariables))
+    if (holdsPort(value)) yield { path: ['environmentVariables', name], message, at: 'value' };
+}
+
+function holdsPort(text: string): boolean {
+  return !placeholdersIn(text, (name) => name === 'PORT').next().done;
+}
+
+function* ownNames({ properties }: Configuration): Generator<Problem> {
+  for (const name of Object.keys(properties).filter(isBuiltInVariable)) {
+    const message = `has no effect: %${name}% is a variable of Drover's own`;
+    yield { path: ['properties', name], message, at: 'key' };
+  }
+}
+
+function* hostAddressNames({ hostAddress = '', properties }: Configuration): Generator<Problem> {
+  for (const name of new Set(placeholderNames(hostAddress))) {
+    if (HOST_ADDRESS_NAMES.has(name) || Object.hasOwn(properties, name)) continue;
+    const message = `%${name}% stays as it is: only properties, %NODE_ID%, %NODE_ADDRESS% and %HOST_ADDRESS% are replaced here`;
+    yield { path: ['hostAddress'], message, at: 'value' };
+  }
+}
+
+function* whereNothingIsReplaced({
+  stopCommand = '',
+  readiness,
+  properties,
+}: Configuration): Generator<Problem> {
+  const isVariable = (name: string): boolean => isBuiltInVariable(name) || Object.hasOwn(properties, name);
+  const texts: readonly (readonly [path: readonly string[], text: string])[] = [
+    [['stopCommand'], stopCommand],
+    [['readiness', 'logLine'], readiness?.logLine ?? ''],
+    [['readiness', 'httpGet', 'path'], readiness?.httpGet?.path ?? ''],
+  ];
+  for (const [path, text] of texts)
+    for (const { name } of placeholdersIn(text, isVariable))
+      yield { path, message: `%${name}% stays as it is: variables are not replaced here`, at: 'value' };
+}

@@ -1,0 +1,82 @@
+/**
+ * One GET request that can be kept from private addresses. The address is checked when it is connected to, so a name
+ * that resolves differently from one time to the next gets nowhere.
+ */
+import { lookup } from 'node:dns';
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
+
+/** Networks that are not the public internet: this machine, local ones, and those for special use. */
+const PRIVATE = new BlockList();
+const PRIVATE_IPV4: readonly (readonly [string, number])[] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['224.0.0.0', 3],
+];
+/** The last three carry an IPv4 address, or a local one, inside. */
+const PRIVATE_IPV6: readonly (readonly [string, number])[] = [
+  ['::', 127],
+  ['fc00::', 7],
+  ['fe80::', 9],
+  ['ff00::', 8],
+  ['64:ff9b::', 32],
+  ['2001::', 32],
+  ['2002::', 16],
+];
+for (const [network, prefix] of PRIVATE_IPV4) PRIVATE.addSubnet(network, prefix, 'ipv4');
+for (const [network, prefix] of PRIVATE_IPV6) PRIVATE.addSubnet(network, prefix, 'ipv6');
+
+/** The request was not sent, because it would have gone to this address. */
+export class PrivateAddress extends Error {
+  readonly ip: string;
+
+  constructor(ip: string) {
+    super(`${ip} is a private address`);
+    this.ip = ip;
+  }
+}
+
+/**
+ * Resolves with the answer, whatever its status is; its body is not read yet. Follows no redirect. Throws
+ * PrivateAddress unless `mayBePrivate`, and the reason why the server cannot be reached.
+ */
+export function requestFile(url: URL, mayBePrivate: boolean, signal: AbortSignal): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const ip = url.hostname.replace(/^\[|\]$/g, '');
+    // A literal address is not looked up.
+    if (!mayBePrivate && isPrivateIp(ip)) throw new PrivateAddress(ip);
+    const options: RequestOptions = {
+      // A connection of its own: a shared one would not be looked up again.
+      agent: false,
+      headers: { 'accept-encoding': 'identity', 'user-agent': 'drover' },
+      signal,
+      ...(!mayBePrivate && { lookup: lookupPublic }),
+    };
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    send(url, options).once('response', resolve).on('error', reject).end();
+  });
+}
+
+const lookupPublic: LookupFunction = (name, options, callback) => {
+  lookup(name, { ...options, all: true }, (error, found) => {
+    if (error !== null) return callback(error, []);
+    const hidden = found.find(({ address }) => isPrivateIp(address));
+    if (hidden !== undefined) return callback(new PrivateAddress(hidden.address), []);
+    const [first] = found;
+    if (options.all === true || first === undefined) callback(null, found);
+    else callback(null, first.address, first.family);
+  });
+};
+
+/** True for an IP address that is not of the public internet, however it is written. */
+function isPrivateIp(ip: string): boolean {
+  return isIP(ip) !== 0 && PRIVATE.check(ip, isIPv6(ip) ? 'ipv6' : 'ipv4');
+}

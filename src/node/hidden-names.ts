@@ -1,0 +1,94 @@
+/**
+ * Names of a root that other users of the machine could take before it does: of a directory under /tmp, and of sockets
+ * in the kernel's one table of abstract names. Chance makes them, and the root's private data keeps them.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  link,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { DroverError } from '../model/errors.js';
+
+/** Not os.tmpdir(): a daemon started with another TMPDIR must find the sockets of the one before. */
+const SHORT_DIRECTORY = '/tmp';
+const KEY_BYTES = 12;
+const KEY = /^[0-9a-f]{24}$/;
+
+/**
+ * The key in the names of this root's locks: 24 hex digits, made at the first call. Throws DRV_NODE_ROOT_UNUSABLE when
+ * the file holds something else.
+ */
+export async function lockKeyOf(data: string): Promise<string> {
+  const file = join(data, 'lock.key');
+  const fresh = `${file}.${randomBytes(4).toString('hex')}`;
+  try {
+    await readFile(file).catch(async (error: unknown) => {
+      if (!hasFileCode(error, 'ENOENT')) throw error;
+      await writeFile(fresh, randomBytes(KEY_BYTES).toString('hex'), { mode: 0o600, flag: 'wx' });
+      // Unlike a rename it does not replace what another start has just made.
+      await link(fresh, file).catch(ignoreExisting);
+    });
+    const key = await readFile(file, 'utf8');
+    if (KEY.test(key)) return key;
+  } catch (error) {
+    throw unusable(file, fileReason(error));
+  } finally {
+    await rm(fresh, { force: true });
+  }
+  throw unusable(file, 'it holds no key; stop the instances of this root, then remove it');
+}
+
+/**
+ * A directory with a short path for this user alone, the same at each call. `former` is the one of version 0.1.0, with
+ * the sockets of what it left running. Throws DRV_NODE_ROOT_UNUSABLE.
+ */
+export async function shortDirectoryOf(data: string, former: string): Promise<string> {
+  const pointer = join(data, 'short-sockets');
+  try {
+    const kept = await readlink(pointer).catch((error: unknown) => {
+      if (!hasFileCode(error, 'ENOENT')) throw error;
+    });
+    if (kept !== undefined && (await isTaken(kept))) return kept;
+    const chosen =
+      kept === undefined && (await isOurs(former)) ? former : await mkdtemp(join(SHORT_DIRECTORY, 'drover-'));
+    const fresh = `${pointer}.${randomBytes(4).toString('hex')}`;
+    await symlink(chosen, fresh);
+    await rename(fresh, pointer);
+    return chosen;
+  } catch (error) {
+    throw unusable(pointer, fileReason(error));
+  }
+}
+
+/** Makes the directory again when it was cleaned away. False: another user has the name. */
+async function isTaken(directory: string): Promise<boolean> {
+  await mkdir(directory, 0o700).catch(ignoreExisting);
+  return isOurs(directory);
+}
+
+/** Not through a link, which anybody could have put there. */
+async function isOurs(directory: string): Promise<boolean> {
+  const status = await lstat(directory).catch((error: unknown) => {
+    if (!hasFileCode(error, 'ENOENT')) throw error;
+  });
+  return status?.isDirectory() === true && status.uid === userInfo().uid && (status.mode & 0o077) === 0;
+}
+
+function ignoreExisting(error: unknown): void {
+  if (!hasFileCode(error, 'EEXIST')) throw error;
+}
+
+function unusable(path: string, problem: string): DroverError {
+  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path} cannot be used: ${problem}`);
+}

@@ -1,0 +1,73 @@
+/** The stored records of every released version are read by this one: no start ends, and nothing is set aside. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { DesiredCopy } from '../../../src/node/desired-copy.js';
+import { HandleBook } from '../../../src/node/handle-book.js';
+import { WriteBehind } from '../../../src/node/write-behind.js';
+import { PREFIX } from '../../../src/store/keys.js';
+import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import { inSteps } from '../../../src/store/transaction.js';
+import { ControlPlane } from '../../support/control-plane/control-plane.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { REPOSITORY } from '../../support/repository-root.js';
+
+const DIRECTORY = join(REPOSITORY, 'test/fixtures/records');
+const VERSIONS = readdirSync(DIRECTORY, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+async function storeOf(version: string, file: string): Promise<MemoryStore> {
+  const text = readFileSync(join(DIRECTORY, version, file), 'utf8');
+  const entries: [string, unknown][] = Object.entries(JSON.parse(text));
+  const store = new MemoryStore();
+  for (const step of inSteps(entries))
+    await store.transact(step.map(([key, value]) => ({ do: 'put', key, value })));
+  return store;
+}
+
+const nodesOf = (version: string): string[] =>
+  readdirSync(join(DIRECTORY, version)).filter((file) => file.startsWith('node-'));
+
+describe.each(VERSIONS)('the records of %s', (version) => {
+  it('of a master hold every kind, and a master starts on all of them', async () => {
+    const store = await storeOf(version, 'master.json');
+    const clock = new FakeClock();
+    const plane = new ControlPlane({ clock, masterStore: store });
+    const { entries } = await store.list('');
+    const kinds = new Set(entries.map(({ key }) => key.slice(0, key.indexOf('/') + 1)));
+    expect([...kinds].sort()).toEqual(Object.values(PREFIX).toSorted());
+    await plane.start();
+    expect([...plane.master.state.unreadable()]).toEqual([]);
+    await clock.advance(60_000);
+    expect([...plane.master.state.unreadable()]).toEqual([]);
+    await plane.stop();
+  });
+
+  it.each(nodesOf(version))('of a node (%s) are all taken up', async (file) => {
+    const store = await storeOf(version, file);
+    const clock = new FakeClock();
+    const lines: string[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
+    const disk = new WriteBehind({ store, clock, logger });
+    const desired = new DesiredCopy(disk);
+    const handles = new HandleBook(disk);
+    await desired.load();
+    await handles.load(clock);
+    const { entries } = await store.list('');
+    const countOf = (prefix: string): number => entries.filter(({ key }) => key.startsWith(prefix)).length;
+    expect(countOf('handles/')).toBeGreaterThan(0);
+    expect([...handles.values()]).toHaveLength(countOf('handles/'));
+    expect([...desired.ids()].filter((id) => desired.get(id) !== undefined)).toHaveLength(
+      countOf('assignments/'),
+    );
+    expect(desired.master).toBeDefined();
+    expect(lines).toEqual([]);
+    await store.close();
+  });
+});
+
+it('there are records of a released version', () => {
+  expect(VERSIONS).toContain('0.1.0');
+});
