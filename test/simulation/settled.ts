@@ -98,7 +98,7 @@ function* servicesOf(fleet: Fleet): Generator<string> {
     let wanted = 0;
     for (const record of fleet.invariants.book.instances.values())
       if (record.configurationName === name && record.desired.goal === 'run' && !isReplaced(fleet, record))
-        wanted += isBesideDrained(fleet, record) ? 0 : 1;
+        wanted++;
     if (wanted > maximum) yield `${wanted} of ${name} are wanted, ${maximum} allowed`;
   }
 }
@@ -141,13 +141,6 @@ function* endedOf(fleet: Fleet): Generator<string> {
   }
   for (const [name, count] of kept)
     if (count > MOST_ENDED) yield `${count} of ${name} have ended and are kept`;
-}
-
-/** It was made to take the place of one on a draining node, which stays until this one is up. */
-function isBesideDrained({ invariants }: Fleet, { replaces }: InstanceRecord): boolean {
-  const original = invariants.book.instances.get(replaces ?? '');
-  if (original?.desired.goal !== 'run') return false;
-  return invariants.book.nodes.get(original.placement?.nodeId ?? '')?.drain !== undefined;
 }
 
 /** It runs on a node that was forgotten and has not joined again. */
