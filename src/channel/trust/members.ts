@@ -117,15 +117,11 @@ export class Members {
   async revoke(nodeId: string, { keepToken }: { readonly keepToken: boolean }): Promise<string | undefined> {
     const { store, tokens } = this.#options;
     return this.#records.changing(async () => {
-      if (await this.#records.isUnreadable(nodeId)) {
-        await store.transact([{ do: 'remove', key: memberKey(nodeId) }]);
-        return undefined;
-      }
-      const entry = await this.#records.find(nodeId);
-      if (entry === undefined) return undefined;
-      const { tokenId } = entry.record;
-      const isUsable = await tokens.isUsable(tokenId);
+      const known = await this.#records.left(nodeId);
+      if (known === undefined) return undefined;
+      const { tokenId } = known;
       const removals: Operation[] = [{ do: 'remove', key: memberKey(nodeId) }];
+      const isUsable = tokenId !== undefined && (await tokens.isUsable(tokenId));
       if (isUsable && !keepToken) removals.push({ do: 'remove', key: joinTokenKey(tokenId) });
       await store.transact(removals);
       return isUsable ? tokenId : undefined;

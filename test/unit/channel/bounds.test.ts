@@ -337,8 +337,8 @@ describe('the master', () => {
     return { transport, closed, heard };
   }
 
-  const flood = (transport: Transport, count: number): void => {
-    for (let sequence = 1; sequence <= count; sequence++)
+  const flood = (transport: Transport, count: number, from = 1): void => {
+    for (let sequence = from; sequence < from + count; sequence++)
       transport.send({
         type: 'status',
         sequence,
@@ -373,6 +373,17 @@ describe('the master', () => {
     await clock.settle();
     expect(third.closed).toEqual([]);
     expect(third.heard).toContainEqual({ type: 'status-acknowledged', sequence: 1 });
+  });
+
+  it('keeps no more of them while its disk refuses every write at once', async () => {
+    const { transport, closed } = await join();
+    store.isFull = true;
+    for (let sequence = 1; sequence <= 40; sequence++) {
+      flood(transport, 1, sequence);
+      await clock.settle();
+    }
+    expect(closed).toEqual(['it reports more than can be recorded now']);
+    store.isFull = false;
   });
 
   it('writes the newest of a thousand offers, not each', async () => {
