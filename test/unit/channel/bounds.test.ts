@@ -184,6 +184,17 @@ describe('a stream', () => {
     await expect(rest).rejects.toThrow('sent more than it was allowed to');
   });
 
+  it('ends the connection when its sender fills the queue with empty pieces', async () => {
+    const { calls, hostile, closed, heard } = against();
+    const stream = calls.stream('logs', {});
+    const first = stream.next();
+    await until(() => expect(heard).toHaveLength(1));
+    for (let sent = 0; sent < 40_000; sent++) hostile.send({ type: 'chunk', id: 1 }, Buffer.alloc(0));
+    await first;
+    await until(() => expect(closed).toEqual(['logs sent more than it was allowed to']));
+    await stream.return(undefined);
+  });
+
   it('ends the connection when its reader says to have read what was never sent', async () => {
     const { hostile, closed } = against({
       much: async function* () {
