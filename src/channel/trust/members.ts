@@ -52,9 +52,9 @@ export class Members {
   }
 
   /**
-   * Answers which node this certificate belongs to, if that node may connect now. Throws DoorRefusal for a certificate
-   * of another authority, and for one that is forgotten or replaced by a newer one; with DRV_NODE_CERTIFICATE_ENDED for
-   * one that is expired by the master's clock, which may be wrong, and with DRV_STORE_CORRUPT where the record of the
+   * Answers which node this certificate belongs to, if that node may connect. Throws DoorRefusal for a certificate of
+   * another authority, and for one that is forgotten or replaced by a newer one. Its code is DRV_NODE_CERTIFICATE_ENDED
+   * for one that is expired by the master's clock, which may be wrong. It is DRV_STORE_CORRUPT where the record of the
    * member cannot be read.
    */
   async authenticate(certificate: X509Certificate): Promise<Peer> {
