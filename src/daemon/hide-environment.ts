@@ -1,7 +1,7 @@
 /**
- * Takes the daemon's environment out of sight. The kernel shows the block of memory that a process was started with
- * in `/proc/<pid>/environ`, to every process of the same user and so to instances: deleting a variable changes
- * nothing there. This process goes on with copies, and overwrites that block by `/proc/self/mem`.
+ * Takes the daemon's environment out of sight. The kernel shows the block of memory that a process was started with in
+ * `/proc/<pid>/environ`, to every process of the same user, and so to instances. Deleting a variable changes nothing
+ * there. This process goes on with copies, and overwrites that block by `/proc/self/mem`.
  */
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 
@@ -41,7 +41,7 @@ function* hiddenEntries(block: Buffer): Generator<{ readonly from: number; reado
     const name = block.toString('utf8', from, equals < 0 || equals > to ? to : equals);
     if (name !== '' && !SHOWN.test(name)) {
       const value = process.env[name];
-      // Setting a variable makes a new string for it; the old one is not used any more.
+      // Setting a variable makes a new string for it; nothing uses the old one.
       if (value !== undefined) process.env[name] = value;
       yield { from, to };
     }

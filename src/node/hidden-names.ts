@@ -1,6 +1,6 @@
 /**
- * Names of a root that other users of the machine could take before it does: of a directory under /tmp, and of sockets
- * in the kernel's one table of abstract names. Chance makes them, and the root's private data keeps them.
+ * Names of a root that other users of the machine could take before it does. One is of a directory under /tmp, others
+ * are of sockets in the kernel's one table of abstract names. Chance makes them, and the root's private data keeps them.
  */
 import { randomBytes } from 'node:crypto';
 import {

@@ -325,21 +325,24 @@ export class Hub {
       return;
     }
     this.#unrecordedBytes.set(nodeId, unrecorded);
+    const forget = (): void => this.#forgetReports(nodeId, bytes);
     this.#track(
-      intake
-        .take(session.nodeId, reports)
-        .then(
-          () => session.transport.send({ type: 'status-acknowledged', sequence }),
-          (error: unknown) => {
-            if (!session.transport.isOpen) return;
-            logger.error({ err: error, node: session.nodeId }, 'reports could not be recorded; trying again');
-            clock.setTimer(RECORD_RETRY_MS, () => {
-              if (session.transport.isOpen)
-                this.#takeReports(session, sequence, intake.stillNews(session.nodeId, reports));
-            });
-          },
-        )
-        .finally(() => this.#forgetReports(nodeId, bytes)),
+      intake.take(nodeId, reports).then(
+        () => {
+          forget();
+          session.transport.send({ type: 'status-acknowledged', sequence });
+        },
+        (error: unknown) => {
+          if (!session.transport.isOpen) return forget();
+          logger.error({ err: error, node: nodeId }, 'reports could not be recorded; trying again');
+          // They count until then: reports that fail at once would otherwise pile up.
+          clock.setTimer(RECORD_RETRY_MS, () => {
+            forget();
+            if (session.transport.isOpen)
+              this.#takeReports(session, sequence, intake.stillNews(nodeId, reports));
+          });
+        },
+      ),
     );
   }
 

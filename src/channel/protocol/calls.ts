@@ -11,6 +11,8 @@ import type { Transport } from './transport.js';
 
 /** Bytes that may be under way in one stream before the reader has taken them. */
 const WINDOW_BYTES = 512 * 1024;
+/** Pieces that may wait for the reader: as many as a window of single short log lines has, and room. Each takes memory. */
+const MOST_PIECES = 32_768;
 /** A node may hold hundreds of instances; each followed log takes one call. */
 const MAX_OPEN_CALLS = 1024;
 /** An error's message may quote what was asked for. */
@@ -98,7 +100,7 @@ export class CallPeer {
         notify();
       },
       onChunk: (bytes) => {
-        if (underWay >= WINDOW_BYTES) {
+        if (underWay >= WINDOW_BYTES || queue.length >= MOST_PIECES) {
           this.#transport.close(`${service} sent more than it was allowed to`);
           return;
         }

@@ -9,6 +9,8 @@ import { DoorRefusal } from './door-refusal.js';
 /** A try fails only when another join or revocation was written meanwhile. */
 const MAX_TRIES = 100;
 
+const leftSchema = memberRecordSchema.pick({ tokenId: true });
+
 export interface KnownMember extends Entry {
   readonly record: MemberRecord;
 }
@@ -34,10 +36,10 @@ export class MemberRecords {
     });
   }
 
-  /** True when there is a record that cannot be read. */
-  async isUnreadable(nodeId: string): Promise<boolean> {
+  /** The token that a member joined with, also of a record that cannot be read. Undefined: there is no member. */
+  async left(nodeId: string): Promise<{ readonly tokenId?: string | undefined } | undefined> {
     const entry = await this.#store.get(memberKey(nodeId));
-    return entry !== undefined && !memberRecordSchema.safeParse(entry.value).success;
+    return entry === undefined ? undefined : (leftSchema.safeParse(entry.value).data ?? {});
   }
 
   /** Repeats `change`, which reads and then writes, until no other write came between. */

@@ -52,9 +52,9 @@ export class Members {
   }
 
   /**
-   * Answers which node this certificate belongs to, if that node may connect now. Throws DoorRefusal for a certificate
-   * of another authority, and for one that is forgotten or replaced by a newer one; with DRV_NODE_CERTIFICATE_ENDED for
-   * one that is expired by the master's clock, which may be wrong, and with DRV_STORE_CORRUPT where the record of the
+   * Answers which node this certificate belongs to, if that node may connect. Throws DoorRefusal for a certificate of
+   * another authority, and for one that is forgotten or replaced by a newer one. Its code is DRV_NODE_CERTIFICATE_ENDED
+   * for one that is expired by the master's clock, which may be wrong. It is DRV_STORE_CORRUPT where the record of the
    * member cannot be read.
    */
   async authenticate(certificate: X509Certificate): Promise<Peer> {
@@ -117,15 +117,11 @@ export class Members {
   async revoke(nodeId: string, { keepToken }: { readonly keepToken: boolean }): Promise<string | undefined> {
     const { store, tokens } = this.#options;
     return this.#records.changing(async () => {
-      if (await this.#records.isUnreadable(nodeId)) {
-        await store.transact([{ do: 'remove', key: memberKey(nodeId) }]);
-        return undefined;
-      }
-      const entry = await this.#records.find(nodeId);
-      if (entry === undefined) return undefined;
-      const { tokenId } = entry.record;
-      const isUsable = await tokens.isUsable(tokenId);
+      const known = await this.#records.left(nodeId);
+      if (known === undefined) return undefined;
+      const { tokenId } = known;
       const removals: Operation[] = [{ do: 'remove', key: memberKey(nodeId) }];
+      const isUsable = tokenId !== undefined && (await tokens.isUsable(tokenId));
       if (isUsable && !keepToken) removals.push({ do: 'remove', key: joinTokenKey(tokenId) });
       await store.transact(removals);
       return isUsable ? tokenId : undefined;

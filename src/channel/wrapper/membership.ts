@@ -116,8 +116,8 @@ export class Membership {
   }
 
   /**
-   * Answers with the public half of a new key, PEM. It is the same one until its certificate is kept: the answer of
-   * either side may be lost, and the master is asked for no more keys than the node can come back with.
+   * Answers with the public half of a new key, PEM. It is the same one until its certificate is kept, because the
+   * answer of either side may be lost. So the master knows no more keys than the node can come back with.
    */
   makeKey(): string {
     this.#newKey ??= generatePrivateKey();

@@ -26,8 +26,9 @@ export function asUser({ command, environment }: Call, user: RunUser, setpriv: s
   const aside = names.map((name) => [PREFIX + name, environment[name] ?? ''] as const);
   const groups = user.name === null ? '--clear-groups' : '--init-groups';
   const change = `${setpriv} --reuid=${user.uid} --regid=${user.gid} ${groups} --inh-caps=-all`;
-  // The terminal is the program's own, to open by its name too: /dev/stdout is such a name.
-  const terminal = `PATH=${TOOLS}; chown ${user.uid} "$(tty)" 2>/dev/null`;
+  // The terminal is the program's own, to open by its name too: /dev/stdout is such a name. Without a terminal, `tty`
+  // fails and prints words: they would name a file in the instance's working directory.
+  const terminal = `PATH=${TOOLS}; terminal=$(tty) && chown -h ${user.uid} "$terminal" 2>/dev/null`;
   return {
     command: `${terminal}; exec ${change} /bin/sh -c '${restore(names)}'`,
     environment: { ...Object.fromEntries(aside), [COMMAND]: command, PATH: TOOLS },

@@ -1,6 +1,6 @@
 /**
  * Gives the files of a working directory to the user of its instance. That user, and the one before, count as
- * attackers of the directory: what is changed is held open first, links are never followed, and a file that has a
+ * attackers of the directory. So what is changed is held open first, and links are never followed. A file that has a
  * second name somewhere stays as it is.
  */
 import { constants } from 'node:fs';

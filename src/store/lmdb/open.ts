@@ -23,7 +23,7 @@ const MARKER_FILE = 'store-created';
 const MOST_CHECKS = 3;
 
 export interface OpenStoreOptions {
-  /** Made with mode 0700 when missing. A process that has it open cannot write any more. */
+  /** Made with mode 0700 when missing. A process that had it open is refused every write. */
   readonly directory: string;
   /** Without it a process that lost the store hears of it by its next write alone. */
   readonly fence?: FenceOptions;

@@ -37,6 +37,16 @@ describe('a credential that cannot be read', () => {
     (await anew.membership.connect(never)).close('done');
   });
 
+  it('of a member takes its join token with it, which could bring the node back', async () => {
+    const { record, token } = await world.tokens.create({ label: null, expiresInMs: null, maxUses: null });
+    const { membership } = await world.member('alpha', { token });
+    (await membership.connect(never)).close('done');
+    const member = { nodeId: 'alpha', tokenId: record.id, from: 'another version' };
+    await world.store.transact([{ do: 'put', key: memberKey('alpha'), value: member }]);
+    expect(await world.members.revoke('alpha', { keepToken: false })).toBe(record.id);
+    expect(await world.tokens.find(record.id)).toBeUndefined();
+  });
+
   it('of a join token lets nobody in; the others work, and it can be revoked', async () => {
     const good = await world.token();
     const bad = await world.tokens.create({ label: 'bad', expiresInMs: null, maxUses: null });

@@ -184,6 +184,17 @@ describe('a stream', () => {
     await expect(rest).rejects.toThrow('sent more than it was allowed to');
   });
 
+  it('ends the connection when its sender fills the queue with empty pieces', async () => {
+    const { calls, hostile, closed, heard } = against();
+    const stream = calls.stream('logs', {});
+    const first = stream.next();
+    await until(() => expect(heard).toHaveLength(1));
+    for (let sent = 0; sent < 40_000; sent++) hostile.send({ type: 'chunk', id: 1 }, Buffer.alloc(0));
+    await first;
+    await until(() => expect(closed).toEqual(['logs sent more than it was allowed to']));
+    await stream.return(undefined);
+  });
+
   it('ends the connection when its reader says to have read what was never sent', async () => {
     const { hostile, closed } = against({
       much: async function* () {
@@ -337,8 +348,8 @@ describe('the master', () => {
     return { transport, closed, heard };
   }
 
-  const flood = (transport: Transport, count: number): void => {
-    for (let sequence = 1; sequence <= count; sequence++)
+  const flood = (transport: Transport, count: number, from = 1): void => {
+    for (let sequence = from; sequence < from + count; sequence++)
       transport.send({
         type: 'status',
         sequence,
@@ -373,6 +384,17 @@ describe('the master', () => {
     await clock.settle();
     expect(third.closed).toEqual([]);
     expect(third.heard).toContainEqual({ type: 'status-acknowledged', sequence: 1 });
+  });
+
+  it('keeps no more of them while its disk refuses every write at once', async () => {
+    const { transport, closed } = await join();
+    store.isFull = true;
+    for (let sequence = 1; sequence <= 40; sequence++) {
+      flood(transport, 1, sequence);
+      await clock.settle();
+    }
+    expect(closed).toEqual(['it reports more than can be recorded now']);
+    store.isFull = false;
   });
 
   it('writes the newest of a thousand offers, not each', async () => {

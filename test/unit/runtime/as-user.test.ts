@@ -1,6 +1,6 @@
 /** The change of user, carried out by real shells; a program that says what it was told stands for setpriv. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -55,4 +55,16 @@ it('leaves no PATH where there was none, and out what a shell cannot set', () =>
   expect(lines.slice(-1)).toEqual([' 0']);
   expect(lines.at(-2)).toMatch(/^path (none|.*)$/);
   expect(lines.join('\n')).not.toContain('xtrace');
+});
+
+it.skipIf(process.getuid?.() !== 0)('gives nothing away where the program has no terminal', () => {
+  // What `tty` says then is the name of a file that an instance could put into its working directory.
+  const victim = join(directory, 'victim');
+  const cwd = join(directory, 'running');
+  mkdirSync(cwd);
+  writeFileSync(victim, '');
+  symlinkSync(victim, join(cwd, 'not a tty'));
+  const call = asUser({ command: ':', environment: {} }, USER, setpriv);
+  execFileSync('/bin/sh', ['-c', call.command], { cwd, env: call.environment, stdio: 'ignore' });
+  expect(lstatSync(victim).uid).toBe(0);
 });
