@@ -15,9 +15,9 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { ownUser } from '../files/own-user.js';
 import { DroverError } from '../model/errors.js';
 
 /** Not os.tmpdir(): a daemon started with another TMPDIR must find the sockets of the one before. */
@@ -82,7 +82,7 @@ async function isOurs(directory: string): Promise<boolean> {
   const status = await lstat(directory).catch((error: unknown) => {
     if (!hasFileCode(error, 'ENOENT')) throw error;
   });
-  return status?.isDirectory() === true && status.uid === userInfo().uid && (status.mode & 0o077) === 0;
+  return status?.isDirectory() === true && status.uid === ownUser().uid && (status.mode & 0o077) === 0;
 }
 
 function ignoreExisting(error: unknown): void {

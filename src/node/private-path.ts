@@ -1,7 +1,7 @@
 /** Refuses secrets that other users could read or could have planted. */
 import { lstat, stat } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { ownUser } from '../files/own-user.js';
 import { DroverError } from '../model/errors.js';
 
 /**
@@ -9,7 +9,7 @@ import { DroverError } from '../model/errors.js';
  * than `mode`. A link there must belong to this user too. A path that does not exist is fine.
  */
 export async function refuseIfOpen(path: string, mode: 0o600 | 0o700): Promise<void> {
-  const { uid, username } = userInfo();
+  const { uid, username } = ownUser();
   for (const look of [lstat, stat]) {
     const status = await look(path).catch((error: unknown) => {
       if (!hasFileCode(error, 'ENOENT')) throw refusal(path, fileReason(error));

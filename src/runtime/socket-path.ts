@@ -1,7 +1,7 @@
 /** Where a root's Unix sockets lie: in the root's own 0700 directory, whose path is short enough for the kernel. */
 import { lstatSync, mkdirSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { ownUser } from '../files/own-user.js';
 import { DroverError } from '../model/errors.js';
 import { publicMessage } from '../model/public-message.js';
 
@@ -28,7 +28,7 @@ function makePrivate(directory: string): void {
   // lstat: under a shared temporary directory another user may have put a link there first.
   const stat = lstatSync(directory);
   if (!stat.isDirectory()) throw unusable(directory, 'is not a directory; remove it');
-  if (stat.uid !== userInfo().uid) throw unusable(directory, 'belongs to another user; remove it');
+  if (stat.uid !== ownUser().uid) throw unusable(directory, 'belongs to another user; remove it');
   if ((stat.mode & 0o077) !== 0) throw unusable(directory, 'is open to other users; chmod it to 700');
 }
 

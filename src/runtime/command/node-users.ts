@@ -3,8 +3,8 @@
  * `/etc/passwd` at each call, so that a new user counts at once.
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { basename } from 'node:path';
+import { ownUser } from '../../files/own-user.js';
 import { DroverError } from '../../model/errors.js';
 import { parseUserIds, type UserIds } from '../../model/names.js';
 
@@ -101,7 +101,7 @@ export class NodeUsers {
 }
 
 function thisMachine(): Machine {
-  const { uid, gid, username } = userInfo();
+  const { uid, gid, username } = ownUser();
   return {
     ownUid: uid,
     ownGid: gid,

@@ -3,7 +3,7 @@
  * behind.
  */
 import { statSync } from 'node:fs';
-import { userInfo } from 'node:os';
+import { ownUser } from '../../files/own-user.js';
 import type { Clock } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { isInstanceId } from '../../model/names.js';
@@ -125,7 +125,7 @@ async function networkOf(engine: Engine, { dockerNetwork }: DockerSettings): Pro
  * none of this, and under a user's Podman root in the container is that user.
  */
 async function defaultUser(engine: Engine): Promise<string | undefined> {
-  const { uid, gid } = userInfo();
+  const { uid, gid } = ownUser();
   if (uid === 0 || (await engine.version()).isPodman) return undefined;
   return `${uid}:${gid}`;
 }
