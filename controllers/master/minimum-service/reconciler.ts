@@ -142,8 +142,13 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
 
   async #end({ do: how, id }: ServiceStep & { do: 'stop' | 'remove' }): Promise<void> {
     const { writer } = this.#options;
+    if (how === 'remove') {
+      if (!(await writer.removeWhile(id, ({ desired }) => desired.goal === 'run')))
+        throw new Conflict(`instance ${id} was stopped or removed meanwhile`);
+      return;
+    }
     try {
-      await (how === 'stop' ? writer.setLifecycle(id, 'stop') : writer.remove(id));
+      await writer.setLifecycle(id, 'stop');
     } catch (error) {
       if (!DroverError.is(error, 'DRV_INSTANCE_UNKNOWN')) throw error;
       throw new Conflict(`instance ${id} was removed meanwhile`);
