@@ -132,7 +132,7 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     };
   }
 
-  /** How many of those that count could go, and as many as wanted would still stand. Without a configuration: all of them. */
+  /** How many of those that count may go, so that the minimum still stands. Without a configuration: all of them. */
   spareOf(name: string): number {
     const configuration = this.#options.configurations.get(name)?.value.configuration;
     if (configuration === undefined) return Number.POSITIVE_INFINITY;
