@@ -161,6 +161,8 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     for (const id of instancesByConfiguration.get(name)) {
       const record = instances.get(id)?.value;
       if (record === undefined) continue;
+      const node = this.#conditionOf(record);
+      const { awaitsReport, reason } = record.status;
       counted.push({
         id,
         goal: record.desired.goal,
@@ -168,12 +170,12 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
         static: record.static,
         createdAt: record.createdAt,
         hasFinished: hasFinished(record),
-        node: this.#conditionOf(record),
+        node,
         isDraining: this.#isDraining(record),
         maker: makerOf(record),
         players: record.status.players ?? 0,
         replaces: record.replaces ?? null,
-        awaitsReport: record.status.awaitsReport === true,
+        awaitsReport: awaitsReport === true || (reason === 'node-lost' && node !== 'lost'),
         stoppedItself: record.desired.stoppedBy === 'instance',
       });
     }
