@@ -107,9 +107,10 @@ export class ConfigurationFiles implements Part {
   }
 
   /**
-   * Writes the file, then the store; resolves when both are durable. The file keeps fields that the schema does not
-   * know, and resolves with what has no effect. Throws DRV_CONFIGURATION_INVALID or DRV_CONFIGURATION_NOT_WRITABLE; then nothing changed. Throws also
-   * what the store throws; then the file stands, and is applied as soon as the store can be written.
+   * Writes the file, then the store. Resolves with what has no effect, once both are durable. The file keeps fields
+   * that the schema does not know. Throws DRV_CONFIGURATION_INVALID or DRV_CONFIGURATION_NOT_WRITABLE; then nothing
+   * changed. Throws also what the store throws; then the file stands, and is applied as soon as the store can be
+   * written.
    */
   async put(name: string, input: unknown): Promise<{ warnings: readonly ConfigurationWarning[] }> {
     const { warnings } = validateConfiguration(name, input);

@@ -88,13 +88,14 @@ export class DirectoryReader {
     return status !== undefined && identityOf(status) === this.#identity;
   }
 
-  /** Whether a file has this signature. True also when the directory is another one: then its files prove nothing. */
+  /**
+   * Whether a file has this signature. True also when the file is gone with its directory: that proves nothing. A file
+   * that cannot be read has a signature, too.
+   */
   async hasSignature(file: string, signature: string): Promise<boolean> {
-    try {
-      return signatureOf(await stat(join(this.#directory, file), { bigint: true })) === signature;
-    } catch (error) {
-      return !hasFileCode(error, 'ENOENT') || !(await this.isSameDirectory());
-    }
+    const reading = await this.#read(file);
+    if (reading === undefined) return !(await this.isSameDirectory());
+    return reading.signature === signature;
   }
 
   /**

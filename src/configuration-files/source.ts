@@ -20,7 +20,10 @@ export interface ConfigurationSource {
   readonly suspects: readonly string[];
   /** Why the directory cannot be used; undefined: it can. Meanwhile the last reading of its files stands. */
   readonly fault: ConfigurationFileError | undefined;
-  /** Whether a file is still as it was read. True also where that cannot be known: the last reading stands then. */
+  /**
+   * Whether a file is there, as it was read. True also where that cannot be known: the last reading stands then. A file
+   * that is there and cannot be read is as it was read.
+   */
   isAsRead(file: string): Promise<boolean>;
 }
 
@@ -87,8 +90,9 @@ export class DirectorySource implements ConfigurationSource {
   }
 
   async isAsRead(file: string): Promise<boolean> {
+    if (!this.#hasRead || this.#fault !== undefined) return true;
     const reading = this.#settled.files.get(file);
-    if (reading === undefined || this.#fault !== undefined) return true;
+    if (reading === undefined) return false;
     const isSame = await this.#reader.hasSignature(file, reading.signature);
     if (!isSame) this.#onDoubt?.(file);
     return isSame;

@@ -70,15 +70,14 @@ function stop(record: InstanceRecord): InstanceRecord | undefined {
 
 /**
  * Ends the running process, if there is one, and starts anew on the same node. An instance that had been stopped is its
- * client's from then on: the enforcer may have made another one meanwhile, and no controller ends what a client wants.
+ * client's from then on, and replaces nothing: the enforcer may have made another one meanwhile, and no controller ends
+ * what a client wants.
  */
 function again(record: InstanceRecord): InstanceRecord {
   const desired: InstanceRecord['desired'] = { goal: 'run', restartToken: record.desired.restartToken + 1 };
-  return {
-    ...record,
-    ...((isAtRest(record) || record.desired.goal === 'stop') && { madeBy: 'client' }),
-    desired,
-  };
+  if (!isAtRest(record) && record.desired.goal !== 'stop') return { ...record, desired };
+  const { replaces: _replaces, ...own } = record;
+  return { ...own, madeBy: 'client', desired };
 }
 
 /** A start of an instance at rest. It gave its RAM back, so it must be placed again (a static one on its own node). */

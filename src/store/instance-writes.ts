@@ -86,9 +86,18 @@ export class InstanceWriter {
     const aside = this.#options.instances.setAside.get(id);
     if (aside !== undefined) return this.#removeSetAside(id, aside);
     this.#visible(id);
-    await modify(this.#records, id, (record) =>
-      record.desired.goal === 'remove' ? undefined : withGoal(record, 'remove'),
+    await this.removeWhile(id, () => true);
+  }
+
+  /**
+   * Removes an instance for a controller, as `remove` does. Resolves with false, and writes nothing, when `isDue` is
+   * not true of the newest record, or there is none.
+   */
+  async removeWhile(id: string, isDue: (record: InstanceRecord) => boolean): Promise<boolean> {
+    const removed = await modify(this.#records, id, (record) =>
+      record.desired.goal !== 'remove' && isDue(record) ? withGoal(record, 'remove') : undefined,
     );
+    return removed !== undefined;
   }
 
   /**

@@ -47,10 +47,18 @@ export function plan(facts: NodeFacts): Plan<HeartbeatStep> {
   return recheckInMs === undefined ? { steps } : { steps, recheckInMs };
 }
 
+/** The node is connected, and its beats arrive. */
+export function isHeard({
+  isConnected,
+  silentMs,
+  timeoutMs,
+}: Pick<NodeFacts, 'isConnected' | 'silentMs' | 'timeoutMs'>): boolean {
+  return isConnected && silentMs < timeoutMs;
+}
+
 function conditionOf(facts: NodeFacts): { condition: NodeCondition; recheckInMs?: number } {
   const { isConnected, silentMs, goneForMs, timeoutMs } = facts;
-  if (isConnected && silentMs < timeoutMs)
-    return { condition: 'connected', recheckInMs: timeoutMs - silentMs };
+  if (isHeard(facts)) return { condition: 'connected', recheckInMs: timeoutMs - silentMs };
   if (!isConnected && goneForMs !== null)
     return goneForMs < RETURN_WITHIN_MS
       ? { condition: 'returning', recheckInMs: RETURN_WITHIN_MS - goneForMs }

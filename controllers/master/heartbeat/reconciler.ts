@@ -5,13 +5,13 @@
 import type { BeatBook } from '../../../src/channel/master/beat-book.js';
 import type { ContactView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
-import type { Reconciler } from '../../../src/loop/reconciler.js';
+import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstanceRecord, InstanceStatus } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import { modify, type RecordSet } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
-import { type HeartbeatStep, type NodeFacts, plan } from './plan.js';
+import { type HeartbeatStep, isHeard, type NodeFacts, plan } from './plan.js';
 
 export interface HeartbeatOptions {
   readonly nodes: RecordSet<NodeRecord>;
@@ -78,8 +78,14 @@ export class Heartbeat implements Reconciler<NodeFacts, HeartbeatStep> {
     logger[level]({ node: nodeId, condition }, `node ${nodeId} is ${condition}: ${why}`);
   }
 
+  /**
+   * Throws Conflict when the node was heard of meanwhile. A mark after its reports would stay: the node has no reason
+   * to send them again.
+   */
   async #markLost(id: string, nodeId: string): Promise<void> {
-    await modify(this.#options.records, id, (record): InstanceRecord | undefined => {
+    const { records, beats, timeoutMs } = this.#options;
+    await modify(records, id, (record): InstanceRecord | undefined => {
+      if (isHeard({ ...beats.contact(nodeId), timeoutMs })) throw new Conflict(`node ${nodeId} is back`);
       const isStanding =
         record.placement?.nodeId === nodeId &&
         record.desired.goal === 'run' &&

@@ -26,7 +26,7 @@ export interface InstanceCleanupOptions {
   readonly endedByConfiguration: LookupReader<string>;
   /** How many of a configuration's instances that count may go before another would be made in their place. */
   readonly spareOf: (configurationName: string) => number;
-  readonly writer: Pick<InstanceWriter, 'remove'>;
+  readonly writer: Pick<InstanceWriter, 'removeWhile'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -120,10 +120,9 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
 
   async #collect({ id, agoMs }: CleanupStep & { do: 'collect' }): Promise<void> {
     const { instances, writer, logger } = this.#options;
-    const record = instances.get(id)?.value;
-    if (record === undefined || !hasEndedByItself(record)) throw new Conflict(`${id} is started again`);
-    await writer.remove(id);
-    const { configurationName: configuration } = record;
+    const configuration = instances.get(id)?.value.configurationName;
+    if (!(await writer.removeWhile(id, hasEndedByItself)))
+      throw new Conflict(`${id} is started again, or gone`);
     logger.info(
       { instance: id, configuration },
       `${id} (${configuration}) is removed: it ended by itself ${durationText(agoMs)} ago, and newer ones are kept`,

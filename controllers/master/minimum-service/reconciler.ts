@@ -132,7 +132,7 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     };
   }
 
-  /** How many of those that count could go, and as many as wanted would still stand. Without a configuration: all of them. */
+  /** How many of those that count may go, so that the minimum still stands. Without a configuration: all of them. */
   spareOf(name: string): number {
     const configuration = this.#options.configurations.get(name)?.value.configuration;
     if (configuration === undefined) return Number.POSITIVE_INFINITY;
@@ -142,8 +142,13 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
 
   async #end({ do: how, id }: ServiceStep & { do: 'stop' | 'remove' }): Promise<void> {
     const { writer } = this.#options;
+    if (how === 'remove') {
+      if (!(await writer.removeWhile(id, ({ desired }) => desired.goal === 'run')))
+        throw new Conflict(`instance ${id} was stopped or removed meanwhile`);
+      return;
+    }
     try {
-      await (how === 'stop' ? writer.setLifecycle(id, 'stop') : writer.remove(id));
+      await writer.setLifecycle(id, 'stop');
     } catch (error) {
       if (!DroverError.is(error, 'DRV_INSTANCE_UNKNOWN')) throw error;
       throw new Conflict(`instance ${id} was removed meanwhile`);
@@ -156,6 +161,8 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     for (const id of instancesByConfiguration.get(name)) {
       const record = instances.get(id)?.value;
       if (record === undefined) continue;
+      const node = this.#conditionOf(record);
+      const { awaitsReport, reason } = record.status;
       counted.push({
         id,
         goal: record.desired.goal,
@@ -163,12 +170,12 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
         static: record.static,
         createdAt: record.createdAt,
         hasFinished: hasFinished(record),
-        node: this.#conditionOf(record),
+        node,
         isDraining: this.#isDraining(record),
         maker: makerOf(record),
         players: record.status.players ?? 0,
         replaces: record.replaces ?? null,
-        awaitsReport: record.status.awaitsReport === true,
+        awaitsReport: awaitsReport === true || (reason === 'node-lost' && node !== 'lost'),
         stoppedItself: record.desired.stoppedBy === 'instance',
       });
     }

@@ -8,7 +8,7 @@ import type { Operation } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { MoveStep, RemoveStep } from './moves.js';
 
-/** Makes operations that let a transaction fail when the move is not wanted any more; throws Conflict if it knows. */
+/** Makes checks that let a transaction fail once the move is not wanted. Throws Conflict if that is so already. */
 export type MoveGuard = () => readonly Operation[];
 
 export interface MoverOptions {
@@ -25,8 +25,8 @@ export class Mover {
   }
 
   /**
-   * Performs one step, in a transaction with the operations of `guard`. `cause` opens the log line. Throws Conflict or DRV_STORE_CONFLICT when the instance, the other
-   * one of its pair, or its configuration changed meanwhile.
+   * Performs one step, in a transaction with the operations of `guard`. `cause` opens the log line. Throws Conflict or
+   * DRV_STORE_CONFLICT when the instance, the other one of its pair, or its configuration changed meanwhile.
    */
   async perform(step: MoveStep, cause: string, guard: MoveGuard = () => []): Promise<void> {
     switch (step.do) {
@@ -43,10 +43,12 @@ export class Mover {
   async #replace(
     { id, do: how }: MoveStep & { do: 'create' | 'replace' },
     cause: string,
-    beside: MoveGuard,
+    guard: MoveGuard,
   ): Promise<void> {
     const { writer, instances, logger } = this.#options;
-    const made = await writer.replace(id, { removeFirst: how === 'replace', beside }).catch(asConflict);
+    const made = await writer
+      .replace(id, { removeFirst: how === 'replace', beside: guard })
+      .catch(asConflict);
     if (made === undefined) throw new Conflict(`instance ${id} or its configuration changed meanwhile`);
     const record = instances.get(id)?.value;
     logger.info(

@@ -51,7 +51,9 @@ export class Replacements implements Reconciler<FamilyFacts, RemoveStep> {
     if (record === undefined || record.desired.goal !== 'run') return 'gone';
     const condition = this.#options.nodes.get(record.placement?.nodeId ?? '')?.value.condition;
     if (condition === 'lost') return 'gone';
-    if (condition !== 'connected' || record.status.awaitsReport === true) return 'away';
+    const { awaitsReport, reason } = record.status;
+    // The marks of a lost node are taken back after its condition has changed.
+    if (condition !== 'connected' || awaitsReport === true || reason === 'node-lost') return 'away';
     return this.#options.victims.originalOf(record);
   }
 }

@@ -115,6 +115,18 @@ describe('a node that is lost and comes back', () => {
     expect(alive()).toEqual(before);
   });
 
+  it('leaves alone a replacement that a client stopped and started again', async () => {
+    const [old = ''] = await service({ minimumServiceCount: 1 });
+    await lose();
+    const made = replacementOf(old);
+    await plane.master.writer.setLifecycle(made, 'stop');
+    await clock.advance(5000);
+    await plane.master.writer.setLifecycle(made, 'start');
+    await clock.advance(5000);
+    await comeBack();
+    expect(alive()).toEqual([old, made].toSorted());
+  });
+
   it('gives way to a replacement that has players', async () => {
     const [old = ''] = await service();
     await lose();

@@ -1,5 +1,6 @@
 /** Configuration files that go or change before a look has seen it, over a real master and a real directory. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -69,6 +70,14 @@ it('makes nothing of a configuration whose file is gone', async () => {
   expect(plane.records()).toEqual([]);
 });
 
+it('makes nothing of a file that is known to be gone, before the records follow', async () => {
+  rmSync(join(directory, 'race.json'));
+  await source.read({ isFinal: true });
+  for (const id of running()) await plane.master.writer.remove(id);
+  await clock.advance(1000);
+  expect(plane.records()).toEqual([]);
+});
+
 it('makes what a changed file says, not what it said before', async () => {
   write('race', 'run anew');
   await removeInstance();
@@ -79,6 +88,21 @@ it('makes what a changed file says, not what it said before', async () => {
     expect(running()).toHaveLength(1);
   });
   expect(plane.nodes.get('alpha')?.runtime.starts.map(({ command }) => command)).toEqual(['run', 'run anew']);
+});
+
+it.each([
+  ['a link to nothing', (path: string) => symlinkSync('nowhere', path)],
+  ['a fifo', (path: string) => execFileSync('mkfifo', [path])],
+])('goes on with the last good content of a file that is %s', async (_what, make) => {
+  rmSync(join(directory, 'race.json'));
+  make(join(directory, 'race.json'));
+  await look();
+  for (const id of running()) await plane.master.writer.remove(id);
+  await until(async () => {
+    await clock.advance(50);
+    expect(plane.nodes.get('alpha')?.runtime.starts).toHaveLength(2);
+  });
+  expect(doubts).toEqual([]);
 });
 
 it('goes on with the last reading when the directory is another one', async () => {

@@ -14,6 +14,7 @@ import { FakeClock } from '../../support/fake-clock.js';
 let clock: FakeClock;
 let store: FlakyStore;
 let state: MasterState;
+let writer: InstanceWriter;
 let cleanup: InstanceCleanup;
 
 beforeEach(async () => {
@@ -22,7 +23,7 @@ beforeEach(async () => {
   const logger = pino({ level: 'silent' });
   state = new MasterState(store, logger);
   await state.start();
-  const writer = new InstanceWriter({ ...state, clock });
+  writer = new InstanceWriter({ ...state, clock });
   cleanup = new InstanceCleanup({ ...state, writer, clock, spareOf: () => 0, logger });
   await state.revisions.until(await create(store, revisionKey('f00'), configurationOf('lobby')));
 });
@@ -70,4 +71,19 @@ it.each([
   expect([...state.instances.entries()].map(([id, { value }]) => [id, value.replaces])).toEqual([
     ['last1a', inherited],
   ]);
+});
+
+it('leaves alone what a client starts at the moment of its collection', async () => {
+  const ended = instanceRecord('aaaaaa', {
+    desired: { goal: 'stop', restartToken: 0, stoppedBy: 'instance' },
+  });
+  await state.instances.until(await create(store, instanceKey('aaaaaa'), ended));
+  store.latencyMs = 50;
+  const starting = writer.setLifecycle('aaaaaa', 'start');
+  const collecting = expect(cleanup.perform({ do: 'collect', id: 'aaaaaa', agoMs: 0 })).rejects.toThrow(
+    Conflict,
+  );
+  await clock.advance(500);
+  await Promise.all([starting, collecting]);
+  expect(state.instances.get('aaaaaa')?.value.desired.goal).toBe('run');
 });

@@ -1,0 +1,48 @@
+/** What the replacement controller observes of nodes that come back. */
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { Mover } from '../../../controllers/master/replacement/mover.js';
+import { Replacements } from '../../../controllers/master/replacement/reconciler.js';
+import { Victims } from '../../../controllers/master/replacement/victims.js';
+import type { InstanceStatus } from '../../../src/model/instance.js';
+import { InstanceWriter } from '../../../src/store/instance-writes.js';
+import { instanceKey, nodeKey } from '../../../src/store/keys.js';
+import { MasterState } from '../../../src/store/master-state.js';
+import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import { instanceRecord, nodeRecord, placedOn } from '../../support/control-plane/records.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+it.each<[string, Partial<InstanceStatus>]>([
+  ['marked as lost', { state: 'OFFLINE', reason: 'node-lost' }],
+  ['awaiting a report', { state: 'CREATING', awaitsReport: true }],
+])('judges no original on a node that is back while it is %s', async (_what, status) => {
+  const store = new MemoryStore();
+  const logger = pino({ level: 'silent' });
+  const state = new MasterState(store, logger);
+  await state.start();
+  const { status: fresh } = instanceRecord('old1aa');
+  const placement = placedOn('alpha');
+  const old = instanceRecord('old1aa', { madeBy: 'enforcer', placement, status: { ...fresh, ...status } });
+  const made = instanceRecord('new1aa', {
+    madeBy: 'enforcer',
+    placement: placedOn('beta'),
+    replaces: 'old1aa',
+    status: { ...fresh, state: 'ONLINE', pid: 7 },
+  });
+  const revision = await store.transact([
+    ...['alpha', 'beta'].map((id) => ({ do: 'create', key: nodeKey(id), value: nodeRecord(id) }) as const),
+    ...[old, made].map((value) => ({ do: 'create', key: instanceKey(value.id), value }) as const),
+  ]);
+  await Promise.all([state.instances.until(revision), state.nodes.until(revision)]);
+  const writer = new InstanceWriter({ ...state, clock: new FakeClock() });
+  const replacements = new Replacements({
+    ...state,
+    victims: new Victims({ ...state, placementOfNext: () => expect.fail('nothing is to be placed') }),
+    mover: new Mover({ ...state, writer, logger }),
+    isMoving: () => false,
+  });
+  const facts = replacements.observe('old1aa');
+  expect(facts === undefined ? undefined : replacements.plan(facts).steps).toEqual([]);
+  await state.stop();
+  await store.close();
+});
