@@ -153,9 +153,14 @@ function takeOver(database: EntryDatabase): Omit<Content, 'database'> {
       return content;
     });
   } catch (error) {
-    if (content === undefined) throw error;
+    if (content === undefined || isDamage(error)) throw error;
     throw new DroverError('DRV_STORE_WRITE_FAILED', messageOf(error), { cause: error });
   }
+}
+
+/** LMDB's own errors speak of the file's content, all but the one of a full map; the disk's are the system's. */
+function isDamage(error: unknown): boolean {
+  return /^MDB_(?!MAP_FULL)/.test(messageOf(error));
 }
 
 function corrupt(what: string): DroverError {

@@ -157,6 +157,7 @@ describe('cluster forget', () => {
       'It can join again with join token abcdefabcdef, until "cluster token revoke abc',
     ],
   ])('says what becomes of the token that the node came with: forget%s', async (options, isRevoked, said) => {
+    await world.untilOnline('hello', 1);
     await world.plane.addNode('beta');
     world.usableToken = 'abcdefabcdef';
     await until(() => expect(world.plane.master.state.nodes.get('beta')).toBeDefined());

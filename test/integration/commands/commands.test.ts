@@ -40,8 +40,8 @@ describe('instance list', () => {
     await world.untilOnline('lobby', 2);
     await until(() =>
       expect(
-        world.plane.records().every(({ status }) => status.state !== 'CREATING' || status.message !== null),
-      ).toBe(true),
+        world.plane.records().find(({ configurationName }) => configurationName === 'big')?.status.message,
+      ).toContain('short of RAM'),
     );
     const [head, ...rows] = cells(await world.run('instance list'));
     expect(head).toEqual([
