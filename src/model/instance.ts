@@ -94,7 +94,10 @@ export const instanceStatusSchema = z.object({
   gone: z.boolean(),
   /** Its node was lost and is back, and has not reported it yet. */
   awaitsReport: z.literal(true).optional(),
-  /** When it ended by itself (`hasEndedByItself`), Unix milliseconds by the master's clock. Gone when it runs again. */
+  /**
+   * When it ended by itself (`hasEndedByItself`), or the last news of it when something else was asked of it at rest
+   * (`withRest`). Unix milliseconds by the master's clock. Gone when it runs again.
+   */
   endedAt: z.number().optional(),
 });
 
@@ -144,15 +147,27 @@ export function makerOf({ madeBy }: Pick<InstanceRecord, 'madeBy'>): Maker {
 }
 
 /**
- * Stopped as wanted, or finished: nothing of it lives, and nothing is about to. It has given RAM and CPU back. Only
- * its node's report counts: an instance that reports STOPPED of itself may run on for a while.
+ * Stopped as wanted, or finished: nothing of it lives, and nothing is about to. It has given RAM and CPU back, and
+ * stays so while its files are removed. Only its node's report counts: an instance that reports STOPPED of itself may
+ * run on for a while.
  */
 export function isAtRest(record: InstanceRecord): boolean {
   if (hasFinished(record)) return true;
   const { desired, placement, status } = record;
-  if (desired.goal !== 'stop') return false;
+  if (desired.goal === 'run') return false;
   if (placement === null) return true;
-  return status.pid === null && (status.reason === 'stopped' || status.endedAt !== undefined);
+  if (status.pid !== null) return false;
+  return status.endedAt !== undefined || (desired.goal === 'stop' && status.reason === 'stopped');
+}
+
+/**
+ * Notes that an instance at rest has ended, before a change of its goal or its state hides that. Counted again, it would
+ * hold RAM that another one may have by then. Any other record stays as it is.
+ */
+export function withRest(record: InstanceRecord): InstanceRecord {
+  const { status } = record;
+  if (!isAtRest(record) || status.endedAt !== undefined) return record;
+  return { ...record, status: { ...status, endedAt: status.lastHeartbeat } };
 }
 
 /**
@@ -160,7 +175,7 @@ export function isAtRest(record: InstanceRecord): boolean {
  * instance-cleanup removes it in time.
  */
 export function hasEndedByItself(record: InstanceRecord): boolean {
-  if (record.static || !isAtRest(record)) return false;
+  if (record.static || record.desired.goal === 'remove' || !isAtRest(record)) return false;
   return hasFinished(record) || record.desired.stoppedBy === 'instance';
 }
 

@@ -5,6 +5,7 @@ import {
   type InstanceStatus,
   isAtRest,
   withEnd,
+  withRest,
 } from '../model/instance.js';
 
 export type LifecycleTarget = 'start' | 'stop' | 'restart';
@@ -24,11 +25,13 @@ export const LIFECYCLE: Readonly<
 > = { start, stop, restart };
 
 export function withGoal(record: InstanceRecord, goal: InstanceRecord['desired']['goal']): InstanceRecord {
-  return { ...record, desired: { ...record.desired, goal } };
+  const before = withRest(record);
+  return { ...before, desired: { ...before.desired, goal } };
 }
 
 /** The record after an app or a tool has reported a state. STOPPED ends it, as its own wish. */
-export function reported(record: InstanceRecord, report: StateReport, now: number): InstanceRecord {
+export function reported(before: InstanceRecord, report: StateReport, now: number): InstanceRecord {
+  const record = withRest(before);
   const { state } = report;
   const isNew = state !== record.status.state;
   const status: InstanceStatus = {
