@@ -51,6 +51,9 @@ export class Scheduler {
   /** Runs everything that is due within `ms`. Ends early, with the error, when an event or what it set off throws. */
   async advance(ms: number): Promise<void> {
     const target = this.#now + Math.ceil(ms / TICK_MS) * TICK_MS;
+    // Called by a callback of the event loop itself, such as a message to a thread, a tick would come before the
+    // promises.
+    await Promise.resolve();
     await settle();
     for (let event = this.#events.peek(); event !== undefined; event = this.#events.peek()) {
       if (event.dueAt > target) break;
