@@ -50,13 +50,19 @@ export function buildReconcilers(options: ReconcilersOptions, onPlaceFreed: () =
     clock,
     logger,
   });
+  const minimumService = new MinimumService({ ...state, writer, clock, logger });
   const victims = new Victims({
     ...state,
     placementOfNext: (configuration) => placement.viewOfNext(configuration),
+    delayOf: (name) => minimumService.delayOf(name),
   });
-  const mover = new Mover({ instances, writer, logger });
+  const mover = new Mover({
+    instances,
+    writer,
+    onCreated: (name, id) => minimumService.noteCreated(name, id),
+    logger,
+  });
   const drains = new Drains({ ...state, victims, mover, clock, logger });
-  const minimumService = new MinimumService({ ...state, writer, clock, logger });
   return {
     minimumService,
     placement,

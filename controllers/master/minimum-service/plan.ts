@@ -38,21 +38,24 @@ export interface CountedInstance {
   readonly stoppedItself: boolean;
 }
 
-/** The last creations, for the delay while new instances keep failing. */
+/** The last creations, those of moves too, for the delay while new instances keep failing. */
 export interface CreationHistory {
-  /** Monotonic ms of the last creation. */
-  readonly at: number;
-  readonly ids: readonly string[];
-  /** Passes in a row that replaced instances which had failed young. */
+  /** The instances that have not failed yet, in order of creation. `at`: monotonic ms. Never empty. */
+  readonly made: readonly { readonly id: string; readonly at: number }[];
+  /** Creations in a row after which instances had failed young. */
   readonly streak: number;
 }
 
-export interface ServiceFacts {
+/** What the delay of the next creation is found from. Of the history, what is not among `instances` has not failed. */
+export interface CreationFacts {
+  readonly instances: readonly CountedInstance[];
+  readonly history: CreationHistory | undefined;
+}
+
+export interface ServiceFacts extends CreationFacts {
   readonly name: string;
   readonly minimum: number;
   readonly maximum: number | undefined;
-  readonly instances: readonly CountedInstance[];
-  readonly history: CreationHistory | undefined;
 }
 
 export type ServiceStep =
@@ -144,17 +147,37 @@ function byAge(a: CountedInstance, b: CountedInstance): number {
   return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 }
 
-/** How long the next creation waits, and how many passes in a row created instances that failed young. */
-export function creationDelay(facts: ServiceFacts, now: number): { streak: number; waitMs: number } {
+/** How long the next creation waits, and how many creations in a row followed on failures. */
+export function creationDelay(facts: CreationFacts, now: number): { streak: number; waitMs: number } {
   const streak = nextStreak(facts, now);
-  return { streak, waitMs: (facts.history?.at ?? now) + delayMs(streak) - now };
+  return { streak, waitMs: (facts.history?.made.at(-1)?.at ?? now) + delayMs(streak) - now };
 }
 
-/** The streak grows when an instance of the last creation failed young. */
-function nextStreak({ history, instances }: ServiceFacts, now: number): number {
-  if (history === undefined || now - history.at >= YOUNG_MS + delayMs(history.streak)) return 0;
+/** The history after one more creation. What failed is in `streak` and is not held against the next one again. */
+export function withCreated(
+  facts: CreationFacts,
+  ids: readonly string[],
+  streak: number,
+  now: number,
+): CreationHistory {
+  const standing = new Set(facts.instances.filter((one) => !hasFailed(one)).map(({ id }) => id));
+  const made = recentOf(facts.history, now).filter(({ id }) => standing.has(id));
+  return { made: [...made, ...ids.map((id) => ({ id, at: now }))], streak };
+}
+
+/** The streak grows when one of those that were created lately failed. */
+function nextStreak({ history, instances }: CreationFacts, now: number): number {
+  const recent = recentOf(history, now);
+  if (history === undefined || recent.length === 0) return 0;
   const failed = new Set(instances.filter(hasFailed).map(({ id }) => id));
-  return history.ids.some((id) => failed.has(id)) ? history.streak + 1 : history.streak;
+  return recent.some(({ id }) => failed.has(id)) ? history.streak + 1 : history.streak;
+}
+
+/** Those that would have failed young if they fail now, or did so while the next creation waited. */
+function recentOf(history: CreationHistory | undefined, now: number): CreationHistory['made'] {
+  if (history === undefined) return [];
+  const countsMs = YOUNG_MS + delayMs(history.streak);
+  return history.made.filter(({ at }) => now - at < countsMs);
 }
 
 /** The instance does not count any more, and nobody asked for that: one that was stopped or removed has not failed. */

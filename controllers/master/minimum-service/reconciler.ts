@@ -16,12 +16,14 @@ import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import {
   type CountedInstance,
+  type CreationFacts,
   type CreationHistory,
   countsTowardsMinimum,
   creationDelay,
   plan,
   type ServiceFacts,
   type ServiceStep,
+  withCreated,
 } from './plan.js';
 
 export interface MinimumServiceOptions {
@@ -80,13 +82,13 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
   }
 
   async perform(step: ServiceStep): Promise<void> {
-    const { writer, logger, clock } = this.#options;
+    const { writer, logger } = this.#options;
     switch (step.do) {
       case 'create': {
         const ids = await writer.createMissing(step.name, step);
         if (ids.length === 0)
           throw new Conflict(`${step.name} changes, or instances of it are being created`);
-        this.#history.set(step.name, { at: clock.monotonic(), ids, streak: step.streak });
+        this.#note(step.name, ids, step.streak);
         logger.info(
           { configuration: step.name, count: ids.length, instances: ids },
           `created ${ids.length} of ${step.name}: fewer than minimumServiceCount were standing`,
@@ -104,6 +106,16 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
       default:
         step satisfies never;
     }
+  }
+
+  /** How long the next creation waits (ms) because the last new instances failed young; 0: it does not. */
+  delayOf(name: string): number {
+    return Math.max(0, creationDelay(this.#creationsOf(name), this.#options.clock.monotonic()).waitMs);
+  }
+
+  /** Notes an instance that another controller made: it counts for the delay like those made here. */
+  noteCreated(name: string, id: string): void {
+    this.#note(name, [id], creationDelay(this.#creationsOf(name), this.#options.clock.monotonic()).streak);
   }
 
   /** How many instances count towards the minimum now, for metrics. */
@@ -155,15 +167,24 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     }
   }
 
-  #count(name: string): CountedInstance[] {
-    const { instances, instancesByConfiguration } = this.#options;
-    const counted: CountedInstance[] = [];
-    for (const id of instancesByConfiguration.get(name)) {
-      const record = instances.get(id)?.value;
+  #note(name: string, ids: readonly string[], streak: number): void {
+    const now = this.#options.clock.monotonic();
+    this.#history.set(name, withCreated(this.#creationsOf(name), ids, streak, now));
+  }
+
+  #creationsOf(name: string): CreationFacts {
+    const history = this.#history.get(name);
+    return { history, instances: this.#gather(history?.made.map(({ id }) => id) ?? []) };
+  }
+
+  #gather(ids: Iterable<string>): CountedInstance[] {
+    const gathered: CountedInstance[] = [];
+    for (const id of ids) {
+      const record = this.#options.instances.get(id)?.value;
       if (record === undefined) continue;
       const node = this.#conditionOf(record);
       const { awaitsReport, reason } = record.status;
-      counted.push({
+      gathered.push({
         id,
         goal: record.desired.goal,
         state: record.status.state,
@@ -179,6 +200,12 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
         stoppedItself: record.desired.stoppedBy === 'instance',
       });
     }
+    return gathered;
+  }
+
+  #count(name: string): CountedInstance[] {
+    const { instances, instancesByConfiguration } = this.#options;
+    const counted = this.#gather(instancesByConfiguration.get(name));
     for (const [id, left] of setAsideOf(instances.setAside, name))
       counted.push({ ...OF_SET_ASIDE, id, goal: left.goal, node: this.#conditionOf(left) });
     return counted;

@@ -14,6 +14,8 @@ export type MoveGuard = () => readonly Operation[];
 export interface MoverOptions {
   readonly writer: Pick<InstanceWriter, 'replace' | 'removeOfPair'>;
   readonly instances: MirrorReader<InstanceRecord>;
+  /** Told of each instance that is made. */
+  readonly onCreated: (configurationName: string, id: string) => void;
   readonly logger: Logger;
 }
 
@@ -45,11 +47,13 @@ export class Mover {
     cause: string,
     guard: MoveGuard,
   ): Promise<void> {
-    const { writer, instances, logger } = this.#options;
+    const { writer, instances, logger, onCreated } = this.#options;
+    const name = instances.get(id)?.value.configurationName ?? '';
     const made = await writer
       .replace(id, { removeFirst: how === 'replace', beside: guard })
       .catch(asConflict);
     if (made === undefined) throw new Conflict(`instance ${id} or its configuration changed meanwhile`);
+    onCreated(name, made);
     const record = instances.get(id)?.value;
     logger.info(
       { instance: id, replacement: made, node: record?.placement?.nodeId },

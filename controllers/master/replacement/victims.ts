@@ -2,6 +2,7 @@
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { hasFinished, type InstanceRecord, isAtRest, makerOf } from '../../../src/model/instance.js';
+import { durationText } from '../../../src/model/words.js';
 import { setAsideOf } from '../../../src/store/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
@@ -14,6 +15,8 @@ export interface VictimsOptions {
   readonly replacements: LookupReader<string>;
   /** The fit of each node for one more instance of the configuration. */
   readonly placementOfNext: (configuration: Configuration) => PlacementView;
+  /** How long the next instance of a configuration waits (ms) because the last new ones failed young; 0: it does not. */
+  readonly delayOf: (configurationName: string) => number;
 }
 
 export class Victims {
@@ -85,6 +88,9 @@ export class Victims {
   #lookAround(name: string): Outlook {
     const configuration = this.#options.configurations.get(name)?.value.configuration;
     if (configuration === undefined) return NO_CONFIGURATION;
+    const isAtMaximum = this.#isAtMaximum(configuration);
+    const delayMs = this.#options.delayOf(name);
+    if (delayMs > 0) return { obstacle: delayText(delayMs), recheckInMs: delayMs, isAtMaximum };
     const { nodes, summary, templateProblems, recheckInMs } = this.#options.placementOfNext(configuration);
     return {
       obstacle:
@@ -94,7 +100,7 @@ export class Victims {
             ? null
             : `0/${nodes.length} nodes fit: ${summary}`,
       recheckInMs,
-      isAtMaximum: this.#isAtMaximum(configuration),
+      isAtMaximum,
     };
   }
 
@@ -107,6 +113,10 @@ export class Victims {
     for (const [, { goal }] of setAsideOf(instances.setAside, name)) if (goal === 'run') wanted++;
     return wanted >= maximum;
   }
+}
+
+function delayText(delayMs: number): string {
+  return `its last new instances did not last a minute; the next one is made in ${durationText(delayMs)}`;
 }
 
 function byAge(a: InstanceRecord, b: InstanceRecord): number {

@@ -1,13 +1,16 @@
 /** What a drain does to the store, where its plan alone does not show it. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { plan } from '../../../controllers/master/drain/plan.js';
 import { Drains } from '../../../controllers/master/drain/reconciler.js';
+import { MinimumService } from '../../../controllers/master/minimum-service/reconciler.js';
 import { Mover } from '../../../controllers/master/replacement/mover.js';
 import { Victims } from '../../../controllers/master/replacement/victims.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { InstanceWriter } from '../../../src/store/instance-writes.js';
 import { configurationKey, instanceKey, nodeKey } from '../../../src/store/keys.js';
 import { MasterState } from '../../../src/store/master-state.js';
+import { onlineRecord, placementView } from '../../support/control-plane/explain-facts.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';
 import {
   configurationOf,
@@ -22,6 +25,7 @@ const DRAINING = nodeRecord('alpha', { cordoned: true, drain: { since: 0, deadli
 let clock: FakeClock;
 let store: FlakyStore;
 let state: MasterState;
+let writer: InstanceWriter;
 let drains: Drains;
 
 beforeEach(async () => {
@@ -30,10 +34,20 @@ beforeEach(async () => {
   const logger = pino({ level: 'silent' });
   state = new MasterState(store, logger);
   await state.start();
-  const writer = new InstanceWriter({ ...state, clock });
-  const placementOfNext = () => expect.fail('nothing is placed here');
-  const victims = new Victims({ ...state, placementOfNext });
-  const mover = new Mover({ instances: state.instances, writer, logger });
+  writer = new InstanceWriter({ ...state, clock });
+  const service = new MinimumService({ ...state, writer, clock, logger });
+  const victims = new Victims({
+    ...state,
+    placementOfNext: () =>
+      placementView({ nodes: [{ nodeId: 'beta', fits: true, failed: null, message: 'fits' }] }),
+    delayOf: (name) => service.delayOf(name),
+  });
+  const mover = new Mover({
+    instances: state.instances,
+    writer,
+    onCreated: (name, id) => service.noteCreated(name, id),
+    logger,
+  });
   drains = new Drains({ ...state, victims, mover, clock, logger });
   const configuration = configurationOf('lobby');
   await put(nodeKey('alpha'), DRAINING);
@@ -82,4 +96,28 @@ it('removes nothing when it is called off while the disk is slow', async () => {
 it('moves while it goes on', async () => {
   await drains.perform(STEPS[0]);
   expect(wanted()).toEqual(['new1aa']);
+});
+
+it('waits with the next replacement while the last ones end young', async () => {
+  const old = onlineRecord({ placement: placedOn('alpha') });
+  await put(instanceKey(old.id), old);
+  await put(
+    instanceKey('new1aa'),
+    instanceRecord('new1aa', { replaces: 'old1aa', placement: placedOn('beta') }),
+  );
+  const createPlan = () => {
+    const facts = drains.observe('alpha');
+    const { steps = [], recheckInMs } = (facts && plan(facts)) ?? {};
+    return { step: steps.find((step) => step.do === 'create'), recheckInMs };
+  };
+  for (const waitMs of [1000, 2000, 4000]) {
+    const { step } = createPlan();
+    expect(step).toEqual({ do: 'create', id: old.id });
+    if (step !== undefined) await drains.perform(step);
+    const made = wanted().find((id) => state.instances.get(id)?.value.replaces === old.id) ?? '';
+    await writer.reportState(made, { state: 'STOPPED' });
+    expect(createPlan()).toEqual({ step: undefined, recheckInMs: waitMs });
+    expect(drains.moveOf(old.id)).toContain(`the next one is made in ${waitMs / 1000} s`);
+    await clock.advance(waitMs);
+  }
 });

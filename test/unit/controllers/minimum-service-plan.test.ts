@@ -2,9 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import {
   type CountedInstance,
+  type CreationHistory,
   plan,
   type ServiceFacts,
   type ServiceStep,
+  withCreated,
   YOUNG_MS,
 } from '../../../controllers/master/minimum-service/plan.js';
 
@@ -27,6 +29,10 @@ function instance(id: string, fields: Partial<CountedInstance> = {}): CountedIns
     stoppedItself: false,
     ...fields,
   };
+}
+
+function historyOf(at: number, ids: string[], streak = 0): CreationHistory {
+  return { made: ids.map((id) => ({ id, at })), streak };
 }
 
 function decide(fields: Partial<ServiceFacts>, now = NOW): string[] {
@@ -210,7 +216,7 @@ describe('the plan of the minimum-service enforcer', () => {
     const quitter = instance('quit', { goal: 'stop', state: 'STOPPED', stoppedItself: true });
     const failed = (streak: number, agoMs: number): Partial<ServiceFacts> => ({
       instances: [quitter],
-      history: { at: NOW - agoMs, ids: ['quit'], streak },
+      history: historyOf(NOW - agoMs, ['quit'], streak),
     });
 
     it.each<[string, readonly CountedInstance[], boolean]>([
@@ -220,13 +226,26 @@ describe('the plan of the minimum-service enforcer', () => {
       ['deleted', [instance('quit', { goal: 'remove' })], false],
       ['gone', [], false],
     ])('counts one that is %s as it should', (_what, instances, hasFailed) => {
-      const steps = decide({ instances, history: { at: NOW, ids: ['quit'], streak: 0 } });
+      const steps = decide({ instances, history: historyOf(NOW, ['quit']) });
       expect(steps).toEqual(hasFailed ? ['look again in 1000 ms'] : ['create 1 (streak 0)']);
     });
 
     it('goes on at once while those stand', () => {
-      const history = { at: NOW, ids: ['a'], streak: 0 };
+      const history = historyOf(NOW, ['a']);
       expect(decide({ minimum: 2, instances: [instance('a')], history })).toEqual(['create 1 (streak 0)']);
+    });
+
+    it('remembers those of earlier creations while they are young, and each failure once', () => {
+      const instances = [instance('a'), instance('b')];
+      const before = historyOf(NOW - 10_000, ['a', 'b', 'gone']);
+      const history = withCreated({ instances, history: before }, ['c'], 0, NOW);
+      expect(history.made.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+      const failed = [{ ...quitter, id: 'a' }, instance('b'), instance('c')];
+      expect(decide({ minimum: 3, instances: failed, history })).toEqual(['look again in 1000 ms']);
+      const next = withCreated({ instances: failed, history }, ['d'], 1, NOW + 1000);
+      expect(next).toMatchObject({ made: [{ id: 'b' }, { id: 'c' }, { id: 'd' }], streak: 1 });
+      const old = withCreated({ instances, history: before }, ['c'], 0, NOW - 10_000 + YOUNG_MS);
+      expect(old.made.map(({ id }) => id)).toEqual(['c']);
     });
 
     it('waits a second when one of them failed young', () => {

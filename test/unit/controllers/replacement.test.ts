@@ -37,8 +37,12 @@ it.each<[string, Partial<InstanceStatus>]>([
   const writer = new InstanceWriter({ ...state, clock: new FakeClock() });
   const replacements = new Replacements({
     ...state,
-    victims: new Victims({ ...state, placementOfNext: () => expect.fail('nothing is to be placed') }),
-    mover: new Mover({ ...state, writer, logger }),
+    victims: new Victims({
+      ...state,
+      placementOfNext: () => expect.fail('nothing is to be placed'),
+      delayOf: () => 0,
+    }),
+    mover: new Mover({ ...state, writer, logger, onCreated: () => {} }),
     isMoving: () => false,
   });
   const facts = replacements.observe('old1aa');
