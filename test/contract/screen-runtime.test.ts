@@ -2,7 +2,7 @@
  * The screen runtime keeps the contracts of all runtimes and of sessions, and what is screen's own.
  * Needs `npm run build` for the session owner, and screen.
  */
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ExitWatch } from '../support/exit-watch.js';
@@ -47,6 +47,8 @@ describe.skipIf(!hasTool('screen'))('with screen', () => {
       await untilLogged('got one');
       await runtime.release();
       process.kill(world.sessionOwner(), 'SIGKILL');
+      // screen itself ends when its socket goes while it answers a query: those of the killed owner come first.
+      await until(() => expect(queriesOf(world)).toEqual([]));
       for (const name of readdirSync(world.servers)) rmSync(join(world.servers, name));
       const next = world.runtime();
       expect(await next.adopt()).toMatchObject([{ instanceId: 'aaaaaa', exit: null }]);
@@ -71,3 +73,18 @@ describe.skipIf(!hasTool('screen'))('with screen', () => {
     });
   });
 });
+
+/** The command lines of `screen -Q` that wait for a server of the world. */
+function queriesOf(world: SessionWorld): string[] {
+  const servers = readdirSync(world.servers).filter((name) => !name.includes('-query'));
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      } catch {
+        return '';
+      }
+    })
+    .filter((line) => line.includes('\0-Q\0') && servers.some((name) => line.includes(`\0${name}\0`)));
+}
