@@ -145,9 +145,15 @@ function goOnForgetting(fleet: Fleet): void {
   }
 }
 
-/** A settled fleet writes nothing and says nothing but beats. */
+/** A settled fleet writes nothing and says nothing but beats. A drain under way goes on at its own pace. */
 async function rest(fleet: Fleet, ms: number): Promise<string | undefined> {
   await fleet.scheduler.advance(AFTERMATH_MS);
+  if (
+    [...fleet.invariants.book.nodes.values()].some(
+      ({ drain }) => drain !== undefined && drain.doneAt === null,
+    )
+  )
+    return fleet.invariants.violation;
   const before = busyness(fleet);
   await fleet.scheduler.advance(ms);
   if (fleet.invariants.violation !== undefined) return fleet.invariants.violation;
