@@ -11,11 +11,14 @@ export class BenchChild {
   readonly #program: string;
   readonly #child: ChildProcess;
   #isStopped = false;
+  /** A frozen child would not see its parent go. */
+  readonly #onExit = (): void => void this.#child.kill('SIGKILL');
 
   /** `program` is a file of this folder, built. `parameters` reach it as arguments. */
   constructor(program: string, ...parameters: readonly string[]) {
     this.#program = program;
     this.#child = fork(fileURLToPath(new URL(program, import.meta.url)), parameters);
+    process.once('exit', this.#onExit);
   }
 
   get pid(): number {
@@ -53,6 +56,7 @@ export class BenchChild {
 
   /** Idempotent. */
   async stop(): Promise<void> {
+    process.off('exit', this.#onExit);
     if (this.#isStopped || this.#child.exitCode !== null) return;
     this.#isStopped = true;
     const ended = once(this.#child, 'exit');
