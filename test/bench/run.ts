@@ -2,7 +2,11 @@
 import { parseArgs } from 'node:util';
 import { benchApi } from './api.js';
 import { benchCluster } from './cluster/cluster.js';
+import { benchClusterLarge } from './cluster/cluster-large.js';
 import { benchControlPlane } from './control-plane.js';
+import { benchClientGrowth } from './growth/client-growth.js';
+import { benchInstanceGrowth, benchNodeGrowth } from './growth/cluster-growth.js';
+import { benchLogGrowth } from './growth/log-growth.js';
 import { benchIdle } from './idle.js';
 import { benchLiveLog } from './live-log/live-log.js';
 import { compareResults } from './report/compare.js';
@@ -16,6 +20,7 @@ import {
   writeResult,
 } from './report/result.js';
 import { benchSessions } from './sessions.js';
+import { benchSoak } from './soak/soak.js';
 import { benchStart } from './start.js';
 import { benchStartAndRestart } from './start-and-restart.js';
 import { printColumns, printTable, type Row } from './table.js';
@@ -38,7 +43,14 @@ const BENCHES: Benches = {
 };
 
 /** Too long or too large to run along with the others. */
-const BY_NAME: Benches = {};
+const BY_NAME: Benches = {
+  'growth-nodes': benchNodeGrowth,
+  'growth-instances': benchInstanceGrowth,
+  'growth-log-lines': benchLogGrowth,
+  'growth-clients': benchClientGrowth,
+  'cluster-large': benchClusterLarge,
+  soak: benchSoak,
+};
 
 const HELP = `npm run bench -- [NAME ...] [--json FILE]
   Runs the named benchmarks, or all that need no naming, and prints a table.

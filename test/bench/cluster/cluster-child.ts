@@ -1,8 +1,12 @@
 /** A program of the cluster benchmark in a process of its own: the parent asks by name over IPC, the child answers. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+
+/** More than any question takes that gets an answer at all. */
+const PATIENCE_MS = 900_000;
 
 const questionSchema = z.object({ ask: z.string(), about: z.string() });
 const answerSchema = z.union([z.object({ answer: z.unknown() }), z.object({ error: z.string() })]);
@@ -33,13 +37,17 @@ export class BenchChild {
     const ended = once(this.#child, 'exit', { signal }).then(([code]) => {
       throw new Error(`${this.#program} ended with ${code} when asked for ${ask}`);
     });
+    const late = delay(PATIENCE_MS, undefined, { signal, ref: false }).then(() => {
+      throw new Error(`${this.#program} has not answered ${ask} in ${PATIENCE_MS / 1000} s`);
+    });
     this.#child.send({ ask, about });
     try {
-      const said = answerSchema.parse((await Promise.race([answered, ended]))[0]);
+      const said = answerSchema.parse((await Promise.race([answered, ended, late]))[0]);
       if ('error' in said) throw new Error(`${this.#program}, asked for ${ask}: ${said.error}`);
       return schema.parse(said.answer);
     } finally {
       ended.catch(() => undefined);
+      late.catch(() => undefined);
       answered.catch(() => undefined);
       waiting.abort();
     }
