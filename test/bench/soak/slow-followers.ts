@@ -1,9 +1,13 @@
-/** The soak's slow clients: they follow noisy logs and read a little, then nothing for a while, again and again. */
+/**
+ * The soak's slow clients: they follow noisy logs and read a little, then nothing for a while, again and again. That is
+ * less than is written, so the daemon soon finds their sockets full.
+ */
 import { WebSocket } from 'ws';
 import type { BenchDaemon } from '../world.js';
 
-const READING_MS = 20;
-const WAITING_MS = 1000;
+/** What a socket has read by then comes too: about 64 KiB. */
+const LINES_AT_ONCE = 200;
+const WAITING_MS = 2000;
 
 export class SlowFollowers {
   readonly #sockets = new Set<WebSocket>();
@@ -20,8 +24,11 @@ export class SlowFollowers {
     const socket = new WebSocket(url, { headers, perMessageDeflate: false });
     this.#sockets.add(socket);
     socket.on('error', () => undefined);
-    socket.on('message', () => void this.received++);
-    socket.on('open', () => this.#readSlowly(socket));
+    let read = 0;
+    socket.on('message', () => {
+      this.received++;
+      if (++read % LINES_AT_ONCE === 0) this.#rest(socket);
+    });
     socket.on('close', () => {
       this.#sockets.delete(socket);
       if (this.#isStopped) return;
@@ -36,13 +43,10 @@ export class SlowFollowers {
     for (const socket of this.#sockets) socket.terminate();
   }
 
-  #readSlowly(socket: WebSocket): void {
-    if (socket.readyState !== WebSocket.OPEN) return;
-    socket.resume();
-    this.#later(READING_MS, () => {
-      socket.pause();
-      this.#later(WAITING_MS, () => this.#readSlowly(socket));
-    });
+  #rest(socket: WebSocket): void {
+    if (socket.isPaused) return;
+    socket.pause();
+    this.#later(WAITING_MS, () => socket.resume());
   }
 
   #later(ms: number, work: () => void): void {

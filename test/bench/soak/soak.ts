@@ -47,10 +47,9 @@ export async function benchSoak(): Promise<Row[]> {
     const changes = new Changes(daemon);
     await changes.prepare();
     const ending = new AbortController();
-    const sampling = sampleUntil(ending.signal, daemon, owner, changes);
-    await changes.run(MINUTES * 60);
-    ending.abort();
-    return rowsOf(await sampling, changes, followers);
+    const changing = changes.run(MINUTES * 60).finally(() => ending.abort());
+    const [samples] = await Promise.all([sampleUntil(ending.signal, daemon, owner, changes), changing]);
+    return rowsOf(samples, changes, followers);
   } finally {
     followers.stop();
     await daemon.stop();
