@@ -52,6 +52,8 @@ const BY_NAME: Benches = {
   soak: benchSoak,
 };
 
+const ALL: Benches = { ...BENCHES, ...BY_NAME };
+
 const HELP = `npm run bench -- [NAME ...] [--json FILE]
   Runs the named benchmarks, or all that need no naming, and prints a table.
     ${Object.keys(BENCHES).join(' ')}
@@ -74,7 +76,7 @@ async function main(): Promise<number> {
   const [verb, ...files] = positionals;
   if (values.help === true) console.log(HELP);
   else if (verb === 'compare') compare(files);
-  else if (verb === 'page' && files.length > 0) writePage(files.map(readResult));
+  else if (verb === 'page' && files.length > 0) writePage(files.map(readResult), Object.keys(ALL));
   else return run(positionals, values.json);
   return 0;
 }
@@ -89,15 +91,14 @@ function compare([a, b, ...more]: readonly string[]): void {
 }
 
 async function run(wanted: readonly string[], file: string | undefined): Promise<number> {
-  const all = { ...BENCHES, ...BY_NAME };
-  const unknown = wanted.filter((name) => !Object.hasOwn(all, name));
+  const unknown = wanted.filter((name) => !Object.hasOwn(ALL, name));
   if (unknown.length > 0)
     throw new ResultError(
-      `no benchmark is named ${unknown.join(', ')}; there are: ${Object.keys(all).join(', ')}`,
+      `no benchmark is named ${unknown.join(', ')}; there are: ${Object.keys(ALL).join(', ')}`,
     );
   const rows: ResultRow[] = [];
   let failed = false;
-  for (const [name, bench] of Object.entries(wanted.length > 0 ? all : BENCHES)) {
+  for (const [name, bench] of Object.entries(wanted.length > 0 ? ALL : BENCHES)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue;
     console.log(`running ${name} ...`);
     try {

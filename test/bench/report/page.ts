@@ -11,12 +11,15 @@ const PLOTS = 'plots';
 const BEGIN = '<!-- figures: made by npm run bench page -->';
 const END = '<!-- end of figures -->';
 
-/** Replaces what stands between the two marks of the page, and all plots. The rest of the page is written by hand. */
-export function writePage(results: readonly Result[]): void {
+/**
+ * Replaces what stands between the two marks of the page, and all plots. The rest of the page is written by hand.
+ * `order`: the benches, as the page is to have them.
+ */
+export function writePage(results: readonly Result[], order: readonly string[]): void {
   const page = readFileSync(PAGE, 'utf8');
   const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (from < 0 || to < from) throw new ResultError(`${PAGE} lacks the lines ${BEGIN} and ${END}`);
-  const rows = rowsInTheMiddle(results);
+  const rows = rowsInTheMiddle(results).toSorted((a, b) => order.indexOf(a.bench) - order.indexOf(b.bench));
   const plots = rows.flatMap(({ plot }) => plot ?? []);
   const directory = join(REPOSITORY, 'docs', PLOTS);
   rmSync(directory, { recursive: true, force: true });

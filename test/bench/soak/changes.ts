@@ -70,8 +70,8 @@ export class Changes {
         return;
       case 'stop': {
         const id = this.#ids.pop() ?? '';
-        await daemon.request('PATCH', `/instances/${id}/lifecycle?target=stop`);
         this.#stopped.push(id);
+        await daemon.request('PATCH', `/instances/${id}/lifecycle?target=stop`);
         return;
       }
       case 'start': {
