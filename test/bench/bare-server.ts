@@ -8,3 +8,4 @@ const server = fastify();
 server.get('/hello', async () => ({ hello: 'world' }));
 server.get('/list', (_request, reply) => reply.type('application/json; charset=utf-8').send(bytes));
 await server.listen({ host: '127.0.0.1', port: Number(port) });
+process.on('disconnect', () => process.exit(0));

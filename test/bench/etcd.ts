@@ -26,12 +26,14 @@ export class BenchEtcd {
   readonly #client: string;
   readonly #peer: string;
   #child: ChildProcess;
+  readonly #onExit = (): void => void this.#child.kill('SIGTERM');
 
   private constructor(directory: string, client: string, peer: string) {
     this.#directory = directory;
     this.#client = client;
     this.#peer = peer;
     this.#child = this.#spawn();
+    process.once('exit', this.#onExit);
   }
 
   static async start(): Promise<BenchEtcd> {
@@ -60,6 +62,7 @@ export class BenchEtcd {
 
   async stop(): Promise<void> {
     await this.#end();
+    process.off('exit', this.#onExit);
     await rm(this.#directory, { recursive: true, force: true });
   }
 

@@ -1,4 +1,5 @@
 /** pm2 on a private home, as the baseline for starts and restarts. It runs in this process's child daemon. */
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -25,10 +26,14 @@ export async function startPm2(): Promise<StartedPm2> {
   process.env.PM2_HOME = home;
   const pm2 = createRequire(import.meta.url)('pm2') as Pm2;
   await promisify(pm2.connect.bind(pm2))();
+  const daemon = Number(readFileSync(join(home, 'pm2.pid'), 'utf8'));
+  const onExit = (): void => void process.kill(daemon, 'SIGTERM');
+  process.once('exit', onExit);
   return {
     start: promisify(pm2.start.bind(pm2)) as (options: object) => Promise<void>,
     delete: promisify(pm2.delete.bind(pm2)) as (name: string) => Promise<void>,
     stop: async () => {
+      process.off('exit', onExit);
       await promisify(pm2.killDaemon.bind(pm2))();
       pm2.disconnect();
       await rm(home, { recursive: true, force: true });

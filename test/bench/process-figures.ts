@@ -14,12 +14,30 @@ export async function cpuTicks(pid: number): Promise<number> {
   return Number(fields[11]) + Number(fields[12]);
 }
 
+/** Of all together. */
+export async function ticksOf(pids: readonly number[]): Promise<number> {
+  let ticks = 0;
+  for (const pid of pids) ticks += await cpuTicks(pid);
+  return ticks;
+}
+
 /** Fields from the third (state) on: the second may hold spaces. */
 function statFields(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-export async function residentMB(pid: number): Promise<number> {
+export function residentMB(pid: number): Promise<number> {
+  return memoryMB(pid, 'VmRSS');
+}
+
+/** The most that was resident since the process began, or since `clear_refs` was written. */
+export function peakMB(pid: number): Promise<number> {
+  return memoryMB(pid, 'VmHWM');
+}
+
+/** NaN: the process is gone. */
+async function memoryMB(pid: number, field: 'VmRSS' | 'VmHWM'): Promise<number> {
   if (!(await readdir('/proc')).includes(String(pid))) return Number.NaN;
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
 }

@@ -12,7 +12,7 @@ import { pino } from 'pino';
 import { SystemClock } from '../../src/loop/system-clock.js';
 import { prepareRoot } from '../../src/node/root.js';
 import { SessionRuntime } from '../../src/runtime/session/session-runtime.js';
-import { cpuTicks, residentMB, TICKS_PER_SECOND } from './process-figures.js';
+import { residentMB, TICKS_PER_SECOND, ticksOf } from './process-figures.js';
 import type { Row } from './table.js';
 import { BenchDaemon, type InstanceInfo, median, ms, REPOSITORY, until } from './world.js';
 
@@ -203,10 +203,4 @@ function screenServers(directory: string): number[] {
     const pid = /^(\d+)\./.exec(name)?.[1];
     return pid === undefined ? [] : [Number(pid)];
   });
-}
-
-async function ticksOf(pids: readonly number[]): Promise<number> {
-  let ticks = 0;
-  for (const pid of pids) ticks += await cpuTicks(pid);
-  return ticks;
 }

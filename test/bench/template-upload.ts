@@ -1,11 +1,12 @@
 /** What a 300 MB template file costs the node that takes it and gives it back: memory at its peak, and time. */
 import { createHash, randomFillSync } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { peakMB, residentMB } from './process-figures.js';
 import type { Row } from './table.js';
 import { BenchDaemon } from './world.js';
 
@@ -29,16 +30,16 @@ export async function benchTemplateUpload(): Promise<Row[]> {
 
     const copyMs = await timed(() => copy(source, join(directory, 'copy')));
     const readMs = await timed(() => hashOf(createReadStream(source)));
-    const before = await memoryMB(daemon.pid, 'VmRSS');
+    const before = await residentMB(daemon.pid);
     await writeFile(`/proc/${daemon.pid}/clear_refs`, RESET_PEAK);
     const uploadMs = await timed(() => upload(daemon, source, 'large'));
-    const peakOfUpload = await memoryMB(daemon.pid, 'VmHWM');
+    const peakOfUpload = await peakMB(daemon.pid);
     let received = '';
     const downloadMs = await timed(async () => {
       received = await download(daemon, 'large');
     });
     if (received !== digest) throw new Error('what was read back is not what was uploaded');
-    const growth = (await memoryMB(daemon.pid, 'VmHWM')) - before;
+    const growth = (await peakMB(daemon.pid)) - before;
     return [
       {
         figure: `${SIZE_MB} MB template file, uploaded and read back: growth of the daemon's memory at its peak`,
@@ -116,10 +117,4 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;
-}
-
-/** `VmRSS`: now. `VmHWM`: at its peak. */
-async function memoryMB(pid: number, field: 'VmRSS' | 'VmHWM'): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
 }

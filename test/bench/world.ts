@@ -28,12 +28,15 @@ export class BenchDaemon {
   startedInMs = Number.NaN;
   #child: ChildProcess;
   readonly #agent = new Agent({ keepAlive: true });
+  /** The daemon's own child processes would outlive a benchmark that is ended. */
+  readonly #onExit = (): void => void this.#child.kill('SIGINT');
 
   private constructor(root: string, url: string, token: string, child: ChildProcess) {
     this.root = root;
     this.url = url;
     this.token = token;
     this.#child = child;
+    process.once('exit', this.#onExit);
   }
 
   /** `withExample`: the shipped configuration and template. `withLoopDelay`: `loopDelayP99` may be asked. */
@@ -127,6 +130,7 @@ export class BenchDaemon {
     const ended = new Promise((resolve) => this.#child.once('exit', resolve));
     this.#child.kill('SIGINT');
     await ended;
+    process.off('exit', this.#onExit);
     this.#agent.destroy();
     await rm(this.root, { recursive: true, force: true });
   }

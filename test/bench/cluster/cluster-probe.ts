@@ -16,6 +16,8 @@ export class ClusterProbe {
   readonly #plane: ControlPlane;
   /** Nodes that were called lost, and instances that did not stay ONLINE. */
   #losses = 0;
+  /** Instances that were asked for. */
+  #wanted = 0;
   #replaced: Promise<LossTimes> | undefined;
 
   /** The plane has started. */
@@ -42,7 +44,7 @@ export class ClusterProbe {
     return this.#plane.records().filter(({ status }) => status.state === 'ONLINE').length;
   }
 
-  /** Declares services of `count` instances together; resolves with the seconds from the first record to the last ONLINE. */
+  /** Declares `count` more instances, spread over the services; resolves with the seconds from the first record to the last ONLINE. */
   async place(count: number): Promise<number> {
     const { instances } = this.#plane.master.state;
     let online = 0;
@@ -56,6 +58,7 @@ export class ClusterProbe {
         resolve((performance.now() - firstAt) / 1000);
       });
     });
+    this.#wanted += count;
     for (let index = 0; index < CONFIGURATIONS; index++)
       await this.#plane.putConfiguration({
         name: `bench-${index}`,
@@ -63,7 +66,7 @@ export class ClusterProbe {
         command: 'true',
         ramMB: 512,
         cpu: 10,
-        minimumServiceCount: Math.ceil((count - index) / CONFIGURATIONS),
+        minimumServiceCount: Math.ceil((this.#wanted - index) / CONFIGURATIONS),
         availablePorts: { min: 10_000, max: 60_000 },
       });
     return seconds;

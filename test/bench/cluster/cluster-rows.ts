@@ -1,27 +1,17 @@
 /** The findings of the cluster benchmark as rows of the table, beside those of the world without sockets. */
-
 import type { Row } from '../table.js';
 import { ms } from '../world.js';
+import type { Cost, Filled } from './cluster-world.js';
 
 const TARGET_CORES = 0.5;
 const TARGET_MB = 300;
-const TARGET_SECONDS = 10;
+const TARGET_SECONDS = 2.5;
 /** The node's time-out, and one beat that may have come just before. */
 const TARGET_NOTICED_MS = 6000 + 2000;
 const TARGET_REPLACED_MS = 1000;
 
-export interface Cost {
-  /** Share of a core. */
-  readonly cores: number;
-  readonly megabytes: number;
-}
-
 export interface Findings {
-  readonly filled: {
-    readonly seconds: number;
-    /** Processor time of the process that holds the master. */
-    readonly cpuSeconds: number;
-  };
+  readonly filled: Filled;
   readonly rest: Cost;
   readonly silence: {
     /** Instances on the node. */
@@ -73,14 +63,14 @@ function restRows(world: string, rest: Cost, baseline: Cost): Row[] {
   ];
 }
 
-function fillRow(count: number, filled: Findings['filled'], baseline: Findings['filled']): Row {
+function fillRow(count: number, filled: Filled, baseline: Filled): Row {
   const ratio = filled.seconds / baseline.seconds;
   return {
     figure: `the same: from the first of ${count} instances created to the last ONLINE (CPU of the master)`,
     value: `${filled.seconds.toFixed(1)} s (${ratio.toFixed(2)} x), CPU ${filled.cpuSeconds.toFixed(1)} s`,
     baseline: `master and nodes in one process: ${baseline.seconds.toFixed(1)} s, CPU ${baseline.cpuSeconds.toFixed(1)} s`,
-    target: `< ${TARGET_SECONDS} s`,
-    ok: filled.seconds < TARGET_SECONDS,
+    target: `<= ${TARGET_SECONDS} s`,
+    ok: filled.seconds <= TARGET_SECONDS,
   };
 }
 
@@ -94,6 +84,7 @@ function silenceRows(silence: Findings['silence'], baseline: Findings['silence']
       ok: silence.noticedMs < TARGET_NOTICED_MS,
     },
     {
+      id: 'from then until its instances are placed again / ONLINE elsewhere',
       figure: `from then until its ${silence.held} instances are placed again / ONLINE elsewhere`,
       value: `${ms(silence.placedMs)} / ${ms(silence.onlineMs)}`,
       baseline: `${ms(baseline.placedMs)} / ${ms(baseline.onlineMs)}`,

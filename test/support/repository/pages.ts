@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { REPOSITORY } from '../repository-root.js';
 import { rowsOf } from './markdown.js';
 
-export const MANUAL = readdirSync(join(REPOSITORY, 'docs')).map((name) => `docs/${name}`);
+export const MANUAL = readdirSync(join(REPOSITORY, 'docs'))
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`);
 export const PAGES = [
   'README.md',
   'CONTRIBUTING.md',
