@@ -14,10 +14,13 @@ const TRANSPARENT = 'PATH=/usr/bin:/bin stty raw -echo -iexten 2>/dev/null; prin
 export const NOT_LIMITED =
   'drover: a control group could not be joined: limits of RAM and CPU do not hold for this start';
 
-// Every parameter but the last is the directory of a control group; 0 stands for the process that writes it. The
-// shell's own flag f remembers a failure: a variable might be one of the environment, and reach the command changed.
+// Every parameter but the last is the directory of a control group; 0 stands for what writes it. The shell's own flag f
+// remembers a failure: a variable might be one of the environment, and reach the command changed. `tasks`, which
+// version 1 has, moves the thread that writes, and a shell has one. For a whole process the kernel stops all forks of
+// the machine first, and waits for that some 10 ms.
 export const JOIN_GROUPS =
-  'while [ $# -gt 1 ]; do { echo 0 >"$1/cgroup.procs"; } 2>/dev/null || set -f; shift; done; ' +
+  'while [ $# -gt 1 ]; do { if [ -e "$1/tasks" ]; then echo 0 >"$1/tasks"; else echo 0 >"$1/cgroup.procs"; fi; } ' +
+  '2>/dev/null || set -f; shift; done; ' +
   `case $- in *f*) set +f; printf "%s\\n" "${NOT_LIMITED}";; esac`;
 
 /** Given to `sh -c`, with the directories of control groups and then the command as parameters. */
