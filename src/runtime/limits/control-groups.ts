@@ -1,6 +1,8 @@
 /**
- * One control group for each run of this root, in the machine's version of control groups. It knows the groups by
- * their names alone, so that the next daemon takes them up. It never touches a group outside of this root's group.
+ * One control group for each run of this root, in the machine's version of control groups. A run that follows another one
+ * of its instance takes over the other's group when nothing lives there any more: to make one takes milliseconds. So a
+ * group has the name of its first run. The next daemon finds the groups by their names and their processes. It never
+ * touches a group outside of this root's group.
  */
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -24,7 +26,12 @@ export interface ControlGroupsOptions {
 }
 
 interface OpenGroup {
+  readonly instanceId: string;
   readonly group: RunGroup;
+  /** Undefined: not known to be set. */
+  readonly limits: RunLimits | undefined;
+  /** Processor time of the runs before. */
+  readonly cpuSecondsBefore: number;
   /** Kills by the memory limit that were reported, or were there before this daemon. */
   killsTold: number;
   /** Kills at the last look. */
@@ -45,16 +52,18 @@ export class ControlGroups implements ResourceLimits {
 
   async open(run: RunId, limits: RunLimits): Promise<readonly string[]> {
     const { hierarchy, logger } = this.#options;
+    const taken = this.#takeOver(run, limits);
+    if (taken !== undefined) return directoriesOf(taken);
     const group = this.#groupOf(run);
     await this.#removeLeft();
     // Noted before it is made: unused groups may be removed at this moment.
-    this.#open.set(runKeyOf(run), this.#newlyOpen(group));
+    this.#note(run, group);
     try {
       // An instance that was dropped and came back counts its runs anew: what lives there is of an earlier life.
       await this.#end(run);
-      for (const directory of directoriesOf(group)) await this.#makeFresh(directory);
+      await Promise.all(directoriesOf(group).map((directory) => this.#makeFresh(directory)));
       await hierarchy.limit(group, limits);
-      this.#open.set(runKeyOf(run), this.#newlyOpen(group));
+      this.#note(run, group, limits);
       return directoriesOf(group);
     } catch (error) {
       logger.warn(
@@ -70,7 +79,7 @@ export class ControlGroups implements ResourceLimits {
     const { hierarchy, logger } = this.#options;
     const group = this.#groupOfProcess(run, pid);
     if (group === undefined) return;
-    this.#open.set(runKeyOf(run), this.#newlyOpen(group));
+    this.#note(run, group);
     try {
       // A service manager may have had to take them off while no daemon was there.
       await hierarchy.limit(group, limits);
@@ -98,7 +107,8 @@ export class ControlGroups implements ResourceLimits {
 
   usage(run: RunId): Usage | undefined {
     const known = this.#open.get(runKeyOf(run));
-    return known === undefined ? undefined : this.#options.hierarchy.usage(known.group);
+    const usage = known && this.#options.hierarchy.usage(known.group);
+    return usage && { ...usage, cpuSeconds: Math.max(0, usage.cpuSeconds - known.cpuSecondsBefore) };
   }
 
   pids(run: RunId): readonly number[] {
@@ -131,7 +141,7 @@ export class ControlGroups implements ResourceLimits {
     const names = new Set((await Promise.all(roots.map((root) => files.groupsIn(root)))).flat());
     for (const name of names) {
       const run = parseRunKey(name);
-      if (run === undefined || this.#open.has(name)) continue;
+      if (run === undefined || roots.some((root) => this.#isHeld(join(root, name)))) continue;
       if (isOver(run)) await this.#end(run);
       await this.close(run);
     }
@@ -153,14 +163,46 @@ export class ControlGroups implements ResourceLimits {
     for (const root of directoriesOf(this.#options.hierarchy.root)) await this.#options.files.remove(root);
   }
 
-  #newlyOpen(group: RunGroup): OpenGroup {
+  /** Holds a group for a run, and for no other. */
+  #note(run: RunId, group: RunGroup, limits?: RunLimits, cpuSecondsBefore = 0): void {
     const kills = this.#options.hierarchy.memoryKills(group);
-    return { group, killsTold: kills, killsSeen: kills };
+    const directories = directoriesOf(group);
+    for (const [key, known] of this.#open)
+      if (directoriesOf(known.group).some((directory) => directories.includes(directory)))
+        this.#open.delete(key);
+    const { instanceId } = run;
+    this.#open.set(runKeyOf(run), {
+      instanceId,
+      group,
+      limits,
+      cpuSecondsBefore,
+      killsTold: kills,
+      killsSeen: kills,
+    });
   }
 
-  /** The group that was opened for a run; for others, where one would be. */
+  /** The group of an earlier run of the instance, if nothing is in it and it has these limits. */
+  #takeOver(run: RunId, limits: RunLimits): RunGroup | undefined {
+    const { hierarchy, files } = this.#options;
+    for (const { instanceId, group, limits: set } of this.#open.values()) {
+      if (instanceId !== run.instanceId || set?.ramMB !== limits.ramMB || set.cpu !== limits.cpu) continue;
+      if (!directoriesOf(group).every((directory) => files.isEmpty(directory))) continue;
+      this.#note(run, group, limits, hierarchy.cpuSeconds(group));
+      return group;
+    }
+    return undefined;
+  }
+
+  #isHeld(directory: string): boolean {
+    return [...this.#open.values()].some(({ group }) => directoriesOf(group).includes(directory));
+  }
+
+  /** The group that was opened for a run; for others, where one would be, unless it is another run's. */
   #knownGroup(run: RunId): RunGroup {
-    return this.#open.get(runKeyOf(run))?.group ?? this.#groupOf(run);
+    const known = this.#open.get(runKeyOf(run))?.group;
+    return (
+      known ?? mapGroup(this.#groupOf(run), (directory) => (this.#isHeld(directory) ? undefined : directory))
+    );
   }
 
   #groupOf(run: RunId): RunGroup {
@@ -187,8 +229,7 @@ export class ControlGroups implements ResourceLimits {
   }
 
   async #removeLeft(): Promise<void> {
-    for (const directory of [...this.#left])
-      if (!this.#open.has(basename(directory))) await this.#remove(directory);
+    for (const directory of [...this.#left]) if (!this.#isHeld(directory)) await this.#remove(directory);
   }
 
   /** The group of a live process of the run. The daemon that opened it may have had another group of its own. */
@@ -202,7 +243,7 @@ export class ControlGroups implements ResourceLimits {
       const isOurs =
         directory !== undefined &&
         parent !== undefined &&
-        basename(directory) === runKeyOf(run) &&
+        parseRunKey(basename(directory))?.instanceId === run.instanceId &&
         basename(dirname(directory)) === basename(parent);
       return isOurs ? directory : undefined;
     };
