@@ -29,7 +29,7 @@ interface OpenGroup {
   readonly instanceId: string;
   readonly group: RunGroup;
   /** Undefined: not known to be set. */
-  readonly limits: RunLimits | undefined;
+  readonly limits?: RunLimits | undefined;
   /** Processor time of the runs before. */
   readonly cpuSecondsBefore: number;
   /** Kills by the memory limit that were reported, or were there before this daemon. */
@@ -38,10 +38,19 @@ interface OpenGroup {
   killsSeen: number;
 }
 
+type Noted = Pick<OpenGroup, 'group'> & {
+  readonly limits?: RunLimits;
+  readonly cpuSecondsBefore?: number;
+  /** Kills by the memory limit before this moment. */
+  readonly kills?: number;
+};
+
 export class ControlGroups implements ResourceLimits {
   readonly advisory: string | null;
   readonly #options: ControlGroupsOptions;
   readonly #open = new Map<string, OpenGroup>();
+  /** The key of the run that holds a directory. */
+  readonly #holders = new Map<string, string>();
   /** Groups that were still in use when they were closed. */
   readonly #left = new Set<string>();
 
@@ -57,13 +66,10 @@ export class ControlGroups implements ResourceLimits {
     const group = this.#groupOf(run);
     await this.#removeLeft();
     // Noted before it is made: unused groups may be removed at this moment.
-    this.#note(run, group);
+    this.#note(run, { group, limits });
     try {
-      // An instance that was dropped and came back counts its runs anew: what lives there is of an earlier life.
-      await this.#end(run);
-      await Promise.all(directoriesOf(group).map((directory) => this.#makeFresh(directory)));
+      await this.#make(run, group);
       await hierarchy.limit(group, limits);
-      this.#note(run, group, limits);
       return directoriesOf(group);
     } catch (error) {
       logger.warn(
@@ -79,7 +85,7 @@ export class ControlGroups implements ResourceLimits {
     const { hierarchy, logger } = this.#options;
     const group = this.#groupOfProcess(run, pid);
     if (group === undefined) return;
-    this.#note(run, group);
+    this.#note(run, { group, kills: hierarchy.memoryKills(group) });
     try {
       // A service manager may have had to take them off while no daemon was there.
       await hierarchy.limit(group, limits);
@@ -131,7 +137,7 @@ export class ControlGroups implements ResourceLimits {
 
   async close(run: RunId): Promise<void> {
     const group = this.#knownGroup(run);
-    this.#open.delete(runKeyOf(run));
+    this.#drop(runKeyOf(run));
     for (const directory of directoriesOf(group)) await this.#remove(directory);
   }
 
@@ -141,7 +147,7 @@ export class ControlGroups implements ResourceLimits {
     const names = new Set((await Promise.all(roots.map((root) => files.groupsIn(root)))).flat());
     for (const name of names) {
       const run = parseRunKey(name);
-      if (run === undefined || roots.some((root) => this.#isHeld(join(root, name)))) continue;
+      if (run === undefined || roots.some((root) => this.#holders.has(join(root, name)))) continue;
       if (isOver(run)) await this.#end(run);
       await this.close(run);
     }
@@ -164,21 +170,22 @@ export class ControlGroups implements ResourceLimits {
   }
 
   /** Holds a group for a run, and for no other. */
-  #note(run: RunId, group: RunGroup, limits?: RunLimits, cpuSecondsBefore = 0): void {
-    const kills = this.#options.hierarchy.memoryKills(group);
-    const directories = directoriesOf(group);
-    for (const [key, known] of this.#open)
-      if (directoriesOf(known.group).some((directory) => directories.includes(directory)))
-        this.#open.delete(key);
-    const { instanceId } = run;
-    this.#open.set(runKeyOf(run), {
-      instanceId,
-      group,
-      limits,
-      cpuSecondsBefore,
-      killsTold: kills,
-      killsSeen: kills,
-    });
+  #note({ instanceId, run }: RunId, { group, limits, cpuSecondsBefore = 0, kills = 0 }: Noted): void {
+    const key = runKeyOf({ instanceId, run });
+    for (const directory of directoriesOf(group)) {
+      this.#drop(this.#holders.get(directory));
+      this.#holders.set(directory, key);
+    }
+    const counts = { cpuSecondsBefore, killsTold: kills, killsSeen: kills };
+    this.#open.set(key, { instanceId, group, limits, ...counts });
+  }
+
+  #drop(key: string | undefined): void {
+    const known = key === undefined ? undefined : this.#open.get(key);
+    if (key === undefined || known === undefined) return;
+    this.#open.delete(key);
+    for (const directory of directoriesOf(known.group))
+      if (this.#holders.get(directory) === key) this.#holders.delete(directory);
   }
 
   /** The group of an earlier run of the instance, if nothing is in it and it has these limits. */
@@ -187,21 +194,19 @@ export class ControlGroups implements ResourceLimits {
     for (const { instanceId, group, limits: set } of this.#open.values()) {
       if (instanceId !== run.instanceId || set?.ramMB !== limits.ramMB || set.cpu !== limits.cpu) continue;
       if (!directoriesOf(group).every((directory) => files.isEmpty(directory))) continue;
-      this.#note(run, group, limits, hierarchy.cpuSeconds(group));
+      const [kills, cpuSecondsBefore] = [hierarchy.memoryKills(group), hierarchy.cpuSeconds(group)];
+      this.#note(run, { group, limits, kills, cpuSecondsBefore });
       return group;
     }
     return undefined;
-  }
-
-  #isHeld(directory: string): boolean {
-    return [...this.#open.values()].some(({ group }) => directoriesOf(group).includes(directory));
   }
 
   /** The group that was opened for a run; for others, where one would be, unless it is another run's. */
   #knownGroup(run: RunId): RunGroup {
     const known = this.#open.get(runKeyOf(run))?.group;
     return (
-      known ?? mapGroup(this.#groupOf(run), (directory) => (this.#isHeld(directory) ? undefined : directory))
+      known ??
+      mapGroup(this.#groupOf(run), (directory) => (this.#holders.has(directory) ? undefined : directory))
     );
   }
 
@@ -209,11 +214,17 @@ export class ControlGroups implements ResourceLimits {
     return mapGroup(this.#options.hierarchy.root, (root) => join(root, runKeyOf(run)));
   }
 
-  /** A group of that name that is there has old counts. */
-  async #makeFresh(directory: string): Promise<void> {
+  async #make(run: RunId, group: RunGroup): Promise<void> {
     const { files } = this.#options;
-    if (files.isGroup(directory)) await files.removeTree(directory);
-    await files.make(directory);
+    const isNew = await Promise.all(directoriesOf(group).map((directory) => files.make(directory)));
+    if (isNew.every(Boolean)) return;
+    // An instance that was dropped and came back counts its runs anew: what lives there is of an earlier life, and a group
+    // that is there has old counts.
+    await this.#end(run);
+    for (const directory of directoriesOf(group)) {
+      await files.removeTree(directory);
+      await files.make(directory);
+    }
   }
 
   async #remove(directory: string): Promise<void> {
@@ -229,7 +240,7 @@ export class ControlGroups implements ResourceLimits {
   }
 
   async #removeLeft(): Promise<void> {
-    for (const directory of [...this.#left]) if (!this.#isHeld(directory)) await this.#remove(directory);
+    for (const directory of [...this.#left]) if (!this.#holders.has(directory)) await this.#remove(directory);
   }
 
   /** The group of a live process of the run. The daemon that opened it may have had another group of its own. */

@@ -75,9 +75,9 @@ export class GroupFiles {
     return this.text(directory, 'cgroup.procs')?.trim() === '' && this.#groupsBelow(directory).length === 0;
   }
 
-  /** Makes a group; an existing one is no error. Throws the kernel's answer. */
-  async make(directory: string): Promise<void> {
-    await mkdir(directory, { recursive: true });
+  /** Makes a group. False: it was there already. Throws the kernel's answer. */
+  async make(directory: string): Promise<boolean> {
+    return (await mkdir(directory, { recursive: true })) !== undefined;
   }
 
   /** Writes a control file. Throws the kernel's answer. */
