@@ -5,7 +5,7 @@
  *
  * ```
  * <own group>/drover-<root>/daemon            the daemon, and what holds terminals for it
- *                          /<instance>.<run>  one run
+ *                          /<instance>.<run>  one run, and those after it that took the group over
  * ```
  */
 import { basename, dirname, join } from 'node:path';
