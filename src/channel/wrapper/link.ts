@@ -103,7 +103,8 @@ export class Link {
     this.#backoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS, maxMs: MAX_RECONNECT_MS });
     this.#refusedBackoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS, maxMs: MAX_REFUSED_MS });
     this.#trouble = new RepeatedLog(options.logger, () => options.clock.monotonic());
-    options.reports.onReady(() => this.#sendReports());
+    // In the next turn: what follows a process's end, such as its restart, goes before the report of it.
+    options.reports.onReady(() => options.clock.nextTurn(() => this.#sendReports()));
   }
 
   start(): void {

@@ -1,6 +1,8 @@
 /**
- * One control group for each run of this root, in the machine's version of control groups. It knows the groups by
- * their names alone, so that the next daemon takes them up. It never touches a group outside of this root's group.
+ * One control group for each run of this root, in the machine's version of control groups. A run that follows another one
+ * of its instance takes over the other's group when nothing lives there any more: to make one takes milliseconds. So a
+ * group has the name of its first run. The next daemon finds the groups by their names and their processes. It never
+ * touches a group outside of this root's group.
  */
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -24,17 +26,31 @@ export interface ControlGroupsOptions {
 }
 
 interface OpenGroup {
+  readonly instanceId: string;
   readonly group: RunGroup;
+  /** Undefined: not known to be set. */
+  readonly limits?: RunLimits | undefined;
+  /** Processor time of the runs before. */
+  readonly cpuSecondsBefore: number;
   /** Kills by the memory limit that were reported, or were there before this daemon. */
   killsTold: number;
   /** Kills at the last look. */
   killsSeen: number;
 }
 
+type Noted = Pick<OpenGroup, 'group'> & {
+  readonly limits?: RunLimits;
+  readonly cpuSecondsBefore?: number;
+  /** Kills by the memory limit before this moment. */
+  readonly kills?: number;
+};
+
 export class ControlGroups implements ResourceLimits {
   readonly advisory: string | null;
   readonly #options: ControlGroupsOptions;
   readonly #open = new Map<string, OpenGroup>();
+  /** The key of the run that holds a directory. */
+  readonly #holders = new Map<string, string>();
   /** Groups that were still in use when they were closed. */
   readonly #left = new Set<string>();
 
@@ -45,16 +61,15 @@ export class ControlGroups implements ResourceLimits {
 
   async open(run: RunId, limits: RunLimits): Promise<readonly string[]> {
     const { hierarchy, logger } = this.#options;
+    const taken = this.#takeOver(run, limits);
+    if (taken !== undefined) return directoriesOf(taken);
     const group = this.#groupOf(run);
     await this.#removeLeft();
     // Noted before it is made: unused groups may be removed at this moment.
-    this.#open.set(runKeyOf(run), this.#newlyOpen(group));
+    this.#note(run, { group, limits });
     try {
-      // An instance that was dropped and came back counts its runs anew: what lives there is of an earlier life.
-      await this.#end(run);
-      for (const directory of directoriesOf(group)) await this.#makeFresh(directory);
+      await this.#make(run, group);
       await hierarchy.limit(group, limits);
-      this.#open.set(runKeyOf(run), this.#newlyOpen(group));
       return directoriesOf(group);
     } catch (error) {
       logger.warn(
@@ -70,7 +85,7 @@ export class ControlGroups implements ResourceLimits {
     const { hierarchy, logger } = this.#options;
     const group = this.#groupOfProcess(run, pid);
     if (group === undefined) return;
-    this.#open.set(runKeyOf(run), this.#newlyOpen(group));
+    this.#note(run, { group, kills: hierarchy.memoryKills(group) });
     try {
       // A service manager may have had to take them off while no daemon was there.
       await hierarchy.limit(group, limits);
@@ -98,7 +113,8 @@ export class ControlGroups implements ResourceLimits {
 
   usage(run: RunId): Usage | undefined {
     const known = this.#open.get(runKeyOf(run));
-    return known === undefined ? undefined : this.#options.hierarchy.usage(known.group);
+    const usage = known && this.#options.hierarchy.usage(known.group);
+    return usage && { ...usage, cpuSeconds: Math.max(0, usage.cpuSeconds - known.cpuSecondsBefore) };
   }
 
   pids(run: RunId): readonly number[] {
@@ -121,7 +137,7 @@ export class ControlGroups implements ResourceLimits {
 
   async close(run: RunId): Promise<void> {
     const group = this.#knownGroup(run);
-    this.#open.delete(runKeyOf(run));
+    this.#drop(runKeyOf(run));
     for (const directory of directoriesOf(group)) await this.#remove(directory);
   }
 
@@ -131,7 +147,7 @@ export class ControlGroups implements ResourceLimits {
     const names = new Set((await Promise.all(roots.map((root) => files.groupsIn(root)))).flat());
     for (const name of names) {
       const run = parseRunKey(name);
-      if (run === undefined || this.#open.has(name)) continue;
+      if (run === undefined || roots.some((root) => this.#holders.has(join(root, name)))) continue;
       if (isOver(run)) await this.#end(run);
       await this.close(run);
     }
@@ -153,25 +169,62 @@ export class ControlGroups implements ResourceLimits {
     for (const root of directoriesOf(this.#options.hierarchy.root)) await this.#options.files.remove(root);
   }
 
-  #newlyOpen(group: RunGroup): OpenGroup {
-    const kills = this.#options.hierarchy.memoryKills(group);
-    return { group, killsTold: kills, killsSeen: kills };
+  /** Holds a group for a run, and for no other. */
+  #note({ instanceId, run }: RunId, { group, limits, cpuSecondsBefore = 0, kills = 0 }: Noted): void {
+    const key = runKeyOf({ instanceId, run });
+    for (const directory of directoriesOf(group)) {
+      this.#drop(this.#holders.get(directory));
+      this.#holders.set(directory, key);
+    }
+    const counts = { cpuSecondsBefore, killsTold: kills, killsSeen: kills };
+    this.#open.set(key, { instanceId, group, limits, ...counts });
   }
 
-  /** The group that was opened for a run; for others, where one would be. */
+  #drop(key: string | undefined): void {
+    const known = key === undefined ? undefined : this.#open.get(key);
+    if (key === undefined || known === undefined) return;
+    this.#open.delete(key);
+    for (const directory of directoriesOf(known.group))
+      if (this.#holders.get(directory) === key) this.#holders.delete(directory);
+  }
+
+  /** The group of an earlier run of the instance, if nothing is in it and it has these limits. */
+  #takeOver(run: RunId, limits: RunLimits): RunGroup | undefined {
+    const { hierarchy, files } = this.#options;
+    for (const { instanceId, group, limits: set } of this.#open.values()) {
+      if (instanceId !== run.instanceId || set?.ramMB !== limits.ramMB || set.cpu !== limits.cpu) continue;
+      if (!directoriesOf(group).every((directory) => files.isEmpty(directory))) continue;
+      const [kills, cpuSecondsBefore] = [hierarchy.memoryKills(group), hierarchy.cpuSeconds(group)];
+      this.#note(run, { group, limits, kills, cpuSecondsBefore });
+      return group;
+    }
+    return undefined;
+  }
+
+  /** The group that was opened for a run; for others, where one would be, unless it is another run's. */
   #knownGroup(run: RunId): RunGroup {
-    return this.#open.get(runKeyOf(run))?.group ?? this.#groupOf(run);
+    const known = this.#open.get(runKeyOf(run))?.group;
+    return (
+      known ??
+      mapGroup(this.#groupOf(run), (directory) => (this.#holders.has(directory) ? undefined : directory))
+    );
   }
 
   #groupOf(run: RunId): RunGroup {
     return mapGroup(this.#options.hierarchy.root, (root) => join(root, runKeyOf(run)));
   }
 
-  /** A group of that name that is there has old counts. */
-  async #makeFresh(directory: string): Promise<void> {
+  async #make(run: RunId, group: RunGroup): Promise<void> {
     const { files } = this.#options;
-    if (files.isGroup(directory)) await files.removeTree(directory);
-    await files.make(directory);
+    const isNew = await Promise.all(directoriesOf(group).map((directory) => files.make(directory)));
+    if (isNew.every(Boolean)) return;
+    // An instance that was dropped and came back counts its runs anew: what lives there is of an earlier life, and a group
+    // that is there has old counts.
+    await this.#end(run);
+    for (const directory of directoriesOf(group)) {
+      await files.removeTree(directory);
+      await files.make(directory);
+    }
   }
 
   async #remove(directory: string): Promise<void> {
@@ -187,8 +240,7 @@ export class ControlGroups implements ResourceLimits {
   }
 
   async #removeLeft(): Promise<void> {
-    for (const directory of [...this.#left])
-      if (!this.#open.has(basename(directory))) await this.#remove(directory);
+    for (const directory of [...this.#left]) if (!this.#holders.has(directory)) await this.#remove(directory);
   }
 
   /** The group of a live process of the run. The daemon that opened it may have had another group of its own. */
@@ -202,7 +254,7 @@ export class ControlGroups implements ResourceLimits {
       const isOurs =
         directory !== undefined &&
         parent !== undefined &&
-        basename(directory) === runKeyOf(run) &&
+        parseRunKey(basename(directory))?.instanceId === run.instanceId &&
         basename(dirname(directory)) === basename(parent);
       return isOurs ? directory : undefined;
     };

@@ -2,9 +2,12 @@
  * Directories and small files of control groups. Reads are synchronous, because the kernel makes the text at once.
  * Changes of groups are not, because the kernel may take its time.
  */
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
-import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
+import { closeSync, openSync, readdirSync, readSync, statSync, write as writeDescriptor } from 'node:fs';
+import { mkdir, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const writeBytes: (fd: number, bytes: Buffer) => Promise<unknown> = promisify(writeDescriptor);
 
 const BLOCK_BYTES = 16 * 1024;
 /** Longer files are cut off: this is room for the pids of a million processes. */
@@ -67,15 +70,25 @@ export class GroupFiles {
     return this.text(directory, 'cgroup.procs') !== undefined;
   }
 
-  /** Makes a group; an existing one is no error. Throws the kernel's answer. */
-  async make(directory: string): Promise<void> {
-    await mkdir(directory, { recursive: true });
+  /** True: the directory is a group without processes and without groups in it. */
+  isEmpty(directory: string): boolean {
+    return this.text(directory, 'cgroup.procs')?.trim() === '' && this.#groupsBelow(directory).length === 0;
+  }
+
+  /** Makes a group. False: it was there already. Throws the kernel's answer. */
+  async make(directory: string): Promise<boolean> {
+    return (await mkdir(directory, { recursive: true })) !== undefined;
   }
 
   /** Writes a control file. Throws the kernel's answer. */
   async write(directory: string, name: string, value: string | number): Promise<void> {
-    // r+: control files exist already.
-    await writeFile(join(directory, name), String(value), { flag: 'r+' });
+    // r+: control files exist already. Only the write may take its time, and a start waits for each way to the pool.
+    const fd = openSync(join(directory, name), 'r+');
+    try {
+      await writeBytes(fd, Buffer.from(String(value)));
+    } finally {
+      closeSync(fd);
+    }
   }
 
   /** As `remove`, with all empty groups in it, which a program may have made. */

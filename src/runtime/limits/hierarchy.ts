@@ -23,6 +23,8 @@ export interface Hierarchy {
   /** Sets the limits of an existing group. Throws the kernel's answer. */
   limit(group: RunGroup, limits: RunLimits): Promise<void>;
   usage(group: RunGroup): Usage | undefined;
+  /** Processor time of all that was ever in the group; 0: not counted. */
+  cpuSeconds(group: RunGroup): number;
   /** How many processes the memory limit has ended. */
   memoryKills(group: RunGroup): number;
 }

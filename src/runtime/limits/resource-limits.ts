@@ -18,8 +18,9 @@ export interface ResourceLimits extends RunGroups {
   readonly advisory: string | null;
 
   /**
-   * Makes what the run's processes join (`StartSpec.controlGroups`). Never throws: where it cannot be made the
-   * start goes on without limits, and the log says so.
+   * Makes what the run's processes join (`StartSpec.controlGroups`), or takes it over from an earlier run of the instance
+   * of which nothing lives; that run has none from then on. Never throws: where it cannot be made the start goes on
+   * without limits, and the log says so.
    */
   open(run: RunId, limits: RunLimits): Promise<readonly string[]>;
 

@@ -57,12 +57,17 @@ export class Version1 implements Hierarchy {
   }
 
   async limit(group: RunGroup, { ramMB, cpu }: RunLimits): Promise<void> {
+    const { memory, cpu: processor } = group;
     const quota = cpuQuotaUs(cpu);
-    if (group.memory !== undefined && ramMB > 0) await this.#limitMemory(group.memory, ramMB * BYTES_PER_MB);
-    if (group.cpu !== undefined && quota !== undefined) {
-      await this.#files.write(group.cpu, 'cpu.cfs_period_us', CPU_PERIOD_US);
-      await this.#files.write(group.cpu, 'cpu.cfs_quota_us', quota);
-    }
+    await Promise.all([
+      memory !== undefined && ramMB > 0 && this.#limitMemory(memory, ramMB * BYTES_PER_MB),
+      processor !== undefined && quota !== undefined && this.#limitProcessor(processor, quota),
+    ]);
+  }
+
+  async #limitProcessor(directory: string, quota: number): Promise<void> {
+    await this.#files.write(directory, 'cpu.cfs_period_us', CPU_PERIOD_US);
+    await this.#files.write(directory, 'cpu.cfs_quota_us', quota);
   }
 
   usage({ memory, cpu, accounting }: RunGroup): Usage | undefined {
@@ -71,11 +76,16 @@ export class Version1 implements Hierarchy {
     const pids = members === undefined ? undefined : files.pids(members);
     if (pids === undefined) return undefined;
     return {
-      cpuSeconds:
-        accounting === undefined ? 0 : (files.number(accounting, 'cpuacct.usage') ?? 0) / NANOSECONDS,
+      cpuSeconds: this.cpuSeconds({ memory, cpu, accounting }),
       memoryBytes: memory === undefined ? 0 : this.#memoryOf(memory),
       processes: pids.length,
     };
+  }
+
+  cpuSeconds({ accounting }: RunGroup): number {
+    return accounting === undefined
+      ? 0
+      : (this.#files.number(accounting, 'cpuacct.usage') ?? 0) / NANOSECONDS;
   }
 
   memoryKills({ memory }: RunGroup): number {

@@ -5,7 +5,7 @@
  *
  * ```
  * <own group>/drover-<root>/daemon            the daemon, and what holds terminals for it
- *                          /<instance>.<run>  one run
+ *                          /<instance>.<run>  one run, and those after it that took the group over
  * ```
  */
 import { basename, dirname, join } from 'node:path';
@@ -92,15 +92,21 @@ export class Version2 implements Hierarchy {
       await files.write(group.cpu, 'cpu.max', `${quota} ${CPU_PERIOD_US}`);
   }
 
-  usage({ memory, accounting }: RunGroup): Usage | undefined {
+  usage(group: RunGroup): Usage | undefined {
     const files = this.#files;
+    const { memory, accounting } = group;
     const pids = accounting === undefined ? undefined : files.pids(accounting);
     if (accounting === undefined || pids === undefined) return undefined;
     return {
-      cpuSeconds: (files.field(accounting, 'cpu.stat', 'usage_usec') ?? 0) / MICROSECONDS,
+      cpuSeconds: this.cpuSeconds(group),
       memoryBytes: memory === undefined ? 0 : this.#memoryOf(memory),
       processes: pids.length,
     };
+  }
+
+  cpuSeconds({ accounting }: RunGroup): number {
+    if (accounting === undefined) return 0;
+    return (this.#files.field(accounting, 'cpu.stat', 'usage_usec') ?? 0) / MICROSECONDS;
   }
 
   memoryKills({ memory }: RunGroup): number {

@@ -7,17 +7,11 @@ import type { LogPlace, OutputSpan } from '../../model/past-exit.js';
 import type { HeldRun } from '../owner/held-run.js';
 import type { OwnerExit, OwnerHeld, StartRequest } from '../owner/protocol.js';
 import { checkDirectory, openLog, toOwnerExit } from '../owner/run-start.js';
-import { readProcess } from '../process-table.js';
-import type { NativePty } from './native-pty.js';
-import { PseudoTerminal } from './pseudo-terminal.js';
-import { shellCall } from './shell-prelude.js';
+import type { PseudoTerminal } from './pseudo-terminal.js';
 
 export interface RunServices {
-  readonly native: NativePty;
-  readonly buffer: Buffer;
-  readonly hasBash: boolean;
-  /** Descriptors that the new process would inherit and must not. */
-  readonly inheritable: readonly number[];
+  /** A terminal whose shell has no order yet. Throws what the system refused. */
+  readonly terminal: () => PseudoTerminal;
   /** The command itself is about to run. */
   readonly onReady: (run: OwnedRun) => void;
   /** Called once, after the last output was written. */
@@ -30,7 +24,6 @@ export class OwnedRun implements HeldRun {
   readonly #terminal: PseudoTerminal;
   readonly #log: SegmentWriter;
   readonly #logStart: LogPlace | undefined;
-  readonly #startTime: number;
   #exit: OwnerExit | null = null;
   #isClosed = false;
 
@@ -47,7 +40,6 @@ export class OwnedRun implements HeldRun {
       this.#log.close();
       throw error;
     }
-    this.#startTime = readProcess(this.#terminal.pid)?.startTime ?? 0;
   }
 
   get exit(): OwnerExit | null {
@@ -59,7 +51,7 @@ export class OwnedRun implements HeldRun {
   }
 
   get startTime(): number {
-    return this.#startTime;
+    return this.#terminal.startTime;
   }
 
   /** The terminal's descriptor, while it is open and new processes would inherit it. */
@@ -101,19 +93,14 @@ export class OwnedRun implements HeldRun {
 
   #startTerminal(request: StartRequest, services: RunServices): PseudoTerminal {
     const { command, workingDirectory, controlGroups = [] } = request;
-    const environment = { TERM: 'xterm-256color', ...request.environment };
-    return PseudoTerminal.start({
-      native: services.native,
-      shell: shellCall({
+    const terminal = services.terminal();
+    terminal.run({
+      order: {
         command,
-        environment,
-        inheritable: services.inheritable,
-        hasBash: services.hasBash,
+        environment: { TERM: 'xterm-256color', ...request.environment },
+        workingDirectory,
         controlGroups,
-      }),
-      workingDirectory,
-      environment,
-      buffer: services.buffer,
+      },
       onOutput: (bytes) => this.#log.write(bytes),
       onReady: () => services.onReady(this),
       onExit: (code, signal) => {
@@ -121,5 +108,6 @@ export class OwnedRun implements HeldRun {
         services.onExit(this);
       },
     });
+    return terminal;
   }
 }

@@ -2,12 +2,14 @@
  * One pseudo-terminal with the process that leads it. Reports output as it comes, and the exit as soon as waitpid
  * has it, after all output before it. Knows nothing of instances or logs.
  */
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import type { SocketConstructorOpts, TcpSocketConnectOpts } from 'node:net';
 import { ReadStream } from 'node:tty';
+import { readProcess } from '../process-table.js';
 import { isInheritable } from './inheritable.js';
 import type { ForkedPty, NativePty } from './native-pty.js';
-import { READY_BYTE, type ShellCall } from './shell-prelude.js';
+import { OrderFile } from './order-file.js';
+import { type OrderOptions, orderText, READY_BYTE, type ShellCall } from './shell-prelude.js';
 import { StdinQueue } from './stdin-queue.js';
 
 /** So wide that programs which ask for the width do not wrap their lines. */
@@ -19,32 +21,48 @@ const LAST_OUTPUT_BYTES = 1024 * 1024;
 export interface TerminalOptions {
   readonly native: NativePty;
   readonly shell: ShellCall;
-  readonly workingDirectory: string;
-  readonly environment: Readonly<Record<string, string>>;
   /** Scratch memory for reads, shared by all terminals: `onOutput` must be done with it when it returns. */
   readonly buffer: Buffer;
+}
+
+/** The run that a terminal serves. */
+export interface TerminalRun {
+  readonly order: OrderOptions;
   readonly onOutput: (bytes: Uint8Array) => void;
-  /** The shell has made the terminal transparent and becomes the command. Called at most once. */
+  /** The shell has its order and becomes the command. Called at most once. */
   readonly onReady: () => void;
-  /** `signal` is 0 for a normal exit. Never called before `start` has returned. */
+  /** `signal` is 0 for a normal exit. Never called before `run` has returned. */
   readonly onExit: (code: number, signal: number) => void;
 }
 
 type ReadOptions = SocketConstructorOpts & Pick<TcpSocketConnectOpts, 'onread'>;
 
+/**
+ * ```
+ *  fork --ready byte--> waiting --order--> ordered --ready byte--> running --> ended
+ *    | run()                                  ^
+ *    +-- the order is kept --ready byte-------+
+ * ```
+ */
 export class PseudoTerminal {
   readonly pid: number;
+  /** 0: the process ended before it could be read. */
+  readonly startTime: number;
   readonly #options: TerminalOptions;
   readonly #master: number;
   readonly #isInheritable: boolean;
   readonly #slave: number;
   readonly #stream: ReadStream;
   readonly #stdin: StdinQueue;
+  #run: TerminalRun | undefined;
+  #order: OrderFile | undefined;
+  #isTransparent = false;
   #isReady = false;
   #isClosed = false;
+  #hasEnded = false;
 
-  /** Starts the process. Throws an Error that says what the system refused. */
-  static start(options: TerminalOptions): PseudoTerminal {
+  /** Starts a shell that waits for its order. Throws an Error that says what the system refused. */
+  static open(options: TerminalOptions): PseudoTerminal {
     let terminal: PseudoTerminal | undefined;
     const forked = fork(options, (code, signal) => {
       if (terminal !== undefined) terminal.#onProcessExit(code, signal);
@@ -55,6 +73,7 @@ export class PseudoTerminal {
 
   private constructor(options: TerminalOptions, forked: ForkedPty) {
     this.pid = forked.pid;
+    this.startTime = readProcess(forked.pid)?.startTime ?? 0;
     this.#options = options;
     this.#master = forked.fd;
     this.#isInheritable = isInheritable(forked.fd);
@@ -68,6 +87,23 @@ export class PseudoTerminal {
       closeSync(this.#slave);
       throw error;
     }
+  }
+
+  /** The shell lives, and has no order yet. */
+  get isFree(): boolean {
+    return this.#run === undefined && this.startTime !== 0 && !this.#hasEnded && !this.#isClosed;
+  }
+
+  /** Makes the shell the command of a run. Called once. Throws when the order cannot be written; then the shell ends. */
+  run(run: TerminalRun): void {
+    try {
+      this.#order = new OrderFile(orderText(run.order));
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    this.#run = run;
+    if (this.#isTransparent) this.#sendOrder();
   }
 
   /** The master's descriptor, while it is open and other new processes would inherit it. */
@@ -84,6 +120,7 @@ export class PseudoTerminal {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#order?.close();
     this.#stdin.close();
     this.#stream.destroy();
     closeSync(this.#slave);
@@ -91,11 +128,14 @@ export class PseudoTerminal {
 
   /** Reads the last output first, so that a reader who hears of the exit finds the log complete. */
   #onProcessExit(code: number, signal: number): void {
+    this.#hasEnded = true;
+    this.#order?.close();
+    if (this.#run === undefined) this.close();
     if (!this.#isClosed) {
       this.#stdin.close();
       this.#drain();
     }
-    this.#options.onExit(code, signal);
+    this.#run?.onExit(code, signal);
   }
 
   #read(): ReadStream {
@@ -127,14 +167,32 @@ export class PseudoTerminal {
   }
 
   #take(bytes: Uint8Array): void {
-    let output = bytes;
-    if (!this.#isReady) {
-      this.#isReady = true;
-      this.#options.onReady();
-      if (bytes[0] === READY_BYTE) output = bytes.subarray(1);
-      this.#stdin.open();
+    if (!this.#isTransparent && bytes[0] === READY_BYTE) {
+      this.#isTransparent = true;
+      if (this.#run !== undefined) this.#sendOrder();
+      return;
     }
-    if (output.length > 0) this.#options.onOutput(output);
+    const run = this.#run;
+    if (run === undefined) return;
+    const output = this.#isReady ? bytes : this.#takeReady(run, bytes);
+    if (output.length > 0) run.onOutput(output);
+  }
+
+  /** What is output of the first bytes after the order. A shell that failed says why in place of the ready byte. */
+  #takeReady(run: TerminalRun, bytes: Uint8Array): Uint8Array {
+    this.#isReady = true;
+    this.#order?.close();
+    run.onReady();
+    this.#stdin.open();
+    return bytes[0] === READY_BYTE ? bytes.subarray(1) : bytes;
+  }
+
+  #sendOrder(): void {
+    try {
+      writeSync(this.#master, `${this.#order?.path}\n`);
+    } catch {
+      // The terminal is hung up, and the exit is on its way.
+    }
   }
 }
 
@@ -142,8 +200,8 @@ function fork(options: TerminalOptions, onExit: (code: number, signal: number) =
   try {
     return options.native.fork({
       ...options.shell,
-      environment: Object.entries(options.environment).map(([name, value]) => `${name}=${value}`),
-      workingDirectory: options.workingDirectory,
+      environment: [],
+      workingDirectory: '/',
       columns: COLUMNS,
       rows: ROWS,
       onExit,

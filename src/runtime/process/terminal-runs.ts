@@ -1,12 +1,19 @@
-/** The source of runs of the `process` runtime: runs on terminals that the owner itself holds. */
+/**
+ * The source of runs of the `process` runtime: runs on terminals that the owner itself holds. One shell waits ahead for
+ * the next order, so that a start need not wait for a fork.
+ */
 import { existsSync } from 'node:fs';
 import type { RunEvents, RunSource } from '../owner/held-run.js';
 import type { StartRequest } from '../owner/protocol.js';
 import { inheritableDescriptors } from './inheritable.js';
 import type { NativePty } from './native-pty.js';
 import { OwnedRun } from './owned-run.js';
+import { PseudoTerminal } from './pseudo-terminal.js';
+import { waitingShell } from './shell-prelude.js';
 
 const READ_BUFFER_BYTES = 64 * 1024;
+/** The next shell is made when nothing was started for so long: many starts at once need the processor themselves. */
+const AHEAD_AFTER_MS = 5;
 
 export class TerminalRuns implements RunSource {
   readonly #native: NativePty;
@@ -15,26 +22,59 @@ export class TerminalRuns implements RunSource {
   /** Descriptors that the starter of the daemon left open. */
   readonly #inherited = inheritableDescriptors();
   readonly #open = new Set<OwnedRun>();
+  #ahead: PseudoTerminal | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(native: NativePty) {
     this.#native = native;
   }
 
   start(request: StartRequest, events: RunEvents): OwnedRun {
+    clearTimeout(this.#timer);
     const run = new OwnedRun(request, {
-      native: this.#native,
-      buffer: this.#buffer,
-      hasBash: this.#hasBash,
-      inheritable: this.#inheritable(),
-      onReady: (started) => events.onReady(started),
+      terminal: () => this.#takeTerminal(),
+      onReady: (started) => {
+        this.#makeAheadLater();
+        events.onReady(started);
+      },
       onExit: (ended) => events.onExit(ended),
     });
     this.#open.add(run);
     return run;
   }
 
+  #takeTerminal(): PseudoTerminal {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    return ahead?.isFree === true ? ahead : this.#openTerminal();
+  }
+
+  #makeAheadLater(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#makeAhead(), AHEAD_AFTER_MS).unref();
+  }
+
+  #makeAhead(): void {
+    if (this.#ahead?.isFree === true) return;
+    this.#ahead = undefined;
+    try {
+      this.#ahead = this.#openTerminal();
+    } catch {
+      // The next start tries it again, and says why it cannot be.
+    }
+  }
+
+  #openTerminal(): PseudoTerminal {
+    return PseudoTerminal.open({
+      native: this.#native,
+      shell: waitingShell(this.#inheritable(), this.#hasBash),
+      buffer: this.#buffer,
+    });
+  }
+
   #inheritable(): number[] {
     const found = [...this.#inherited];
+    if (this.#ahead?.inheritable !== undefined) found.push(this.#ahead.inheritable);
     for (const run of this.#open) {
       if (run.inheritable !== undefined) found.push(run.inheritable);
       else if (run.isClosed) this.#open.delete(run);

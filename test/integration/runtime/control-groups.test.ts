@@ -97,7 +97,7 @@ describe.skipIf(!(await isHere()))('control groups', () => {
     const rootId = newRootId();
     const before = await limitsOf(rootId);
     const directories = await before.open(RUN, LIMITS);
-    const unused = await before.open({ ...RUN, run: 2 }, LIMITS);
+    const unused = await before.open({ ...RUN, instanceId: 'unused' }, LIMITS);
     const foreign = (await (await limitsOf()).open(RUN, LIMITS)).concat(
       directories.map((directory) => join(dirname(directory), 'kept')),
     );
@@ -197,18 +197,54 @@ describe.skipIf(!(await isHere()))('control groups', () => {
     expect(inAll()).toEqual([]);
   });
 
+  it('go to the next run of the instance when nothing is in them, without the usage of the runs before', async () => {
+    const rootId = newRootId();
+    const before = await limitsOf(rootId);
+    const next = { ...RUN, run: 2 };
+    const directories = await before.open(RUN, LIMITS);
+    const first = spawnIn(directories, 'while :; do :; done');
+    await until(() => expect(before.usage(RUN)?.cpuSeconds).toBeGreaterThan(0.1));
+    first.kill('SIGKILL');
+    await until(() => expect(pidsIn(directories)).toEqual([]));
+
+    expect(await before.open(next, LIMITS)).toEqual(directories);
+    closing.push(() => before.close(next));
+    const { pid = 0 } = spawnIn(directories, 'exec sleep 1000');
+    await until(() => expect(before.usage(next)?.processes).toBe(1));
+    expect(before.usage(next)?.cpuSeconds).toBeLessThan(0.1);
+    // The late end of the run before touches nothing of the next one.
+    expect(before.pids(RUN)).toEqual([]);
+    await before.kill(RUN);
+    await before.close(RUN);
+    expect(before.pids(next)).toEqual([pid]);
+
+    const after = await limitsOf(rootId);
+    await after.adopt(next, pid, LIMITS);
+    await after.removeUnused(() => true);
+    expect(after.pids(next)).toEqual([pid]);
+  });
+
+  it('are made anew for a run with other limits', async () => {
+    const limits = await limitsOf();
+    const directories = await limits.open(RUN, LIMITS);
+    const next = { ...RUN, run: 2 };
+    closing.push(() => limits.close(next));
+    for (const directory of await limits.open(next, { ...LIMITS, ramMB: 32 }))
+      expect(directories).not.toContain(directory);
+  });
+
   it('of runs that are over are emptied by the next daemon, those that it cannot judge are not', async () => {
     const rootId = newRootId();
     const before = await limitsOf(rootId);
     const [over, unclear] = [RUN, { ...RUN, run: 2 }];
     const ended = await before.open(over, LIMITS);
-    const left = await before.open(unclear, LIMITS);
-    closing.push(() => until(() => before.close(unclear).then(() => before.stop())));
     // Groups that the program made itself.
     const own = ended.map((directory) => join(directory, 'own'));
     for (const directory of own) mkdirSync(directory);
     spawnIn(own, 'exec setsid sleep 1000');
     spawnIn(ended, 'exec setsid sleep 1000');
+    const left = await before.open(unclear, LIMITS);
+    closing.push(() => until(() => before.close(unclear).then(() => before.stop())));
     spawnIn(left, 'exec setsid sleep 1000');
     for (const directories of [own, ended, left])
       await until(() => expect(pidsIn(directories)).toHaveLength(1));

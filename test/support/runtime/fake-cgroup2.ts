@@ -61,13 +61,15 @@ export class FakeCgroup2 extends GroupFiles {
     this.#put(join(this.mountPoint, path), name, text);
   }
 
-  override async make(directory: string): Promise<void> {
+  override async make(directory: string): Promise<boolean> {
+    const isNew = !existsSync(directory);
     for (const group of this.#pathTo(directory)) {
       if (existsSync(group)) continue;
       const given = this.text(dirname(group), 'cgroup.subtree_control') ?? '';
       mkdirSync(group);
       this.#populate(group, given.trim().split(' ').filter(Boolean));
     }
+    return isNew;
   }
 
   override async write(directory: string, name: string, value: string | number): Promise<void> {
