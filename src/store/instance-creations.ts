@@ -163,7 +163,7 @@ export class InstanceCreations {
       const operations: Operation[] = creation.records.map((record) => ({
         do: 'create',
         key: instanceKey(record.id),
-        value: record,
+        value: instances.own.add(record),
       }));
       const key = configurationKey(configurationName);
       operations.push(...creation.beside, { do: 'check', key, expectedRevision: configuration.revision });

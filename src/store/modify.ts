@@ -41,7 +41,9 @@ async function write<T>(
     const next = change(current.value);
     if (next === undefined) return undefined;
     try {
-      await set.mirror.until(await update(set.store, set.keyOf(id), next, current.revision));
+      await set.mirror.until(
+        await update(set.store, set.keyOf(id), set.mirror.own.add(next), current.revision),
+      );
       return next;
     } catch (error) {
       if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MAX_TRIES) throw error;

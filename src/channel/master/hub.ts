@@ -76,6 +76,8 @@ export class Hub {
   readonly #unrecordedBytes = new Map<string, number>();
   /** Writes of what nodes said that are under way. */
   readonly #recording = new Set<Promise<void>>();
+  /** Instances whose records were set aside at their last change. */
+  readonly #unreadable = new Set<string>();
   readonly #refusals: RepeatedLog;
   #unsubscribe: (() => void)[] = [];
 
@@ -86,8 +88,11 @@ export class Hub {
 
   start(): void {
     const { sources, nodes } = this.#options;
+    for (const id of sources.instances.setAside.keys()) this.#unreadable.add(id);
     this.#unsubscribe = [
-      sources.instances.onChange((id) => this.touch(id)),
+      sources.instances.onChange((id, after, before) =>
+        this.#instanceChanged(id, before?.value.placement?.nodeId, after?.value.placement?.nodeId),
+      ),
       nodes.mirror.onChange((nodeId, after, before) => {
         const session = this.#sessions.get(nodeId);
         const isLost = after?.value.condition === 'lost' && before?.value.condition !== 'lost';
@@ -105,9 +110,22 @@ export class Hub {
     await Promise.all(this.#recording);
   }
 
-  /** Feeds `id` again: something that its assignment is made of has changed. */
+  /** Feeds `id` again: something that its assignment is made of has changed, other than its record. */
   touch(id: string): void {
-    for (const session of this.#sessions.values()) session.feed.touch(id);
+    const nodeId = this.#options.sources.instances.get(id)?.value.placement?.nodeId;
+    if (nodeId !== undefined) this.#sessions.get(nodeId)?.feed.touch(id);
+  }
+
+  /** Feeds the nodes that held or will hold the instance. Where a record cannot be read, any node may hold it. */
+  #instanceChanged(id: string, from: string | undefined, to: string | undefined): void {
+    const isUnreadable = this.#options.sources.instances.setAside.has(id);
+    if (isUnreadable || this.#unreadable.delete(id)) {
+      if (isUnreadable) this.#unreadable.add(id);
+      for (const { feed } of this.#sessions.values()) feed.touch(id);
+      return;
+    }
+    if (from !== undefined) this.#sessions.get(from)?.feed.touch(id);
+    if (to !== undefined && to !== from) this.#sessions.get(to)?.feed.touch(id);
   }
 
   /**
