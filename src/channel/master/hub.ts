@@ -22,6 +22,7 @@ import {
 import type { Transport } from '../protocol/transport.js';
 import type { Peer } from '../trust/members.js';
 import { type BeatBook, SILENT_MS } from './beat-book.js';
+import { FeedPace } from './feed-pace.js';
 import { type FeedSources, NodeFeed } from './node-feed.js';
 import { NO_HELLO, type Objection, objectionTo } from './objection.js';
 import type { StatusIntake } from './status-intake.js';
@@ -78,11 +79,13 @@ export class Hub {
   readonly #recording = new Set<Promise<void>>();
   /** Instances whose records were set aside at their last change. */
   readonly #unreadable = new Set<string>();
+  readonly #pace: FeedPace;
   readonly #refusals: RepeatedLog;
   #unsubscribe: (() => void)[] = [];
 
   constructor(options: HubOptions) {
     this.#options = options;
+    this.#pace = new FeedPace(options.clock);
     this.#refusals = new RepeatedLog(options.logger, () => options.clock.monotonic());
   }
 
@@ -106,6 +109,7 @@ export class Hub {
   /** Resolves when everything that nodes said is recorded. */
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#pace.stop();
     for (const transport of this.#transports.keys()) transport.close('the master stops');
     await Promise.all(this.#recording);
   }
@@ -187,7 +191,7 @@ export class Hub {
     const session: Session = {
       nodeId,
       transport,
-      feed: new NodeFeed({ nodeId, transport, sources, held: hello.held, logger }),
+      feed: new NodeFeed({ nodeId, transport, sources, held: hello.held, pace: this.#pace, logger }),
       calls: new CallPeer(transport, services, { mostServed: MOST_SERVED }),
       isStale: false,
       reportSequence: 0,

@@ -14,6 +14,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import { hashAssignment } from '../protocol/assignment-hash.js';
 import type { Assignment } from '../protocol/messages.js';
 import type { Transport } from '../protocol/transport.js';
+import type { FeedPace } from './feed-pace.js';
 
 /** Instances in one message; a frame stays well under a megabyte. */
 const BATCH = 500;
@@ -38,6 +39,7 @@ export interface NodeFeedOptions {
   readonly sources: FeedSources;
   /** What the node said that it still has: hash by id. */
   readonly held?: Readonly<Record<string, string>> | undefined;
+  readonly pace: FeedPace;
   readonly logger: Logger;
 }
 
@@ -119,7 +121,7 @@ export class NodeFeed {
   #schedule(): void {
     if (this.#isFlushing || this.#isClosed) return;
     this.#isFlushing = true;
-    queueMicrotask(() => {
+    this.#options.pace.add(() => {
       this.#flush().then(
         () => this.#flushed(),
         (error: unknown) => {
