@@ -41,7 +41,7 @@ export interface MirrorReader<T> {
   readonly size: number;
   get(id: string): Mirrored<T> | undefined;
   entries(): IterableIterator<[string, Mirrored<T>]>;
-  /** Writers of this process add what they write: the mirror takes it as it is. */
+  /** Writers of this process make their operations with it: the mirror takes their values as they are. */
   readonly own: OwnValues<T>;
   /** The values that do not decode, by id. None of them is an entry. */
   readonly setAside: ReadonlyMap<string, SetAside>;
@@ -236,7 +236,7 @@ export class Mirror<T> implements MirrorReader<T> {
     }
     let value: T;
     try {
-      value = this.#valueOf(change.value);
+      value = this.#valueOf(change);
     } catch (error) {
       this.#remove(id, revision, events);
       const aside = { value: change.value, revision, problem: problemOf(error) };
@@ -261,8 +261,8 @@ export class Mirror<T> implements MirrorReader<T> {
     events.push({ id, revision, after: undefined, before });
   }
 
-  #valueOf(stored: unknown): T {
-    return this.own.take(stored) ? stored : this.#options.decode(stored);
+  #valueOf(change: Change | Entry): T {
+    return this.own.has(change) ? change.value : this.#options.decode(change.value);
   }
 
   #index(lookups: readonly Index<T>[], id: string, before: T | undefined, after: T | undefined): void {

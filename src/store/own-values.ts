@@ -1,23 +1,21 @@
 /**
- * The values that typed code of this process has written, until the mirror takes them. The compiler has checked what is
- * in them, so the mirror does not parse them again. A value that comes from a disk or from another process is another
- * object, and is parsed.
+ * Marks what typed code of this process writes. The compiler has checked these values, so the mirror takes them as they
+ * are. A value that comes from a disk or from another process has no such mark, and is parsed.
  */
+import type { Change, Entry, Operation } from './store.js';
+
+/** Of one mirror: its marks are no other mirror's. The values must not be mutated once they are written. */
 export class OwnValues<T> {
-  readonly #values = new WeakSet<object>();
-
-  /** Call it with a value that is about to be written; returns the value. It must not be mutated from then on. */
-  add(value: T): T {
-    if (isObject(value)) this.#values.add(value);
-    return value;
+  create(key: string, value: T): Operation {
+    return { do: 'create', key, value, own: this };
   }
 
-  /** Whether `value` is one of them. It is one only once: the mirror asks when it takes the value. */
-  take(value: unknown): value is T {
-    return isObject(value) && this.#values.delete(value);
+  update(key: string, value: T, expectedRevision: number): Operation {
+    return { do: 'update', key, value, expectedRevision, own: this };
   }
-}
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
+  /** Whether the change was written by one of these operations. */
+  has<C extends Change | Entry>(change: C): change is C & { readonly value: T } {
+    return change.own === this;
+  }
 }

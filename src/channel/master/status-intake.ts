@@ -95,7 +95,7 @@ function keyOf(nodeId: string, report: Report): string {
  */
 function nextStatus(record: InstanceRecord, report: Report, now: number): InstanceStatus | undefined {
   if (isOutdated(record, report)) return undefined;
-  const { awaitsReport, ...before } = record.status;
+  const before = record.status;
   // An app that reported itself STOPPED stays so while its node ends the process.
   const isEnding =
     record.desired.goal === 'stop' && before.state === 'STOPPED' && report.reason === 'stopping';
@@ -120,11 +120,12 @@ function nextStatus(record: InstanceRecord, report: Report, now: number): Instan
     after.maxPlayers = null;
     after.tps = null;
   }
+  if (before.awaitsReport !== undefined) delete after.awaitsReport;
   const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every(
-    (field) => after[field] === record.status[field],
+    (field) => after[field] === before[field],
   );
   if (!isSame) return { ...after, lastHeartbeat: now };
-  return awaitsReport === undefined ? undefined : after;
+  return before.awaitsReport === undefined ? undefined : after;
 }
 
 /** True when the app has reported itself ONLINE: a node that still waits for readiness does not take that back. */
