@@ -334,7 +334,6 @@ export class Wrapper implements Part {
           this.#resolveFed();
         },
         applyDelta: (delta) => this.#desired.applyDelta(delta),
-        commit: () => this.#desired.commit(),
         held: () => this.#desired.held(),
         seen: () => (older?.isAccepted === true ? undefined : this.#desired.seen),
       },

@@ -74,7 +74,8 @@ export function buildWrapperControllers(options: WrapperControllersOptions): Wra
   });
   desired.onChange((id) => {
     supervisor.specChanged(id);
-    installer.specChanged(id);
+    // What is new here has no handle yet: the one that the supervisor makes wakes the installer.
+    if (handles.get(id) !== undefined) installer.specChanged(id);
   });
   handles.onChange((id) => {
     const handle = handles.get(id);

@@ -54,6 +54,7 @@ export class Controller<Facts, Step> implements Part {
   readonly #abort = new AbortController();
   readonly #resync: Resync | undefined;
   #isStarted = false;
+  #isStopped = false;
   /** True while a pass over the queue runs or is certain to come. */
   #isPassDue = false;
   #roundsThisTurn = 0;
@@ -107,6 +108,7 @@ export class Controller<Facts, Step> implements Part {
 
   /** Aborts the running rounds and resolves when none runs any more. No round starts afterwards. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     this.#abort.abort();
     this.#resync?.stop();
     this.#queue.stop();
@@ -125,10 +127,6 @@ export class Controller<Facts, Step> implements Part {
   whenIdle(): Promise<void> {
     if (this.#queue.isIdle) return Promise.resolve();
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
-  }
-
-  get #isStopped(): boolean {
-    return this.#abort.signal.aborted;
   }
 
   /** Starts a pass in a microtask, so that no round runs in the middle of the caller's own work. */
@@ -168,20 +166,21 @@ export class Controller<Facts, Step> implements Part {
     const { clock } = this.#context;
     const startedAt = clock.monotonic();
     const end = new Round(this.#context, key).run();
-    // A round that answered at once is over: only one that waits needs a place.
-    if (end instanceof Promise) void this.#places.add(async () => this.#finish(key, await end, startedAt));
-    else this.#finish(key, end, startedAt);
+    const busyMs = clock.monotonic() - startedAt;
     this.#roundsThisTurn++;
-    this.#busyMsThisTurn += clock.monotonic() - startedAt;
+    this.#busyMsThisTurn += busyMs;
+    // A round that answered at once is over: only one that waits needs a place.
+    if (end instanceof Promise)
+      void this.#places.add(async () => this.#finish(key, await end, clock.monotonic() - startedAt));
+    else this.#finish(key, end, busyMs);
   }
 
-  #finish(key: string, roundEnd: RoundEnd, startedAt: number): void {
-    const { reconciler, clock, trace } = this.#context;
+  #finish(key: string, roundEnd: RoundEnd, durationMs: number): void {
+    const { reconciler, trace } = this.#context;
     const end = this.#judge(key, roundEnd);
     const { outcome, error } = end;
     const retryInMs = this.#requeue(key, end);
     this.#queue.done(key);
-    const durationMs = clock.monotonic() - startedAt;
     const event = { kind: 'round', controller: reconciler.name, key, outcome, durationMs, error } as const;
     trace(retryInMs === undefined ? event : { ...event, retryInMs });
     if (outcome === 'failed') this.#options.onError?.(key, error, retryInMs ?? 0);

@@ -17,17 +17,17 @@ export interface AddOptions {
 
 /**
  * ```
- *  add, later --> delayed --time--> ready --take--> (running) --done--> forgotten, or ready/delayed when held
- *  add, now  ----------------------->|                  | add
- *                                                       +-----> held
+ *  add, later --> delayed --time--> ready --take--> running --done--> forgotten
+ *  add, now  ----------------------->|                 | add
+ *                    delayed/ready <-----done------- held
  * ```
  */
-type Place = 'delayed' | 'ready' | 'held';
+type Place = 'delayed' | 'ready' | 'running' | 'held';
 
-interface Waiting {
+interface Entry {
   readonly key: string;
   /** Order of adding; decides among equals. */
-  readonly order: number;
+  order: number;
   rank: number;
   dueAt: number;
   place: Place;
@@ -36,20 +36,22 @@ interface Waiting {
 
 const RANK = { high: 0, normal: 1, low: 2 } as const satisfies Record<Priority, number>;
 
-function isDueBefore(a: Waiting, b: Waiting): boolean {
+function isDueBefore(a: Entry, b: Entry): boolean {
   return a.dueAt < b.dueAt || (a.dueAt === b.dueAt && a.order < b.order);
 }
 
-function isTakenBefore(a: Waiting, b: Waiting): boolean {
+function isTakenBefore(a: Entry, b: Entry): boolean {
   return a.rank < b.rank || (a.rank === b.rank && isDueBefore(a, b));
 }
 
 export class WorkQueue {
   readonly #clock: Clock;
-  readonly #waiting = new Map<string, Waiting>();
-  readonly #running = new Set<string>();
-  readonly #ready = new Heap<Waiting>(isTakenBefore);
-  readonly #delayed = new Heap<Waiting>(isDueBefore);
+  readonly #entries = new Map<string, Entry>();
+  readonly #ready = new Heap<Entry>(isTakenBefore);
+  readonly #delayed = new Heap<Entry>(isDueBefore);
+  /** How many keys are taken, and how many of these were added again since. */
+  #taken = 0;
+  #held = 0;
   #order = 0;
   #timer: TimerHandle | undefined;
   #timerDueAt = 0;
@@ -62,12 +64,12 @@ export class WorkQueue {
 
   /** How many keys wait: due, not yet due, or added again while they run. Never more than there are keys. */
   get size(): number {
-    return this.#waiting.size;
+    return this.#entries.size - this.#taken + this.#held;
   }
 
   /** True when no key is due and none is taken. */
   get isIdle(): boolean {
-    if (this.#running.size > 0 || this.#ready.size > 0) return false;
+    if (this.#taken > 0 || this.#ready.size > 0) return false;
     const next = this.#delayed.peek();
     return next === undefined || next.dueAt > this.#clock.monotonic();
   }
@@ -77,10 +79,12 @@ export class WorkQueue {
     if (this.#isStopped) return;
     const now = this.#clock.monotonic();
     const dueAt = afterMs > 0 ? now + afterMs : now;
-    const entry = this.#waiting.get(key);
+    const rank = RANK[priority];
+    const entry = this.#entries.get(key);
     if (entry === undefined)
-      this.#insert({ key, order: this.#order++, rank: RANK[priority], dueAt, place: 'held', slot: -1 }, now);
-    else this.#merge(entry, RANK[priority], dueAt);
+      this.#insert({ key, order: this.#order++, rank, dueAt, place: 'held', slot: -1 }, now);
+    else if (entry.place === 'running') this.#hold(entry, rank, dueAt);
+    else this.#merge(entry, rank, dueAt);
   }
 
   /**
@@ -91,16 +95,19 @@ export class WorkQueue {
     if (this.#delayed.size > 0) this.#promote();
     const entry = this.#ready.pop();
     if (entry === undefined) return undefined;
-    this.#waiting.delete(entry.key);
-    this.#running.add(entry.key);
+    entry.place = 'running';
+    this.#taken++;
     return entry.key;
   }
 
   /** Gives a taken key back. A key that was added meanwhile waits again from now on. */
   done(key: string): void {
-    this.#running.delete(key);
-    const entry = this.#waiting.get(key);
-    if (entry?.place === 'held') this.#place(entry);
+    const entry = this.#entries.get(key);
+    this.#taken--;
+    if (entry?.place === 'running') this.#entries.delete(key);
+    if (entry?.place !== 'held') return;
+    this.#held--;
+    this.#place(entry);
   }
 
   /**
@@ -116,8 +123,8 @@ export class WorkQueue {
     const now = this.#clock.monotonic();
     let depth = 0;
     let longestWaitMs = 0;
-    for (const entry of this.#waiting.values()) {
-      if (entry.place === 'held' || entry.dueAt > now) continue;
+    for (const entry of this.#entries.values()) {
+      if (entry.place === 'running' || entry.place === 'held' || entry.dueAt > now) continue;
       depth++;
       longestWaitMs = Math.max(longestWaitMs, now - entry.dueAt);
     }
@@ -128,17 +135,30 @@ export class WorkQueue {
   stop(): void {
     this.#isStopped = true;
     this.#timer?.cancel();
-    this.#waiting.clear();
+    for (const [key, entry] of this.#entries) {
+      if (entry.place === 'held') entry.place = 'running';
+      else if (entry.place !== 'running') this.#entries.delete(key);
+    }
+    this.#held = 0;
     this.#ready.clear();
     this.#delayed.clear();
   }
 
-  #insert(entry: Waiting, now: number): void {
-    this.#waiting.set(entry.key, entry);
-    if (!this.#running.has(entry.key)) this.#place(entry, now);
+  #insert(entry: Entry, now: number): void {
+    this.#entries.set(entry.key, entry);
+    this.#place(entry, now);
   }
 
-  #merge(entry: Waiting, rank: number, dueAt: number): void {
+  /** Keeps the request until the key is given back. */
+  #hold(entry: Entry, rank: number, dueAt: number): void {
+    entry.place = 'held';
+    entry.order = this.#order++;
+    entry.rank = rank;
+    entry.dueAt = dueAt;
+    this.#held++;
+  }
+
+  #merge(entry: Entry, rank: number, dueAt: number): void {
     if (rank >= entry.rank && dueAt >= entry.dueAt) return;
     if (entry.place === 'delayed') this.#delayed.remove(entry);
     entry.rank = Math.min(rank, entry.rank);
@@ -147,7 +167,7 @@ export class WorkQueue {
     if (entry.place === 'ready') this.#ready.update(entry);
   }
 
-  #place(entry: Waiting, now = this.#clock.monotonic()): void {
+  #place(entry: Entry, now = this.#clock.monotonic()): void {
     if (entry.dueAt <= now) {
       this.#makeReady(entry);
       return;
@@ -157,7 +177,7 @@ export class WorkQueue {
     this.#setTimer();
   }
 
-  #makeReady(entry: Waiting): void {
+  #makeReady(entry: Entry): void {
     entry.place = 'ready';
     this.#ready.push(entry);
     if (this.#ready.size === 1) this.#ringReady();

@@ -116,11 +116,6 @@ export class DesiredCopy {
     this.#apply(delta.put, delta.drop, delta.revisions);
   }
 
-  /** Resolves when all that was applied is on disk. */
-  commit(): Promise<void> {
-    return this.#disk.written();
-  }
-
   #saw(revision: number | undefined): void {
     if (revision === undefined || revision === this.#seen) return;
     this.#seen = revision;

@@ -11,11 +11,10 @@ export interface LookupReader<K> {
 const NO_IDS: ReadonlySet<string> = new Set();
 
 export class Lookup<T, K> implements LookupReader<K> {
-  readonly #keysOf: (value: T, id: string) => Iterable<K>;
+  readonly #keysOf: (value: T, id: string) => readonly K[];
   readonly #groups = new Map<K, Set<string>>();
-  readonly #keysById = new Map<string, readonly K[]>();
 
-  constructor(keysOf: (value: T, id: string) => Iterable<K>) {
+  constructor(keysOf: (value: T, id: string) => readonly K[]) {
     this.#keysOf = keysOf;
   }
 
@@ -27,29 +26,33 @@ export class Lookup<T, K> implements LookupReader<K> {
     return this.#groups.keys();
   }
 
-  /** Called by the mirror. When `keysOf` throws, the id is in no group, and the error is passed on. */
-  put(id: string, value: T): void {
-    let keys: readonly K[] = [];
+  /**
+   * Called by the mirror; undefined: there was no value, or is none any more. When `keysOf` throws for `after`, the id is
+   * in no group, and the error is passed on.
+   */
+  change(id: string, before: T | undefined, after: T | undefined): void {
+    const left = before === undefined ? [] : this.#keysBefore(id, before);
+    let entered: readonly K[] = [];
     try {
-      keys = [...this.#keysOf(value, id)];
+      if (after !== undefined) entered = this.#keysOf(after, id);
     } finally {
-      this.#replace(id, keys);
+      // Most changes of a value leave its groups as they are.
+      if (!isSame(left, entered)) this.#move(id, left, entered);
     }
   }
 
-  /** Called by the mirror. */
-  drop(id: string): void {
-    this.#replace(id, []);
+  /** The groups of the value before: `keysOf` is pure, so it says once more what it said then. */
+  #keysBefore(id: string, value: T): readonly K[] {
+    try {
+      return this.#keysOf(value, id);
+    } catch {
+      return [];
+    }
   }
 
-  #replace(id: string, keys: readonly K[]): void {
-    const before = this.#keysById.get(id) ?? [];
-    // Most changes of a value leave its groups as they are.
-    if (before.length === keys.length && before.every((key, index) => key === keys[index])) return;
-    for (const key of before) if (!keys.includes(key)) this.#leave(key, id);
-    for (const key of keys) this.#enter(key, id);
-    if (keys.length > 0) this.#keysById.set(id, keys);
-    else this.#keysById.delete(id);
+  #move(id: string, left: readonly K[], entered: readonly K[]): void {
+    for (const key of left) if (!entered.includes(key)) this.#leave(key, id);
+    for (const key of entered) this.#enter(key, id);
   }
 
   #enter(key: K, id: string): void {
@@ -63,4 +66,8 @@ export class Lookup<T, K> implements LookupReader<K> {
     group?.delete(id);
     if (group?.size === 0) this.#groups.delete(key);
   }
+}
+
+function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((key, index) => key === b[index]);
 }

@@ -7,6 +7,7 @@
 import { DroverError } from '../model/errors.js';
 import { problemOf } from '../model/public-message.js';
 import { Lookup, type LookupReader } from './lookup.js';
+import { OwnValues } from './own-values.js';
 import { RevisionGate } from './revision-gate.js';
 import type { SetAside } from './set-aside.js';
 import type { Change, ChangeBatch, Entry, Store } from './store.js';
@@ -40,6 +41,8 @@ export interface MirrorReader<T> {
   readonly size: number;
   get(id: string): Mirrored<T> | undefined;
   entries(): IterableIterator<[string, Mirrored<T>]>;
+  /** Writers of this process make their operations with it: the mirror takes their values as they are. */
+  readonly own: OwnValues<T>;
   /** The values that do not decode, by id. None of them is an entry. */
   readonly setAside: ReadonlyMap<string, SetAside>;
   /**
@@ -57,7 +60,7 @@ export interface MirrorReader<T> {
 export interface MirrorOptions<T> {
   readonly store: Store;
   readonly prefix: string;
-  /** Makes the typed value, for the first list and for every change. Throws when it cannot. */
+  /** Makes the typed value, for the first list and for every change but `own` ones. Throws when it cannot. */
   readonly decode: (value: unknown) => T;
   /** Called for each value that is set aside, in the first list and later. Default: an uncaught exception. */
   readonly onSetAside?: (id: string, aside: SetAside) => void;
@@ -72,14 +75,17 @@ interface Event<T> {
   readonly before: Mirrored<T> | undefined;
 }
 
+type Index<T> = Pick<Lookup<T, unknown>, 'change'>;
+
 /** The one implementation. Listeners also hear the first list: each entry comes as a change from nothing. */
 export class Mirror<T> implements MirrorReader<T> {
   readonly ready: Promise<void>;
+  readonly own = new OwnValues<T>();
   readonly #options: MirrorOptions<T>;
   readonly #entries = new Map<string, Mirrored<T>>();
   readonly #setAside = new Map<string, SetAside>();
   readonly #listeners = new Set<MirrorListener<T>>();
-  readonly #lookups: Pick<Lookup<T, unknown>, 'put' | 'drop'>[] = [];
+  readonly #lookups: Index<T>[] = [];
   readonly #stopping = new AbortController();
   readonly #gate = new RevisionGate();
   readonly #onListenerError: (error: unknown) => void;
@@ -154,9 +160,9 @@ export class Mirror<T> implements MirrorReader<T> {
   }
 
   /** Groups ids by the keys of their values, from now on. `keysOf` is pure. Lookups live as long as the mirror. */
-  lookup<K>(keysOf: (value: T, id: string) => Iterable<K>): LookupReader<K> {
+  lookup<K>(keysOf: (value: T, id: string) => readonly K[]): LookupReader<K> {
     const lookup = new Lookup(keysOf);
-    for (const [id, { value }] of this.#entries) this.#guard(() => lookup.put(id, value));
+    for (const [id, { value }] of this.#entries) this.#index([lookup], id, undefined, value);
     this.#lookups.push(lookup);
     return lookup;
   }
@@ -230,7 +236,7 @@ export class Mirror<T> implements MirrorReader<T> {
     }
     let value: T;
     try {
-      value = this.#options.decode(change.value);
+      value = this.#valueOf(change);
     } catch (error) {
       this.#remove(id, revision, events);
       const aside = { value: change.value, revision, problem: problemOf(error) };
@@ -243,7 +249,7 @@ export class Mirror<T> implements MirrorReader<T> {
     const before = this.#entries.get(id);
     const after = { value, revision };
     this.#entries.set(id, after);
-    for (const lookup of this.#lookups) this.#guard(() => lookup.put(id, value));
+    this.#index(this.#lookups, id, before?.value, value);
     events.push({ id, revision, after, before });
   }
 
@@ -251,21 +257,33 @@ export class Mirror<T> implements MirrorReader<T> {
     const before = this.#entries.get(id);
     if (!this.#setAside.delete(id) && before === undefined) return;
     this.#entries.delete(id);
-    for (const lookup of this.#lookups) lookup.drop(id);
+    this.#index(this.#lookups, id, before?.value, undefined);
     events.push({ id, revision, after: undefined, before });
+  }
+
+  #valueOf(change: Change | Entry): T {
+    return this.own.has(change) ? change.value : this.#options.decode(change.value);
+  }
+
+  #index(lookups: readonly Index<T>[], id: string, before: T | undefined, after: T | undefined): void {
+    for (const lookup of lookups) {
+      try {
+        lookup.change(id, before, after);
+      } catch (error) {
+        this.#onListenerError(error);
+      }
+    }
   }
 
   #emit(events: readonly Event<T>[]): void {
     for (const { id, after, before } of events) {
-      for (const listener of this.#listeners) this.#guard(() => listener(id, after, before));
-    }
-  }
-
-  #guard(call: () => void): void {
-    try {
-      call();
-    } catch (error) {
-      this.#onListenerError(error);
+      for (const listener of this.#listeners) {
+        try {
+          listener(id, after, before);
+        } catch (error) {
+          this.#onListenerError(error);
+        }
+      }
     }
   }
 

@@ -19,7 +19,6 @@ const KINDS: readonly Message['type'][] = [
   'refused',
   'snapshot',
   'delta',
-  'fed',
   'status',
   'status-acknowledged',
   'offer',

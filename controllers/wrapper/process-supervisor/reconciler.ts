@@ -66,8 +66,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   plan(facts: SupervisorFacts, now: number) {
-    const { steps, ...rest } = plan(facts, now);
-    return { ...rest, steps: steps.map((step) => ({ ...step, id: facts.id })) };
+    const planned = plan(facts, now);
+    return { ...planned, steps: planned.steps.map((step) => ({ ...step, id: facts.id })) };
   }
 
   perform(step: SupervisorRoundStep): Promise<void> | void {

@@ -57,8 +57,8 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
   }
 
   plan(facts: InstallerFacts, now: number) {
-    const { steps, ...rest } = plan(facts, now);
-    return { ...rest, steps: steps.map((step) => ({ ...step, id: facts.id })) };
+    const planned = plan(facts, now);
+    return { ...planned, steps: planned.steps.map((step) => ({ ...step, id: facts.id })) };
   }
 
   perform(step: InstallerRoundStep, signal: AbortSignal): Promise<void> | void {

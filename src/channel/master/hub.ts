@@ -22,6 +22,7 @@ import {
 import type { Transport } from '../protocol/transport.js';
 import type { Peer } from '../trust/members.js';
 import { type BeatBook, SILENT_MS } from './beat-book.js';
+import { FeedPace } from './feed-pace.js';
 import { type FeedSources, NodeFeed } from './node-feed.js';
 import { NO_HELLO, type Objection, objectionTo } from './objection.js';
 import type { StatusIntake } from './status-intake.js';
@@ -76,18 +77,25 @@ export class Hub {
   readonly #unrecordedBytes = new Map<string, number>();
   /** Writes of what nodes said that are under way. */
   readonly #recording = new Set<Promise<void>>();
+  /** Instances whose records were set aside at their last change. */
+  readonly #unreadable = new Set<string>();
+  readonly #pace: FeedPace;
   readonly #refusals: RepeatedLog;
   #unsubscribe: (() => void)[] = [];
 
   constructor(options: HubOptions) {
     this.#options = options;
+    this.#pace = new FeedPace(options.clock);
     this.#refusals = new RepeatedLog(options.logger, () => options.clock.monotonic());
   }
 
   start(): void {
     const { sources, nodes } = this.#options;
+    for (const id of sources.instances.setAside.keys()) this.#unreadable.add(id);
     this.#unsubscribe = [
-      sources.instances.onChange((id) => this.touch(id)),
+      sources.instances.onChange((id, after, before) =>
+        this.#instanceChanged(id, before?.value.placement?.nodeId, after?.value.placement?.nodeId),
+      ),
       nodes.mirror.onChange((nodeId, after, before) => {
         const session = this.#sessions.get(nodeId);
         const isLost = after?.value.condition === 'lost' && before?.value.condition !== 'lost';
@@ -101,13 +109,27 @@ export class Hub {
   /** Resolves when everything that nodes said is recorded. */
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#pace.stop();
     for (const transport of this.#transports.keys()) transport.close('the master stops');
     await Promise.all(this.#recording);
   }
 
-  /** Feeds `id` again: something that its assignment is made of has changed. */
+  /** Feeds `id` again: something that its assignment is made of has changed, other than its record. */
   touch(id: string): void {
-    for (const session of this.#sessions.values()) session.feed.touch(id);
+    const nodeId = this.#options.sources.instances.get(id)?.value.placement?.nodeId;
+    if (nodeId !== undefined) this.#sessions.get(nodeId)?.feed.touch(id);
+  }
+
+  /** Feeds the nodes that held or will hold the instance. Where a record cannot be read, any node may hold it. */
+  #instanceChanged(id: string, from: string | undefined, to: string | undefined): void {
+    const isUnreadable = this.#options.sources.instances.setAside.has(id);
+    if (isUnreadable || this.#unreadable.delete(id)) {
+      if (isUnreadable) this.#unreadable.add(id);
+      for (const { feed } of this.#sessions.values()) feed.touch(id);
+      return;
+    }
+    if (from !== undefined) this.#sessions.get(from)?.feed.touch(id);
+    if (to !== undefined && to !== from) this.#sessions.get(to)?.feed.touch(id);
   }
 
   /**
@@ -169,7 +191,7 @@ export class Hub {
     const session: Session = {
       nodeId,
       transport,
-      feed: new NodeFeed({ nodeId, transport, sources, held: hello.held, logger }),
+      feed: new NodeFeed({ nodeId, transport, sources, held: hello.held, pace: this.#pace, logger }),
       calls: new CallPeer(transport, services, { mostServed: MOST_SERVED }),
       isStale: false,
       reportSequence: 0,

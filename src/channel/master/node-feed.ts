@@ -4,7 +4,7 @@
  */
 import type { Configuration } from '../../model/configuration.js';
 import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
-import type { InstanceRecord } from '../../model/instance.js';
+import type { InstanceRecord, PlacedTemplate } from '../../model/instance.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { ResolvedTemplate } from '../../model/template.js';
 import { leftOfInstance } from '../../store/left-of-record.js';
@@ -14,6 +14,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import { hashAssignment } from '../protocol/assignment-hash.js';
 import type { Assignment } from '../protocol/messages.js';
 import type { Transport } from '../protocol/transport.js';
+import type { FeedPace } from './feed-pace.js';
 
 /** Instances in one message; a frame stays well under a megabyte. */
 const BATCH = 500;
@@ -38,6 +39,7 @@ export interface NodeFeedOptions {
   readonly sources: FeedSources;
   /** What the node said that it still has: hash by id. */
   readonly held?: Readonly<Record<string, string>> | undefined;
+  readonly pace: FeedPace;
   readonly logger: Logger;
 }
 
@@ -119,7 +121,7 @@ export class NodeFeed {
   #schedule(): void {
     if (this.#isFlushing || this.#isClosed) return;
     this.#isFlushing = true;
-    queueMicrotask(() => {
+    this.#options.pace.add(() => {
       this.#flush().then(
         () => this.#flushed(),
         (error: unknown) => {
@@ -147,7 +149,9 @@ export class NodeFeed {
       const revisions: Record<string, Configuration> = {};
       for (const id of ids) {
         this.#composing = id;
-        const assignment = await this.#compose(id);
+        const placed = this.#record(id)?.placement?.templates ?? [];
+        const templates = placed.length === 0 ? [] : await this.#templates(placed);
+        const assignment = this.#compose(id, templates);
         if (this.#isLeftAlone(id)) {
           this.#told.add(id);
           unchanged.push(id);
@@ -191,8 +195,7 @@ export class NodeFeed {
     }
   }
 
-  async #compose(id: string): Promise<Assignment | undefined> {
-    const templates = await this.#templates(id);
+  #compose(id: string, templates: ResolvedTemplate[]): Assignment | undefined {
     // Reads again: the record may have changed while digests were computed.
     const record = this.#record(id);
     const placement = record?.placement;
@@ -210,8 +213,7 @@ export class NodeFeed {
     };
   }
 
-  async #templates(id: string): Promise<ResolvedTemplate[]> {
-    const placed = this.#record(id)?.placement?.templates ?? [];
+  async #templates(placed: readonly PlacedTemplate[]): Promise<ResolvedTemplate[]> {
     const resolved: ResolvedTemplate[] = [];
     for (const { group, name, priority, storage } of placed) {
       resolved.push({ group, name, priority, ...(await this.#digest(group, name, storage)) });

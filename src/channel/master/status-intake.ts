@@ -23,8 +23,6 @@ export class StatusIntake {
   readonly #options: StatusIntakeOptions;
   /** The newest report of each node and instance that is not written yet. */
   readonly #latest = new Map<string, Report>();
-  /** Writes under way, by node and instance. */
-  readonly #writing = new Map<string, Promise<void>>();
 
   constructor(options: StatusIntakeOptions) {
     this.#options = options;
@@ -32,10 +30,10 @@ export class StatusIntake {
 
   /**
    * Resolves when every report is durable or known to be void; only then may the wrapper be acknowledged. A later
-   * report replaces one that waits. It is written after one whose write has begun.
+   * report replaces one that waits, and is written after one whose write has begun.
    */
   async take(nodeId: string, reports: readonly Report[]): Promise<void> {
-    await Promise.all(reports.map((report) => this.#takeInTurn(nodeId, report)));
+    await Promise.all(reports.map((report) => this.#takeOne(nodeId, report)));
   }
 
   /** Of reports whose `take` failed: those that no later one has replaced. */
@@ -43,37 +41,23 @@ export class StatusIntake {
     return reports.filter((report) => this.#latest.get(keyOf(nodeId, report)) === report);
   }
 
-  /** Writes in turn: until the write before is durable, the record does not show what there is to change. */
-  async #takeInTurn(nodeId: string, report: Report): Promise<void> {
-    const key = keyOf(nodeId, report);
-    this.#latest.set(key, report);
-    for (let other = this.#writing.get(key); other !== undefined; other = this.#writing.get(key))
-      await other.catch(() => undefined);
-    if (this.#latest.get(key) !== report) return;
-    const writing = this.#takeOne(nodeId, report);
-    this.#writing.set(key, writing);
-    try {
-      await writing;
-      if (this.#latest.get(key) === report) this.#latest.delete(key);
-    } finally {
-      this.#writing.delete(key);
-    }
-  }
-
   async #takeOne(nodeId: string, report: Report): Promise<void> {
     const { records, now, onBusyPort } = this.#options;
+    const key = keyOf(nodeId, report);
+    this.#latest.set(key, report);
     let before: InstanceRecord | undefined;
     // Told before the record is written: placement acts on the record.
     if (report.busyPort !== null && records.mirror.get(report.id)?.value.placement?.nodeId === nodeId)
       onBusyPort(nodeId, report.busyPort, report.busyProtocol ?? null);
+    // In turn after an earlier report: until that is durable, the record does not show what there is to change.
     const after = await modify(records, report.id, (record) => {
-      if (record.placement?.nodeId !== nodeId || this.#latest.get(keyOf(nodeId, report)) !== report)
-        return undefined;
+      if (record.placement?.nodeId !== nodeId || this.#latest.get(key) !== report) return undefined;
       before = record;
       const status = nextStatus(record, report, now()) ?? record.status;
       const next = withEnd({ ...record, status }, now());
       return next.status === record.status ? undefined : next;
     });
+    if (this.#latest.get(key) === report) this.#latest.delete(key);
     if (after !== undefined && before !== undefined) this.#note(nodeId, before, after.status);
   }
 
@@ -111,7 +95,7 @@ function keyOf(nodeId: string, report: Report): string {
  */
 function nextStatus(record: InstanceRecord, report: Report, now: number): InstanceStatus | undefined {
   if (isOutdated(record, report)) return undefined;
-  const { awaitsReport, ...before } = record.status;
+  const before = record.status;
   // An app that reported itself STOPPED stays so while its node ends the process.
   const isEnding =
     record.desired.goal === 'stop' && before.state === 'STOPPED' && report.reason === 'stopping';
@@ -136,11 +120,12 @@ function nextStatus(record: InstanceRecord, report: Report, now: number): Instan
     after.maxPlayers = null;
     after.tps = null;
   }
+  if (before.awaitsReport !== undefined) delete after.awaitsReport;
   const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every(
-    (field) => after[field] === record.status[field],
+    (field) => after[field] === before[field],
   );
   if (!isSame) return { ...after, lastHeartbeat: now };
-  return awaitsReport === undefined ? undefined : after;
+  return before.awaitsReport === undefined ? undefined : after;
 }
 
 /** True when the app has reported itself ONLINE: a node that still waits for readiness does not take that back. */

@@ -48,7 +48,7 @@ export function decodeFrame(data: Buffer, isBinary: boolean): Frame | string {
 function read(text: Buffer, body: Buffer | undefined): Frame | string {
   try {
     // Before the text is parsed, by what it says to be; after it, by what it is.
-    const said = TYPE.exec(text.toString('latin1', 0, TYPE_BYTES))?.[1];
+    const said = isLong(text) ? TYPE.exec(text.toString('latin1', 0, TYPE_BYTES))?.[1] : undefined;
     if (isTooLong(text, said)) return tooLong(text, said);
     const parsed = messageSchema.safeParse(JSON.parse(text.toString('utf8')));
     if (!parsed.success) return `malformed message: ${problemOf(parsed.error)}`;
@@ -59,8 +59,12 @@ function read(text: Buffer, body: Buffer | undefined): Frame | string {
   }
 }
 
+function isLong(text: Buffer): boolean {
+  return text.length > MOST_TEXT_BYTES;
+}
+
 function isTooLong(text: Buffer, type: string | undefined): boolean {
-  if (text.length <= MOST_TEXT_BYTES) return false;
+  if (!isLong(text)) return false;
   const limits: Readonly<Record<string, number>> = MOST_TEXT_BYTES_OF;
   const most = type !== undefined && Object.hasOwn(limits, type) ? limits[type] : undefined;
   return text.length > (most ?? MOST_TEXT_BYTES);

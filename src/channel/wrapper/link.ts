@@ -35,11 +35,10 @@ const MAX_RECONNECT_MS = 3000;
  */
 const MAX_REFUSED_MS = 30_000;
 
-/** Takes the feed: the desired copy. `commit` resolves when everything applied is on disk. */
+/** Takes the feed: the desired copy. */
 export interface FeedSink {
   applySnapshot(snapshot: MessageOf<'snapshot'>): void;
   applyDelta(delta: MessageOf<'delta'>): void;
-  commit(): Promise<void>;
   /** All assignments that this node still has. */
   held(): readonly Assignment[];
   /** The newest revision of the master's store that was applied; undefined: none, or any master is taken. */
@@ -222,11 +221,16 @@ export class Link {
         this.#backoff.clear(RECONNECT_KEY);
         this.#refusedBackoff.clear(RECONNECT_KEY);
         this.#trouble.clear();
-        this.#feed(connection, message.sequence, () => this.#options.feed.applySnapshot(message));
+        connection.fedSequence = message.sequence;
+        this.#options.feed.applySnapshot(message);
         return;
       case 'delta':
-        if (message.sequence !== connection.fedSequence + 1) connection.transport.close('a gap in the feed');
-        else this.#feed(connection, message.sequence, () => this.#options.feed.applyDelta(message));
+        if (message.sequence !== connection.fedSequence + 1) {
+          connection.transport.close('a gap in the feed');
+          return;
+        }
+        connection.fedSequence = message.sequence;
+        this.#options.feed.applyDelta(message);
         return;
       case 'status-acknowledged':
         this.#options.reports.acknowledge(message.sequence);
@@ -242,17 +246,6 @@ export class Link {
     this.#beatLater(connection);
     this.#options.reports.restart();
     this.#sendReports();
-  }
-
-  #feed(connection: Connection, sequence: number, apply: () => void): void {
-    connection.fedSequence = sequence;
-    apply();
-    this.#options.feed
-      .commit()
-      .then(() => connection.transport.send({ type: 'fed', sequence }))
-      .catch((error: unknown) =>
-        this.#options.logger.error({ err: error }, 'the desired state could not be kept on disk'),
-      );
   }
 
   #sendReports(): void {

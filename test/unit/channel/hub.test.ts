@@ -235,6 +235,33 @@ describe('the hub', () => {
     expect(types(client)).toContain('status-acknowledged');
   });
 
+  it('feeds the node that held an instance and the one that will, also when its record could not be read between', async () => {
+    const record = instanceRecord('aaaaaa', { placement: placedOn('alpha') });
+    await put({ [revisionKey('f00')]: configurationOf('lobby'), [instanceKey('aaaaaa')]: record });
+    const alpha = await join();
+    const beta = await join({ nodeId: 'beta' });
+    const deltas = ({ heard }: Client): unknown[] =>
+      heard.flatMap((message) =>
+        message.type === 'delta' ? [{ put: message.put.map(({ id }) => id), drop: message.drop }] : [],
+      );
+    const change = async (value: unknown): Promise<void> => {
+      await put({ [instanceKey('aaaaaa')]: value });
+      // The feeds may rest for a moment.
+      await clock.advance(10);
+    };
+    await change({ ...record, placement: placedOn('beta') });
+    expect([deltas(alpha), deltas(beta)]).toEqual([
+      [{ put: [], drop: ['aaaaaa'] }],
+      [{ put: ['aaaaaa'], drop: [] }],
+    ]);
+    await change({ ...record, placement: placedOn('beta'), cpu: 'much' });
+    await change(record);
+    expect([deltas(alpha).at(-1), deltas(beta).at(-1)]).toEqual([
+      { put: ['aaaaaa'], drop: [] },
+      { put: [], drop: ['aaaaaa'] },
+    ]);
+  });
+
   it('acknowledges reports once they are recorded, trying again while the disk is full', async () => {
     await put({ [instanceKey('aaaaaa')]: instanceRecord('aaaaaa', { placement: placedOn('alpha') }) });
     const client = await join();

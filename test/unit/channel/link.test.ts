@@ -45,7 +45,6 @@ describe('the link of a wrapper', () => {
   /** Lines of the log. */
   let said: string[];
   let applied: string[];
-  let commit: () => Promise<void>;
   let welcomed: string[];
   let held: Assignment[];
   /** Refusals that time does not heal, and whether the node ends at one. */
@@ -63,7 +62,6 @@ describe('the link of a wrapper', () => {
     refuseWith = undefined;
     said = [];
     applied = [];
-    commit = async () => undefined;
     welcomed = [];
     held = [];
     seen = undefined;
@@ -78,7 +76,6 @@ describe('the link of a wrapper', () => {
       feed: {
         applySnapshot: ({ sequence }) => applied.push(`snapshot ${sequence}`),
         applyDelta: ({ sequence }) => applied.push(`delta ${sequence}`),
-        commit: () => commit(),
         held: () => held,
         seen: () => seen,
       },
@@ -178,23 +175,6 @@ describe('the link of a wrapper', () => {
     expect(heard('beat')).toBe(1);
     await clock.advance(10_000);
     expect(heard('beat')).toBe(6);
-  });
-
-  it('says what it holds of the feed only when it is on disk', async () => {
-    let written = (): void => undefined;
-    commit = () =>
-      new Promise((resolve) => {
-        written = resolve;
-      });
-    await join();
-    last().end.send(snapshot(1));
-    last().end.send(delta(2));
-    await clock.settle();
-    expect(applied).toEqual(['snapshot 1', 'delta 2']);
-    expect(heard('fed')).toBe(0);
-    written();
-    await clock.settle();
-    expect(last().heard.filter(({ type }) => type === 'fed')).toEqual([{ type: 'fed', sequence: 2 }]);
   });
 
   it('takes one snapshot of a connection: a second one would end what came since', async () => {

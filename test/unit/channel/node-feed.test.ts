@@ -1,6 +1,7 @@
 /** The feed of one node: everything first, then what changed, never half of a change. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FeedPace } from '../../../src/channel/master/feed-pace.js';
 import { NodeFeed } from '../../../src/channel/master/node-feed.js';
 import { hashAssignment } from '../../../src/channel/protocol/assignment-hash.js';
 import type { Message } from '../../../src/channel/protocol/messages.js';
@@ -12,6 +13,7 @@ import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { Operation } from '../../../src/store/store.js';
 import { inSteps } from '../../../src/store/transaction.js';
 import { configurationOf, instanceRecord, placedOn } from '../../support/control-plane/records.js';
+import { FakeClock } from '../../support/fake-clock.js';
 import { until } from '../../support/until.js';
 
 const silent = pino({ level: 'silent' });
@@ -56,6 +58,7 @@ describe('the feed of a node', () => {
       nodeId: 'alpha',
       transport,
       logger: silent,
+      pace: new FeedPace(new FakeClock()),
       sources: {
         ...state,
         templateDigest: (group, name) => digestOf(`${group}/${name}`),
@@ -117,6 +120,7 @@ describe('the feed of a node', () => {
         nodeId: 'alpha',
         transport,
         logger: silent,
+        pace: new FeedPace(new FakeClock()),
         held,
         sources: {
           ...state,

@@ -39,6 +39,7 @@ function delta(fields: Partial<MessageOf<'delta'>>): MessageOf<'delta'> {
 describe('the desired copy', () => {
   let store: MemoryStore;
   let clock: FakeClock;
+  let disk: WriteBehind;
   let copy: DesiredCopy;
   let changed: string[];
 
@@ -55,7 +56,8 @@ describe('the desired copy', () => {
   /** As a new daemon reads it. */
   async function open(): Promise<DesiredCopy> {
     const logger = pino({ level: 'silent' });
-    const opened = new DesiredCopy(new WriteBehind({ store, clock, logger }));
+    disk = new WriteBehind({ store, clock, logger });
+    const opened = new DesiredCopy(disk);
     await opened.load();
     changed = [];
     opened.onChange((id) => changed.push(id));
@@ -68,7 +70,7 @@ describe('the desired copy', () => {
     copy.applyDelta(delta({ store: 9 }));
     // An older master does not say it.
     copy.applyDelta(delta({}));
-    const written = copy.commit();
+    const written = disk.written();
     await clock.advance(1000);
     await written;
     copy = await open();
@@ -101,7 +103,7 @@ describe('the desired copy', () => {
     copy.applySnapshot(snapshot([assignment('aaaaaa'), assignment('bbbbbb')]));
     copy.applyDelta(delta({ put: [assignment('aaaaaa', { restartToken: 4 })], drop: ['bbbbbb'] }));
     expect(copy.isConfirmed).toBe(true);
-    const committed = copy.commit();
+    const committed = disk.written();
     await clock.advance(100);
     await committed;
     const reopened = await open();
@@ -134,7 +136,7 @@ describe('the desired copy', () => {
     copy.applyDelta(delta({ put: [assignment('bbbbbb')] }));
     expect(copy.get('bbbbbb')).toBeDefined();
     copy.applySnapshot(snapshot([], {}));
-    const committed = copy.commit();
+    const committed = disk.written();
     await clock.advance(100);
     await committed;
     expect((await store.list('')).entries).toEqual([]);

@@ -1,0 +1,49 @@
+/**
+ * Says when the feeds of all nodes send. One message costs about as much as ten changes in it: encryption, system calls,
+ * the node's report on it and its acknowledgement. So after many messages at once the feeds rest for a while, and what
+ * changes meanwhile travels together. A master that sends little never waits.
+ */
+import type { Clock, TimerHandle } from '../../loop/clock.js';
+
+/** How long the feeds rest for each message that they have sent. A shorter time than the clock tells is none. */
+const REST_MS = 0.5;
+const LEAST_REST_MS = 1;
+const MOST_REST_MS = 250;
+
+export class FeedPace {
+  readonly #clock: Pick<Clock, 'setTimer'>;
+  #waiting: (() => void)[] = [];
+  #isDue = false;
+  #rest: TimerHandle | undefined;
+
+  constructor(clock: Pick<Clock, 'setTimer'>) {
+    this.#clock = clock;
+  }
+
+  /** Nothing waits any more. Idempotent. */
+  stop(): void {
+    this.#rest?.cancel();
+    this.#waiting = [];
+  }
+
+  /** Calls `send` when its feed may send a message: in a microtask, or when the rest is over. */
+  add(send: () => void): void {
+    this.#waiting.push(send);
+    if (this.#isDue || this.#rest !== undefined) return;
+    this.#isDue = true;
+    queueMicrotask(() => this.#sendAll());
+  }
+
+  #sendAll(): void {
+    this.#isDue = false;
+    const due = this.#waiting;
+    this.#waiting = [];
+    for (const send of due) send();
+    const restMs = Math.min(due.length * REST_MS, MOST_REST_MS);
+    if (restMs < LEAST_REST_MS) return;
+    this.#rest = this.#clock.setTimer(restMs, () => {
+      this.#rest = undefined;
+      this.#sendAll();
+    });
+  }
+}
