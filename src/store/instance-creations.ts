@@ -160,9 +160,11 @@ export class InstanceCreations {
       if (configuration === undefined) throw unknownConfiguration(configurationName);
       const creation = make(configuration.value);
       if (creation === undefined) return undefined;
-      const operations = creation.records.map((record) =>
-        instances.own.create(instanceKey(record.id), record),
-      );
+      const operations: Operation[] = creation.records.map((record) => ({
+        do: 'create',
+        key: instanceKey(record.id),
+        value: record,
+      }));
       const key = configurationKey(configurationName);
       operations.push(...creation.beside, { do: 'check', key, expectedRevision: configuration.revision });
       const count = creation.records.length;

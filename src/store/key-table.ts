@@ -64,10 +64,9 @@ export class KeyTable {
     const texts: (string | undefined)[] = [];
     for (const operation of operations) {
       if (!this.#isChange(operation)) continue;
-      const { key } = operation;
       const value = 'value' in operation ? operation.value : undefined;
-      texts.push('value' in operation ? jsonOf(key, value) : undefined);
-      changes.push({ revision: next, key, value, own: 'own' in operation ? operation.own : undefined });
+      texts.push('value' in operation ? jsonOf(operation.key, value) : undefined);
+      changes.push({ revision: next, key: operation.key, value });
     }
     if (changes.length === 0) return this.latest;
     for (const change of changes) this.#pending.set(change.key, change);

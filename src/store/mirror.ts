@@ -7,7 +7,6 @@
 import { DroverError } from '../model/errors.js';
 import { problemOf } from '../model/public-message.js';
 import { Lookup, type LookupReader } from './lookup.js';
-import { OwnValues } from './own-values.js';
 import { RevisionGate } from './revision-gate.js';
 import type { SetAside } from './set-aside.js';
 import type { Change, ChangeBatch, Entry, Store } from './store.js';
@@ -41,8 +40,6 @@ export interface MirrorReader<T> {
   readonly size: number;
   get(id: string): Mirrored<T> | undefined;
   entries(): IterableIterator<[string, Mirrored<T>]>;
-  /** Writers of this process make their operations with it: the mirror takes their values as they are. */
-  readonly own: OwnValues<T>;
   /** The values that do not decode, by id. None of them is an entry. */
   readonly setAside: ReadonlyMap<string, SetAside>;
   /**
@@ -60,7 +57,7 @@ export interface MirrorReader<T> {
 export interface MirrorOptions<T> {
   readonly store: Store;
   readonly prefix: string;
-  /** Makes the typed value, for the first list and for every change but `own` ones. Throws when it cannot. */
+  /** Makes the typed value, for the first list and for every change. Throws when it cannot. */
   readonly decode: (value: unknown) => T;
   /** Called for each value that is set aside, in the first list and later. Default: an uncaught exception. */
   readonly onSetAside?: (id: string, aside: SetAside) => void;
@@ -80,7 +77,6 @@ type Index<T> = Pick<Lookup<T, unknown>, 'change'>;
 /** The one implementation. Listeners also hear the first list: each entry comes as a change from nothing. */
 export class Mirror<T> implements MirrorReader<T> {
   readonly ready: Promise<void>;
-  readonly own = new OwnValues<T>();
   readonly #options: MirrorOptions<T>;
   readonly #entries = new Map<string, Mirrored<T>>();
   readonly #setAside = new Map<string, SetAside>();
@@ -236,7 +232,7 @@ export class Mirror<T> implements MirrorReader<T> {
     }
     let value: T;
     try {
-      value = this.#valueOf(change);
+      value = this.#options.decode(change.value);
     } catch (error) {
       this.#remove(id, revision, events);
       const aside = { value: change.value, revision, problem: problemOf(error) };
@@ -259,10 +255,6 @@ export class Mirror<T> implements MirrorReader<T> {
     this.#entries.delete(id);
     this.#index(this.#lookups, id, before?.value, undefined);
     events.push({ id, revision, after: undefined, before });
-  }
-
-  #valueOf(change: Change | Entry): T {
-    return this.own.has(change) ? change.value : this.#options.decode(change.value);
   }
 
   #index(lookups: readonly Index<T>[], id: string, before: T | undefined, after: T | undefined): void {

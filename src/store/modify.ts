@@ -2,7 +2,7 @@
 import type { KeyedTurns } from '../loop/keyed-turns.js';
 import { DroverError } from '../model/errors.js';
 import type { MirrorReader } from './mirror.js';
-import type { Store } from './store.js';
+import { type Store, update } from './store.js';
 
 /** Far more than ever needed: each try loses only to a transaction that succeeded, of several records. */
 const MAX_TRIES = 1000;
@@ -41,8 +41,7 @@ async function write<T>(
     const next = change(current.value);
     if (next === undefined) return undefined;
     try {
-      const operation = set.mirror.own.update(set.keyOf(id), next, current.revision);
-      await set.mirror.until(await set.store.transact([operation]));
+      await set.mirror.until(await update(set.store, set.keyOf(id), next, current.revision));
       return next;
     } catch (error) {
       if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MAX_TRIES) throw error;

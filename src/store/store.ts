@@ -8,8 +8,6 @@ export interface Entry {
   readonly key: string;
   readonly value: unknown;
   readonly revision: number;
-  /** As in `Operation`, where the store still has the value itself; absent: the value was read from somewhere. */
-  readonly own?: object | undefined;
 }
 
 /** One durable change. Changes of one transaction share a revision. */
@@ -18,8 +16,6 @@ export interface Change {
   readonly key: string;
   /** The new value; undefined: the key was removed. */
   readonly value: unknown;
-  /** As in `Entry`. */
-  readonly own?: object | undefined;
 }
 
 /**
@@ -36,20 +32,16 @@ export interface ChangeBatch extends ReadonlyArray<Change> {
  */
 export const MAX_OPERATIONS = 100;
 
-/**
- * One operation of a transaction. A transaction names a key at most once. `own` is the writer's mark on the value (see
- * `OwnValues`); a store that passes the value itself on passes the mark on beside it.
- */
+/** One operation of a transaction. A transaction names a key at most once. */
 export type Operation =
   /** Fails with DRV_STORE_CONFLICT when the key exists. */
-  | { readonly do: 'create'; readonly key: string; readonly value: unknown; readonly own?: object }
+  | { readonly do: 'create'; readonly key: string; readonly value: unknown }
   /** Fails with DRV_STORE_CONFLICT unless the key's revision is `expectedRevision`. */
   | {
       readonly do: 'update';
       readonly key: string;
       readonly value: unknown;
       readonly expectedRevision: number;
-      readonly own?: object;
     }
   /** Writes, whether or not the key exists. */
   | { readonly do: 'put'; readonly key: string; readonly value: unknown }

@@ -227,18 +227,6 @@ describe('mirror', () => {
   });
 });
 
-describe('what this process writes', () => {
-  it('is taken as it is; what another one writes is parsed', async () => {
-    await mirror.start();
-    const ship = { port: 'kiel', crew: ['ada'] };
-    await mirror.until(await store.transact([mirror.own.create('ships/a', ship)]));
-    expect(mirror.get('a')?.value).toBe(ship);
-    await mirror.until(await store.transact([{ do: 'put', key: 'ships/b', value: ship }]));
-    expect(mirror.get('b')?.value).toEqual(ship);
-    expect(mirror.get('b')?.value).not.toBe(ship);
-  });
-});
-
 describe('lookup', () => {
   it('groups ids by several keys and forgets empty groups', async () => {
     await store.transact([put('a', 'kiel', ['ada', 'bo']), put('b', 'riga', ['bo'])]);
