@@ -4,6 +4,7 @@
  */
 
 import { BusyPorts } from '../controllers/master/placement/busy-ports.js';
+import { FleetChanges } from '../controllers/master/placement/fleet-changes.js';
 import { PlacementLedger } from '../controllers/master/placement/ledger.js';
 import { buildMasterControllers, type MasterControllers } from '../controllers/master/register.js';
 import { BeatBook } from './channel/master/beat-book.js';
@@ -96,8 +97,9 @@ export class Master implements Part {
         options.configurationSource.isAsRead(record.sourceFile),
       ...(newInstanceId !== undefined && { newInstanceId }),
     });
-    this.#ledger = new PlacementLedger(this.state.instances);
-    const busyPorts = new BusyPorts(clock);
+    const changes = new FleetChanges();
+    this.#ledger = new PlacementLedger(this.state.instances, changes);
+    const busyPorts = new BusyPorts(clock, changes);
     this.#hub = this.#buildHub(busyPorts);
     this.nodeWriter = this.#buildNodeWriter();
     this.streams = new InstanceStreams((nodeId) => this.#hub.callsOf(nodeId));
@@ -110,6 +112,7 @@ export class Master implements Part {
       placement: {
         ledger: this.#ledger,
         busyPorts,
+        changes,
         chooseTemplates: (configuration, id) =>
           chooseTemplates(configuration.templateInstallationConfig, id, {
             groups: options.templates.groups(),

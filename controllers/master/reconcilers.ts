@@ -16,13 +16,18 @@ import { Placement, type PlacementOptions } from './placement/reconciler.js';
 import { Mover } from './replacement/mover.js';
 import { Replacements } from './replacement/reconciler.js';
 import { Victims } from './replacement/victims.js';
+import { Waiting } from './waiting/reconciler.js';
+import type { WakeFacts } from './wake/wake.js';
 
 export interface ReconcilersOptions {
   readonly state: MasterState;
   readonly writer: InstanceWriter;
   readonly beats: BeatBook;
   readonly nodeTimeoutMs: number;
-  readonly placement: Pick<PlacementOptions, 'ledger' | 'busyPorts' | 'chooseTemplates' | 'hostAddressOf'>;
+  readonly placement: Pick<
+    PlacementOptions,
+    'ledger' | 'busyPorts' | 'changes' | 'chooseTemplates' | 'hostAddressOf'
+  >;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -31,21 +36,30 @@ export interface ReconcilersOptions {
 export interface Reconcilers {
   readonly minimumService: MinimumService;
   readonly placement: Placement;
+  readonly waiting: Waiting;
   readonly heartbeat: Heartbeat;
   readonly drains: Drains;
   readonly replacements: Replacements;
   readonly instanceCleanup: InstanceCleanup;
 }
 
-/** `onPlaceFreed`: see `PlacementOptions`. */
-export function buildReconcilers(options: ReconcilersOptions, onPlaceFreed: () => void): Reconcilers {
+export interface ReconcilerWakes {
+  readonly awaitingPlace: WakeFacts['awaitingPlace'];
+  /** See `PlacementOptions`. */
+  readonly onPlaceFreed: () => void;
+  /** Asks placement to look at an instance. */
+  readonly lookAtPlace: (id: string) => void;
+}
+
+export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerWakes): Reconcilers {
   const { state, writer, beats, nodeTimeoutMs, metrics, clock, logger } = options;
   const { instances, nodes } = state;
   const placement = new Placement({
     ...state,
     ...options.placement,
     records: state.instanceRecords,
-    onPlaceFreed,
+    beats,
+    onPlaceFreed: wakes.onPlaceFreed,
     metrics,
     clock,
     logger,
@@ -53,7 +67,7 @@ export function buildReconcilers(options: ReconcilersOptions, onPlaceFreed: () =
   const minimumService = new MinimumService({ ...state, writer, clock, logger });
   const victims = new Victims({
     ...state,
-    placementOfNext: (configuration) => placement.viewOfNext(configuration),
+    outlookOf: (hash, configuration) => placement.places.outlookOf(hash, configuration),
     delayOf: (name) => minimumService.delayOf(name),
   });
   const mover = new Mover({
@@ -66,6 +80,12 @@ export function buildReconcilers(options: ReconcilersOptions, onPlaceFreed: () =
   return {
     minimumService,
     placement,
+    waiting: new Waiting({
+      places: placement.places,
+      awaitingPlace: wakes.awaitingPlace,
+      onLook: wakes.lookAtPlace,
+      clock,
+    }),
     heartbeat: new Heartbeat({
       nodes: state.nodeRecords,
       records: state.instanceRecords,

@@ -15,10 +15,11 @@ import { Configurations } from './configurations/reconciler.js';
 import type { Drains } from './drain/reconciler.js';
 import type { MinimumService } from './minimum-service/reconciler.js';
 import { buildReconcilers, type Reconcilers, type ReconcilersOptions } from './reconcilers.js';
+import { ALL_THAT_WAITS } from './waiting/reconciler.js';
 import { wakesOfConfiguration, wakesOfRevision } from './wake/configuration-wakes.js';
 import { wakesOfInstance } from './wake/instance-wakes.js';
 import { wakesOfContact, wakesOfNode } from './wake/node-wakes.js';
-import { wakesOfNewPlace } from './wake/shared-wakes.js';
+import { wakesOfNewPlace, wakesOfTemplates } from './wake/shared-wakes.js';
 import { type Change, type ControllerName, type Wake, type WakeFacts, wakeFactsOf } from './wake/wake.js';
 
 /** Placements whose writes may be under way together: they share one commit. */
@@ -51,8 +52,11 @@ export interface MasterControllers extends Part {
 
 export function buildMasterControllers(options: MasterControllersOptions): MasterControllers {
   const facts = wakeFactsOf(options.state);
-  const placesChanged = (): void => wake(wakesOfNewPlace(facts));
-  const reconcilers = buildReconcilers(options, placesChanged);
+  const reconcilers = buildReconcilers(options, {
+    awaitingPlace: facts.awaitingPlace,
+    onPlaceFreed: () => wake(wakesOfNewPlace(facts)),
+    lookAtPlace: (id) => registered.placement.controller.enqueue(id),
+  });
   const { minimumService, placement, heartbeat, drains } = reconcilers;
   const follower = buildFollower(options);
   const registered = registerAll(options, reconcilers, facts);
@@ -78,19 +82,20 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
     minimumService,
     drains,
     decisions: {
-      placementOf: (id) => placement.viewOf(id),
-      placementOfNext: (configuration) => placement.viewOfNext(configuration),
+      placementOf: (id) => placement.places.viewOf(id),
+      placementOfNext: (configuration) => placement.places.viewOfNext(configuration),
       serviceOf: (name) => minimumService.viewOf(name),
       contactOf: (nodeId) => heartbeat.viewOf(nodeId),
       moveOf: (id) => drains.moveOf(id),
     },
-    templatesChanged: placesChanged,
+    templatesChanged: () => wake(wakesOfTemplates(facts)),
     resyncNow,
     start: async () => {
       resyncNow();
       // Heartbeat first: else placement would judge by the conditions that the last master left.
       registered.heartbeat.controller.start();
       await registered.heartbeat.controller.whenIdle();
+      placement.places.begin();
       for (const controller of controllers) controller.start();
     },
     stop: async () => {
@@ -125,7 +130,7 @@ function followAll(
 
 function registerAll(
   options: MasterControllersOptions,
-  { minimumService, placement, heartbeat, drains, replacements, instanceCleanup }: Reconcilers,
+  { minimumService, placement, waiting, heartbeat, drains, replacements, instanceCleanup }: Reconcilers,
   { draining }: WakeFacts,
 ): Record<ControllerName, Registered> {
   const {
@@ -139,6 +144,7 @@ function registerAll(
   return {
     'minimum-service': register(options, minimumService, { keys: () => ids(configurations) }),
     placement: register(options, placement, { keys: () => ids(instances), concurrency: PLACEMENTS_AT_ONCE }),
+    waiting: register(options, waiting, { keys: () => [ALL_THAT_WAITS] }),
     heartbeat: register(options, heartbeat, { keys: () => ids(nodes) }),
     drain: register(options, drains, { keys: () => draining.get(true) }),
     replacement: register(options, replacements, { keys: () => pairs.keys() }),

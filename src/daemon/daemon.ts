@@ -11,6 +11,7 @@ import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import type { NodeConfiguration, RuntimeOffer } from '../model/node.js';
 import type { RootPaths } from '../node/root.js';
 import { setAsideOf } from '../store/left-of-record.js';
+import type { LookupReader } from '../store/lookup.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Wrapper } from '../wrapper.js';
 
@@ -37,6 +38,8 @@ export class Daemon {
   readonly #api: ApiServer;
   readonly #files: ConfigurationFiles;
   readonly #running: RunningParts;
+  /** Under a configuration's name, its instances that are ONLINE or have finished. */
+  readonly #standing: LookupReader<string>;
 
   constructor(parts: DaemonParts) {
     this.paths = parts.paths;
@@ -48,6 +51,11 @@ export class Daemon {
     this.#api = parts.api;
     this.#files = parts.files;
     this.#running = parts.running;
+    this.#standing = parts.master.state.instances.lookup((record) =>
+      record.desired.goal !== 'remove' && (record.status.state === 'ONLINE' || hasFinished(record))
+        ? [record.configurationName]
+        : [],
+    );
   }
 
   /** Base URL of the API as this machine reaches it. */
@@ -84,12 +92,9 @@ export class Daemon {
     const { instances } = this.master.state;
     const isStanding = (): boolean => {
       for (const [name, { value }] of this.master.state.configurations.entries()) {
-        const online = this.instances().filter(
-          (record) =>
-            record.configurationName === name && (record.status.state === 'ONLINE' || hasFinished(record)),
-        );
         const setAside = [...setAsideOf(instances.setAside, name)].length;
-        if (online.length + setAside < value.configuration.minimumServiceCount) return false;
+        const standing = this.#standing.get(name).size + setAside;
+        if (standing < value.configuration.minimumServiceCount) return false;
       }
       return true;
     };

@@ -17,6 +17,8 @@ export interface PlacementView {
   readonly isTooLarge: boolean;
   /** Ports are believed busy, and come free without telling anybody: when to look again; null: none is. */
   readonly recheckInMs: number | null;
+  /** Nodes that would fit and are expected back since this master started: it waits for them; null: it does not. */
+  readonly awaited: { readonly nodeIds: readonly string[]; readonly forMs: number } | null;
   /** Templates that cannot be chosen: they come before every node. */
   readonly templateProblems: readonly string[];
   readonly ports: { readonly min: number; readonly max: number } | null;

@@ -1,6 +1,6 @@
 /** The stories of instances that wait for a node, with advice on what would make room. */
 
-import { countText } from '../model/words.js';
+import { countText, durationText } from '../model/words.js';
 import type { PlacementView } from './decisions.js';
 import type { InstanceFacts, Story } from './facts.js';
 
@@ -25,6 +25,11 @@ function storyOfPlace(placement: PlacementView, configurationName: string): Stor
       says: 'has no node: none has joined the cluster yet',
       next: 'It gets one as soon as one joins.',
       advice: 'Start Drover on a machine and let it join.',
+    };
+  if (placement.awaited !== null)
+    return {
+      says: `waits for ${idsOf(placement.awaited.nodeIds)}: the master has just started and expects more nodes back`,
+      next: `It gets a node in ${durationText(placement.awaited.forMs)} at most.`,
     };
   if (placement.nodes.some(({ fits }) => fits)) return undefined;
   const [only, second] = placement.nodes;
@@ -86,4 +91,8 @@ function adviceFor(placement: PlacementView, configurationName: string): string 
 function nodesThat({ nodes }: PlacementView, code: string): string {
   const ids = nodes.filter(({ failed }) => failed === code).map(({ nodeId }) => nodeId);
   return ids.length <= 3 ? ids.join(', ') : `${ids.slice(0, 3).join(', ')} or another node`;
+}
+
+function idsOf(ids: readonly string[]): string {
+  return ids.length <= 3 ? ids.join(', ') : `${ids.slice(0, 3).join(', ')} and ${ids.length - 3} more`;
 }

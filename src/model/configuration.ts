@@ -59,6 +59,10 @@ const workspacePathSchema = z
     { error: 'must be a relative path with forward slashes and without "." or ".." segments' },
   );
 
+/** `spread`: the node with the fewest instances of the configuration. `pack`: the fullest node. */
+const placementOrderSchema = z.enum(['spread', 'pack']);
+export type PlacementOrder = z.output<typeof placementOrderSchema>;
+
 const fieldsSchema = z.object({
   name: nameSchema,
   runtime: nameSchema.default('screen'),
@@ -84,6 +88,8 @@ const fieldsSchema = z.object({
   templateInstallationConfig: templateInstallationSchema.prefault({}),
   fileModifications: z.array(workspacePathSchema).max(1024).default([]),
   properties: stringMapSchema.default({}),
+  /** Which of the nodes that fit gets an instance. Absent = `spread`. */
+  placement: placementOrderSchema.optional(),
   /** The user that it runs as. Absent = the `runAs` of its node. */
   runAs: runAsSchema.optional(),
   stopCommand: stopCommandSchema.optional(),
@@ -127,8 +133,9 @@ export function withEveryDefault(configuration: Configuration): Configuration {
     stopSignal = STOPPING_DEFAULTS.stopSignal,
     stopTimeoutSeconds = STOPPING_DEFAULTS.stopTimeoutSeconds,
     restartPolicy = STOPPING_DEFAULTS.restartPolicy,
+    placement = 'spread',
   } = configuration;
-  return { ...configuration, stopSignal, stopTimeoutSeconds, restartPolicy };
+  return { ...configuration, placement, stopSignal, stopTimeoutSeconds, restartPolicy };
 }
 
 /** SHA-256 of the content in canonical key order, as its first 32 hex digits (128 bits): the name of the revision. */

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { SystemClock } from '../../src/loop/system-clock.js';
 import { openStore } from '../../src/store/lmdb/open.js';
 import { ControlPlane } from '../support/control-plane/control-plane.js';
+import { benchPlacement } from './placement.js';
 import type { Row } from './table.js';
 
 const CLIENTS = 256;
@@ -48,6 +49,7 @@ export async function benchControlPlane(): Promise<Row[]> {
       target: '0',
       ok: large.settledWrites === 0,
     },
+    ...(await benchPlacement()),
   ];
 }
 

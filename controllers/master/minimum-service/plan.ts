@@ -4,7 +4,7 @@
  */
 
 import type { Plan } from '../../../src/loop/reconciler.js';
-import type { Goal, InstanceState, Maker } from '../../../src/model/instance.js';
+import type { Goal, InstanceRecord, InstanceState, Maker } from '../../../src/model/instance.js';
 import type { NodeCondition } from '../../../src/model/node.js';
 
 /** At most this many creations of one configuration in one pass. */
@@ -48,6 +48,7 @@ export interface CreationHistory {
 
 /** What the delay of the next creation is found from. Of the history, what is not among `instances` has not failed. */
 export interface CreationFacts {
+  /** Those that must be looked at one by one. */
   readonly instances: readonly CountedInstance[];
   readonly history: CreationHistory | undefined;
 }
@@ -56,6 +57,8 @@ export interface ServiceFacts extends CreationFacts {
   readonly name: string;
   readonly minimum: number;
   readonly maximum: number | undefined;
+  /** How many others count, and are wanted and no replacement. */
+  readonly ordinary: number;
 }
 
 export type ServiceStep =
@@ -71,7 +74,7 @@ export type ServiceStep =
   | { readonly do: 'stop' | 'remove'; readonly name: string; readonly id: string };
 
 export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
-  const counted = facts.instances.filter(countsTowardsMinimum).length;
+  const counted = countOf(facts);
   const surplus = planSurplus(facts);
   if (surplus.length > 0) return { steps: surplus };
   const missing = Math.min(facts.minimum, facts.maximum ?? facts.minimum) - counted;
@@ -81,6 +84,20 @@ export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
   const count = Math.min(missing, MOST_PER_PASS);
   const replaces = lostOriginals(facts.instances).slice(0, count);
   return { steps: [{ do: 'create', name: facts.name, count, replaces, streak }] };
+}
+
+/** How many count towards the minimum. */
+export function countOf({ ordinary, instances }: Pick<ServiceFacts, 'ordinary' | 'instances'>): number {
+  return ordinary + instances.filter(countsTowardsMinimum).length;
+}
+
+/**
+ * Whether an instance counts, whatever becomes of its node, and nothing else is to be known of it. So thousands need not
+ * be looked at one by one.
+ */
+export function isOrdinary({ desired, status, replaces }: InstanceRecord): boolean {
+  if (desired.goal !== 'run' || replaces !== undefined) return false;
+  return status.state === 'CREATING' || status.state === 'ONLINE';
 }
 
 /**
@@ -123,6 +140,7 @@ function lostOriginals(instances: readonly CountedInstance[]): string[] {
  * - instances whose node is back and has not reported them: they may have ended;
  * - an unused replacement whose original is there and not being drained: the replacement controller removes one of
  *   the two.
+ * Where there are more than the maximum, every instance is among `instances`.
  */
 function planSurplus({ name, maximum, instances }: ServiceFacts): ServiceStep[] {
   if (maximum === undefined) return [];
@@ -160,8 +178,8 @@ export function withCreated(
   streak: number,
   now: number,
 ): CreationHistory {
-  const standing = new Set(facts.instances.filter((one) => !hasFailed(one)).map(({ id }) => id));
-  const made = recentOf(facts.history, now).filter(({ id }) => standing.has(id));
+  const failed = failedOf(facts);
+  const made = recentOf(facts.history, now).filter(({ id }) => !failed.has(id));
   return { made: [...made, ...ids.map((id) => ({ id, at: now }))], streak };
 }
 
@@ -169,15 +187,22 @@ export function withCreated(
 function nextStreak({ history, instances }: CreationFacts, now: number): number {
   const recent = recentOf(history, now);
   if (history === undefined || recent.length === 0) return 0;
-  const failed = new Set(instances.filter(hasFailed).map(({ id }) => id));
-  return recent.some(({ id }) => failed.has(id)) ? history.streak + 1 : history.streak;
+  const failed = failedOf({ instances });
+  return failed.size > 0 && recent.some(({ id }) => failed.has(id)) ? history.streak + 1 : history.streak;
+}
+
+function failedOf({ instances }: Pick<CreationFacts, 'instances'>): ReadonlySet<string> {
+  return new Set(instances.filter(hasFailed).map(({ id }) => id));
 }
 
 /** Those that would have failed young if they fail now, or did so while the next creation waited. */
 function recentOf(history: CreationHistory | undefined, now: number): CreationHistory['made'] {
   if (history === undefined) return [];
   const countsMs = YOUNG_MS + delayMs(history.streak);
-  return history.made.filter(({ at }) => now - at < countsMs);
+  // In order of creation.
+  const first = history.made.findIndex(({ at }) => now - at < countsMs);
+  if (first === 0) return history.made;
+  return first === -1 ? [] : history.made.slice(first);
 }
 
 /** The instance does not count any more, and nobody asked for that: one that was stopped or removed has not failed. */

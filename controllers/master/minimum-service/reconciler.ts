@@ -12,14 +12,16 @@ import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import { type LeftOfInstance, setAsideOf } from '../../../src/store/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { Mirror, MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import {
   type CountedInstance,
   type CreationFacts,
   type CreationHistory,
+  countOf,
   countsTowardsMinimum,
   creationDelay,
+  isOrdinary,
   plan,
   type ServiceFacts,
   type ServiceStep,
@@ -28,7 +30,7 @@ import {
 
 export interface MinimumServiceOptions {
   readonly configurations: MirrorReader<ConfigurationRecord>;
-  readonly instances: MirrorReader<InstanceRecord>;
+  readonly instances: Mirror<InstanceRecord>;
   readonly instancesByConfiguration: LookupReader<string>;
   readonly nodes: MirrorReader<NodeRecord>;
   readonly writer: InstanceWriter;
@@ -53,14 +55,21 @@ const OF_SET_ASIDE = {
   stoppedItself: false,
 } as const;
 
+const NOTHING = { ordinary: 0, instances: [] } as const;
+
 export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
   readonly name = 'minimum-service';
   readonly plan = plan;
   readonly #options: MinimumServiceOptions;
   readonly #history = new Map<string, CreationHistory>();
+  /** By configuration, the instances that must be looked at one by one. */
+  readonly #unusual: LookupReader<string>;
 
   constructor(options: MinimumServiceOptions) {
     this.#options = options;
+    this.#unusual = options.instances.lookup((record) =>
+      isOrdinary(record) ? [] : [record.configurationName],
+    );
   }
 
   observe(name: string): ServiceFacts | undefined {
@@ -70,15 +79,14 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
       return undefined;
     }
     const { minimumServiceCount: minimum, maximumServiceCount: maximum } = configuration;
-    return {
-      name,
-      minimum,
-      maximum,
-      // Without minimum and maximum nothing is counted: there may be thousands, and each change of one would count
-      // them.
-      instances: minimum === 0 && maximum === undefined ? [] : this.#count(name),
-      history: this.#history.get(name),
-    };
+    const history = this.#history.get(name);
+    // Without minimum and maximum nothing is counted: each change of one would count them.
+    const isCounted = minimum > 0 || maximum !== undefined;
+    const few = isCounted ? this.#countFew(name) : NOTHING;
+    // Only where some are to end must all be compared.
+    const isAbove = maximum !== undefined && few.ordinary + few.instances.length > maximum;
+    const counted = isAbove ? { ordinary: 0, instances: this.#count(name) } : few;
+    return { name, minimum, maximum, ...counted, history };
   }
 
   async perform(step: ServiceStep): Promise<void> {
@@ -120,7 +128,7 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
 
   /** How many instances count towards the minimum now, for metrics. */
   actual(name: string): number {
-    return this.#count(name).filter(countsTowardsMinimum).length;
+    return countOf(this.#countFew(name));
   }
 
   /** What minimum-service counts and what it is about to do, for `why`; undefined: no such configuration. */
@@ -173,8 +181,7 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
   }
 
   #creationsOf(name: string): CreationFacts {
-    const history = this.#history.get(name);
-    return { history, instances: this.#gather(history?.made.map(({ id }) => id) ?? []) };
+    return { history: this.#history.get(name), instances: this.#gather(this.#unusual.get(name)) };
   }
 
   #gather(ids: Iterable<string>): CountedInstance[] {
@@ -203,9 +210,21 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     return gathered;
   }
 
+  /** As `#count`, without those that are ordinary. */
+  #countFew(name: string): Pick<ServiceFacts, 'ordinary' | 'instances'> {
+    const unusual = this.#unusual.get(name);
+    const ordinary = this.#options.instancesByConfiguration.get(name).size - unusual.size;
+    return { ordinary, instances: [...this.#gather(unusual), ...this.#countSetAside(name)] };
+  }
+
   #count(name: string): CountedInstance[] {
-    const { instances, instancesByConfiguration } = this.#options;
-    const counted = this.#gather(instancesByConfiguration.get(name));
+    const all = this.#gather(this.#options.instancesByConfiguration.get(name));
+    return [...all, ...this.#countSetAside(name)];
+  }
+
+  #countSetAside(name: string): CountedInstance[] {
+    const { instances } = this.#options;
+    const counted: CountedInstance[] = [];
     for (const [id, left] of setAsideOf(instances.setAside, name))
       counted.push({ ...OF_SET_ASIDE, id, goal: left.goal, node: this.#conditionOf(left) });
     return counted;

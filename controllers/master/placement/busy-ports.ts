@@ -2,6 +2,8 @@
 
 import type { PortProtocol } from '../../../src/channel/protocol/messages.js';
 import type { Clock } from '../../../src/loop/clock.js';
+import type { FleetChanges } from './fleet-changes.js';
+import type { PortRange } from './held-ports.js';
 
 export const BUSY_FOR_MS = 60_000;
 
@@ -19,16 +21,19 @@ interface Found {
 
 export class BusyPorts {
   readonly #clock: Clock;
+  readonly #changes: FleetChanges;
   /** By node and port. */
   readonly #found = new Map<string, Map<number, Found>>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, changes: FleetChanges) {
     this.#clock = clock;
+    this.#changes = changes;
   }
 
   add(nodeId: string, port: number, protocol: PortProtocol | null): void {
     const ports = this.#found.get(nodeId) ?? new Map<number, Found>();
     this.#found.set(nodeId, ports.set(port, { at: this.#clock.monotonic(), protocol }));
+    this.#changes.note('node', nodeId);
   }
 
   has(nodeId: string, port: number): boolean {
@@ -45,11 +50,16 @@ export class BusyPorts {
     return undefined;
   }
 
-  /** How many ports of a range are believed busy now. */
-  countIn(nodeId: string, range: { min: number; max: number }): number {
+  /** How many ports of a range are believed busy now, and how long until the first of them is not; null: none is. */
+  in(nodeId: string, range: PortRange): { readonly count: number; readonly firstFreeInMs: number } | null {
     let count = 0;
-    for (const port of [...(this.#found.get(nodeId)?.keys() ?? [])])
-      if (port >= range.min && port <= range.max && this.has(nodeId, port)) count++;
-    return count;
+    let firstFreeInMs = BUSY_FOR_MS;
+    for (const port of [...(this.#found.get(nodeId)?.keys() ?? [])]) {
+      const busy = port >= range.min && port <= range.max ? this.get(nodeId, port) : undefined;
+      if (busy === undefined) continue;
+      count++;
+      firstFreeInMs = Math.min(firstFreeInMs, BUSY_FOR_MS - busy.agoMs);
+    }
+    return count === 0 ? null : { count, firstFreeInMs };
   }
 }

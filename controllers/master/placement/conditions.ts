@@ -20,10 +20,11 @@ export interface Candidate {
   readonly maxRamMB: number;
   readonly freeCpu: number;
   readonly maxCpu: number;
-  /** Instances of the same configuration there. */
+  /** Instances of the same configuration there, without those at rest. */
   readonly siblings: number;
+  /** Empty: a port was not looked for yet. */
   readonly hostAddress: string;
-  /** A free port; null: none is asked for; undefined: none is free. */
+  /** A free port; null: none is asked for, or it was not looked for; undefined: none is free. */
   readonly port: number | null | undefined;
   /** Ports of the range believed to be held by other programs. */
   readonly busyPorts: number;
@@ -57,6 +58,14 @@ export interface NodeFit {
   /** Undefined: the node fits. */
   readonly failed: Condition | undefined;
 }
+
+export const PORT: Condition = {
+  code: 'port',
+  fails: (_needs, node) => node.port === undefined,
+  say: ({ ports }, nodes) =>
+    `${nodes.length} without a free port in ${ports?.min}-${ports?.max}${busy(nodes)}`,
+  tell: ({ ports }, node) => `has no free port in ${ports?.min}-${ports?.max}${busy([node])}`,
+};
 
 export const CONDITIONS: readonly Condition[] = [
   {
@@ -109,20 +118,19 @@ export const CONDITIONS: readonly Condition[] = [
     tell: ({ cpu }, { freeCpu, maxCpu }) =>
       `needs ${cpu} units of CPU, ${Math.max(0, freeCpu)} of ${maxCpu} free (100 = one core)`,
   },
-  {
-    code: 'port',
-    fails: (_needs, node) => node.port === undefined,
-    say: ({ ports }, nodes) =>
-      `${nodes.length} without a free port in ${ports?.min}-${ports?.max}${busy(nodes)}`,
-    tell: ({ ports }, node) => `has no free port in ${ports?.min}-${ports?.max}${busy([node])}`,
-  },
+  PORT,
 ];
+
+/** The first condition that a node fails; undefined: it fits. */
+export function firstFailed(needs: Needs, node: Candidate): Condition | undefined {
+  return CONDITIONS.find((condition) => condition.fails(needs, node));
+}
 
 /** Finds, for each node, the first condition that it fails, if any. */
 export function checkConditions(needs: Needs, candidates: readonly Candidate[]): NodeFit[] {
   return candidates.map((node) => ({
     node,
-    failed: CONDITIONS.find((condition) => condition.fails(needs, node)),
+    failed: firstFailed(needs, node),
   }));
 }
 

@@ -6,6 +6,8 @@
 import { type InstancePlacement, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { leftOfInstance } from '../../../src/store/left-of-record.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { FleetChanges } from './fleet-changes.js';
+import { countFree, HeldPorts, lowestFree, type PortRange } from './held-ports.js';
 
 export interface NodeUse {
   readonly ramMB: number;
@@ -13,10 +15,8 @@ export interface NodeUse {
   readonly instances: number;
 }
 
-export interface PortRange {
-  readonly min: number;
-  readonly max: number;
-}
+/** Where a port is held. */
+type Scope = `node:${string}` | `host:${string}`;
 
 interface Holding {
   readonly nodeId: string;
@@ -25,6 +25,7 @@ interface Holding {
   readonly ramMB: number;
   readonly cpu: number;
   readonly configurationName: string;
+  readonly isAtRest: boolean;
 }
 
 interface Tally {
@@ -34,23 +35,20 @@ interface Tally {
   readonly byConfiguration: Map<string, number>;
 }
 
-/** The lowest free port of a range is not below `from`. */
-interface Hint extends PortRange {
-  from: number;
-}
+const NO_PORTS = new HeldPorts();
 
 export class PlacementLedger {
   /** By instance, what counts: the promise if there is one, else the record. */
   readonly #holdings = new Map<string, Holding>();
   readonly #promised = new Set<string>();
   readonly #tallies = new Map<string, Tally>();
-  /** Holders of a port, by `node:<id>` or `host:<address>`. */
-  readonly #ports = new Map<string, Map<number, string>>();
-  readonly #hints = new Map<string, Hint>();
+  readonly #ports = new Map<Scope, HeldPorts>();
   readonly #instances: MirrorReader<InstanceRecord>;
+  readonly #changes: FleetChanges;
 
-  constructor(instances: MirrorReader<InstanceRecord>) {
+  constructor(instances: MirrorReader<InstanceRecord>, changes: FleetChanges) {
     this.#instances = instances;
+    this.#changes = changes;
     instances.onChange((id) => this.#take(id));
   }
 
@@ -58,14 +56,15 @@ export class PlacementLedger {
     return this.#tallies.get(nodeId) ?? { ramMB: 0, cpu: 0, instances: 0 };
   }
 
+  /** How many instances of a configuration there are on a node, without those at rest. */
   countOf(nodeId: string, configurationName: string): number {
     return this.#tallies.get(nodeId)?.byConfiguration.get(configurationName) ?? 0;
   }
 
   /** The instance that holds the port on the node or under the host address, other than `except`. */
   holderOf(nodeId: string, hostAddress: string, port: number, except: string): string | undefined {
-    for (const scope of [`node:${nodeId}`, `host:${hostAddress}`]) {
-      const holder = this.#ports.get(scope)?.get(port);
+    for (const held of this.#portsOf(nodeId, hostAddress)) {
+      const holder = held.holderOf(port);
       if (holder !== undefined && holder !== except) return holder;
     }
     return undefined;
@@ -78,16 +77,16 @@ export class PlacementLedger {
     range: PortRange,
     isBusy: (port: number) => boolean,
   ): number | undefined {
-    const hint = this.#hint(`${nodeId}|${hostAddress}|${range.min}-${range.max}`, range);
-    let isRunOfTaken = true;
-    for (let port = hint.from; port <= range.max; port++) {
-      const isTaken = this.holderOf(nodeId, hostAddress, port, '') !== undefined;
-      if (!isTaken && !isBusy(port)) return port;
-      // Busy ports come free without notice, so the hint stops before the first of them.
-      if (isTaken && isRunOfTaken) hint.from = port + 1;
-      else isRunOfTaken = false;
-    }
-    return undefined;
+    return lowestFree(this.#portsOf(nodeId, hostAddress), range, isBusy);
+  }
+
+  /** How many ports of the range no instance holds on the node and under the host address; counted up to `most`. */
+  countFreePorts(nodeId: string, hostAddress: string, range: PortRange, most: number): number {
+    return countFree(this.#portsOf(nodeId, hostAddress), range, most);
+  }
+
+  isPromised(id: string): boolean {
+    return this.#promised.has(id);
   }
 
   /** Counts a placement before it is written. */
@@ -123,6 +122,8 @@ export class PlacementLedger {
 
   #replace(id: string, next: Holding | undefined): void {
     const before = this.#holdings.get(id);
+    // Most changes of a record leave what it holds as it is.
+    if (isSame(before, next)) return;
     if (before !== undefined) this.#count(id, before, -1);
     if (next === undefined) this.#holdings.delete(id);
     else {
@@ -132,24 +133,32 @@ export class PlacementLedger {
   }
 
   #count(id: string, holding: Holding, sign: 1 | -1): void {
-    const tally = this.#tally(holding.nodeId);
+    const { nodeId, hostAddress, port, configurationName } = holding;
+    const tally = this.#tally(nodeId);
     tally.ramMB += sign * holding.ramMB;
     tally.cpu += sign * holding.cpu;
     tally.instances += sign;
-    const count = (tally.byConfiguration.get(holding.configurationName) ?? 0) + sign;
-    if (count === 0) tally.byConfiguration.delete(holding.configurationName);
-    else tally.byConfiguration.set(holding.configurationName, count);
-    if (holding.port === null) return;
-    for (const scope of [`node:${holding.nodeId}`, `host:${holding.hostAddress}`])
-      this.#holdPort(scope, holding.port, id, sign === 1);
-    if (sign === -1) this.#lowerHints(holding.port);
+    if (!holding.isAtRest) {
+      const count = (tally.byConfiguration.get(configurationName) ?? 0) + sign;
+      if (count === 0) tally.byConfiguration.delete(configurationName);
+      else tally.byConfiguration.set(configurationName, count);
+    }
+    this.#changes.note(sign === 1 ? 'less' : 'node', nodeId);
+    if (port === null) return;
+    for (const scope of [`node:${nodeId}`, `host:${hostAddress}`] as const) {
+      const held = this.#ports.get(scope) ?? new HeldPorts();
+      this.#ports.set(scope, held);
+      if (sign === 1) held.hold(port, id);
+      else held.release(port, id);
+    }
+    if (sign === -1) this.#changes.note('ports', hostAddress);
   }
 
-  #holdPort(scope: string, port: number, id: string, isHeld: boolean): void {
-    const holders = this.#ports.get(scope) ?? new Map<number, string>();
-    this.#ports.set(scope, holders);
-    if (isHeld) holders.set(port, id);
-    else if (holders.get(port) === id) holders.delete(port);
+  #portsOf(nodeId: string, hostAddress: string): readonly [HeldPorts, HeldPorts] {
+    return [
+      this.#ports.get(`node:${nodeId}`) ?? NO_PORTS,
+      this.#ports.get(`host:${hostAddress}`) ?? NO_PORTS,
+    ];
   }
 
   #tally(nodeId: string): Tally {
@@ -159,19 +168,6 @@ export class PlacementLedger {
       this.#tallies.set(nodeId, tally);
     }
     return tally;
-  }
-
-  #hint(key: string, range: PortRange): Hint {
-    let hint = this.#hints.get(key);
-    if (hint === undefined) {
-      hint = { ...range, from: range.min };
-      this.#hints.set(key, hint);
-    }
-    return hint;
-  }
-
-  #lowerHints(port: number): void {
-    for (const hint of this.#hints.values()) if (port >= hint.min && port < hint.from) hint.from = port;
   }
 }
 
@@ -183,7 +179,7 @@ function holdingOfSetAside(value: unknown): Holding | undefined {
   const { placement, ramMB, cpu, configurationName } = leftOfInstance(value);
   return placement === null
     ? undefined
-    : { ...placement, ramMB, cpu, configurationName: configurationName ?? '' };
+    : { ...placement, ramMB, cpu, configurationName: configurationName ?? '', isAtRest: false };
 }
 
 function holdingOf(record: InstanceRecord, placement: InstancePlacement): Holding {
@@ -195,5 +191,19 @@ function holdingOf(record: InstanceRecord, placement: InstancePlacement): Holdin
     ramMB: isStopped ? 0 : record.ramMB,
     cpu: isStopped ? 0 : record.cpu,
     configurationName: record.configurationName,
+    isAtRest: isStopped,
   };
+}
+
+function isSame(a: Holding | undefined, b: Holding | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return (
+    a.nodeId === b.nodeId &&
+    a.hostAddress === b.hostAddress &&
+    a.port === b.port &&
+    a.ramMB === b.ramMB &&
+    a.cpu === b.cpu &&
+    a.configurationName === b.configurationName &&
+    a.isAtRest === b.isAtRest
+  );
 }

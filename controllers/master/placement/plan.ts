@@ -1,24 +1,42 @@
 /**
  * Placement's decision: which node gets an instance, at which port, or why none fits, in words and numbers. Pure;
- * the ledger has counted what is free on each node.
+ * the shortlist of its configuration has found which node comes first.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { PlacedTemplate, Reason } from '../../../src/model/instance.js';
 import { BUSY_FOR_MS } from './busy-ports.js';
-import { type Candidate, checkConditions, type Needs, type NodeFit, summarise } from './conditions.js';
+import type { Candidate } from './conditions.js';
+import type { Refusal } from './shortlist.js';
 
-export interface PlacementFacts extends Needs {
+export interface PlacementFacts {
   readonly id: string;
-  readonly configurationName: string;
   /** Null: nothing to decide. `place`: the instance has no node. `move`: its port is busy. */
   readonly task: 'place' | 'move' | null;
-  readonly candidates: readonly Candidate[];
+  /** The node that it would get, with a port; undefined: none fits. */
+  readonly choice: Candidate | undefined;
+  /** Why no node fits. Asked only where there is no choice. */
+  readonly refusal: () => Refusal;
+  /** The node where it was placed last, or null. */
+  readonly homeId: string | null;
+  /** A client asked for it, and waits for the first answer. */
+  readonly isUrgent: boolean;
+  readonly awaited: Awaited;
   readonly templates: readonly PlacedTemplate[];
   /** Problems of templates that the configuration asks for and that cannot be chosen. */
   readonly templateProblems: readonly string[];
   /** The message that the status shows now. */
   readonly message: string | null;
 }
+
+/** Nodes that this master has not met again since its start, and that would fit. */
+export interface Awaited {
+  readonly nodeIds: readonly string[];
+  /** They are waited for so much longer. */
+  readonly forMs: number;
+}
+
+/** A master that starts waits so long for nodes that are expected back. They dial every 3 s at most. */
+export const AWAIT_NODES_MS = 10_000;
 
 export type PlacementStep =
   | {
@@ -39,18 +57,25 @@ export type PlacementStep =
     };
 
 export function plan(facts: PlacementFacts): Plan<PlacementStep> {
-  if (facts.task === null) return { steps: [] };
-  if (facts.task === 'place' && facts.templateProblems.length > 0)
-    return explain(facts, 'template-missing', facts.templateProblems.join('; '), ['template']);
-  const fits = checkConditions(facts, facts.candidates);
-  const best = fits
-    .filter(({ failed }) => failed === undefined)
-    .map(({ node }) => node)
-    .toSorted((a, b) => compare(facts, a, b))[0];
-  if (best !== undefined) return { steps: [place(facts, best)] };
-  // No other port is free: the node tries the same one again, and reports it.
-  if (facts.task === 'move') return { steps: [] };
-  return explainNoFit(facts, fits);
+  const { task, choice, templateProblems } = facts;
+  if (task === null) return { steps: [] };
+  if (task === 'place' && templateProblems.length > 0)
+    return { steps: explain(facts, 'template-missing', templateProblems.join('; '), ['template']) };
+  if (mustWait(facts)) return { steps: [], recheckInMs: facts.awaited.forMs };
+  if (choice !== undefined) return { steps: [place(facts, choice)] };
+  const { message, conditions, hasBusyPorts } = facts.refusal();
+  // Of one that moves no other port is free: the node tries the same one again, and reports it.
+  const steps = task === 'move' ? [] : explain(facts, 'no-node-fits', message, conditions);
+  return hasBusyPorts ? { steps, recheckInMs: BUSY_FOR_MS } : { steps };
+}
+
+/**
+ * At a start of the master the first node that is up would get everything. Waiting changes nothing for an instance
+ * that goes home.
+ */
+export function mustWait({ task, choice, homeId, isUrgent, awaited }: PlacementFacts): boolean {
+  if (task !== 'place' || isUrgent || awaited.forMs <= 0 || awaited.nodeIds.length === 0) return false;
+  return choice === undefined || choice.nodeId !== homeId;
 }
 
 /** When to look again, because a busy port comes free without an event. Null: no port of the range is believed busy. */
@@ -58,34 +83,15 @@ export function recheckOf(candidates: readonly Candidate[]): number | null {
   return candidates.some(({ busyPorts }) => busyPorts > 0) ? BUSY_FOR_MS : null;
 }
 
-function place(facts: PlacementFacts, node: Candidate): PlacementStep {
-  const { nodeId, hostAddress, port } = node;
+function place(facts: PlacementFacts, { nodeId, hostAddress, port }: Candidate): PlacementStep {
   return { do: 'place', id: facts.id, nodeId, port: port ?? null, hostAddress, templates: facts.templates };
 }
 
-/** The home of the instance first, then the largest share of free RAM, then the fewest siblings, then node id. */
-function compare(facts: PlacementFacts, a: Candidate, b: Candidate): number {
-  const isHome = (node: Candidate): number => (facts.home?.nodeId === node.nodeId ? 0 : 1);
-  const share = (node: Candidate): number => (node.freeRamMB - facts.ramMB) / node.maxRamMB;
-  return (
-    isHome(a) - isHome(b) || share(b) - share(a) || a.siblings - b.siblings || (a.nodeId < b.nodeId ? -1 : 1)
-  );
-}
-
-function explainNoFit(facts: PlacementFacts, fits: readonly NodeFit[]): Plan<PlacementStep> {
-  if (fits.length === 0)
-    return explain(facts, 'no-node-fits', '0/0 nodes fit: no node has joined the cluster yet', ['no-node']);
-  const { message, conditions } = summarise(facts, fits);
-  return explain(facts, 'no-node-fits', `0/${fits.length} nodes fit: ${message}`, conditions);
-}
-
 function explain(
-  facts: PlacementFacts,
+  { id, message: shown }: PlacementFacts,
   reason: Reason,
   message: string,
   conditions: readonly string[],
-): Plan<PlacementStep> {
-  return facts.message === message
-    ? { steps: [] }
-    : { steps: [{ do: 'explain', id: facts.id, reason, message, conditions }] };
+): PlacementStep[] {
+  return shown === message ? [] : [{ do: 'explain', id, reason, message, conditions }];
 }

@@ -5,9 +5,16 @@ import type { Clock } from '../../../src/loop/clock.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { RecordSet } from '../../../src/store/modify.js';
 import type { BusyPorts } from './busy-ports.js';
-import { type Candidate, checkConditions, describeFit, type NodeFit, summarise } from './conditions.js';
+import {
+  type Candidate,
+  checkConditions,
+  describeFit,
+  type Needs,
+  type NodeFit,
+  summarise,
+} from './conditions.js';
 import type { PlacementLedger } from './ledger.js';
-import { type PlacementFacts, recheckOf } from './plan.js';
+import { mustWait, type PlacementFacts, recheckOf } from './plan.js';
 
 export interface ViewSources {
   readonly records: RecordSet<InstanceRecord>;
@@ -16,34 +23,43 @@ export interface ViewSources {
   readonly clock: Clock;
 }
 
+/** An instance, what it asks of a node, and every node. */
+export interface Viewed {
+  readonly facts: PlacementFacts;
+  readonly needs: Needs;
+  readonly candidates: readonly Candidate[];
+}
+
 /** Makes the view. Nodes that fit come first; each group is in order of id. */
-export function viewOf(facts: PlacementFacts, sources: ViewSources): PlacementView {
+export function viewOf({ facts, needs, candidates }: Viewed, sources: ViewSources): PlacementView {
   const now = sources.clock.now();
-  const fits = checkConditions(facts, facts.candidates);
+  const fits = checkConditions(needs, candidates);
   const full = fits.filter(({ failed }) => failed?.code === 'port').map(({ node }) => node);
-  const holders = [...portHolders(facts, full, sources)];
+  const holders = [...portHolders(facts.id, needs, full, sources)];
   return {
     task: facts.task === 'move' ? 'move' : 'place',
     nodes: fits
-      .map((fit) => describeFit(facts, fit, now))
+      .map((fit) => describeFit(needs, fit, now))
       .toSorted((a, b) => Number(b.fits) - Number(a.fits) || (a.nodeId < b.nodeId ? -1 : 1)),
-    summary: summarise(facts, fits).message,
-    isTooLarge: isTooLarge(facts, fits),
-    recheckInMs: recheckOf(facts.candidates),
+    summary: summarise(needs, fits).message,
+    isTooLarge: isTooLarge(needs, fits),
+    recheckInMs: recheckOf(candidates),
+    awaited: mustWait(facts) ? facts.awaited : null,
     templateProblems: facts.task === 'place' ? facts.templateProblems : [],
-    ports: facts.ports ?? null,
+    ports: needs.ports ?? null,
     portHolders: holders,
-    portHoldersTotal: facts.ports === undefined ? 0 : full.length * (facts.ports.max - facts.ports.min + 1),
+    portHoldersTotal: needs.ports === undefined ? 0 : full.length * (needs.ports.max - needs.ports.min + 1),
   };
 }
 
-function isTooLarge({ ramMB, cpu }: PlacementFacts, fits: readonly NodeFit[]): boolean {
+function isTooLarge({ ramMB, cpu }: Needs, fits: readonly NodeFit[]): boolean {
   const short = fits.filter(({ failed }) => failed?.code === 'ram' || failed?.code === 'cpu');
   return short.length > 0 && short.every(({ node }) => ramMB > node.maxRamMB || cpu > node.maxCpu);
 }
 
 function* portHolders(
-  { id, ports }: PlacementFacts,
+  id: string,
+  { ports }: Needs,
   nodes: readonly Candidate[],
   sources: ViewSources,
 ): Generator<PortHolder> {

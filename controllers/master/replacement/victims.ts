@@ -1,11 +1,12 @@
 /** Gathers the facts of moves: an instance, its replacement, and what would become of one more instance. */
-import type { PlacementView } from '../../../src/explain/decisions.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { hasFinished, type InstanceRecord, isAtRest, makerOf } from '../../../src/model/instance.js';
 import { durationText } from '../../../src/model/words.js';
 import { setAsideOf } from '../../../src/store/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
+import { BUSY_FOR_MS } from '../placement/busy-ports.js';
+import type { PlacementOutlook } from '../placement/places.js';
 import type { Original, Outlook, Replacement, Victim } from './facts.js';
 
 export interface VictimsOptions {
@@ -13,8 +14,8 @@ export interface VictimsOptions {
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly instancesByConfiguration: LookupReader<string>;
   readonly replacements: LookupReader<string>;
-  /** The fit of each node for one more instance of the configuration. */
-  readonly placementOfNext: (configuration: Configuration) => PlacementView;
+  /** Whether one more instance of the configuration fits anywhere. `hash`: that of its content. */
+  readonly outlookOf: (hash: string, configuration: Configuration) => PlacementOutlook;
   /** How long the next instance of a configuration waits (ms) because the last new ones failed young; 0: it does not. */
   readonly delayOf: (configurationName: string) => number;
 }
@@ -86,22 +87,14 @@ export class Victims {
   }
 
   #lookAround(name: string): Outlook {
-    const configuration = this.#options.configurations.get(name)?.value.configuration;
-    if (configuration === undefined) return NO_CONFIGURATION;
+    const record = this.#options.configurations.get(name)?.value;
+    if (record === undefined) return NO_CONFIGURATION;
+    const { configuration, hash } = record;
     const isAtMaximum = this.#isAtMaximum(configuration);
     const delayMs = this.#options.delayOf(name);
     if (delayMs > 0) return { obstacle: delayText(delayMs), recheckInMs: delayMs, isAtMaximum };
-    const { nodes, summary, templateProblems, recheckInMs } = this.#options.placementOfNext(configuration);
-    return {
-      obstacle:
-        templateProblems.length > 0
-          ? templateProblems.join('; ')
-          : nodes.some(({ fits }) => fits)
-            ? null
-            : `0/${nodes.length} nodes fit: ${summary}`,
-      recheckInMs,
-      isAtMaximum,
-    };
+    const { obstacle, hasBusyPorts } = this.#options.outlookOf(hash, configuration);
+    return { obstacle, recheckInMs: hasBusyPorts ? BUSY_FOR_MS : null, isAtMaximum };
   }
 
   #isAtMaximum({ name, maximumServiceCount: maximum }: Configuration): boolean {

@@ -1,6 +1,7 @@
 /** The wakes of a change of a configuration, or of the content of a revision. */
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { revisionKey } from '../../../src/store/keys.js';
+import { waitingGroupOf } from '../waiting/reconciler.js';
 import { wakesOfCount } from './shared-wakes.js';
 import type { Change, Wake, WakeFacts } from './wake.js';
 
@@ -22,9 +23,11 @@ export function* wakesOfConfiguration(
 
 export function* wakesOfRevision({ id, after }: Change<Configuration>, facts: WakeFacts): Generator<Wake> {
   if (after === undefined) return;
-  const awaiting = facts.awaitingPlace.get(true);
-  for (const key of facts.instancesByRevision.get(id))
-    if (awaiting.has(key)) yield { controller: 'placement', key, when: 'first' };
+  for (const key of facts.instancesByRevision.get(id)) {
+    const record = facts.instances.get(key)?.value;
+    if (record !== undefined && waitingGroupOf(record) !== undefined)
+      yield { controller: 'placement', key, when: 'first' };
+  }
   // Its last user may have gone before the revision was seen.
   yield { controller: 'instance-cleanup', key: revisionKey(id), when: LOOK_FOR_USE_MS };
 }

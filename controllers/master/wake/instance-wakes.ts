@@ -1,15 +1,12 @@
 /** The wakes of a change of an instance's record. */
 import { hasEndedByItself, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { instanceKey, revisionKey } from '../../../src/store/keys.js';
-import { wakesOfCount, wakesOfNewPlace, wakesOfNewRoom } from './shared-wakes.js';
-import { type Change, isAwaitingPlace, type Wake, type WakeFacts } from './wake.js';
+import { waitingGroupOf } from '../waiting/reconciler.js';
+import { wakesOfCount, wakesOfNewPlace, wakesOfNewRoom, wakesOfPlaces } from './shared-wakes.js';
+import type { Change, Wake, WakeFacts } from './wake.js';
 
-/**
- * The instances of a configuration are counted once for all changes within this time. The time grows with their
- * number (10,000 instances: 200 ms), so that counting stays a small share of the work.
- */
+/** The instances of a configuration are counted once for all changes within this time. */
 const COUNT_AGAIN_MS = 20;
-const COUNTED_PER_MS = 50;
 
 export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFacts): Generator<Wake> {
   const { id, before, after } = change;
@@ -18,31 +15,26 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
     yield* wakesOfSetAside(facts);
     return;
   }
-  if (mayChangeCount(change))
-    yield* wakesOfCount(record.configurationName, facts, countDelay(record.configurationName, facts));
+  if (mayChangeCount(change)) yield* wakesOfCount(record.configurationName, facts, COUNT_AGAIN_MS);
   if (after === undefined)
     yield { controller: 'instance-cleanup', key: revisionKey(record.revision), when: 0 };
   else if (after.desired.goal === 'remove')
     yield { controller: 'instance-cleanup', key: instanceKey(id), when: 0 };
-  if (after !== undefined && isAwaitingPlace(after))
+  if (after !== undefined && waitingGroupOf(after) !== undefined)
     yield { controller: 'placement', key: id, when: 'first' };
   if (after !== undefined && standsOnLostNode(after, facts))
     yield { controller: 'heartbeat', key: after.placement?.nodeId ?? '', when: 0 };
   for (const key of drainsOf(change, facts)) yield { controller: 'drain', key, when: 0 };
   for (const key of originalsOf(change, facts)) yield { controller: 'replacement', key, when: 0 };
   if (freesPlace(change)) yield* wakesOfNewPlace(facts);
+  else if (before?.placement == null && after?.placement != null) yield* wakesOfPlaces(facts);
   else if (before?.desired.goal === 'run' && after?.desired.goal !== 'run') yield* wakesOfNewRoom(facts);
 }
 
 /** A record that cannot be read was set aside or removed. What it held, and of which configuration, is not asked. */
 function* wakesOfSetAside(facts: WakeFacts): Generator<Wake> {
-  for (const [name] of facts.configurations.entries())
-    yield* wakesOfCount(name, facts, countDelay(name, facts));
+  for (const [name] of facts.configurations.entries()) yield* wakesOfCount(name, facts, COUNT_AGAIN_MS);
   yield* wakesOfNewPlace(facts);
-}
-
-function countDelay(name: string, { instancesByConfiguration }: WakeFacts): number {
-  return Math.max(COUNT_AGAIN_MS, instancesByConfiguration.get(name).size / COUNTED_PER_MS);
 }
 
 /** True when minimum-service may count one more or one less. */

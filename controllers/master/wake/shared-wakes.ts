@@ -1,8 +1,9 @@
 /** The wakes that more than one source of change asks for. */
 import { configurationKey } from '../../../src/store/keys.js';
+import { ALL_THAT_WAITS } from '../waiting/reconciler.js';
 import type { Wake, WakeFacts, When } from './wake.js';
 
-/** What waits for a place is looked at again this long after something came free, however much came free. */
+/** What waits for a place is looked at again this long after something changed, however much changed. */
 const LOOK_AGAIN_MS = 50;
 
 /** The wakes when another number of a configuration's instances may count. What ended may then be collected, too. */
@@ -12,10 +13,23 @@ export function* wakesOfCount(name: string, facts: WakeFacts, when: When): Gener
     yield { controller: 'instance-cleanup', key: configurationKey(name), when: when === 'first' ? 0 : when };
 }
 
-/** The wakes when a place may be free that was not free before, or when a template changed. */
+/** The wakes when a place may be free that was not free before. */
 export function* wakesOfNewPlace(facts: WakeFacts): Generator<Wake> {
-  for (const key of facts.awaitingPlace.get(true))
-    yield { controller: 'placement', key, when: LOOK_AGAIN_MS };
+  yield* wakesOfPlaces(facts);
+  yield* wakesOfNewRoom(facts);
+}
+
+/** The wakes when more or less is free than before: what waits may fit, or is told something else. */
+export function* wakesOfPlaces({ awaitingPlace }: WakeFacts): Generator<Wake> {
+  const { done } = awaitingPlace.keys().next();
+  if (done !== true) yield { controller: 'waiting', key: ALL_THAT_WAITS, when: LOOK_AGAIN_MS };
+}
+
+/** The wakes when templates appeared, changed or went: which of them an instance gets is its own affair. */
+export function* wakesOfTemplates(facts: WakeFacts): Generator<Wake> {
+  for (const group of facts.awaitingPlace.keys())
+    for (const key of facts.awaitingPlace.get(group))
+      yield { controller: 'placement', key, when: LOOK_AGAIN_MS };
   yield* wakesOfNewRoom(facts);
 }
 

@@ -8,10 +8,12 @@ import type { NodeRecord } from '../../../src/model/node.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MasterState } from '../../../src/store/master-state.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
+import { waitingGroupOf } from '../waiting/reconciler.js';
 
 export type ControllerName =
   | 'minimum-service'
   | 'placement'
+  | 'waiting'
   | 'heartbeat'
   | 'drain'
   | 'replacement'
@@ -48,10 +50,16 @@ export interface WakeFacts {
   readonly instancesByRevision: LookupReader<string>;
   readonly replacements: LookupReader<string>;
   readonly endedByConfiguration: LookupReader<string>;
-  /** Under `true`: instances that wait for a node or another port. */
-  readonly awaitingPlace: LookupReader<true>;
+  /** The instances that wait for a node or another port, by `waitingGroupOf`. */
+  readonly awaitingPlace: LookupReader<string>;
   /** Under `true`: nodes that are being drained; their instances wait for places, too. */
   readonly draining: LookupReader<true>;
+}
+
+/** One at most. */
+function waitingGroupsOf(record: InstanceRecord): readonly string[] {
+  const group = waitingGroupOf(record);
+  return group === undefined ? [] : [group];
 }
 
 export function wakeFactsOf(state: MasterState): WakeFacts {
@@ -63,11 +71,7 @@ export function wakeFactsOf(state: MasterState): WakeFacts {
     instancesByRevision: state.instancesByRevision,
     replacements: state.replacements,
     endedByConfiguration: state.endedByConfiguration,
-    awaitingPlace: state.instances.lookup((record) => (isAwaitingPlace(record) ? [true] : [])),
+    awaitingPlace: state.instances.lookup(waitingGroupsOf),
     draining: state.nodes.lookup(({ drain }) => (drain === undefined ? [] : [true])),
   };
-}
-
-export function isAwaitingPlace({ desired, placement, status }: InstanceRecord): boolean {
-  return desired.goal === 'run' && (placement === null || status.reason === 'port-busy');
 }

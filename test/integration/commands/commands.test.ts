@@ -336,6 +336,7 @@ describe('config show of the fields whose defaults are not stored', () => {
     await world.configure('lobby');
     await world.configure('slow', { stopSignal: 'SIGINT', stopTimeoutSeconds: 90, restartPolicy: 'never' });
     expect(await world.json('config show lobby')).toMatchObject({
+      placement: 'spread',
       stopSignal: 'SIGTERM',
       stopTimeoutSeconds: 10,
       restartPolicy: 'always',

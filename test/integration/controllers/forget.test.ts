@@ -2,6 +2,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BusyPorts } from '../../../controllers/master/placement/busy-ports.js';
+import { FleetChanges } from '../../../controllers/master/placement/fleet-changes.js';
 import { PlacementLedger } from '../../../controllers/master/placement/ledger.js';
 import { Placement } from '../../../controllers/master/placement/reconciler.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
@@ -137,12 +138,15 @@ describe('forgetting a node while instances are being placed there', () => {
     const creating = plane.master.writer.create('lobby');
     await clock.advance(300);
     const { id } = await creating;
+    const changes = new FleetChanges();
     const placement = new Placement({
       records: state.instanceRecords,
       revisions: state.revisions,
       nodes: state.nodes,
-      ledger: new PlacementLedger(state.instances),
-      busyPorts: new BusyPorts(clock),
+      ledger: new PlacementLedger(state.instances, changes),
+      busyPorts: new BusyPorts(clock, changes),
+      changes,
+      beats: plane.master.beats,
       chooseTemplates: () => ({ templates: [], problems: [] }),
       hostAddressOf: (_configuration, node) => node.address,
       onPlaceFreed: () => {},

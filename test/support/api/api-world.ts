@@ -100,6 +100,7 @@ const NO_PLACE: PlacementView = {
   summary: '',
   isTooLarge: false,
   recheckInMs: null,
+  awaited: null,
   templateProblems: [],
   ports: null,
   portHolders: [],

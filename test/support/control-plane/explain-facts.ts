@@ -75,6 +75,7 @@ export function placementView(fields: Partial<PlacementView> = {}): PlacementVie
     summary: '',
     isTooLarge: false,
     recheckInMs: null,
+    awaited: null,
     templateProblems: [],
     ports: null,
     portHolders: [],

@@ -10,7 +10,7 @@ import { Conflict } from '../../../src/loop/reconciler.js';
 import { InstanceWriter } from '../../../src/store/instance-writes.js';
 import { configurationKey, instanceKey, nodeKey } from '../../../src/store/keys.js';
 import { MasterState } from '../../../src/store/master-state.js';
-import { onlineRecord, placementView } from '../../support/control-plane/explain-facts.js';
+import { onlineRecord } from '../../support/control-plane/explain-facts.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';
 import {
   configurationOf,
@@ -38,8 +38,7 @@ beforeEach(async () => {
   const service = new MinimumService({ ...state, writer, clock, logger });
   const victims = new Victims({
     ...state,
-    placementOfNext: () =>
-      placementView({ nodes: [{ nodeId: 'beta', fits: true, failed: null, message: 'fits' }] }),
+    outlookOf: () => ({ obstacle: null, hasBusyPorts: false }),
     delayOf: (name) => service.delayOf(name),
   });
   const mover = new Mover({

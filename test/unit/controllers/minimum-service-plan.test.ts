@@ -3,12 +3,15 @@ import { describe, expect, it } from 'vitest';
 import {
   type CountedInstance,
   type CreationHistory,
+  countsTowardsMinimum,
+  isOrdinary,
   plan,
   type ServiceFacts,
   type ServiceStep,
   withCreated,
   YOUNG_MS,
 } from '../../../controllers/master/minimum-service/plan.js';
+import { instanceRecord } from '../../support/control-plane/records.js';
 
 const NOW = 1_000_000;
 
@@ -40,6 +43,7 @@ function decide(fields: Partial<ServiceFacts>, now = NOW): string[] {
     name: 'lobby',
     minimum: 1,
     maximum: undefined,
+    ordinary: 0,
     instances: [],
     history: undefined,
     ...fields,
@@ -62,6 +66,32 @@ describe('the plan of the minimum-service enforcer', () => {
   it('has no steps when enough stand, and stops nothing that is above the minimum', () => {
     expect(decide({ minimum: 2, instances: [instance('a'), instance('b')] })).toEqual([]);
     expect(decide({ minimum: 0, instances: [instance('a'), instance('b')] })).toEqual([]);
+  });
+
+  it('counts ordinary instances by their number', () => {
+    expect(decide({ minimum: 3, ordinary: 2 })).toEqual(['create 1 (streak 0)']);
+    expect(decide({ minimum: 3, ordinary: 2, instances: [instance('a', { replaces: 'b' })] })).toEqual([]);
+    expect(decide({ maximum: 2, ordinary: 2 })).toEqual([]);
+  });
+
+  it('takes for ordinary only what counts whatever else is true of it', () => {
+    const goals = ['run', 'stop', 'remove'] as const;
+    const states = ['CREATING', 'ONLINE', 'OFFLINE', 'STOPPED'] as const;
+    const { status } = instanceRecord('a');
+    const ordinary = goals.flatMap((goal) =>
+      states
+        .filter((state) =>
+          isOrdinary(
+            instanceRecord('a', { desired: { goal, restartToken: 0 }, status: { ...status, state } }),
+          ),
+        )
+        .map((state) => ({ goal, state })),
+    );
+    expect(ordinary).toHaveLength(2);
+    for (const fields of ordinary)
+      for (const node of ['connected', 'returning', 'lost', null] as const)
+        expect(countsTowardsMinimum(instance('a', { ...fields, node }))).toBe(true);
+    expect(isOrdinary(instanceRecord('a', { replaces: 'b' }))).toBe(false);
   });
 
   it('creates at most 20 in one pass', () => {
@@ -239,11 +269,14 @@ describe('the plan of the minimum-service enforcer', () => {
       const instances = [instance('a'), instance('b')];
       const before = historyOf(NOW - 10_000, ['a', 'b', 'gone']);
       const history = withCreated({ instances, history: before }, ['c'], 0, NOW);
-      expect(history.made.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+      expect(history.made.map(({ id }) => id)).toEqual(['a', 'b', 'gone', 'c']);
       const failed = [{ ...quitter, id: 'a' }, instance('b'), instance('c')];
       expect(decide({ minimum: 3, instances: failed, history })).toEqual(['look again in 1000 ms']);
       const next = withCreated({ instances: failed, history }, ['d'], 1, NOW + 1000);
-      expect(next).toMatchObject({ made: [{ id: 'b' }, { id: 'c' }, { id: 'd' }], streak: 1 });
+      expect(next).toMatchObject({
+        made: [{ id: 'b' }, { id: 'gone' }, { id: 'c' }, { id: 'd' }],
+        streak: 1,
+      });
       const old = withCreated({ instances, history: before }, ['c'], 0, NOW - 10_000 + YOUNG_MS);
       expect(old.made.map(({ id }) => id)).toEqual(['c']);
     });

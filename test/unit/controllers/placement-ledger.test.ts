@@ -1,6 +1,7 @@
 /** What an instance at rest has given back stays free, whatever is asked or said of it before it is placed again. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { FleetChanges } from '../../../controllers/master/placement/fleet-changes.js';
 import { PlacementLedger } from '../../../controllers/master/placement/ledger.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { InstanceWriter } from '../../../src/store/instance-writes.js';
@@ -21,7 +22,7 @@ beforeEach(async () => {
   store = new MemoryStore();
   state = new MasterState(store, pino({ level: 'silent' }));
   writer = new InstanceWriter({ ...state, store, clock: new FakeClock() });
-  ledger = new PlacementLedger(state.instances);
+  ledger = new PlacementLedger(state.instances, new FleetChanges());
   await state.start();
 });
 

@@ -7,6 +7,8 @@ import {
   type Needs,
 } from '../../../controllers/master/placement/conditions.js';
 import { type PlacementFacts, plan, recheckOf } from '../../../controllers/master/placement/plan.js';
+import type { PlacementOrder } from '../../../src/model/configuration.js';
+import { plainAnswer } from '../../support/control-plane/plain-placement.js';
 
 function node(nodeId: string, fields: Partial<Candidate> = {}): Candidate {
   return {
@@ -28,28 +30,43 @@ function node(nodeId: string, fields: Partial<Candidate> = {}): Candidate {
   };
 }
 
-function decide(candidates: readonly Candidate[], fields: Partial<PlacementFacts> = {}): string[] {
-  const facts: PlacementFacts = {
-    id: 'abc123',
-    configurationName: 'lobby',
-    task: 'place',
+interface Asked extends Partial<PlacementFacts>, Partial<Pick<Needs, 'ports' | 'home'>> {
+  readonly order?: PlacementOrder;
+}
+
+function decide(
+  candidates: readonly Candidate[],
+  { ports, home = null, order, ...fields }: Asked = {},
+): string[] {
+  const needs: Needs = {
     runtime: 'tmux',
     ramMB: 2048,
     cpu: 100,
-    ports: { min: 30000, max: 30009 },
+    ports: ports ?? { min: 30000, max: 30009 },
     allowedNodes: [],
-    home: null,
-    candidates,
+    home,
+  };
+  const { choice, refusal } = plainAnswer(needs, candidates, order);
+  const facts: PlacementFacts = {
+    id: 'abc123',
+    task: 'place',
+    choice,
+    refusal: () => refusal,
+    homeId: home?.nodeId ?? null,
+    isUrgent: false,
+    awaited: { nodeIds: [], forMs: 0 },
     templates: [],
     templateProblems: [],
     message: null,
     ...fields,
   };
-  return plan(facts).steps.map((step) =>
+  const { steps, recheckInMs } = plan(facts);
+  const said = steps.map((step) =>
     step.do === 'place'
       ? `place on ${step.nodeId}:${step.port}`
       : `explain ${step.reason} [${step.conditions.join(' ')}] ${step.message}`,
   );
+  return recheckInMs === undefined ? said : [...said, `look again in ${recheckInMs} ms`];
 }
 
 describe('the plan of placement', () => {
@@ -69,6 +86,8 @@ describe('the plan of placement', () => {
   ])('says when the only node fails the condition %s', (code, fields, words) => {
     expect(decide([node('alpha', fields)])).toEqual([
       `explain no-node-fits [${code}] 0/1 nodes fit: ${words}`,
+      // A busy port comes free without an event.
+      ...(fields.busyPorts === undefined ? [] : ['look again in 60000 ms']),
     ]);
   });
 
@@ -118,18 +137,44 @@ describe('the plan of placement', () => {
 
   it('takes exactly what is left, and no port where none is asked for', () => {
     expect(decide([node('alpha', { freeRamMB: 2048, freeCpu: 100 })])).toEqual(['place on alpha:30000']);
-    expect(decide([node('alpha', { port: null })], { ports: undefined })).toEqual(['place on alpha:null']);
+    expect(decide([node('alpha', { port: null })])).toEqual(['place on alpha:null']);
   });
 
-  it('prefers its old node, then the most free RAM share, then the fewest siblings, then the node id', () => {
-    const small = node('small', { maxRamMB: 4096, freeRamMB: 4096, siblings: 3 });
+  it('prefers its old node, then the fewest siblings, then the most free RAM share, then the node id', () => {
+    const small = node('small', { maxRamMB: 4096, freeRamMB: 4096 });
     const large = node('large', { maxRamMB: 65_536, freeRamMB: 32_768 });
     const home = { nodeId: 'large', isBinding: false };
-    expect(decide([small, large], { home })).toEqual(['place on large:30000']);
+    expect(decide([small, { ...large, siblings: 3 }], { home })).toEqual(['place on large:30000']);
+    expect(decide([{ ...small, siblings: 1 }, large])).toEqual(['place on large:30000']);
     // With the instance on it, half of the small one stays free, and a little less of the large one.
     expect(decide([large, small])).toEqual(['place on small:30000']);
-    expect(decide([node('b'), node('a', { siblings: 1 })])).toEqual(['place on b:30000']);
     expect(decide([node('b'), node('a')])).toEqual(['place on a:30000']);
+  });
+
+  it('packs where the configuration asks for it: its old node, then the fullest, then the node id', () => {
+    const order = 'pack';
+    const full = node('full', { freeRamMB: 2048, siblings: 9 });
+    const home = { nodeId: 'empty', isBinding: false };
+    expect(decide([node('empty'), full], { order })).toEqual(['place on full:30000']);
+    expect(decide([node('empty'), full], { order, home })).toEqual(['place on empty:30000']);
+    expect(decide([node('empty'), { ...full, freeRamMB: 2047 }], { order })).toEqual([
+      'place on empty:30000',
+    ]);
+    expect(decide([node('b'), node('a')], { order })).toEqual(['place on a:30000']);
+  });
+
+  it('waits at a start for nodes that are expected back, but not with what is urgent or goes home', () => {
+    const awaited = { nodeIds: ['beta'], forMs: 700 };
+    const nodes = [node('alpha')];
+    expect(decide(nodes, { awaited })).toEqual(['look again in 700 ms']);
+    expect(decide([node('alpha', { freeRamMB: 0 })], { awaited })).toEqual(['look again in 700 ms']);
+    expect(decide(nodes, { awaited, isUrgent: true })).toEqual(['place on alpha:30000']);
+    const home = { nodeId: 'alpha', isBinding: false };
+    expect(decide(nodes, { awaited, home })).toEqual(['place on alpha:30000']);
+    expect(decide(nodes, { awaited, home: { ...home, nodeId: 'beta' } })).toEqual(['look again in 700 ms']);
+    expect(decide(nodes, { awaited, task: 'move' })).toEqual(['place on alpha:30000']);
+    expect(decide(nodes, { awaited: { ...awaited, forMs: 0 } })).toEqual(['place on alpha:30000']);
+    expect(decide(nodes, { awaited: { nodeIds: [], forMs: 700 } })).toEqual(['place on alpha:30000']);
   });
 
   it('goes elsewhere when the old node does not fit, unless the instance is static', () => {

@@ -39,7 +39,7 @@ it.each<[string, Partial<InstanceStatus>]>([
     ...state,
     victims: new Victims({
       ...state,
-      placementOfNext: () => expect.fail('nothing is to be placed'),
+      outlookOf: () => expect.fail('nothing is to be placed'),
       delayOf: () => 0,
     }),
     mover: new Mover({ ...state, writer, logger, onCreated: () => {} }),

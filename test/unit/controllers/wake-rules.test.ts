@@ -8,7 +8,7 @@ import {
 } from '../../../controllers/master/wake/configuration-wakes.js';
 import { wakesOfInstance } from '../../../controllers/master/wake/instance-wakes.js';
 import { wakesOfContact, wakesOfNode } from '../../../controllers/master/wake/node-wakes.js';
-import { wakesOfNewPlace } from '../../../controllers/master/wake/shared-wakes.js';
+import { wakesOfNewPlace, wakesOfTemplates } from '../../../controllers/master/wake/shared-wakes.js';
 import {
   type Change,
   type Wake,
@@ -126,7 +126,7 @@ afterEach(async () => {
   await store.close();
 });
 
-const PLACE_FREED = ['drain beta +50', 'placement wait1a +50'];
+const PLACE_FREED = ['drain beta +50', 'waiting all +50'];
 
 describe('a change of an instance wakes', () => {
   it.each<[string, Operation, string[]]>([
@@ -147,7 +147,7 @@ describe('a change of an instance wakes', () => {
     ],
     [
       'placement: its port is busy',
-      putInstance('up1aaa', up('alpha', { status: { reason: 'port-busy' } })),
+      putInstance('up1aaa', up('alpha', { status: { reason: 'port-busy', pid: null } })),
       ['placement up1aaa first'],
     ],
     [
@@ -162,7 +162,7 @@ describe('a change of an instance wakes', () => {
         desired: { goal: 'stop', restartToken: 0, stoppedBy: 'instance' },
         status: { state: 'STOPPED', reason: 'stopped' },
       }),
-      ['instance-cleanup configurations/game +20', 'minimum-service game +20'],
+      ['instance-cleanup configurations/game +20', 'minimum-service game +20', 'waiting all +50'],
     ],
     [
       'its count: its node has reported it',
@@ -252,15 +252,6 @@ describe('a change of an instance wakes', () => {
       'replacement old2aa',
     ]);
   });
-
-  it('its count the later the more there are, so that counting stays a small share', async () => {
-    const ids = Array.from({ length: 100 }, (_, index) => index);
-    for (const batch of ids.slice(0, 13))
-      await wakesOf(
-        ...ids.map((index) => putInstance(`m${String(batch * 100 + index).padStart(5, '0')}`, up('alpha'))),
-      );
-    expect(await wakesOf(remove(instanceKey('up1aaa')))).toContain('minimum-service lobby +26.12');
-  });
 });
 
 describe('a change of anything else wakes', () => {
@@ -288,13 +279,7 @@ describe('a change of anything else wakes', () => {
     [
       'a node whose drain is called off: its drain first, and its pairs',
       putNode('beta'),
-      [
-        'drain beta first',
-        'heartbeat beta first',
-        'placement wait1a +50',
-        'replacement old1aa',
-        ...everyService,
-      ],
+      ['drain beta first', 'heartbeat beta first', 'replacement old1aa', 'waiting all +50', ...everyService],
     ],
     [
       'a drain that begins: it, and its pairs',
@@ -347,7 +332,18 @@ describe('a change of anything else wakes', () => {
     expect(textOf(wakesOfContact('alpha'))).toEqual(['heartbeat alpha first']);
   });
 
-  it('a template that changes, and a place that was promised in vain: what waits for a place', () => {
+  it('a place that was promised in vain: what waits for a place', () => {
     expect(textOf(wakesOfNewPlace(facts)).toSorted()).toEqual(PLACE_FREED);
+  });
+
+  it('a template that changes: each that waits for a place, because each has its own templates', () => {
+    expect(textOf(wakesOfTemplates(facts)).toSorted()).toEqual(['drain beta +50', 'placement wait1a +50']);
+  });
+
+  it('an instance that is placed: what waits, because less is free', async () => {
+    await wakesOf(putInstance('wait2a'));
+    expect(await wakesOf(putInstance('wait2a', { placement: placedOn('alpha') }))).toContain(
+      'waiting all +50',
+    );
   });
 });

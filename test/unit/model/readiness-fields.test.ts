@@ -17,13 +17,14 @@ function judge(fields: object): string {
   }
 }
 
-describe('the fields of stop, restart and readiness', () => {
+describe('the fields of stop, restart, placement and readiness', () => {
   it.each<[object]>([
     [{ stopCommand: '\u0003' }],
     [{ stopCommand: 'é'.repeat(2000) }],
     [{ stopSignal: 'SIGKILL', stopTimeoutSeconds: 0 }],
     [{ stopSignal: 'SIGQUIT', stopTimeoutSeconds: 3600 }],
     [{ restartPolicy: 'on-failure' }],
+    [{ placement: 'pack' }],
     [{ readiness: { logLine: 'Done (*)! $^.+\\' } }],
     [{ readiness: { tcpPort: 1, timeoutSeconds: 86_400, intervalSeconds: 0.1 } }],
     [{ readiness: { tcpPort: '%PORT%' }, ...PORTS }],
@@ -41,6 +42,7 @@ describe('the fields of stop, restart and readiness', () => {
     [{ stopTimeoutSeconds: 3601 }, 'stopTimeoutSeconds: must be a whole number from 0 to 3600'],
     [{ stopTimeoutSeconds: 1.5 }, 'stopTimeoutSeconds: must be a whole number'],
     [{ restartPolicy: 'sometimes' }, 'restartPolicy: must be one of "always", "on-failure", "never"'],
+    [{ placement: 'tight' }, 'placement: must be one of "spread", "pack"'],
     [{ readiness: {} }, 'readiness: must hold exactly one of logLine, tcpPort, httpGet'],
     [{ readiness: { logLine: 'a', tcpPort: 1 } }, 'readiness: must hold exactly one of'],
     [{ readiness: { logline: 'a' } }, 'readiness.logline: unknown field; did you mean "logLine"?'],

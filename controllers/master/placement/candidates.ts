@@ -1,0 +1,87 @@
+/**
+ * Gathers what the conditions need to know of one node for one more instance of a configuration. The shortlists keep
+ * such candidates; `why` makes them anew for every node.
+ */
+import type { Configuration } from '../../../src/model/configuration.js';
+import type { NodeRecord } from '../../../src/model/node.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { BusyPorts } from './busy-ports.js';
+import type { Candidate, Needs } from './conditions.js';
+import type { PlacementLedger } from './ledger.js';
+
+export interface FleetSources {
+  readonly nodes: MirrorReader<NodeRecord>;
+  readonly ledger: PlacementLedger;
+  readonly busyPorts: BusyPorts;
+  /** `hostAddress` of the configuration with its variables replaced, or the node's address. */
+  readonly hostAddressOf: (configuration: Configuration, node: NodeRecord) => string;
+}
+
+/** What all instances of one revision ask alike. */
+export interface Question extends Omit<Needs, 'home'> {
+  readonly configuration: Configuration;
+  readonly allowed: ReadonlySet<string>;
+}
+
+export function questionOf(configuration: Configuration): Question {
+  const { runtime, ramMB, cpu, availablePorts: ports, nodes: allowedNodes } = configuration;
+  return { configuration, runtime, ramMB, cpu, ports, allowedNodes, allowed: new Set(allowedNodes) };
+}
+
+/** The facts of a node, without a port: `withPort` looks for one. */
+export function candidateOf(
+  { ledger }: FleetSources,
+  { configuration, runtime, allowed }: Question,
+  node: NodeRecord,
+): Candidate {
+  const { nodeId, capacity } = node;
+  const use = ledger.use(nodeId);
+  return {
+    nodeId,
+    condition: node.condition,
+    conditionSince: node.conditionSince,
+    isCordoned: node.cordoned,
+    isAllowed: allowed.size === 0 || allowed.has(nodeId),
+    runtimeProblem: runtimeProblemOf(node, runtime),
+    freeRamMB: capacity.maxRamMB - use.ramMB,
+    maxRamMB: capacity.maxRamMB,
+    freeCpu: capacity.maxCpu - use.cpu,
+    maxCpu: capacity.maxCpu,
+    siblings: ledger.countOf(nodeId, configuration.name),
+    hostAddress: '',
+    port: null,
+    busyPorts: 0,
+  };
+}
+
+/** The same with its host address and a port: `old`, if that is free, else the lowest free one. */
+export function withPort(
+  { nodes, ledger, busyPorts, hostAddressOf }: FleetSources,
+  { configuration, ports }: Question,
+  candidate: Candidate,
+  old: number | null,
+): Candidate {
+  const { nodeId } = candidate;
+  const node = nodes.get(nodeId)?.value;
+  const hostAddress = node === undefined ? '' : hostAddressOf(configuration, node);
+  if (ports === undefined) return { ...candidate, hostAddress };
+  const isOldFree =
+    old !== null &&
+    old >= ports.min &&
+    old <= ports.max &&
+    !busyPorts.has(nodeId, old) &&
+    ledger.holderOf(nodeId, hostAddress, old, '') === undefined;
+  const isBusy = (port: number): boolean => busyPorts.has(nodeId, port);
+  return {
+    ...candidate,
+    hostAddress,
+    port: isOldFree ? old : ledger.freePort(nodeId, hostAddress, ports, isBusy),
+    busyPorts: busyPorts.in(nodeId, ports)?.count ?? 0,
+  };
+}
+
+function runtimeProblemOf(node: NodeRecord, runtime: string): string | null {
+  const offer = node.runtimes.find(({ key }) => key === runtime);
+  if (offer === undefined) return 'the node has no such runtime';
+  return offer.available ? null : (offer.reason ?? 'it is not available');
+}

@@ -1,0 +1,41 @@
+/**
+ * Notes which part of the fleet changed, in order. A shortlist reads what came since it last looked, so a change costs
+ * the same however many shortlists there are. The ledger, the busy ports and the placement controller note; nothing is
+ * told to anybody.
+ */
+
+export interface FleetChange {
+  /**
+   * `node`: anything about a node may have changed, such as its record, its busy ports, or what came free there.
+   * `less`: an instance got a place on the node, so less is free there. `ports`: a port came free under a host address.
+   */
+  readonly what: 'node' | 'less' | 'ports';
+  /** Id of the node, or the host address. */
+  readonly of: string;
+}
+
+/** Who has not looked for so many changes looks at the whole fleet instead. */
+const MOST_KEPT = 8192;
+
+export class FleetChanges {
+  #noted: FleetChange[] = [];
+  #dropped = 0;
+
+  /** How many changes there were. */
+  get count(): number {
+    return this.#dropped + this.#noted.length;
+  }
+
+  note(what: FleetChange['what'], of: string): void {
+    this.#noted.push({ what, of });
+    if (this.#noted.length < 2 * MOST_KEPT) return;
+    this.#dropped += MOST_KEPT;
+    this.#noted = this.#noted.slice(MOST_KEPT);
+  }
+
+  /** What changed after the first `count` changes; undefined: that is not known any more. */
+  since(count: number): readonly FleetChange[] | undefined {
+    const from = count - this.#dropped;
+    return from < 0 ? undefined : this.#noted.slice(from);
+  }
+}

@@ -1,0 +1,234 @@
+/**
+ * Finds the places that there are for an instance: it gathers the facts of placement from the shortlists, and what
+ * `why`, the drain and the waiting controller ask of them. It writes nothing.
+ */
+import type { BeatBook } from '../../../src/channel/master/beat-book.js';
+import type { PlacementView } from '../../../src/explain/decisions.js';
+import type { Clock } from '../../../src/loop/clock.js';
+import type { Configuration } from '../../../src/model/configuration.js';
+import { type InstanceRecord, makerOf, type PlacedTemplate } from '../../../src/model/instance.js';
+import type { NodeRecord } from '../../../src/model/node.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { RecordSet } from '../../../src/store/modify.js';
+import { candidateOf, type FleetSources, type Question, questionOf, withPort } from './candidates.js';
+import { type Candidate, firstFailed, type Needs } from './conditions.js';
+import type { FleetChanges } from './fleet-changes.js';
+import { AWAIT_NODES_MS, type Awaited, type PlacementFacts } from './plan.js';
+import type { Refusal, Shortlist } from './shortlist.js';
+import { Shortlists } from './shortlists.js';
+import { viewOf } from './view.js';
+
+export interface PlacesOptions extends FleetSources {
+  readonly records: RecordSet<InstanceRecord>;
+  readonly revisions: MirrorReader<Configuration>;
+  readonly changes: FleetChanges;
+  readonly beats: Pick<BeatBook, 'contact' | 'lastBeatAt'>;
+  readonly chooseTemplates: (
+    configuration: Configuration,
+    instanceId: string,
+  ) => { readonly templates: readonly PlacedTemplate[]; readonly problems: readonly string[] };
+  readonly clock: Clock;
+}
+
+/** Whether one more instance of a configuration fits; `obstacle`: why it does not. */
+export interface PlacementOutlook {
+  readonly obstacle: string | null;
+  readonly hasBusyPorts: boolean;
+}
+
+export class Places {
+  readonly #options: PlacesOptions;
+  readonly #shortlists: Shortlists;
+  /** Until then (monotonic ms) the nodes are waited for that are expected back. */
+  #awaitUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(options: PlacesOptions) {
+    const { nodes, changes, clock } = options;
+    this.#options = options;
+    this.#shortlists = new Shortlists({
+      ...options,
+      now: () => clock.monotonic(),
+      isAwaited: (node) => clock.monotonic() < this.#awaitUntil && this.#isToCome(node),
+    });
+    nodes.onChange((nodeId) => changes.note('node', nodeId));
+  }
+
+  /** Called once, when this master begins to decide: from now on it waits for nodes that were there before. */
+  begin(): void {
+    const { nodes, clock } = this.#options;
+    if ([...nodes.entries()].some(([, { value }]) => this.#isToCome(value)))
+      this.#awaitUntil = clock.monotonic() + AWAIT_NODES_MS;
+  }
+
+  /** The facts of an instance; undefined: it is gone. */
+  factsOf(id: string): PlacementFacts | undefined {
+    const { records, revisions } = this.#options;
+    const record = records.mirror.get(id)?.value;
+    if (record === undefined) return undefined;
+    const task = taskOf(record);
+    const configuration = revisions.get(record.revision)?.value;
+    // The revision arrives with a change of its own, which wakes this key again.
+    if (task === null || configuration === undefined) return { ...IDLE, id };
+    return task === 'move'
+      ? this.#factsOfMove(record, configuration)
+      : this.#factsOfPlace(record, configuration);
+  }
+
+  /** True while the placement of an instance is being written. */
+  isPlacing(id: string): boolean {
+    return this.#options.ledger.isPromised(id);
+  }
+
+  /** How many instances fit that ask the same as this one; counted up to `most`. */
+  room(id: string, most: number): number {
+    const { records, revisions } = this.#options;
+    const record = records.mirror.get(id)?.value;
+    const configuration = revisions.get(record?.revision ?? '')?.value;
+    if (record === undefined || configuration === undefined) return 0;
+    if (record.placement !== null || boundTo(record) !== null) return most;
+    return this.#shortlists.of(record.revision, configuration).room(most);
+  }
+
+  /** Whether one more instance of a configuration fits anywhere; if not, why. `revision`: the hash of the configuration. */
+  outlookOf(revision: string, configuration: Configuration): PlacementOutlook {
+    const { problems } = this.#options.chooseTemplates(configuration, '');
+    if (problems.length > 0) return { obstacle: problems.join('; '), hasBusyPorts: false };
+    const shortlist = this.#shortlists.of(revision, configuration);
+    if (shortlist.best() !== undefined) return { obstacle: null, hasBusyPorts: false };
+    const { message, hasBusyPorts } = shortlist.refusal(null);
+    return { obstacle: message, hasBusyPorts };
+  }
+
+  /** The fit of each node for an instance that waits for a place or another port; undefined: it waits for neither. */
+  viewOf(id: string): PlacementView | undefined {
+    const { records, revisions } = this.#options;
+    const record = records.mirror.get(id)?.value;
+    const configuration = revisions.get(record?.revision ?? '')?.value;
+    const facts = this.factsOf(id);
+    if (record === undefined || configuration === undefined || facts === undefined || facts.task === null)
+      return undefined;
+    const isMove = facts.task === 'move';
+    const question = isMove ? moveQuestionOf(configuration) : questionOf(configuration);
+    const candidates = isMove
+      ? this.#candidatesOfMove(record, question)
+      : this.#candidates(question, record.home);
+    const needs = { ...question, home: isMove ? null : homeOf(record) };
+    return viewOf({ facts, needs, candidates }, this.#options);
+  }
+
+  /** The fit of each node for one more instance of the configuration. */
+  viewOfNext(configuration: Configuration): PlacementView {
+    const question = questionOf(configuration);
+    const { problems } = this.#options.chooseTemplates(configuration, '');
+    return viewOf(
+      {
+        facts: { ...IDLE, id: '', task: 'place', templateProblems: problems },
+        needs: { ...question, home: null },
+        candidates: this.#candidates(question, null),
+      },
+      this.#options,
+    );
+  }
+
+  #factsOfPlace(record: InstanceRecord, configuration: Configuration): PlacementFacts {
+    const { id, home } = record;
+    const { templates, problems } = this.#options.chooseTemplates(configuration, id);
+    const shortlist = this.#shortlists.of(record.revision, configuration);
+    const bound = boundTo(record);
+    const atHome = home === null ? undefined : shortlist.at(home.nodeId, home.port);
+    return {
+      id,
+      task: 'place',
+      choice: atHome ?? (bound === null ? shortlist.best() : undefined),
+      refusal: () => shortlist.refusal(bound),
+      homeId: home?.nodeId ?? null,
+      isUrgent: makerOf(record) === 'client',
+      awaited: this.#awaitedBy(shortlist, bound),
+      templates,
+      templateProblems: problems,
+      message: record.status.message,
+    };
+  }
+
+  /** Only the port changes, on the same node: nothing else is wrong there. */
+  #factsOfMove(record: InstanceRecord, configuration: Configuration): PlacementFacts {
+    const question = moveQuestionOf(configuration);
+    const [candidate] = this.#candidatesOfMove(record, question);
+    const fits = candidate !== undefined && firstFailed({ ...question, home: null }, candidate) === undefined;
+    const hasBusyPorts = candidate !== undefined && candidate.busyPorts > 0;
+    return {
+      ...IDLE,
+      id: record.id,
+      task: 'move',
+      choice: fits ? candidate : undefined,
+      refusal: () => ({ ...NO_REFUSAL, hasBusyPorts }),
+      templates: record.placement?.templates ?? [],
+      message: record.status.message,
+    };
+  }
+
+  #candidatesOfMove({ placement }: InstanceRecord, question: Question): Candidate[] {
+    const node = this.#options.nodes.get(placement?.nodeId ?? '')?.value;
+    if (node === undefined) return [];
+    // A cordon does not keep an instance that is already there from another port.
+    const candidate = { ...candidateOf(this.#options, question, node), isCordoned: false };
+    return [withPort(this.#options, question, candidate, null)];
+  }
+
+  #candidates(question: Question, home: InstanceRecord['home']): Candidate[] {
+    return [...this.#options.nodes.entries()].map(([nodeId, { value: node }]) => {
+      const old = home?.nodeId === nodeId ? home.port : null;
+      return withPort(this.#options, question, candidateOf(this.#options, question, node), old);
+    });
+  }
+
+  #awaitedBy(shortlist: Shortlist, bound: string | null): Awaited {
+    const forMs = this.#awaitUntil - this.#options.clock.monotonic();
+    if (forMs <= 0) return NOBODY;
+    const nodeIds = [...shortlist.awaited()];
+    return { nodeIds: bound === null ? nodeIds : nodeIds.filter((nodeId) => nodeId === bound), forMs };
+  }
+
+  /** It was known when this master started and not given up, and has not come yet, or its record does not say so yet. */
+  #isToCome({ nodeId, condition }: NodeRecord): boolean {
+    const { beats } = this.#options;
+    if (condition === 'lost') return false;
+    if (beats.lastBeatAt(nodeId) === undefined) return true;
+    return condition !== 'connected' && beats.contact(nodeId).isConnected;
+  }
+}
+
+export function taskOf(record: InstanceRecord): PlacementFacts['task'] {
+  if (record.desired.goal !== 'run') return null;
+  if (record.placement === null) return 'place';
+  const isBusy = record.status.reason === 'port-busy' && record.placement.port !== null;
+  return isBusy && record.status.pid === null ? 'move' : null;
+}
+
+const NOBODY: Awaited = { nodeIds: [], forMs: 0 };
+const NO_REFUSAL: Refusal = { message: '', conditions: [], hasBusyPorts: false };
+const IDLE: Omit<PlacementFacts, 'id'> = {
+  task: null,
+  choice: undefined,
+  refusal: () => NO_REFUSAL,
+  homeId: null,
+  isUrgent: false,
+  awaited: NOBODY,
+  templates: [],
+  templateProblems: [],
+  message: null,
+};
+
+/** An instance that moves to another port keeps the RAM and the CPU that it has. */
+function moveQuestionOf(configuration: Configuration): Question {
+  return { ...questionOf(configuration), ramMB: 0, cpu: 0 };
+}
+
+function homeOf({ home, static: isBinding }: InstanceRecord): Needs['home'] {
+  return home === null ? null : { nodeId: home.nodeId, isBinding };
+}
+
+/** The only node that a static instance may have. */
+function boundTo(record: InstanceRecord): string | null {
+  return record.static ? (record.home?.nodeId ?? null) : null;
+}

@@ -1,0 +1,82 @@
+/**
+ * Looks at what waits for a place, or for another port, when something changed that could give it one. It has one key
+ * for all instances, and asks placement to look at those that the change concerns.
+ */
+import type { Clock } from '../../../src/loop/clock.js';
+import type { Reconciler } from '../../../src/loop/reconciler.js';
+import { type InstanceRecord, makerOf } from '../../../src/model/instance.js';
+import type { LookupReader } from '../../../src/store/lookup.js';
+import { type Places, taskOf } from '../placement/places.js';
+import { type LookStep, plan, type WaitingFacts, type WaitingGroup } from './plan.js';
+
+/** The one key. */
+export const ALL_THAT_WAITS = 'all';
+
+export interface WaitingOptions {
+  readonly places: Places;
+  /** The instances that wait, by `waitingGroupOf`. */
+  readonly awaitingPlace: LookupReader<string>;
+  /** Asks placement to look at an instance. */
+  readonly onLook: (id: string) => void;
+  readonly clock: Clock;
+}
+
+export class Waiting implements Reconciler<WaitingFacts, LookStep> {
+  readonly name = 'waiting';
+  readonly plan = plan;
+  readonly #options: WaitingOptions;
+  /** Monotonic ms. */
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #explainedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: WaitingOptions) {
+    this.#options = options;
+  }
+
+  observe(): WaitingFacts {
+    const { awaitingPlace, clock } = this.#options;
+    const now = clock.monotonic();
+    const groups: WaitingGroup[] = [];
+    for (const key of awaitingPlace.keys()) {
+      const group = this.#groupOf(awaitingPlace.get(key));
+      if (group !== undefined) groups.push(group);
+    }
+    return { groups, lookedAgoMs: now - this.#lookedAt, explainedAgoMs: now - this.#explainedAt };
+  }
+
+  perform({ ids, isToExplain }: LookStep): void {
+    const { onLook, clock } = this.#options;
+    this.#lookedAt = clock.monotonic();
+    if (isToExplain) this.#explainedAt = this.#lookedAt;
+    for (const id of ids) onLook(id);
+  }
+
+  /** Undefined: placement looks at them already, or has nothing to decide. */
+  #groupOf(members: ReadonlySet<string>): WaitingGroup | undefined {
+    const { places } = this.#options;
+    const take = (most: number): string[] => {
+      const taken: string[] = [];
+      for (const id of members) {
+        if (taken.length >= most) break;
+        if (!places.isPlacing(id)) taken.push(id);
+      }
+      return taken;
+    };
+    const [id] = take(1);
+    const first = id === undefined ? undefined : places.factsOf(id);
+    if (first === undefined || first.task === null) return undefined;
+    // Each new one is looked at by itself, unless it waits for a node.
+    if (first.message === null && first.task === 'place' && first.awaited.forMs <= 0) return undefined;
+    return { size: members.size, take, first, room: () => places.room(first.id, members.size) };
+  }
+}
+
+/** The key of the group of an instance that waits for a place or another port; undefined: it waits for neither. */
+export function waitingGroupOf(record: InstanceRecord): string | undefined {
+  const { placement, home, revision, status } = record;
+  const task = taskOf(record);
+  if (task === null) return undefined;
+  if (task === 'move') return `move ${revision} ${placement?.nodeId}`;
+  const boundTo = record.static ? (home?.nodeId ?? '') : '';
+  return `place ${revision} ${makerOf(record)} ${boundTo} ${status.message ?? ''}`;
+}

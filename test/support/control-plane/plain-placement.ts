@@ -1,0 +1,57 @@
+/** Placement without shortlists: every node is looked at, ports included. What the shortlists answer must be the same. */
+import { candidateOf, questionOf, withPort } from '../../../controllers/master/placement/candidates.js';
+import {
+  type Candidate,
+  checkConditions,
+  type Needs,
+  summarise,
+} from '../../../controllers/master/placement/conditions.js';
+import { isBefore, rankOf } from '../../../controllers/master/placement/order.js';
+import type { Refusal, ShortlistSources } from '../../../controllers/master/placement/shortlist.js';
+import type { Configuration, PlacementOrder } from '../../../src/model/configuration.js';
+
+export interface PlainAnswer {
+  readonly choice: Candidate | undefined;
+  readonly refusal: Refusal;
+}
+
+/** The answer for an instance with these needs. */
+export function plainAnswer(
+  needs: Needs,
+  candidates: readonly Candidate[],
+  order?: PlacementOrder,
+): PlainAnswer {
+  const fits = checkConditions(needs, candidates);
+  const fitting = fits.filter(({ failed }) => failed === undefined).map(({ node }) => node);
+  const [first] = fitting.toSorted((a, b) =>
+    isBefore(rankOf(a, needs.ramMB, order), rankOf(b, needs.ramMB, order)) ? -1 : 1,
+  );
+  const { message, conditions } = summarise(needs, fits);
+  const refusal: Refusal = {
+    message:
+      fits.length === 0
+        ? '0/0 nodes fit: no node has joined the cluster yet'
+        : `0/${fits.length} nodes fit: ${message}`,
+    conditions: fits.length === 0 ? ['no-node'] : conditions,
+    hasBusyPorts: fits.some(({ node, failed }) => failed?.code === 'port' && node.busyPorts > 0),
+  };
+  return { choice: fitting.find(({ nodeId }) => nodeId === needs.home?.nodeId) ?? first, refusal };
+}
+
+/** The same, with the fleet as it is now. */
+export function plainAnswerNow(
+  sources: ShortlistSources,
+  configuration: Configuration,
+  home: (NonNullable<Needs['home']> & { readonly port: number | null }) | null,
+): PlainAnswer {
+  const question = questionOf(configuration);
+  const candidates = [...sources.nodes.entries()].map(([nodeId, { value }]) =>
+    withPort(
+      sources,
+      question,
+      candidateOf(sources, question, value),
+      home?.nodeId === nodeId ? home.port : null,
+    ),
+  );
+  return plainAnswer({ ...question, home }, candidates, configuration.placement);
+}
