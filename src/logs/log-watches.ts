@@ -7,10 +7,10 @@ import { type FSWatcher, lstatSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
 /**
- * The shortest time between two wakes of a busy log. A wake reads everything that came meanwhile, so more of them only
- * cost.
+ * The shortest time between two wakes of a busy log. A wake reads everything that came meanwhile. Output comes in pieces
+ * of 4 KiB, each with a notice of its own: without a rest the readers would be woken for each of them.
  */
-const REST_MS = 20;
+const REST_MS = 5;
 /** How often it looks without notices. With the rest above, a line is delayed by less than 100 ms. */
 const POLL_MS = 60;
 /** How often it looks with notices: the system drops some when too many are waiting. */

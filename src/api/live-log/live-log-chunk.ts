@@ -6,7 +6,7 @@ import type { LogBatch } from '../../logs/log-batch.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import { encodeTextFrames } from '../sockets/text-frames.js';
 
-/** What a line takes beside its characters. */
+/** What a line takes beside its characters, an empty one too. */
 const LINE_BYTES = 24;
 
 /** The form in which a client wants its lines. */
@@ -37,7 +37,7 @@ export class LogChunk {
     } else {
       this.first = batch.firstLine;
       this.next = batch.firstLine + batch.lines.length;
-      this.bytes = batch.lines.reduce((sum, line) => sum + bytesOf(line), 0);
+      this.bytes = batch.lines.reduce((sum, line) => sum + LINE_BYTES + line.length, 0);
     }
   }
 
@@ -57,11 +57,6 @@ export class LogChunk {
     const lines = this.#batch.lines.slice(from - this.first);
     return encodeTextFrames(lines.map((line, index) => shown(line, from + index, form)));
   }
-}
-
-/** Roughly the memory of a line: an empty one takes some, too. */
-export function bytesOf(line: string): number {
-  return LINE_BYTES + line.length;
 }
 
 function shown(line: string, number: number, { isAnsi, isNumbered }: LineForm): string {

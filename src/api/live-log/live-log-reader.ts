@@ -75,7 +75,7 @@ export class LogReader {
     const log = live.current;
     if (log === undefined) return;
     this.#log = log;
-    const end = Math.max(log.total + 1, log.recent.received);
+    const end = Math.max(log.total + 1, log.recent.next);
     if ('tail' in start) this.#next = Math.max(1, end - start.tail);
     else if (start.since <= end) this.#next = start.since;
     else

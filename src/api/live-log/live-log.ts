@@ -86,7 +86,7 @@ export class LiveLog {
       if (nodeId === undefined) await this.#poked.wait(signal);
       else await this.#attempt(record, nodeId);
     }
-    if (this.#current !== undefined) this.#end(this.#current);
+    if (this.#current !== undefined) this.#current.isOver = true;
     this.#isRemoved = true;
     this.changed.ring();
   }
@@ -173,11 +173,10 @@ export class LiveLog {
     // The instance may have moved while the node was asked.
     this.poke();
     try {
-      const position = { since: log.recent.received };
+      const position = { since: log.recent.next };
       for await (const batch of streams.followLogs(log.record, position, stream.signal))
         log.recent.take(batch);
     } finally {
-      log.recent.flush();
       this.#stream = undefined;
       this.#isSettling = false;
       stream.abort();
@@ -187,22 +186,21 @@ export class LiveLog {
   /** Returns the log on `nodeId`: the current one if the node still has it, else a new one. */
   #open(record: InstanceRecord, nodeId: string, total: number): LogOfNode {
     const before = this.#current;
-    if (before?.nodeId === nodeId && before.recent.received <= total + 1) {
+    if (before?.nodeId === nodeId && before.recent.next <= total + 1) {
       before.record = record;
       before.total = total;
       return before;
     }
     const ahead = before === undefined ? this.#options.ahead : MOST_AHEAD;
     const first = Math.max(1, total + 1 - ahead);
-    const { clock } = this.#options;
-    const recent = new RecentLines({ first, clock, onMore: () => this.changed.ring() });
+    const recent = new RecentLines({ first, onMore: () => this.changed.ring() });
     const where =
       before?.nodeId === nodeId ? 'begins anew' : `is on node ${nodeId} now, where it begins anew`;
     const reason = `[drover] the log of instance ${this.id} ${where}`;
     const log: LogOfNode = { nodeId, record, recent, total, reason, isOver: false, successor: undefined };
     this.#current = log;
     if (before !== undefined) {
-      this.#end(before);
+      before.isOver = true;
       before.successor = log;
     }
     return log;
@@ -216,21 +214,16 @@ export class LiveLog {
     const end = await dependencies.streams.readLogs(log.record, 1).catch(() => undefined);
     const late = new AbortController();
     const timer = clock.setTimer(SETTLE_MS, () => late.abort());
-    while (end !== undefined && log.recent.received <= end.totalLines && !late.signal.aborted) {
+    while (end !== undefined && log.recent.next <= end.totalLines && !late.signal.aborted) {
       if (stream.signal.aborted) break;
       await this.changed.wait(late.signal);
     }
     timer.cancel();
     // The stream does not send a last line without a newline, so it is taken from `readLogs`.
     const line = end?.lines.at(-1);
-    if (end !== undefined && line !== undefined && log.recent.received === end.totalLines && !log.isOver)
+    if (end !== undefined && line !== undefined && log.recent.next === end.totalLines && !log.isOver)
       log.recent.take({ kind: 'lines', firstLine: end.totalLines, lines: [line] });
     stream.abort();
-  }
-
-  #end(log: LogOfNode): void {
-    log.recent.flush();
-    log.isOver = true;
   }
 
   #announce(text: string): void {

@@ -4,7 +4,9 @@ import type { LogBatch, LogPosition } from '../../../src/logs/log-batch.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 
-const MAX_BATCH = 1000;
+/** Of a batch, as a node bounds it. */
+const MOST_LINES = 1000;
+const MOST_CHARACTERS = 64 * 1024;
 
 class NodeLog {
   readonly lines: string[] = [];
@@ -75,7 +77,7 @@ export class FakeNodeLogs implements Pick<InstanceStreams, 'readLogs' | 'followL
           yield { kind: 'gap', from: next, to: keptFrom - 1 };
           next = keptFrom;
         } else if (next <= lines.length) {
-          const part = lines.slice(next - 1, next - 1 + MAX_BATCH);
+          const part = batchOf(lines, next - 1);
           yield { kind: 'lines', firstLine: next, lines: part };
           next += part.length;
         } else await this.#untilWoken(signal);
@@ -107,4 +109,15 @@ export class FakeNodeLogs implements Pick<InstanceStreams, 'readLogs' | 'followL
       signal.addEventListener('abort', wake);
     });
   }
+}
+
+function batchOf(lines: readonly string[], start: number): string[] {
+  const batch: string[] = [];
+  for (let characters = 0; batch.length < MOST_LINES; ) {
+    const line = lines[start + batch.length];
+    characters += line?.length ?? 0;
+    if (line === undefined || (characters > MOST_CHARACTERS && batch.length > 0)) break;
+    batch.push(line);
+  }
+  return batch;
 }
