@@ -12,7 +12,12 @@ export interface FaultOwner {
 
 export class ExtensionFaults {
   readonly #owners = new Set<FaultOwner>();
-  readonly #running = new AsyncLocalStorage<FaultOwner | undefined>();
+  readonly #running: AsyncLocalStorage<FaultOwner | undefined>;
+
+  /** `running`: given by one whose process goes on without extensions; while it is enabled each promise costs more. */
+  constructor(running = new AsyncLocalStorage<FaultOwner | undefined>()) {
+    this.#running = running;
+  }
 
   /** Runs `work`; everything that it starts belongs to `owner` from now on. */
   run<T>(owner: FaultOwner, work: () => T): T {

@@ -16,7 +16,8 @@ beforeEach(async () => {
 });
 afterEach(({ task }) => world.finish(failedOf(task)));
 
-const COUNTING = 'i=0; while :; do i=$((i+1)); echo "line $i"; sleep 0.02; done';
+/** Each line costs a fork. */
+const COUNTING = 'i=0; while :; do i=$((i+1)); echo "line $i"; sleep 0.1; done';
 
 const pidsOf = (instances: readonly InstanceInfo[]) =>
   instances.map(({ id, processPid }) => `${id} ${processPid}`);
@@ -36,10 +37,12 @@ it('leaves instances and their logs alone when the daemon is killed, and adopts 
   await world.start();
   const before = await world.untilOnline('counting', 2);
   await world.kill();
-  for (const { id } of before) {
-    const count = await lineCount(id);
-    await until(async () => expect(await lineCount(id)).toBeGreaterThan(count + 5));
-  }
+  await Promise.all(
+    before.map(async ({ id }) => {
+      const count = await lineCount(id);
+      await until(async () => expect(await lineCount(id)).toBeGreaterThan(count + 5));
+    }),
+  );
   await world.start();
   expect(pidsOf(await world.untilOnline('counting', 2))).toEqual(pidsOf(before));
   for (const { id, restarts } of await world.api.instances()) {

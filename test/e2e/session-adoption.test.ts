@@ -16,7 +16,8 @@ import { hasTool, livePids, readText } from '../support/runtime/process-world.js
 import { until } from '../support/until.js';
 
 const RUNTIMES = ['process', 'screen', 'tmux'] as const;
-const COUNTING = 'i=0; while :; do i=$((i+1)); echo "line $i"; sleep 0.02; done';
+/** Each line costs a fork. */
+const COUNTING = 'i=0; while :; do i=$((i+1)); echo "line $i"; sleep 0.1; done';
 
 describe.skipIf(!hasTool('tmux') || !hasTool('screen'))('instances in sessions', () => {
   let world: DaemonWorld;
@@ -45,6 +46,10 @@ describe.skipIf(!hasTool('tmux') || !hasTool('screen'))('instances in sessions',
     await until(async () => expect((await linesOf(instance)).length).toBeGreaterThan(before + 5));
   };
 
+  const untilAllLonger = async (instances: Record<string, InstanceInfo>): Promise<void> => {
+    await Promise.all(Object.values(instances).map(untilLonger));
+  };
+
   /** How many runs stand in the log; each must count from 1 without a gap or a line twice. */
   const countRuns = async (instance: InstanceInfo): Promise<number> => {
     let runs = 0;
@@ -61,10 +66,10 @@ describe.skipIf(!hasTool('tmux') || !hasTool('screen'))('instances in sessions',
 
   it('stay, with every line, when the daemon, all session owners and the owner are killed', async () => {
     const first = await online();
-    for (const instance of Object.values(first)) await untilLonger(instance);
+    await untilAllLonger(first);
 
     await world.kill();
-    for (const instance of Object.values(first)) await untilLonger(instance);
+    await untilAllLonger(first);
     await world.start();
     const second = await online();
     for (const runtime of RUNTIMES) expect(second[runtime]).toMatchObject(identityOf(first[runtime], 0));
@@ -77,14 +82,14 @@ describe.skipIf(!hasTool('tmux') || !hasTool('screen'))('instances in sessions',
     expect(third.screen).toMatchObject(identityOf(first.screen, 0));
     expect(third.tmux).toMatchObject(identityOf(first.tmux, 0));
     expect(third.process).toMatchObject({ id: first.process.id, restarts: 1 });
-    for (const instance of Object.values(third)) await untilLonger(instance);
+    await untilAllLonger(third);
     for (const runtime of RUNTIMES)
       expect(await countRuns(third[runtime])).toBe(runtime === 'process' ? 2 : 1);
   });
 
   it('are started anew after a reboot, and who has their numbers now is left alone', async () => {
     const first = await online();
-    for (const instance of Object.values(first)) await untilLonger(instance);
+    await untilAllLonger(first);
     await world.kill();
     await killOwnersAndOwner(world);
     await endEverything(world);
@@ -97,9 +102,10 @@ describe.skipIf(!hasTool('tmux') || !hasTool('screen'))('instances in sessions',
         for (const runtime of RUNTIMES)
           expect(now[runtime]).toMatchObject({ id: first[runtime].id, restarts: 1 });
       });
-      for (const instance of Object.values(await online())) {
+      const second = await online();
+      await untilAllLonger(second);
+      for (const instance of Object.values(second)) {
         expect(Object.values(first).map(({ processPid }) => processPid)).not.toContain(instance.processPid);
-        await untilLonger(instance);
         expect(await countRuns(instance)).toBe(2);
       }
       expect(readProcess(foreign.pid ?? 0)?.isZombie).toBe(false);

@@ -1,8 +1,9 @@
 /** Listeners of extensions: what they hear, and that slow, hanging and throwing ones disturb nobody. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { EventQueue } from '../../../src/extensions/event-queue.js';
 import type { NodeEvent } from '../../../src/extensions/extension.js';
-import { ExtensionFaults } from '../../../src/extensions/extension-faults.js';
+import { ExtensionFaults, type FaultOwner } from '../../../src/extensions/extension-faults.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { ControlPlane } from '../../support/control-plane/control-plane.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -168,7 +169,9 @@ describe('the queue of one listener', () => {
 
 describe('an error that nobody caught', () => {
   it('is found to be an extension by where it comes from, or by its stack, and else is not', async () => {
-    const faults = new ExtensionFaults();
+    const running = new AsyncLocalStorage<FaultOwner | undefined>();
+    onTestFinished(() => running.disable());
+    const faults = new ExtensionFaults(running);
     const reported: string[] = [];
     const owner = {
       directory: '/node/extensions/a',

@@ -1,10 +1,11 @@
 /** Extensions written to a temporary directory as an operator does, and a registry that loads them. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { BUILT_INS } from '../../../src/extensions/built-in/built-ins.js';
 import type { ExtensionStatus } from '../../../src/extensions/extension.js';
-import type { ExtensionFaults } from '../../../src/extensions/extension-faults.js';
+import { ExtensionFaults, type FaultOwner } from '../../../src/extensions/extension-faults.js';
 import { ExtensionRegistry } from '../../../src/extensions/registry.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
@@ -28,6 +29,7 @@ export class ExtensionWorld {
   );
   rawLog = '';
   registry: ExtensionRegistry | undefined;
+  readonly #running = new AsyncLocalStorage<FaultOwner | undefined>();
 
   constructor() {
     mkdirSync(this.directory);
@@ -59,6 +61,7 @@ export class ExtensionWorld {
       builtIns: BUILT_INS,
       clock: new SystemClock(),
       logger: this.logger,
+      faults: new ExtensionFaults(this.#running),
       ...options,
     });
     await this.registry.start();
@@ -72,6 +75,8 @@ export class ExtensionWorld {
 
   async stop(): Promise<void> {
     await this.registry?.stop();
+    // Enabled, it would make each promise of the files after this one slower, and more so with every world.
+    this.#running.disable();
     rmSync(this.root, { recursive: true });
   }
 }
