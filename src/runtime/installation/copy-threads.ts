@@ -17,7 +17,8 @@ interface Thread {
 
 export class CopyThreads {
   readonly #program: string;
-  readonly #threads = new Set<Thread>();
+  /** The running ones by their number. */
+  readonly #threads = new Map<number, Thread>();
   #nextId = 1;
   #isStopped = false;
 
@@ -27,36 +28,39 @@ export class CopyThreads {
   }
 
   /**
-   * Resolves when the whole batch is done. Rejects with the system's error of the first failure; nothing of the batch
-   * is done afterwards.
+   * Gives the least busy thread a batch: the one that `choose` has for the thread of this number. Resolves when the
+   * whole batch is done. Rejects with the system's error of the first failure; nothing of the batch is done afterwards.
    */
-  run(work: Omit<CopyBatch, 'id'>): Promise<void> {
+  run(choose: (thread: number) => Omit<CopyBatch, 'id'>): Promise<void> {
     if (this.#isStopped) return Promise.reject(ended());
-    const { worker, waiting } = this.#leastBusy();
+    const number = this.#leastBusy();
+    const { worker, waiting } = this.#threads.get(number) ?? this.#begin(number);
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       waiting.set(id, { resolve, reject });
-      worker.postMessage({ ...work, id } satisfies CopyBatch);
+      worker.postMessage({ ...choose(number), id } satisfies CopyBatch);
     });
   }
 
   /** Ends the threads, and resolves when nothing is copied any more. Idempotent. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
+    await Promise.all([...this.#threads.values()].map(({ worker }) => worker.terminate()));
   }
 
-  #leastBusy(): Thread {
-    const [first] = [...this.#threads].sort((a, b) => a.waiting.size - b.waiting.size);
-    if (first !== undefined && (first.waiting.size === 0 || this.#threads.size >= COPY_THREADS)) return first;
-    return this.#begin();
+  #leastBusy(): number {
+    const loads = Array.from(
+      { length: COPY_THREADS },
+      (_, number) => this.#threads.get(number)?.waiting.size ?? 0,
+    );
+    return loads.indexOf(Math.min(...loads));
   }
 
-  #begin(): Thread {
+  #begin(number: number): Thread {
     // Nothing of the daemon's own: its environment holds secrets, its options may load code.
     const worker = new Worker(this.#program, { name: 'copy', env: {}, execArgv: [] });
     const thread: Thread = { worker, waiting: new Map() };
-    this.#threads.add(thread);
+    this.#threads.set(number, thread);
     worker.on('message', ({ id, failure }: CopyAnswer) => {
       const asked = thread.waiting.get(id);
       thread.waiting.delete(id);
@@ -68,7 +72,7 @@ export class CopyThreads {
       reason = error;
     });
     worker.on('exit', () => {
-      this.#threads.delete(thread);
+      this.#threads.delete(number);
       for (const { reject } of thread.waiting.values()) reject(reason);
     });
     // What else the daemon does decides how long it lives.

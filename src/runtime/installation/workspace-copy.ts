@@ -31,15 +31,17 @@ export async function copyItems(
   const directories = items.filter(({ kind }) => kind === 'directory').map(({ path }) => path);
   for (let start = 0; start < directories.length; start += BATCH_DIRECTORIES) {
     signal.throwIfAborted();
-    await threads.run({
-      target,
-      directories: directories.slice(start, start + BATCH_DIRECTORIES),
-      files: [],
-    });
+    const some = directories.slice(start, start + BATCH_DIRECTORIES);
+    await threads.run(() => ({ target, directories: some, files: [] }));
   }
   const files = items.filter(({ kind }) => kind === 'file');
-  await eachBounded(smallFiles(files), BATCHES_UNDER_WAY, signal, (batch) =>
-    threads.run({ target, directories: [], files: batch.map(({ source, path }) => ({ source, path })) }),
+  const batches = [...smallFiles(files)];
+  await eachBounded([...batches.keys()], BATCHES_UNDER_WAY, signal, () =>
+    threads.run((thread) => {
+      // From both ends, because threads that make files in one directory wait for each other.
+      const batch = (thread === 0 ? batches.shift() : batches.pop()) ?? [];
+      return { target, directories: [], files: batch.map(({ source, path }) => ({ source, path })) };
+    }),
   );
   await eachBounded(files.filter(isLarge), FILE_PARALLELISM, signal, (item) =>
     copyLarge(item, join(target, item.path), signal),

@@ -23,21 +23,25 @@ afterEach(async () => {
 const file = (path: string, source = join(target, 'source')) => ({ source, path });
 
 it('makes directories and files, several batches at once', async () => {
-  await threads.run({ target, directories: ['a', 'a/b'], files: [] });
+  await threads.run(() => ({ target, directories: ['a', 'a/b'], files: [] }));
   const paths = Array.from({ length: 20 }, (_, index) => `a/b/${index}`);
-  await Promise.all(paths.map((path) => threads.run({ target, directories: [], files: [file(path)] })));
+  await Promise.all(
+    paths.map((path) => threads.run(() => ({ target, directories: [], files: [file(path)] }))),
+  );
   for (const path of paths) expect(readFileSync(join(target, path), 'utf8')).toBe('text');
 });
 
 it('says of a batch that fails what the system said, and does nothing of it afterwards', async () => {
   const files = [file('first'), file('second', join(target, 'missing')), file('third')];
-  await expect(threads.run({ target, directories: [], files })).rejects.toMatchObject({
+  await expect(threads.run(() => ({ target, directories: [], files }))).rejects.toMatchObject({
     code: 'ENOENT',
     path: join(target, 'missing'),
     message: expect.stringContaining('ENOENT: no such file or directory'),
   });
   expect(['first', 'second', 'third'].filter((path) => existsSync(join(target, path)))).toEqual(['first']);
-  await expect(threads.run({ target, directories: [], files: [file('first')] })).rejects.toMatchObject({
+  await expect(
+    threads.run(() => ({ target, directories: [], files: [file('first')] })),
+  ).rejects.toMatchObject({
     code: 'EEXIST',
   });
 });
@@ -54,9 +58,9 @@ it('fails the batches of a thread that ends, and begins another one for the next
   );
   const own = new CopyThreads(program);
   const work = { target, directories: [], files: [file('copy')] };
-  await expect(own.run(work)).rejects.toThrow('out of order');
-  await own.run(work);
+  await expect(own.run(() => work)).rejects.toThrow('out of order');
+  await own.run(() => work);
   expect(readFileSync(join(target, 'copy'), 'utf8')).toBe('text');
   await own.stop();
-  await expect(own.run(work)).rejects.toMatchObject({ code: 'DRV_INTERNAL' });
+  await expect(own.run(() => work)).rejects.toMatchObject({ code: 'DRV_INTERNAL' });
 });
