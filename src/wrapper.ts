@@ -194,6 +194,7 @@ export class Wrapper implements Part {
     await Promise.all([
       this.#controllers.supervisor.stop(),
       this.#controllers.installer.stop(),
+      this.#controllers.templateInstaller.stop(),
       this.#prefetch.stop(),
       this.#ahead.stop(),
     ]);

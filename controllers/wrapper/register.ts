@@ -18,7 +18,7 @@ import {
   type TemplateInstallerOptions,
 } from './template-installer/reconciler.js';
 
-/** How many installs run at once: each copies files and may fetch. */
+/** How many installs run at once: each copies files. */
 const INSTALLS_AT_ONCE = 4;
 /** How many starts and stops run at once: each waits for a small answer of a runtime. */
 const STARTS_AT_ONCE = 32;
@@ -27,6 +27,7 @@ export interface WrapperControllers {
   readonly installer: Controller<InstallerFacts, InstallerRoundStep>;
   readonly supervisor: Controller<SupervisorFacts, SupervisorRoundStep>;
   readonly processSupervisor: ProcessSupervisor;
+  readonly templateInstaller: TemplateInstaller;
   /** Looks at every instance again, for example when the whole node begins to stop. */
   wakeAll(): void;
   /** Looks at those again whose start may wait for a template: the master is connected again, or a tree has come. */
@@ -36,7 +37,7 @@ export interface WrapperControllers {
 export interface WrapperControllersOptions {
   readonly desired: DesiredCopy;
   readonly handles: HandleBook;
-  readonly installer: TemplateInstallerOptions;
+  readonly installer: Omit<TemplateInstallerOptions, 'wake'>;
   readonly supervisor: ProcessSupervisorOptions;
   readonly clock: Clock;
   readonly random: () => number;
@@ -49,7 +50,10 @@ export function buildWrapperControllers(options: WrapperControllersOptions): Wra
   const keys = (): Iterable<string> =>
     new Set([...desired.ids(), ...[...handles.values()].map(({ id }) => id)]);
   const shared = { clock, random, trace, resync: { keys } };
-  const templateInstaller = new TemplateInstaller(options.installer);
+  const templateInstaller = new TemplateInstaller({
+    ...options.installer,
+    wake: (id, afterMs) => installer.enqueue(id, { afterMs }),
+  });
   const processSupervisor = new ProcessSupervisor({
     ...options.supervisor,
     removeWorkspace: async (id) => {
@@ -92,7 +96,7 @@ export function buildWrapperControllers(options: WrapperControllersOptions): Wra
   const wakeInstalls = (): void => {
     for (const handle of handles.values()) if (isDown(handle)) installer.specChanged(handle.id);
   };
-  return { installer, supervisor, processSupervisor, wakeAll, wakeInstalls };
+  return { installer, supervisor, processSupervisor, templateInstaller, wakeAll, wakeInstalls };
 }
 
 /** An install is possible only where nothing runs or is about to. */

@@ -12,6 +12,7 @@ import { capacityOf, thisMachine } from '../node/capacity.js';
 import { Housekeeping } from '../node/housekeeping.js';
 import { NodeUsers } from '../runtime/command/node-users.js';
 import { DockerRuntime } from '../runtime/docker/docker-runtime.js';
+import { CopyThreads } from '../runtime/installation/copy-threads.js';
 import { LocalInstallation } from '../runtime/installation/installation.js';
 import { Workspaces } from '../runtime/installation/workspace.js';
 import { openLimits } from '../runtime/limits/open-limits.js';
@@ -30,6 +31,7 @@ const MB = 1024 * 1024;
 const FED_WAIT_MS = 2000;
 /** The path in the built program, where this file is part of a chunk (rolldown.config.ts). */
 const OWNER_PROGRAM = fileURLToPath(new URL('../owner-main.js', import.meta.url));
+const COPY_PROGRAM = fileURLToPath(new URL('../copy-thread-main.js', import.meta.url));
 const SESSION_OWNER_PROGRAM = fileURLToPath(new URL('../session-owner-main.js', import.meta.url));
 
 const ROOT_WARNING =
@@ -61,7 +63,9 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
   const store = await openNodeStore(assembly, 'node');
   const cache = new TemplateCache({ directory: paths.templateCache, logger, clock });
   await running.start(cache);
-  const workspaces = new Workspaces({ runningDirectory: paths.running, cache, logger });
+  const copyThreads = new CopyThreads(COPY_PROGRAM);
+  running.onStop(() => copyThreads.stop());
+  const workspaces = new Workspaces({ runningDirectory: paths.running, cache, copyThreads, logger });
   await workspaces.removeUnfinished();
   running.onStop(() => workspaces.stop());
   if (process.getuid?.() === 0 && configuration.runAs === undefined) logger.warn(ROOT_WARNING);

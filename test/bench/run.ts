@@ -25,6 +25,7 @@ import { benchStart } from './start.js';
 import { benchStartAndRestart } from './start-and-restart.js';
 import { printColumns, printTable, type Row } from './table.js';
 import { benchTemplateFanOut } from './template-fan-out.js';
+import { benchTemplateInstall } from './template-install.js';
 import { benchTemplateUpload } from './template-upload.js';
 
 type Benches = Readonly<Record<string, () => Promise<Row[]>>>;
@@ -38,6 +39,7 @@ const BENCHES: Benches = {
   api: benchApi,
   'template-upload': benchTemplateUpload,
   'template-fan-out': benchTemplateFanOut,
+  'template-install': benchTemplateInstall,
   'live-log': benchLiveLog,
   idle: benchIdle,
 };

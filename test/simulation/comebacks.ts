@@ -8,8 +8,6 @@ import type { Scheduler } from './scheduler.js';
 
 /** Beyond the delay of a restart: an install, a start, and their writes. */
 const GRACE_MS = 3000;
-/** So many installs of a node may wait for a connection that has broken unnoticed; more wait behind them. */
-const INSTALLS_AT_ONCE = 4;
 /** By then the node has kept what it made of the crash. */
 const LOOK_AFTER_MS = 500;
 
@@ -59,7 +57,6 @@ export class Comebacks {
       scheduler.after(delayMs + GRACE_MS, () => {
         if (isVoid() || !isFit(machine) || !isWanted(machine, id, handle.restartToken)) return;
         if (spec.port != null && machine.isPortTaken(spec.port)) return;
-        if (waitingOn(machine) > INSTALLS_AT_ONCE) return;
         this.#options.report(
           `${id} crashed ${scheduler.now - now} ms ago, and ${machine.nodeId} has not started it again`,
         );
@@ -70,17 +67,6 @@ export class Comebacks {
   #isExcused({ nodeId }: Machine, since: number): boolean {
     return (this.#excusedAt.get(nodeId) ?? Number.NEGATIVE_INFINITY) >= since;
   }
-}
-
-/** How many instances the node should run and does not. */
-function waitingOn({ disk, runtime }: Machine): number {
-  const alive = new Set(runtime.alive);
-  let waiting = 0;
-  for (const [key, { value }] of disk.entries) {
-    if (!key.startsWith(ASSIGNMENTS) || alive.has(key.slice(ASSIGNMENTS.length))) continue;
-    if (assignmentSchema.safeParse(value).data?.goal === 'run') waiting++;
-  }
-  return waiting;
 }
 
 function startsOf({ runtime }: Machine, id: string): number {

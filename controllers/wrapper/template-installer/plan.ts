@@ -19,6 +19,8 @@ export interface InstallerFacts {
   /** The cache has every tree of the last install. */
   readonly isLastInstallCached: boolean;
   readonly isMasterConnected: boolean;
+  /** A tree is being fetched for this instance. */
+  readonly isFetching: boolean;
 }
 
 export type InstallerStep =
@@ -65,7 +67,8 @@ function planInstall(
   const [digest] = missingDigests;
   if (awaited.length === 0 && digest === undefined)
     return { steps: [{ do: 'install', templates, behind: null }] };
-  if (last === undefined) return { steps: digest === undefined ? [] : [{ do: 'fetch', digest }] };
+  if (last === undefined)
+    return { steps: digest === undefined || facts.isFetching ? [] : [{ do: 'fetch', digest }] };
   const behind = `runs with the files of its last install: ${explainBehind(facts, awaited, unfetched)}`;
   return { steps: [{ do: 'install', templates: last, behind }] };
 }

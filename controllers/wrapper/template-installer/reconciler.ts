@@ -9,7 +9,11 @@ import type { Desired, DesiredCopy } from '../../../src/node/desired-copy.js';
 import type { Handle, HandleBook, Problem } from '../../../src/node/handle-book.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { afterFailure } from '../process-supervisor/restart-delay.js';
+import { Fetches } from './fetches.js';
 import { type InstallerFacts, type InstallerStep, plan } from './plan.js';
+
+/** By then the loss of the connection is known here too. */
+const LOOK_AFTER_CUT_MS = 20;
 
 export interface TemplateInstallerOptions {
   readonly desired: DesiredCopy;
@@ -21,6 +25,8 @@ export interface TemplateInstallerOptions {
   /** Makes the working directory, whole or not at all. Resolves with warnings for the operator. */
   readonly install: (desired: Desired, signal: AbortSignal) => Promise<readonly string[]>;
   readonly isNodeStopping: () => boolean;
+  /** Asks for a look at an instance whose fetch has ended, after a time in ms. */
+  readonly wake: (id: string, afterMs: number) => void;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -32,10 +38,12 @@ type InstallStep = InstallerRoundStep & { readonly do: 'install' };
 export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRoundStep> {
   readonly name = 'template-installer';
   readonly #options: TemplateInstallerOptions;
+  readonly #fetches: Fetches;
   readonly #installing = new Map<string, Promise<readonly string[]>>();
 
   constructor(options: TemplateInstallerOptions) {
     this.#options = options;
+    this.#fetches = new Fetches(options.fetch);
   }
 
   observe(id: string): InstallerFacts | undefined {
@@ -53,6 +61,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
       missingDigests: [...new Set(digests)].filter((digest) => !isCached(digest)),
       isLastInstallCached: last.every(({ digest }) => digest !== null && isCached(digest)),
       isMasterConnected: isMasterConnected(),
+      isFetching: this.#fetches.isWaiting(id),
     };
   }
 
@@ -67,7 +76,8 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
         this.#noteMissing(step);
         return;
       case 'fetch':
-        return this.#fetch(step.id, step.digest, signal);
+        this.#fetch(step.id, step.digest);
+        return;
       case 'discard-install':
         this.#options.handles.change(step.id, { isPrepared: false });
         return;
@@ -83,6 +93,11 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
     await this.#installing.get(id)?.catch(() => undefined);
   }
 
+  /** Breaks off what is being fetched. */
+  stop(): Promise<void> {
+    return this.#fetches.stop();
+  }
+
   #noteMissing({ id, templates, message }: InstallerRoundStep & { do: 'note-missing' }): void {
     const problem: Problem = { reason: 'template-missing', message, busyPort: null };
     this.#options.logger.warn({ instance: id, templates }, `cannot install ${id}: ${message}`);
@@ -90,15 +105,13 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
     this.#options.handles.change(id, { problem, notBefore: null });
   }
 
-  async #fetch(id: string, digest: string, signal: AbortSignal): Promise<void> {
-    try {
-      await this.#options.fetch(digest, signal);
-    } catch (error) {
-      if (signal.aborted) throw error;
+  #fetch(id: string, digest: string): void {
+    this.#fetches.begin(id, digest, (error) => {
       // No failure of the fetch: it goes on with the next connection.
-      if (DroverError.is(error, 'DRV_CHANNEL_CLOSED')) throw new Conflict(error.message);
-      this.#failed(id, error, digest);
-    }
+      const isCutOff = DroverError.is(error, 'DRV_CHANNEL_CLOSED');
+      if (error !== undefined && !isCutOff) this.#failed(id, error, digest);
+      this.#options.wake(id, isCutOff ? LOOK_AFTER_CUT_MS : 0);
+    });
   }
 
   async #install(step: InstallStep, signal: AbortSignal): Promise<void> {

@@ -1,34 +1,70 @@
 /**
- * Copies the files of a working directory out of the template cache: fast for many small ones, in steps for large
- * ones.
+ * Copies the files of a working directory out of the template cache: many small ones in threads of their own, large
+ * ones in steps.
  */
 import { constants } from 'node:fs';
-import { copyFile, type FileHandle, mkdir, open } from 'node:fs/promises';
+import { copyFile, type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded.js';
 import { systemCodeOf } from '../../templates/tree/system-error.js';
+import { COPY_THREADS, type CopyThreads } from './copy-threads.js';
 import type { WorkspaceItem } from './workspace-layers.js';
 
-/** Larger files are copied in steps, so that an abort is heeded and the I/O threads stay free. */
+/** Larger files are copied in steps, so that an abort is heeded and no thread is held for long. */
 const LARGE_BYTES = 8 * 1024 * 1024;
 const STEP_BYTES = 1024 * 1024;
+/** A batch is a few milliseconds of work, so that an abort is heeded and several installs take turns. */
+const BATCH_FILES = 64;
+const BATCH_BYTES = 16 * 1024 * 1024;
+const BATCH_DIRECTORIES = 1000;
+/** A thread that ends a batch finds the next one there. */
+const BATCHES_UNDER_WAY = 2 * COPY_THREADS;
 const NO_REFLINK = new Set(['ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EINVAL', 'ENOTTY', 'ENOSYS']);
 
 /** Copies `items` (parents before children) into the empty directory `target`, which nobody else writes. */
 export async function copyItems(
+  threads: CopyThreads,
   items: readonly WorkspaceItem[],
   target: string,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { path, kind } of items) {
-    if (kind === 'directory') await mkdir(join(target, path));
+  const directories = items.filter(({ kind }) => kind === 'directory').map(({ path }) => path);
+  for (let start = 0; start < directories.length; start += BATCH_DIRECTORIES) {
+    signal.throwIfAborted();
+    const some = directories.slice(start, start + BATCH_DIRECTORIES);
+    await threads.run(() => ({ target, directories: some, files: [] }));
   }
   const files = items.filter(({ kind }) => kind === 'file');
-  await eachBounded(files, FILE_PARALLELISM, signal, async (item) => {
-    const to = join(target, item.path);
-    if (item.size > LARGE_BYTES) await copyLarge(item, to, signal);
-    else await copyFile(item.source, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  });
+  const batches = [...smallFiles(files)];
+  await eachBounded([...batches.keys()], BATCHES_UNDER_WAY, signal, () =>
+    threads.run((thread) => {
+      // From both ends, because threads that make files in one directory wait for each other.
+      const batch = (thread === 0 ? batches.shift() : batches.pop()) ?? [];
+      return { target, directories: [], files: batch.map(({ source, path }) => ({ source, path })) };
+    }),
+  );
+  await eachBounded(files.filter(isLarge), FILE_PARALLELISM, signal, (item) =>
+    copyLarge(item, join(target, item.path), signal),
+  );
+}
+
+function isLarge({ size }: WorkspaceItem): boolean {
+  return size > LARGE_BYTES;
+}
+
+function* smallFiles(files: readonly WorkspaceItem[]): Generator<WorkspaceItem[]> {
+  let batch: WorkspaceItem[] = [];
+  let bytes = 0;
+  for (const file of files) {
+    if (isLarge(file)) continue;
+    batch.push(file);
+    bytes += file.size;
+    if (batch.length < BATCH_FILES && bytes < BATCH_BYTES) continue;
+    yield batch;
+    batch = [];
+    bytes = 0;
+  }
+  if (batch.length > 0) yield batch;
 }
 
 async function copyLarge(item: WorkspaceItem, to: string, signal: AbortSignal): Promise<void> {

@@ -113,6 +113,22 @@ describe('a crash while the master is away and a template has changed', () => {
     expect(record().status).toMatchObject({ state: 'ONLINE', message: null });
   });
 
+  it('is restarted at once beside any number of fetches that hang', async () => {
+    templates.hold = (content) => (content === 'one' ? Promise.resolve() : new Promise(() => {}));
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    for (const name of names) {
+      templates.put(name, `new ${name}`);
+      const allOf = [{ group: 'games', name }];
+      await plane.putConfiguration({ ...SERVICE, name, templateInstallationConfig: { allOf } });
+      await create(name);
+    }
+    const lobby = plane.records().find(({ configurationName }) => configurationName === 'lobby');
+    node.runtime.end(lobby?.id ?? '', { code: 1, signal: null });
+    await settle();
+    expect(cache.installs).toEqual(['one', 'one']);
+    expect(node.runtime.alive).toEqual([lobby?.id]);
+  });
+
   it('is so also after a restart of the node, and what it last installed stays in its cache', async () => {
     templates.hold = () => new Promise(() => {});
     templates.put('lobby', 'two');

@@ -14,6 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type PrepareRequest, Workspaces } from '../../../src/runtime/installation/workspace.js';
 import { TemplateCache } from '../../../src/templates/transfer/cache.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { copyThreads } from '../../support/runtime/copy-threads.js';
 import { addTree, forever, quietLogger, temporaryDirectory } from '../../support/templates/template-trees.js';
 
 const ID = 'abc123';
@@ -37,7 +38,7 @@ describe.runIf(process.getuid?.() === 0)('the owner of a working directory', () 
       clock: new FakeClock(),
     });
     await cache.start();
-    workspaces = new Workspaces({ runningDirectory: running, cache, logger: quietLogger });
+    workspaces = new Workspaces({ runningDirectory: running, cache, copyThreads, logger: quietLogger });
     await workspaces.removeUnfinished();
   });
 

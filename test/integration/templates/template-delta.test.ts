@@ -24,6 +24,7 @@ import { TemplateCache } from '../../../src/templates/transfer/cache.js';
 import { decodeManifest } from '../../../src/templates/transfer/manifest.js';
 import { TreeManifests } from '../../../src/templates/transfer/tree-manifests.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { copyThreads } from '../../support/runtime/copy-threads.js';
 import {
   forever,
   quietLogger,
@@ -244,6 +245,7 @@ describe('what instances do', () => {
     const working = join(root, 'working');
     writeTree(working, {});
     await copyItems(
+      copyThreads,
       items.map((item) => ({ ...item, label: 'g/a', source: join(directory, item.path) })),
       working,
       forever,

@@ -24,6 +24,7 @@ function factsOf(fields: Partial<InstallerFacts>): InstallerFacts {
     missingDigests: [],
     isLastInstallCached: true,
     isMasterConnected: true,
+    isFetching: false,
     ...fields,
   };
 }
@@ -49,6 +50,7 @@ describe('the plan of the template installer', () => {
     const wanted = desired({ templates: [template('a', 'one'), template('b', 'two')] });
     expect(decide({ desired: wanted, missingDigests: ['one', 'two'] })).toEqual(['fetch one']);
     expect(decide({ desired: wanted, missingDigests: ['two'] })).toEqual(['fetch two']);
+    expect(decide({ desired: wanted, missingDigests: ['two'], isFetching: true })).toEqual([]);
   });
 
   it.each<[string, Partial<Handle>]>([

@@ -7,6 +7,7 @@ import { Workspaces } from '../../../src/runtime/installation/workspace.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
 import { TemplateCache } from '../../../src/templates/transfer/cache.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { copyThreads } from '../../support/runtime/copy-threads.js';
 import { quietLogger } from '../../support/templates/template-trees.js';
 
 const users = new NodeUsers(undefined, {
@@ -26,7 +27,12 @@ const installation = new LocalInstallation({
   runningDirectory: '/nowhere/running',
   logsDirectory: '/nowhere/logs',
   cache,
-  workspaces: new Workspaces({ runningDirectory: '/nowhere/running', cache, logger: quietLogger }),
+  workspaces: new Workspaces({
+    runningDirectory: '/nowhere/running',
+    cache,
+    copyThreads,
+    logger: quietLogger,
+  }),
   clock: new FakeClock(),
   inherited: { PATH: '/bin', HOME: '/root', USER: 'root', SHELL: '/bin/zsh', LANG: 'C' },
   users,

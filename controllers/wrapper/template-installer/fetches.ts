@@ -1,0 +1,55 @@
+/**
+ * The fetches that instances wait for. They hold no place of the installer: an install that needs none goes on beside
+ * fetches that hang.
+ */
+import PQueue from 'p-queue';
+
+/** Each downloads and unpacks a tree. */
+const FETCHES_AT_ONCE = 4;
+
+export class Fetches {
+  readonly #fetch: (digest: string, signal: AbortSignal) => Promise<unknown>;
+  readonly #places = new PQueue({ concurrency: FETCHES_AT_ONCE });
+  readonly #stopped = new AbortController();
+  readonly #underWay = new Map<string, Promise<unknown>>();
+  /** Ids of the instances that wait. */
+  readonly #waiting = new Set<string>();
+
+  constructor(fetch: (digest: string, signal: AbortSignal) => Promise<unknown>) {
+    this.#fetch = fetch;
+  }
+
+  isWaiting(id: string): boolean {
+    return this.#waiting.has(id);
+  }
+
+  /**
+   * Fetches a tree for an instance. A tree that several wait for is fetched once. Calls `onEnd` when it is here, or
+   * with the error when it cannot be had; never after `stop`.
+   */
+  begin(id: string, digest: string, onEnd: (error: unknown) => void): void {
+    this.#waiting.add(id);
+    const end = (error?: unknown): void => {
+      this.#waiting.delete(id);
+      if (!this.#stopped.signal.aborted) onEnd(error);
+    };
+    this.#one(digest).then(() => end(), end);
+  }
+
+  /** Breaks off what is under way, and resolves when it has ended. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    this.#places.clear();
+    await this.#places.onIdle();
+  }
+
+  #one(digest: string): Promise<unknown> {
+    const known = this.#underWay.get(digest);
+    if (known !== undefined) return known;
+    const fetching = this.#places
+      .add(() => this.#fetch(digest, this.#stopped.signal))
+      .finally(() => this.#underWay.delete(digest));
+    this.#underWay.set(digest, fetching);
+    return fetching;
+  }
+}
