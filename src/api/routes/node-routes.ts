@@ -64,8 +64,8 @@ function pingRoute({ nodeId, clusterName, isMasterNode }: NodeConfiguration): Ro
 }
 
 function metricsRoute({ configuration, metrics, clock }: NodeNeeds): Route {
-  const all = keptFor(KEPT_MS, clock, () => metrics.text());
-  const open = keptFor(KEPT_MS, clock, () => metrics.openText());
+  const all = keptFor(KEPT_MS, clock, () => metrics.exposition());
+  const open = keptFor(KEPT_MS, clock, () => metrics.openExposition());
   return defineRoute({
     method: 'GET',
     path: '/metrics',
@@ -76,8 +76,8 @@ function metricsRoute({ configuration, metrics, clock }: NodeNeeds): Route {
     body: nothing,
     answers: { 200: { description: 'metrics', contentType: 'text/plain' } },
     handle: async ({ request: { actor } }, reply) => {
-      const text = await (actor?.kind === 'key' ? all() : open());
-      sendEncoded(reply, [text], metrics.registry.contentType);
+      const pieces = await (actor?.kind === 'key' ? all() : open());
+      sendEncoded(reply, pieces, metrics.registry.contentType);
     },
   });
 }

@@ -96,6 +96,8 @@ export class Hub {
       sources.instances.onChange((id, after, before) => {
         if (isSameWish(before?.value, after?.value)) return;
         this.#instanceChanged(id, before?.value.placement?.nodeId, after?.value.placement?.nodeId);
+        if (after === undefined || after.value.desired.goal === 'remove')
+          this.usage.drop(before?.value.placement?.nodeId ?? '', id);
       }),
       nodes.mirror.onChange((nodeId, after, before) => {
         const session = this.#sessions.get(nodeId);
@@ -299,11 +301,11 @@ export class Hub {
         if (!session.isRecordingOffer) this.#track(this.#recordOffers(session));
         return;
       case 'usage':
-        this.usage.take(
-          session.nodeId,
-          message.samples,
-          (id) => sources.instances.get(id)?.value.placement?.nodeId === session.nodeId,
-        );
+        this.usage.take(session.nodeId, message.samples, (id) => {
+          const record = sources.instances.get(id)?.value;
+          const isThere = record?.placement?.nodeId === session.nodeId && record.desired.goal !== 'remove';
+          return isThere ? record.configurationName : undefined;
+        });
         return;
       case 'bye':
         beats.bye(session.nodeId);
