@@ -29,6 +29,7 @@ import { type InstanceUsage, sumOfUsage } from './model/instance-usage.js';
 import type { NodeRecord } from './model/node.js';
 import type { DrainProgress } from './model/node-drain.js';
 import type { TreeResult } from './model/template.js';
+import { InstanceCounts } from './store/instance-counts.js';
 import { InstanceWriter } from './store/instance-writes.js';
 import { MasterState } from './store/master-state.js';
 import { NodeWriter, type ShutOutOptions } from './store/node-writes.js';
@@ -79,6 +80,7 @@ export class Master implements Part {
   readonly streams: InstanceStreams;
   readonly #options: MasterOptions;
   readonly #ledger: PlacementLedger;
+  readonly #counts: InstanceCounts;
   readonly #hub: Hub;
   readonly #controllers: MasterControllers;
   #unsubscribe: (() => void) | undefined;
@@ -99,6 +101,7 @@ export class Master implements Part {
     });
     const changes = new FleetChanges();
     this.#ledger = new PlacementLedger(this.state.instances, changes);
+    this.#counts = new InstanceCounts(this.state.instances);
     const busyPorts = new BusyPorts(clock, changes);
     this.#hub = this.#buildHub(busyPorts);
     this.nodeWriter = this.#buildNodeWriter();
@@ -210,7 +213,7 @@ export class Master implements Part {
 
   /** The sum of what is used on a node; undefined: nothing was measured there. */
   usageOfNode(nodeId: string): InstanceUsage | undefined {
-    return sumOfUsage(this.#hub.usage.ofNode(nodeId).values());
+    return sumOfUsage(this.#hub.usage.ofNode(nodeId));
   }
 
   /** How far the drain of a node has come; undefined: the node is not being drained. */
@@ -238,39 +241,18 @@ export class Master implements Part {
 
   /** The figures of instances and services in `/metrics`. */
   metricSources(): Omit<MetricSources, 'configurationFileErrors'> {
-    const { instances, configurations } = this.state;
+    const { configurations } = this.state;
     const { usage } = this.#hub;
     const { minimumService } = this.#controllers;
     return {
       unreadableRecords: () => this.state.unreadableCounts(),
-      *instances() {
-        const counts = new Map<string, { configuration: string; state: string; count: number }>();
-        for (const [, { value }] of instances.entries()) {
-          if (value.desired.goal === 'remove') continue;
-          const key = `${value.configurationName} ${value.status.state}`;
-          const entry = counts.get(key);
-          if (entry === undefined)
-            counts.set(key, { configuration: value.configurationName, state: value.status.state, count: 1 });
-          else entry.count++;
-        }
-        yield* counts.values();
-      },
+      instances: () => this.#counts.entries(),
       *minimums() {
         for (const [name, { value }] of configurations.entries())
-          yield {
-            configuration: name,
-            minimum: value.configuration.minimumServiceCount,
-            actual: minimumService.actual(name),
-          };
+          yield { configuration: name, minimum: value.configuration.minimumServiceCount };
       },
-      *usages() {
-        for (const node of usage.nodes())
-          for (const [instance, used] of usage.ofNode(node)) {
-            const record = instances.get(instance)?.value;
-            if (record === undefined || record.desired.goal === 'remove') continue;
-            yield { ...used, instance, configuration: record.configurationName, node };
-          }
-      },
+      actualOf: (name) => minimumService.actual(name),
+      usages: () => usage.all(),
     };
   }
 

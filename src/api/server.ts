@@ -16,10 +16,11 @@ import { Gate, type GateNeeds, requireScope } from './access/auth.js';
 import { bindAddressOf } from './http/bind-address.js';
 import { ConnectionLimit } from './http/connection-limit.js';
 import { answerSocketError, replyWithError } from './http/error-reply.js';
+import { HandlerGuard } from './http/handler-guard.js';
 import { acceptJsonBodies } from './http/json-body.js';
 import { sendError } from './http/json-reply.js';
 import { refuseOtherMethods } from './http/other-methods.js';
-import { guardBodies } from './http/request-guard.js';
+import { BodyGuard } from './http/request-guard.js';
 import type { Route } from './http/route.js';
 import { Upgrades } from './http/upgrades.js';
 import type { LiveLogNeeds } from './live-log/live-log.js';
@@ -62,6 +63,8 @@ export interface ApiLimits {
   readonly headersMs: number;
   /** Time for the body of a request to arrive, unless its route takes it as a stream. Default 60 s. */
   readonly requestMs: number;
+  /** Time until a handler that waits is given up. Default 60 s. */
+  readonly handlerMs: number;
   /** Time that a body taken as a stream may pause. Default 30 s. */
   readonly uploadIdleMs: number;
   /** How long a connection may stand still because its client does not read; then it is closed. Default 180 s. */
@@ -243,7 +246,7 @@ export class ApiServer implements Part {
       clientErrorHandler: answerSocketError,
       frameworkErrors: (error, request, reply) => {
         this.#upgrades.closeAfterAnswer(request, reply);
-        if (this.#gate.admit(request, reply, undefined)) this.#fail(error, request, reply);
+        if (this.#gate.admit(request, reply, {})) this.#fail(error, request, reply);
       },
     });
     const { clock, logger } = dependencies;
@@ -261,7 +264,8 @@ export class ApiServer implements Part {
 
   #addHooks(server: FastifyInstance, connections: ConnectionLimit): void {
     const { dependencies, limits } = this.#options;
-    const { requestMs = 60_000, uploadIdleMs = 30_000 } = limits ?? {};
+    const { requestMs = 60_000, handlerMs = 60_000, uploadIdleMs = 30_000 } = limits ?? {};
+    const bodies = new BodyGuard(requestMs);
     server.decorateRequest('actor', null);
     server.decorateRequest('subject', null);
     server.decorateRequest('isRoutine', false);
@@ -274,13 +278,16 @@ export class ApiServer implements Part {
       maxBytes: dependencies.configuration.maxUploadMB * KIB * KIB,
       idleMs: uploadIdleMs,
     });
+    server.decorate('handlerGuard', new HandlerGuard(handlerMs));
+    // One hook: each more would take a share of every request.
     server.addHook('onRequest', (request, reply, done) => {
+      const { config } = request.routeOptions;
       this.#upgrades.closeAfterAnswer(request, reply);
+      bodies.watch(request.raw, reply, config);
+      if (!this.#gate.admit(request, reply, config)) return;
+      connections.note(request);
       done();
     });
-    server.addHook('onRequest', guardBodies(requestMs));
-    server.addHook('onRequest', this.#gate.onRequest);
-    server.addHook('onRequest', connections.onRequest);
   }
 
   #register(api: FastifyInstance): void {

@@ -2,6 +2,7 @@
  * All metrics, by name, in one place; no other file knows a metric's name. A `Metrics` belongs to one daemon and has
  * its own registries, so that several can live in one test process.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Outcome } from '../loop/reconciler.js';
 import type { QueueGauge, TraceEvent } from '../loop/trace.js';
@@ -41,8 +42,10 @@ export const USAGE_METRICS: readonly UsageMetric[] = [
 export interface MetricSources {
   /** Instances by configuration and state. */
   instances(): Iterable<{ configuration: string; state: string; count: number }>;
-  /** Declared minimum and what counts towards it now. */
-  minimums(): Iterable<{ configuration: string; minimum: number; actual: number }>;
+  /** Declared minimums. */
+  minimums(): Iterable<{ configuration: string; minimum: number }>;
+  /** What counts towards the minimum of a configuration now. */
+  actualOf(configuration: string): number;
   configurationFileErrors(): number;
   /** Stored records that cannot be read, by kind. */
   unreadableRecords(): ReadonlyMap<string, number>;
@@ -193,9 +196,13 @@ export class Metrics {
       help: 'Instances that count towards the declared minimum.',
       labelNames: ['configuration'],
       registers,
-      collect() {
+      async collect() {
         this.reset();
-        for (const { configuration, actual } of sources.minimums()) this.set({ configuration }, actual);
+        for (const { configuration } of sources.minimums()) {
+          // There may be thousands of instances to count.
+          await nextTurn();
+          this.set({ configuration }, sources.actualOf(configuration));
+        }
       },
     });
     new Gauge({
@@ -235,15 +242,18 @@ export class Metrics {
     });
   }
 
-  /** The exposition text of all metrics. */
-  async text(): Promise<string> {
-    const [open, naming] = await Promise.all([this.registry.metrics(), this.namingRegistry.metrics()]);
-    return `${open}\n${naming}${usageExposition(USAGE_METRICS, this.#usages())}`;
+  /** The exposition text of all metrics, in pieces. Made in several turns of the event loop. */
+  async exposition(): Promise<readonly Buffer[]> {
+    const open = await this.registry.metrics();
+    await nextTurn();
+    const naming = await this.namingRegistry.metrics();
+    await nextTurn();
+    return [Buffer.from(`${open}\n${naming}`), ...(await usageExposition(USAGE_METRICS, this.#usages()))];
   }
 
   /** The exposition text without the names of configurations, nodes and instances. */
-  async openText(): Promise<string> {
-    return LEFT_OUT + (await this.registry.metrics());
+  async openExposition(): Promise<readonly Buffer[]> {
+    return [Buffer.from(LEFT_OUT + (await this.registry.metrics()))];
   }
 
   #registerQueues(): void {

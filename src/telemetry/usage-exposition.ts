@@ -1,12 +1,17 @@
 /**
- * Writes the Prometheus text of what instances use. Three lines for each of ten thousand instances take 20 ms this way,
- * and ten times that with prom-client's own formatting.
+ * Writes the Prometheus text of what instances use: three lines for each of ten thousand instances. One text for each
+ * hundred lines takes a third of the time of one text for all, and prom-client's own formatting ten times that.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export interface ShownUsage {
   readonly instance: string;
   readonly configuration: string;
   readonly node: string;
+  readonly used: UsageFigures;
+}
+
+export interface UsageFigures {
   readonly cpuSeconds: number;
   readonly memoryBytes: number;
   readonly processes: number;
@@ -16,22 +21,51 @@ export interface UsageMetric {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge';
-  readonly read: (usage: ShownUsage) => number;
+  readonly read: (used: UsageFigures) => number;
 }
 
 /** More instances than that are left out. */
 const MOST_SHOWN = 10_000;
+const LINES_TOGETHER = 100;
+/** Instances of one turn of the event loop, in about a millisecond: then other work may go on. */
+const SHOWN_A_TURN = 1000;
 
-/** Empty without instances. Labels are ids and names, which need no escapes. */
-export function usageExposition(metrics: readonly UsageMetric[], usages: Iterable<ShownUsage>): string {
-  const texts = metrics.map(({ name, help, type }) => `\n# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);
+/** The text in pieces; none without instances. Labels are ids and names, which need no escapes. */
+export async function usageExposition(
+  metrics: readonly UsageMetric[],
+  usages: Iterable<ShownUsage>,
+): Promise<readonly Buffer[]> {
+  const texts = metrics.map(({ name, help, type }): Buffer[] => [
+    Buffer.from(`\n# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`),
+  ]);
   let count = 0;
-  for (const usage of usages) {
-    if (++count > MOST_SHOWN) break;
-    const { instance, configuration, node } = usage;
-    const labels = `{instance="${instance}",configuration="${configuration}",node="${node}"}`;
-    for (const [index, { name, read }] of metrics.entries())
-      texts[index] += `${name}${labels} ${read(usage)}\n`;
+  for (const shown of firstOf(usages, MOST_SHOWN, LINES_TOGETHER)) {
+    for (const [index, metric] of metrics.entries()) texts[index]?.push(linesOf(metric, shown));
+    count += shown.length;
+    if (count % SHOWN_A_TURN === 0) await nextTurn();
   }
-  return count === 0 ? '' : texts.join('');
+  return count === 0 ? [] : texts.flat();
+}
+
+function linesOf({ name, read }: UsageMetric, usages: readonly ShownUsage[]): Buffer {
+  let lines = '';
+  for (const { instance, configuration, node, used } of usages)
+    lines += `${name}{instance="${instance}",configuration="${configuration}",node="${node}"} ${read(used)}\n`;
+  return Buffer.from(lines);
+}
+
+/** The first `most` of the usages, so many together. */
+function* firstOf(usages: Iterable<ShownUsage>, most: number, together: number): Generator<ShownUsage[]> {
+  let left = most;
+  let taken: ShownUsage[] = [];
+  for (const usage of usages) {
+    taken.push(usage);
+    left--;
+    if (taken.length === together || left === 0) {
+      yield taken;
+      taken = [];
+    }
+    if (left === 0) return;
+  }
+  if (taken.length > 0) yield taken;
 }

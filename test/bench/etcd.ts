@@ -1,4 +1,4 @@
-/** etcd 3.4 on loopback and a temporary directory, as the baseline for starts. Debian: `apt-get install etcd-server`. */
+/** etcd 3.4 on loopback and a temporary directory, as the baseline for starts and writes. Debian: `apt-get install etcd-server`. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -60,6 +60,10 @@ export class BenchEtcd {
     return performance.now() - startedAt;
   }
 
+  get url(): string {
+    return this.#client;
+  }
+
   async stop(): Promise<void> {
     await this.#end();
     process.off('exit', this.#onExit);
@@ -103,6 +107,12 @@ export class BenchEtcd {
 
 /** 64-bit numbers are texts, and a zero is left out. */
 const countSchema = z.object({ count: z.coerce.number().default(0) });
+
+/** The request of its HTTP gateway that puts one key. */
+export function putRequest(key: string, value: string): { method: 'POST'; path: string; body: string } {
+  const body = JSON.stringify({ key: base64(key), value: base64(value) });
+  return { method: 'POST', path: '/v3/kv/put', body };
+}
 
 function base64(text: string): string {
   return Buffer.from(text).toString('base64');

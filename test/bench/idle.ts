@@ -60,9 +60,9 @@ async function lagRow(): Promise<Row> {
     });
     await until(async () => (await daemon.instances())[0]?.state === 'ONLINE');
     await delay(2000);
-    await daemon.loopDelayP99();
+    await daemon.loopDelay();
     await delay(3000);
-    const idle = await daemon.loopDelayP99();
+    const { p99: idle } = await daemon.loopDelay();
     await daemon.request('PUT', '/configurations/burst', {
       name: 'burst',
       command: 'sleep 100000',
@@ -75,7 +75,7 @@ async function lagRow(): Promise<Row> {
       async () =>
         (await daemon.instances()).filter(({ state }) => state === 'ONLINE').length === STARTED_TOGETHER + 1,
     );
-    const busy = await daemon.loopDelayP99();
+    const { p99: busy } = await daemon.loopDelay();
     return {
       figure: `event-loop delay p99 while ${STARTED_TOGETHER} instances start`,
       value: ms(busy),

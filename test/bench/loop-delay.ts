@@ -1,6 +1,6 @@
 /**
- * Loaded into a benchmarked daemon with `--import`: on SIGUSR2 it writes the 99th percentile of the event loop's delay
- * since the last signal, in milliseconds, to the file that DROVER_BENCH_LOOP_DELAY names.
+ * Loaded into a benchmarked daemon with `--import`: on SIGUSR2 it writes the 99th percentile and the maximum of the
+ * event loop's delay since the last signal, in milliseconds, to the file that DROVER_BENCH_LOOP_DELAY names.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -12,7 +12,8 @@ const histogram = monitorEventLoopDelay({ resolution: SAMPLE_MS });
 histogram.enable();
 process.on('SIGUSR2', () => {
   const file = process.env.DROVER_BENCH_LOOP_DELAY ?? '';
-  writeFileSync(`${file}.new`, String(histogram.percentile(99) / 1e6 - SAMPLE_MS));
+  const delays = [histogram.percentile(99), histogram.max].map((ns) => ns / 1e6 - SAMPLE_MS);
+  writeFileSync(`${file}.new`, delays.join(' '));
   renameSync(`${file}.new`, file);
   histogram.reset();
 });

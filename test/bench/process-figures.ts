@@ -41,3 +41,11 @@ async function memoryMB(pid: number, field: 'VmRSS' | 'VmHWM'): Promise<number> 
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
 }
+
+/** Milliseconds that all threads of a process have run, to the microsecond. */
+export async function cpuMs(pid: number): Promise<number> {
+  let ns = 0;
+  for (const thread of await readdir(`/proc/${pid}/task`))
+    ns += Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')).split(' ', 1)[0]);
+  return ns / 1e6;
+}

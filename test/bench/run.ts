@@ -1,6 +1,6 @@
 /** `npm run bench`: runs the benchmarks in turn and prints one table. Informs; never fails on a figure. */
 import { parseArgs } from 'node:util';
-import { benchApi } from './api.js';
+import { benchApi } from './api/api.js';
 import { benchCluster } from './cluster/cluster.js';
 import { benchClusterLarge } from './cluster/cluster-large.js';
 import { benchControlPlane } from './control-plane.js';

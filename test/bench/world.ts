@@ -24,6 +24,8 @@ export class BenchDaemon {
   readonly root: string;
   readonly url: string;
   readonly token: string;
+  /** Where members of the cluster `test` join. */
+  readonly clusterPort: number;
   /** From the spawn to the first answer 200 of `/api/instances`, the last time that it was started. */
   startedInMs = Number.NaN;
   #child: ChildProcess;
@@ -31,15 +33,20 @@ export class BenchDaemon {
   /** The daemon's own child processes would outlive a benchmark that is ended. */
   readonly #onExit = (): void => void this.#child.kill('SIGINT');
 
-  private constructor(root: string, url: string, token: string, child: ChildProcess) {
+  private constructor(
+    root: string,
+    { url, clusterPort, token }: Pick<BenchDaemon, 'url' | 'clusterPort' | 'token'>,
+    child: ChildProcess,
+  ) {
     this.root = root;
     this.url = url;
+    this.clusterPort = clusterPort;
     this.token = token;
     this.#child = child;
     process.once('exit', this.#onExit);
   }
 
-  /** `withExample`: the shipped configuration and template. `withLoopDelay`: `loopDelayP99` may be asked. */
+  /** `withExample`: the shipped configuration and template. `withLoopDelay`: `loopDelay` may be asked. */
   static async start({
     withExample = false,
     withLoopDelay = false,
@@ -48,11 +55,18 @@ export class BenchDaemon {
     withLoopDelay?: boolean;
   } = {}): Promise<BenchDaemon> {
     const root = await mkdtemp(join(tmpdir(), 'drover-bench-'));
-    const [apiPort, port] = [await freePort(), await freePort()];
+    const [apiPort, clusterPort] = [await freePort(), await freePort()];
     await mkdir(join(root, 'configurations'));
     await writeFile(
       join(root, 'config.json'),
-      JSON.stringify({ apiPort, port, maxRamMB: 1_000_000, maxCpu: 1_000_000, logLevel: 'warn' }),
+      JSON.stringify({
+        clusterName: 'test',
+        apiPort,
+        port: clusterPort,
+        maxRamMB: 1_000_000,
+        maxCpu: 1_000_000,
+        logLevel: 'warn',
+      }),
     );
     if (withExample)
       for (const directory of ['configurations', 'templates'])
@@ -67,7 +81,7 @@ export class BenchDaemon {
       (await readFile(join(root, 'data', 'admin.key'), 'utf8')).trim();
     await until(async () => isServing(url, await tokenOf()), START_LIMIT_MS, START_POLL_MS);
     const startedInMs = performance.now() - startedAt;
-    const daemon = new BenchDaemon(root, url, await tokenOf(), child);
+    const daemon = new BenchDaemon(root, { url, clusterPort, token: await tokenOf() }, child);
     daemon.startedInMs = startedInMs;
     return daemon;
   }
@@ -95,8 +109,8 @@ export class BenchDaemon {
     return text === '' ? undefined : JSON.parse(text);
   }
 
-  /** 99th percentile of the event loop's delay since the last call, in milliseconds. */
-  async loopDelayP99(): Promise<number> {
+  /** 99th percentile and maximum of the event loop's delay since the last call, in milliseconds. */
+  async loopDelay(): Promise<{ readonly p99: number; readonly max: number }> {
     const file = join(this.root, 'loop-delay');
     await rm(file, { force: true });
     this.#child.kill('SIGUSR2');
@@ -105,7 +119,8 @@ export class BenchDaemon {
       text = await readFile(file, 'utf8');
       return true;
     });
-    return Number(text);
+    const [p99 = Number.NaN, max = Number.NaN] = text.split(' ').map(Number);
+    return { p99, max };
   }
 
   async instances(): Promise<InstanceInfo[]> {
@@ -130,6 +145,16 @@ export class BenchDaemon {
     const ended = new Promise((resolve) => this.#child.once('exit', resolve));
     this.#child.kill('SIGINT');
     await ended;
+    await this.#clear();
+  }
+
+  /** Ends the daemon and leaves its instances: for those that are no processes of this machine. */
+  async end(): Promise<void> {
+    await this.kill('SIGTERM');
+    await this.#clear();
+  }
+
+  async #clear(): Promise<void> {
     process.off('exit', this.#onExit);
     this.#agent.destroy();
     await rm(this.root, { recursive: true, force: true });

@@ -91,8 +91,9 @@ function hasEndedForGood(fleet: Fleet, { id, placement, revision, desired }: Ins
 }
 
 function* servicesOf(fleet: Fleet): Generator<string> {
-  const sources = fleet.master?.master?.metricSources().minimums() ?? [];
-  for (const { configuration: name, minimum, actual } of sources) {
+  const sources = fleet.master?.master?.metricSources();
+  for (const { configuration: name, minimum } of sources?.minimums() ?? []) {
+    const actual = sources?.actualOf(name) ?? 0;
     const maximum = fleet.files.get(name)?.maximumServiceCount ?? Number.POSITIVE_INFINITY;
     if (actual < Math.min(minimum, maximum)) yield `${actual} of ${minimum} ${name} stand`;
     let wanted = 0;

@@ -2,7 +2,7 @@
 import type { FastifyRequest, onSendHookHandler } from 'fastify';
 import type { AuditTrail } from '../../model/audit.js';
 import { actionOf, subjectOf } from './audit-entry.js';
-import { actorLabel } from './auth.js';
+import { type Actor, actorLabel } from './auth.js';
 
 /** Each command that it runs has an entry of its own; an entry for the request would add nothing. */
 const RUNS_COMMANDS = '/api/commands/execute';
@@ -10,18 +10,21 @@ const RUNS_COMMANDS = '/api/commands/execute';
 /** The hook for routes that write. The gate records the requests that it refuses; they have no actor here. */
 export function auditWrites(audit: Pick<AuditTrail, 'record'>): onSendHookHandler {
   return (request, reply, _payload, done) => {
-    const { actor, ip: address } = request;
-    if (actor !== null && !isLeftOut(request, reply.statusCode)) {
-      const result = String(reply.statusCode);
-      const subject = subjectOf(request);
-      audit.record({ key: actorLabel(actor), action: actionOf(request), subject, address, result });
-    }
+    const { actor } = request;
+    if (actor !== null && !isLeftOut(actor, request, reply.statusCode))
+      audit.record({
+        key: actorLabel(actor),
+        action: actionOf(request),
+        subject: subjectOf(request),
+        address: request.ip,
+        result: String(reply.statusCode),
+      });
     done();
   };
 }
 
-function isLeftOut({ actor, isRoutine, routeOptions }: FastifyRequest, status: number): boolean {
+function isLeftOut(actor: Actor, request: FastifyRequest, status: number): boolean {
   // Instances report often and may be hostile. The trail is for what operators and tools do.
-  if (actor?.kind === 'instance') return true;
-  return status === 200 && (isRoutine || routeOptions.url === RUNS_COMMANDS);
+  if (actor.kind === 'instance') return true;
+  return status === 200 && (request.isRoutine || request.routeOptions.url === RUNS_COMMANDS);
 }

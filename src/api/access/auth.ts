@@ -3,7 +3,7 @@
  * never by the text of the URL. A route without a scope cannot be registered; a request without a route needs an
  * ALL key.
  */
-import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import { FailureLimiter, type FailureVerdict } from '../../loop/failure-limiter.js';
@@ -68,19 +68,18 @@ export class Gate {
     });
   }
 
-  /** The hook. A request without a route has no scope, and only ALL keys get past that (to a 404). */
-  readonly onRequest: onRequestHookHandler = (request, reply, done) => {
-    if (this.admit(request, reply, request.routeOptions.config.scope)) done();
-  };
-
-  /** Returns true when the request may go on, false when it has been answered. */
-  admit(request: FastifyRequest, reply: FastifyReply, scope: Scope | undefined): boolean {
+  /**
+   * Returns true when the request may go on, false when it has been answered. `config` is that of the matched route. A
+   * request without a route has no scope, and only ALL keys get past that (to a 404).
+   */
+  admit(request: FastifyRequest, reply: FastifyReply, config: FastifyContextConfig): boolean {
+    const { scope } = config;
     if (scope === 'open') return this.#admitOpen(request, reply);
     if (!this.#dependencies.isReady()) {
       reply.code(503).header('retry-after', RETRY_WHEN_READY_S).type(JSON_TYPE).send(NOT_READY);
       return false;
     }
-    const actor = this.#authenticate(request);
+    const actor = this.#authenticate(request, config.socket === true);
     if (actor === undefined) return this.#refuse(request, reply, null);
     if (isPublicKey(actor) && !this.#take(this.#publicCalls, actor.label, reply)) return false;
     if (!isAllowed(actor, scope, request)) return this.#refuse(request, reply, actor);
@@ -96,15 +95,15 @@ export class Gate {
 
   #admitOpen(request: FastifyRequest, reply: FastifyReply): boolean {
     if (request.headers.authorization === undefined) return true;
-    const actor = this.#authenticate(request);
+    const actor = this.#authenticate(request, false);
     if (actor === undefined) return true;
     if (isPublicKey(actor) && !this.#take(this.#publicCalls, actor.label, reply)) return false;
     request.actor = actor;
     return true;
   }
 
-  #authenticate(request: FastifyRequest): Actor | undefined {
-    const token = tokenOf(request.raw, request.routeOptions.config.socket === true);
+  #authenticate(request: FastifyRequest, isSocket: boolean): Actor | undefined {
+    const token = tokenOf(request.raw, isSocket);
     if (token === undefined) return undefined;
     if (token.length === KEY_TOKEN_LENGTH) return this.#keys.find(token);
     const instanceId = this.#dependencies.verifyInstanceToken(token);

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Server, Socket } from 'node:net';
-import type { onRequestHookHandler } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -49,16 +49,14 @@ export class ConnectionLimit {
     server.on('connection', (socket) => this.#take(socket));
   }
 
-  /** The hook behind the gate. */
-  readonly onRequest: onRequestHookHandler = ({ actor, raw: { socket } }, _reply, done) => {
+  /** Called for each request that the gate has let in. */
+  note({ actor, raw: { socket } }: FastifyRequest): void {
     const group = actor === null ? undefined : this.#strangers.get(socket);
-    if (group !== undefined) {
-      this.#drop(socket, group);
-      if (actor?.kind === 'key') this.#known.add(socket);
-      else this.#add(socket, group);
-    }
-    done();
-  };
+    if (group === undefined) return;
+    this.#drop(socket, group);
+    if (actor?.kind === 'key') this.#known.add(socket);
+    else this.#add(socket, group);
+  }
 
   #take(socket: Socket): void {
     // A connection whose offer of an upgrade was passed over comes a second time.

@@ -2,8 +2,9 @@
  * Bounds the time in which bodies must arrive. Node's own limit is off, because it holds for all routes alike and
  * would cut long uploads.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { onRequestHookHandler } from 'fastify';
+import type { IncomingMessage } from 'node:http';
+import type { FastifyContextConfig, FastifyReply } from 'fastify';
+import { Deadlines } from './deadlines.js';
 import { answerTimeout } from './error-reply.js';
 
 /** How long the rest of a body is read and thrown away after the answer. Closing at once could lose the answer. */
@@ -17,17 +18,30 @@ declare module 'fastify' {
 }
 
 /**
- * The root hook. A body must be there within `limitMs` of its headers, unless the route takes it as a stream. After
- * the answer every body has 2 s left.
+ * A body must be there within `limitMs` of its headers, unless the route takes it as a stream. After the answer every
+ * body has 2 s left.
  */
-export function guardBodies(limitMs: number): onRequestHookHandler {
-  return (request, reply, done) => {
-    if (hasBody(request.raw)) {
-      if (request.routeOptions.config.bodyStream !== true) limitTime(request.raw, reply.raw, limitMs);
-      reply.raw.once('finish', () => limitRest(request.raw));
+export class BodyGuard {
+  readonly #arriving: Deadlines<FastifyReply>;
+  readonly #lingering = new Deadlines<IncomingMessage>(LINGER_MS, (request) => {
+    if (!request.complete) request.socket.destroy();
+  });
+
+  constructor(limitMs: number) {
+    this.#arriving = new Deadlines(limitMs, refuseLate);
+  }
+
+  /** Called at the root for each request. */
+  watch(request: IncomingMessage, reply: FastifyReply, { bodyStream }: FastifyContextConfig): void {
+    if (!hasBody(request)) return;
+    if (bodyStream !== true) {
+      this.#arriving.add(reply);
+      request.on('close', () => this.#arriving.delete(reply));
     }
-    done();
-  };
+    reply.raw.on('finish', () => {
+      if (!request.complete) this.#lingering.add(request);
+    });
+  }
 }
 
 /** True when the headers announce a body that is not empty. */
@@ -36,16 +50,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-function limitTime(request: IncomingMessage, response: ServerResponse, limitMs: number): void {
-  const timer = setTimeout(() => {
-    if (response.headersSent || response.socket === null) request.socket.destroy();
-    else answerTimeout(request.socket);
-  }, limitMs).unref();
-  request.once('close', () => clearTimeout(timer));
-}
-
-function limitRest(request: IncomingMessage): void {
-  if (request.complete) return;
-  const timer = setTimeout(() => request.socket.destroy(), LINGER_MS).unref();
-  request.once('close', () => clearTimeout(timer));
+function refuseLate({ raw: response, request: { raw: request } }: FastifyReply): void {
+  if (response.headersSent || response.socket === null) request.socket.destroy();
+  else answerTimeout(request.socket);
 }

@@ -15,10 +15,8 @@ import { z } from 'zod';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
 import type { ErrorCode } from '../../model/errors.js';
 import { BodyStream } from './body-stream.js';
+import type { HandlerGuard } from './handler-guard.js';
 import { parseRequest } from './request-validation.js';
-
-/** The longest time that a handler may take. */
-const HANDLER_TIMEOUT_MS = 60_000;
 
 /**
  * `open`: no key. `PUBLIC`: any key. `ALL`: an ALL key. `instance-or-ALL`: an ALL key, or the token of the instance
@@ -30,6 +28,12 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The schema of parameters, query or body that the route does not look at. */
 export const nothing = z.unknown();
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly handlerGuard: HandlerGuard;
+  }
+}
 
 export interface Answer {
   readonly description: string;
@@ -76,8 +80,6 @@ export interface RouteSpec<P, Q, B> extends RouteDescription {
   readonly params: z.ZodType<P>;
   readonly query: z.ZodType<Q>;
   readonly body: z.ZodType<B>;
-  /** True: the handler never waits, so that it needs no timer. */
-  readonly isImmediate?: boolean;
   /**
    * The handler gets the body unread, as `call.stream`; `body` is `nothing`.
    * Any content type will do, up to maxUploadMB. A larger body is refused with DRV_REQUEST_TOO_LARGE, before a byte
@@ -128,16 +130,13 @@ function addRoute<P, Q, B>(
   spec: RouteSpec<P, Q, B>,
   handler: RouteHandlerMethod,
 ): void {
-  const isTimed = [spec.isImmediate, spec.isUntimed, spec.bodyStream, spec.answerStream].every(
-    (is) => is !== true,
-  );
+  const isTimed = [spec.isUntimed, spec.bodyStream, spec.answerStream].every((is) => is !== true);
   server.route({
     method: spec.method,
     url: spec.path,
     config: { scope: spec.scope, ...(spec.bodyStream === true && { bodyStream: true }) },
-    ...(isTimed && { handlerTimeout: HANDLER_TIMEOUT_MS }),
     ...(spec.isUntimed === true && { preHandler: allowSilence }),
-    handler,
+    handler: isTimed ? server.handlerGuard.bound(handler) : handler,
   });
 }
 

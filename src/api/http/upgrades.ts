@@ -51,7 +51,7 @@ export class Upgrades {
    */
   readonly closeAfterAnswer = ({ raw }: FastifyRequest, reply: FastifyReply): void => {
     if (!this.#handshakes.has(raw)) return;
-    reply.header('connection', 'close');
+    reply.raw.setHeader('connection', 'close');
     reply.raw.once('finish', () => raw.socket.destroySoon());
   };
 

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
-import { sendBytes } from '../http/json-reply.js';
+import { sendEncoded } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
 const CACHE = 'public, max-age=3600';
@@ -80,7 +80,7 @@ export function openApiRoute(describe: () => Promise<string>): Route {
     },
     handle: async (_call, reply) => {
       bytes ??= describe().then((text) => Buffer.from(text));
-      sendBytes(reply, await bytes);
+      sendEncoded(reply, [await bytes]);
     },
   });
 }

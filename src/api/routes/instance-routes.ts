@@ -23,7 +23,7 @@ import type { StateReport } from '../../store/instance-changes.js';
 import type { InstanceWriter } from '../../store/instance-writes.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
-import { sendBytes } from '../http/json-reply.js';
+import { sendEncoded } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 import {
   createBody,
@@ -81,8 +81,7 @@ function listRoute(view: InstanceView): Route {
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'instances', schema: instanceList } },
-    isImmediate: true,
-    handle: (_call, reply) => sendBytes(reply, view.list()),
+    handle: (_call, reply) => sendEncoded(reply, view.list()),
   });
 }
 
@@ -121,11 +120,10 @@ function getRoute(view: InstanceView): Route {
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'the instance', schema: instanceInfoSchema } },
-    isImmediate: true,
     handle: ({ params }, reply) => {
-      const bytes = view.get(params.id);
-      if (bytes === undefined) throw unknownInstance(params.id);
-      sendBytes(reply, bytes);
+      const text = view.get(params.id);
+      if (text === undefined) throw unknownInstance(params.id);
+      sendEncoded(reply, [text]);
     },
   });
 }

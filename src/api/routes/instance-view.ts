@@ -1,5 +1,5 @@
 /**
- * Keeps instances encoded for clients: the bytes of each one, and of the whole list. Only what changed is encoded
+ * Keeps instances encoded for clients: the text of each one, and the list of all in pieces. Only what changed is encoded
  * again. While an instance is ONLINE its `lastHeartbeat` follows the beats of its node.
  */
 import type { BeatBook } from '../../channel/master/beat-book.js';
@@ -8,21 +8,31 @@ import type { MirrorReader } from '../../store/mirror.js';
 
 /** Cannot occur inside an encoded string, where each quote has a backslash before it. */
 const HEARTBEAT = '"lastHeartbeat":';
-const COMMA = 0x2c;
-const OPEN = 0x5b;
-const CLOSE = 0x5d;
+const OPEN = Buffer.from('[');
+const CLOSE = Buffer.from(']');
+/** A piece of the list ends after an id that ends like this: 1 of 216, so that a piece is some 100 kB. */
+const LAST_OF_PIECE = /[a-f]a$/;
 
 /** One visible instance. It is encoded when it is first asked for. */
 interface Slot {
   record: InstanceRecord;
   isGone: boolean;
-  /** Null after a change of the record. Never written to once it was returned. */
-  bytes: Buffer | null;
+  /** Null after a change of the record. */
+  text: string | null;
   heartbeat: number;
-  /** Where the digits of the heartbeat begin in `bytes`. */
+  /** Where the digits of the heartbeat begin in `text`. */
   digitsAt: number;
   /** The `beats.tick` at which `heartbeat` was looked up. */
   tick: number;
+  /** The piece of the list that it is in; undefined until the next list. */
+  piece: Piece | undefined;
+}
+
+/** Neighbours in the list. A change of one instance encodes its neighbours again, and a new one no others. */
+interface Piece {
+  readonly slots: readonly Slot[];
+  /** With a comma before each instance. Null: one of them has changed. Never written to once it was returned. */
+  bytes: Buffer | null;
 }
 
 export interface InstanceViewOptions {
@@ -38,9 +48,9 @@ export class InstanceView {
   /** In order of creation, then id, unless `#isOrderStale`. It may hold removed slots until the next list. */
   #order: Slot[] = [];
   #isOrderStale = true;
-  /** Null: an instance has changed since the list was encoded. */
-  #list: Buffer | null = null;
-  #listTick = 0;
+  /** All slots of `#order`, in order. */
+  #pieces: readonly Piece[] = [];
+  #tick = 0;
 
   constructor({ instances, beats }: InstanceViewOptions) {
     this.#beats = beats;
@@ -53,24 +63,22 @@ export class InstanceView {
     return this.#slots.get(id)?.record;
   }
 
-  /** The encoded InstanceInfo; undefined like `record`. The caller must not write to the bytes. */
-  get(id: string): Buffer | undefined {
+  /** The encoded InstanceInfo; undefined like `record`. */
+  get(id: string): string | undefined {
     const slot = this.#slots.get(id);
-    if (slot === undefined) return undefined;
-    this.#refresh(slot);
-    return slot.bytes ?? undefined;
+    return slot === undefined ? undefined : this.#textOf(slot);
   }
 
-  /** The encoded array of all instances, by `createdAt`, then id. The caller must not write to the bytes. */
-  list(): Buffer {
-    const { tick } = this.#beats;
-    if (this.#list !== null && this.#listTick === tick) return this.#list;
+  /**
+   * The encoded array of all instances, by `createdAt`, then id: its bytes are those of all pieces together. The caller
+   * must not write to them.
+   */
+  list(): readonly Buffer[] {
     this.#putInOrder();
-    let isChanged = this.#list === null;
-    for (const slot of this.#order) isChanged = this.#refresh(slot) || isChanged;
-    if (this.#list === null || isChanged) this.#list = joinArray(this.#order);
-    this.#listTick = tick;
-    return this.#list;
+    this.#noteBeats();
+    const encoded = this.#pieces.map((piece) => this.#bytesOf(piece));
+    const [first, ...others] = encoded;
+    return first === undefined ? [OPEN, CLOSE] : [OPEN, first.subarray(1), ...others, CLOSE];
   }
 
   /** The instances that are placed on a node, by `createdAt`, then id. */
@@ -87,12 +95,11 @@ export class InstanceView {
   }
 
   #take(id: string, record: InstanceRecord | undefined): void {
-    this.#list = null;
     const slot = this.#slots.get(id);
     const isVisible = record !== undefined && record.desired.goal !== 'remove';
     if (slot !== undefined && isVisible && slot.record.createdAt === record.createdAt) {
       slot.record = record;
-      slot.bytes = null;
+      forget(slot);
       return;
     }
     if (slot !== undefined) this.#drop(id, slot);
@@ -100,7 +107,15 @@ export class InstanceView {
   }
 
   #add(id: string, record: InstanceRecord): void {
-    const slot: Slot = { record, isGone: false, bytes: null, heartbeat: 0, digitsAt: 0, tick: 0 };
+    const slot: Slot = {
+      record,
+      isGone: false,
+      text: null,
+      heartbeat: 0,
+      digitsAt: 0,
+      tick: 0,
+      piece: undefined,
+    };
     this.#slots.set(id, slot);
     this.#order.push(slot);
     this.#isOrderStale = true;
@@ -115,19 +130,34 @@ export class InstanceView {
   #putInOrder(): void {
     if (!this.#isOrderStale) return;
     this.#order = this.#order.filter((slot) => !slot.isGone).sort(byCreation);
+    this.#pieces = piecesOf(this.#order);
     this.#isOrderStale = false;
   }
 
-  /** Encodes record and heartbeat where they changed. Returns true when the bytes are new. */
-  #refresh(slot: Slot): boolean {
+  #noteBeats(): void {
     const { tick } = this.#beats;
-    if (slot.bytes !== null && slot.tick === tick) return false;
+    if (this.#tick === tick) return;
+    this.#tick = tick;
+    for (const slot of this.#order) if (slot.text !== null) this.#textOf(slot);
+  }
+
+  #bytesOf(piece: Piece): Buffer {
+    piece.bytes ??= Buffer.from(piece.slots.map((slot) => `,${this.#textOf(slot)}`).join(''));
+    return piece.bytes;
+  }
+
+  /** Encodes record and heartbeat where they changed. */
+  #textOf(slot: Slot): string {
+    const { tick } = this.#beats;
+    if (slot.text !== null && slot.tick === tick) return slot.text;
     const heartbeat = this.#heartbeatOf(slot.record);
     slot.tick = tick;
-    if (slot.bytes !== null && slot.heartbeat === heartbeat) return false;
-    slot.bytes = withHeartbeat(slot, heartbeat) ?? encode(slot, heartbeat);
+    if (slot.text !== null && slot.heartbeat === heartbeat) return slot.text;
+    const text = slot.text === null ? encode(slot, heartbeat) : withHeartbeat(slot.text, slot, heartbeat);
+    slot.text = text;
     slot.heartbeat = heartbeat;
-    return true;
+    if (slot.piece !== undefined) slot.piece.bytes = null;
+    return text;
   }
 
   #heartbeatOf({ placement, status }: InstanceRecord): number {
@@ -136,22 +166,20 @@ export class InstanceView {
   }
 }
 
-function encode(slot: Slot, heartbeat: number): Buffer {
-  const bytes = Buffer.from(JSON.stringify(toInstanceInfo(slot.record, heartbeat)));
-  slot.digitsAt = bytes.indexOf(HEARTBEAT) + HEARTBEAT.length;
-  return bytes;
+function forget(slot: Slot): void {
+  slot.text = null;
+  if (slot.piece !== undefined) slot.piece.bytes = null;
 }
 
-/**
- * Copies the bytes with another heartbeat, because a beat changes nothing else. Undefined when the new digits do
- * not fit.
- */
-function withHeartbeat(slot: Slot, heartbeat: number): Buffer | undefined {
-  const digits = String(heartbeat);
-  if (slot.bytes === null || digits.length !== String(slot.heartbeat).length) return undefined;
-  const bytes = Buffer.from(slot.bytes);
-  bytes.write(digits, slot.digitsAt, 'latin1');
-  return bytes;
+function encode(slot: Slot, heartbeat: number): string {
+  const text = JSON.stringify(toInstanceInfo(slot.record, heartbeat));
+  slot.digitsAt = text.indexOf(HEARTBEAT) + HEARTBEAT.length;
+  return text;
+}
+
+/** The text with another heartbeat, because a beat changes nothing else. */
+function withHeartbeat(text: string, { digitsAt, heartbeat: before }: Slot, heartbeat: number): string {
+  return text.slice(0, digitsAt) + String(heartbeat) + text.slice(digitsAt + String(before).length);
 }
 
 function byCreation(a: Slot, b: Slot): number {
@@ -159,14 +187,23 @@ function byCreation(a: Slot, b: Slot): number {
   return a.record.id < b.record.id ? -1 : 1;
 }
 
-function joinArray(slots: readonly Slot[]): Buffer {
-  const length = slots.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0) + 1, slots.length === 0 ? 2 : 1);
-  const list = Buffer.allocUnsafeSlow(length);
-  let offset = list.writeUInt8(OPEN, 0);
-  for (const { bytes } of slots) {
-    if (offset > 1) offset = list.writeUInt8(COMMA, offset);
-    offset += bytes?.copy(list, offset) ?? 0;
+/** Cuts the list. A piece whose slots are the same as before stays as it is. */
+function piecesOf(order: readonly Slot[]): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let from = 0;
+  for (const [index, { record }] of order.entries()) {
+    if (index + 1 < order.length && !LAST_OF_PIECE.test(record.id)) continue;
+    pieces.push(pieceOf(order.slice(from, index + 1)));
+    from = index + 1;
   }
-  list.writeUInt8(CLOSE, offset);
-  return list;
+  return pieces;
+}
+
+function pieceOf(slots: readonly Slot[]): Piece {
+  const before = slots[0]?.piece;
+  if (before?.slots.length === slots.length && slots.every((slot, index) => slot === before.slots[index]))
+    return before;
+  const piece: Piece = { slots, bytes: null };
+  for (const slot of slots) slot.piece = piece;
+  return piece;
 }

@@ -7,7 +7,7 @@ import { durationText } from '../../model/words.js';
 import { STOPPING } from '../../operations/node-operations.js';
 import { nodeStatsSchema, readNodeStats } from '../../operations/node-stats.js';
 import type { Metrics } from '../../telemetry/metrics.js';
-import { sendBytes, sendError } from '../http/json-reply.js';
+import { sendEncoded, sendError } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
 /** How long a scrape answers for others. */
@@ -59,14 +59,13 @@ function pingRoute({ nodeId, clusterName, isMasterNode }: NodeConfiguration): Ro
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'serving', schema: pingSchema } },
-    isImmediate: true,
-    handle: (_call, reply) => sendBytes(reply, bytes),
+    handle: (_call, reply) => sendEncoded(reply, [bytes]),
   });
 }
 
 function metricsRoute({ configuration, metrics, clock }: NodeNeeds): Route {
-  const all = keptFor(KEPT_MS, clock, () => metrics.text());
-  const open = keptFor(KEPT_MS, clock, () => metrics.openText());
+  const all = keptFor(KEPT_MS, clock, () => metrics.exposition());
+  const open = keptFor(KEPT_MS, clock, () => metrics.openExposition());
   return defineRoute({
     method: 'GET',
     path: '/metrics',
@@ -76,9 +75,9 @@ function metricsRoute({ configuration, metrics, clock }: NodeNeeds): Route {
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'metrics', contentType: 'text/plain' } },
-    handle: ({ request: { actor } }, reply) => {
-      reply.type(metrics.registry.contentType);
-      return actor?.kind === 'key' ? all() : open();
+    handle: async ({ request: { actor } }, reply) => {
+      const pieces = await (actor?.kind === 'key' ? all() : open());
+      sendEncoded(reply, pieces, metrics.registry.contentType);
     },
   });
 }

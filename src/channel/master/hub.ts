@@ -23,7 +23,7 @@ import type { Transport } from '../protocol/transport.js';
 import type { Peer } from '../trust/members.js';
 import { type BeatBook, SILENT_MS } from './beat-book.js';
 import { FeedPace } from './feed-pace.js';
-import { type FeedSources, NodeFeed } from './node-feed.js';
+import { type FeedSources, isSameWish, NodeFeed } from './node-feed.js';
 import { NO_HELLO, type Objection, objectionTo } from './objection.js';
 import type { StatusIntake } from './status-intake.js';
 import { UsageBook } from './usage-book.js';
@@ -93,9 +93,12 @@ export class Hub {
     const { sources, nodes } = this.#options;
     for (const id of sources.instances.setAside.keys()) this.#unreadable.add(id);
     this.#unsubscribe = [
-      sources.instances.onChange((id, after, before) =>
-        this.#instanceChanged(id, before?.value.placement?.nodeId, after?.value.placement?.nodeId),
-      ),
+      sources.instances.onChange((id, after, before) => {
+        if (isSameWish(before?.value, after?.value)) return;
+        this.#instanceChanged(id, before?.value.placement?.nodeId, after?.value.placement?.nodeId);
+        if (after === undefined || after.value.desired.goal === 'remove')
+          this.usage.drop(before?.value.placement?.nodeId ?? '', id);
+      }),
       nodes.mirror.onChange((nodeId, after, before) => {
         const session = this.#sessions.get(nodeId);
         const isLost = after?.value.condition === 'lost' && before?.value.condition !== 'lost';
@@ -298,11 +301,11 @@ export class Hub {
         if (!session.isRecordingOffer) this.#track(this.#recordOffers(session));
         return;
       case 'usage':
-        this.usage.take(
-          session.nodeId,
-          message.samples,
-          (id) => sources.instances.get(id)?.value.placement?.nodeId === session.nodeId,
-        );
+        this.usage.take(session.nodeId, message.samples, (id) => {
+          const record = sources.instances.get(id)?.value;
+          const isThere = record?.placement?.nodeId === session.nodeId && record.desired.goal !== 'remove';
+          return isThere ? record.configurationName : undefined;
+        });
         return;
       case 'bye':
         beats.bye(session.nodeId);

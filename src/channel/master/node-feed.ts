@@ -2,6 +2,7 @@
  * Pushes to one node what it should hold: a snapshot first, then numbered deltas. An assignment is composed from the
  * master's mirrors when it is sent, so several changes of one instance travel as one.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../../model/configuration.js';
 import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
 import type { InstanceRecord, PlacedTemplate } from '../../model/instance.js';
@@ -259,6 +260,17 @@ export class NodeFeed {
     revisions[hash] = content;
     return true;
   }
+}
+
+/** True when a change of a record leaves its assignment as it was, as a report of its state does. */
+export function isSameWish(before: InstanceRecord | undefined, after: InstanceRecord | undefined): boolean {
+  if (before === undefined || after === undefined) return false;
+  if (before.createdAt !== after.createdAt || before.revision !== after.revision) return false;
+  return isSame(before.desired, after.desired) && isSame(before.placement, after.placement);
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return a === b || isDeepStrictEqual(a, b);
 }
 
 /** Errors of Drover's own name the template themselves. */

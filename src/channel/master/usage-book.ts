@@ -4,15 +4,39 @@
  */
 import type { InstanceUsage, UsageSample } from '../../model/instance-usage.js';
 
-export class UsageBook {
-  readonly #nodes = new Map<string, ReadonlyMap<string, InstanceUsage>>();
+/** A measured instance, with the names that its metrics carry: a scrape of thousands looks up no record. */
+export interface MeasuredInstance {
+  readonly instance: string;
+  readonly configuration: string;
+  readonly node: string;
+  readonly used: InstanceUsage;
+}
 
-  /** Takes everything that a node measured. `isPlaced` tells whether an instance is placed on that node. */
-  take(nodeId: string, samples: readonly UsageSample[], isPlaced: (id: string) => boolean): void {
-    const usages = new Map<string, InstanceUsage>();
-    for (const [id, cpuSeconds, cpuPercent, memoryBytes, processes] of samples)
-      if (isPlaced(id)) usages.set(id, { cpuSeconds, cpuPercent, memoryBytes, processes });
-    this.#nodes.set(nodeId, usages);
+export class UsageBook {
+  readonly #nodes = new Map<string, Map<string, MeasuredInstance>>();
+
+  /**
+   * Takes everything that a node measured. `configurationOf` tells the configuration of an instance that is placed on
+   * that node, and undefined for any other and for one that is being removed.
+   */
+  take(
+    nodeId: string,
+    samples: readonly UsageSample[],
+    configurationOf: (id: string) => string | undefined,
+  ): void {
+    const measured = new Map<string, MeasuredInstance>();
+    for (const [id, cpuSeconds, cpuPercent, memoryBytes, processes] of samples) {
+      const configuration = configurationOf(id);
+      if (configuration === undefined) continue;
+      const used = { cpuSeconds, cpuPercent, memoryBytes, processes };
+      measured.set(id, { instance: id, configuration, node: nodeId, used });
+    }
+    this.#nodes.set(nodeId, measured);
+  }
+
+  /** The instance is gone from the node, or is being removed. */
+  drop(nodeId: string, id: string): void {
+    this.#nodes.get(nodeId)?.delete(id);
   }
 
   forget(nodeId: string): void {
@@ -20,15 +44,14 @@ export class UsageBook {
   }
 
   get(nodeId: string, id: string): InstanceUsage | undefined {
-    return this.#nodes.get(nodeId)?.get(id);
+    return this.#nodes.get(nodeId)?.get(id)?.used;
   }
 
-  /** By instance id. */
-  ofNode(nodeId: string): ReadonlyMap<string, InstanceUsage> {
-    return this.#nodes.get(nodeId) ?? new Map();
+  *ofNode(nodeId: string): Generator<InstanceUsage> {
+    for (const { used } of this.#nodes.get(nodeId)?.values() ?? []) yield used;
   }
 
-  nodes(): Iterable<string> {
-    return this.#nodes.keys();
+  *all(): Generator<MeasuredInstance> {
+    for (const measured of this.#nodes.values()) yield* measured.values();
   }
 }

@@ -91,7 +91,7 @@ async function sampleUntil(
   changes: Changes,
 ): Promise<Sampled[]> {
   const samples: Sampled[] = [];
-  await daemon.loopDelayP99();
+  await daemon.loopDelay();
   while (!signal.aborted) {
     await delay(SAMPLE_MS, undefined, { signal }).catch(() => undefined);
     const sample = await takeSample(daemon, owner);
@@ -108,7 +108,7 @@ async function takeSample(daemon: BenchDaemon, owner: number): Promise<Sampled> 
     ownerMB: await residentMB(owner),
     descriptors: (await descriptorsOf(daemon.pid)) + (await descriptorsOf(owner)),
     storeMB: (await bytesIn(join(daemon.root, 'data/store'))) / 1024 / 1024,
-    loopDelayMs: await daemon.loopDelayP99(),
+    loopDelayMs: (await daemon.loopDelay()).p99,
   };
 }
 

@@ -232,6 +232,26 @@ describe('slow clients', () => {
     expect(statusOf(await exchange(slowPort, head))).toBe(408);
   });
 
+  it('get 503 when the work takes too long, and its late end changes nothing', async () => {
+    const slow = await another({ limits: { handlerMs: 50 } });
+    await slow.putInstance(instanceRecord({ id: 'aaaaaa' }));
+    let release = (): void => {};
+    slow.hold = () =>
+      new Promise((resolve) => {
+        release = resolve;
+      });
+    const headers = { authorization: `Bearer ${slow.admin}` };
+    const url = '/api/instances/aaaaaa/lifecycle?target=stop';
+    const { statusCode, body } = await slow.server.inject({ method: 'PATCH', url, headers });
+    expect([statusCode, JSON.parse(body)]).toEqual([
+      503,
+      { error: 'the request took too long and was given up: look at the state before repeating it' },
+    ]);
+    release();
+    slow.hold = async () => {};
+    expect((await slow.server.inject({ method: 'PATCH', url, headers })).statusCode).toBe(200);
+  });
+
   it('may pipeline: answers come in order', async () => {
     const one = 'GET /api/ping HTTP/1.1\r\nHost: x\r\n\r\n';
     const two = `GET /api/nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;

@@ -27,11 +27,17 @@ async function start(fields: { metricsNeedKey?: boolean } = {}): Promise<void> {
   });
   world.metrics.addSources({
     instances: () => [{ configuration, state: 'ONLINE', count: 1 }],
-    minimums: () => [{ configuration, minimum: 1, actual: 1 }],
+    minimums: () => [{ configuration, minimum: 1 }],
+    actualOf: () => 1,
     configurationFileErrors: () => ++counted,
     unreadableRecords: () => new Map(),
     usages: () => [
-      { instance: 'aaaaaa', configuration, node: 'secret-node', cpuSeconds: 1, memoryBytes: 2, processes: 3 },
+      {
+        instance: 'aaaaaa',
+        configuration,
+        node: 'secret-node',
+        used: { cpuSeconds: 1, memoryBytes: 2, processes: 3 },
+      },
     ],
   });
   world.metrics.addNodes(() => [{ record, use: { ramMB: 1, cpu: 1, instances: 1 }, beatAgeMs: 5 }]);

@@ -7,6 +7,7 @@ import { ApiWorld } from '../../support/api/api-world.js';
 import { closeCodeIn, frame } from '../../support/api/raw-frames.js';
 import { openSocket } from '../../support/api/raw-http.js';
 import { SocketClient } from '../../support/api/socket-client.js';
+import { metricsText } from '../../support/metrics-text.js';
 import { until } from '../../support/until.js';
 
 const KIB = 1024;
@@ -238,6 +239,6 @@ describe('a client that does not read', () => {
 });
 
 async function metric(name: string): Promise<number> {
-  const text = await world.metrics.text();
+  const text = await metricsText(world.metrics);
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
 }

@@ -9,6 +9,7 @@ import { FakeNodeLogs } from '../../support/api/fake-node-logs.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
 import { instanceRecord, placedOn } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { metricsText } from '../../support/metrics-text.js';
 import { until } from '../../support/until.js';
 
 const SERVICE = { name: 'lobby', runtime: 'process', command: 'run', ramMB: 100, cpu: 10 };
@@ -46,7 +47,7 @@ const settle = (): Promise<void> => clock.advance(200);
 const one = (): InstanceRecord['status'] | undefined => plane.records()[0]?.status;
 const said = (): string => `${one()?.state} ${one()?.reason ?? '-'} ${one()?.message ?? '-'}`;
 const metric = async (): Promise<string | undefined> =>
-  (await plane.metrics.text())
+  (await metricsText(plane.metrics))
     .split('\n')
     .find((line) => line.startsWith('drover_instance_not_ready_total{'));
 

@@ -10,6 +10,7 @@ import type { Usage } from '../../../src/runtime/runtime.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
 import { kill } from '../../support/daemon/root-processes.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { metricsText } from '../../support/metrics-text.js';
 import { until } from '../../support/until.js';
 
 const MB = 1024 * 1024;
@@ -42,7 +43,7 @@ describe('what an instance uses', () => {
   afterEach(() => plane.stop());
 
   const shown = async (): Promise<string[]> =>
-    (await plane.metrics.text()).split('\n').filter((line) => line.includes('instance="'));
+    (await metricsText(plane.metrics)).split('\n').filter((line) => line.includes('instance="'));
 
   it('is told with every look, and stands in the metrics and in the text of the instance', async () => {
     used = { ...used, cpuSeconds: 11.2 };

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FeedPace } from '../../../src/channel/master/feed-pace.js';
-import { NodeFeed } from '../../../src/channel/master/node-feed.js';
+import { isSameWish, NodeFeed } from '../../../src/channel/master/node-feed.js';
 import { hashAssignment } from '../../../src/channel/protocol/assignment-hash.js';
 import type { Message } from '../../../src/channel/protocol/messages.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
@@ -316,4 +316,34 @@ describe('the feed of a node', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(received).toEqual([]);
   });
+});
+
+it('asks for no news of a report, and for news of each change of what its assignment is made of', () => {
+  const before = instanceRecord('aaaaaa', { placement: placedOn('alpha') });
+  const copy = structuredClone(before);
+  expect(isSameWish(before, { ...copy, status: { ...copy.status, state: 'OFFLINE', players: 3 } })).toBe(
+    true,
+  );
+  const changes: readonly (InstanceRecord | undefined)[] = [
+    { ...copy, createdAt: copy.createdAt + 1 },
+    { ...copy, revision: 'f01' },
+    { ...copy, desired: { ...copy.desired, goal: 'stop' } },
+    { ...copy, desired: { ...copy.desired, restartToken: copy.desired.restartToken + 1 } },
+    { ...copy, placement: null },
+    { ...copy, placement: placedOn('beta') },
+    { ...copy, placement: { ...placedOn('alpha'), port: 4711 } },
+    {
+      ...copy,
+      placement: {
+        ...placedOn('alpha'),
+        templates: [{ group: 'a', name: 'b', storage: 'local', priority: 1 }],
+      },
+    },
+    undefined,
+  ];
+  for (const after of changes) {
+    expect(isSameWish(before, after)).toBe(false);
+    expect(isSameWish(after, before)).toBe(false);
+  }
+  expect(isSameWish(undefined, undefined)).toBe(false);
 });

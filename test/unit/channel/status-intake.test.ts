@@ -10,6 +10,7 @@ import { Metrics } from '../../../src/telemetry/metrics.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';
 import { instanceRecord, placedOn } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { metricsText } from '../../support/metrics-text.js';
 
 const ID = 'aaaaaa';
 
@@ -198,7 +199,7 @@ describe('the intake of reports', () => {
     await put();
     await intake.take('alpha', [report()]);
     await intake.take('alpha', [report({ restarts: 3, pid: 43 })]);
-    const shown = await metrics.text();
+    const shown = await metricsText(metrics);
     expect(shown).toContain('drover_instance_restarts_total{configuration="lobby"} 3');
     expect(shown).toContain('drover_instance_start_duration_seconds_sum 4');
     expect(shown).toContain('drover_instance_start_duration_seconds_count 1');

@@ -46,6 +46,7 @@ describe('the metrics', () => {
   metrics.addSources({
     instances: () => [],
     minimums: () => [],
+    actualOf: () => 0,
     configurationFileErrors: () => 0,
     unreadableRecords: () => new Map(),
     usages: () => [],

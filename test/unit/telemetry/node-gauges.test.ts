@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import type { NodeFigures } from '../../../src/telemetry/node-gauges.js';
 import { nodeRecord } from '../../support/control-plane/records.js';
+import { metricsText } from '../../support/metrics-text.js';
 
 const USE = { ramMB: 300, cpu: 20, instances: 2 };
 
@@ -20,7 +21,7 @@ it('the metrics of a node show capacity, use, beat, condition and what it offers
     { record: nodeRecord('delta', { cordoned: true }), use: USE, beatAgeMs: 0 },
   ];
   metrics.addNodes(() => nodes);
-  const text = await metrics.text();
+  const text = await metricsText(metrics);
   for (const line of [
     'drover_node_connected{node="alpha"} 1',
     'drover_node_connected{node="beta"} 0',
@@ -40,5 +41,5 @@ it('the metrics of a node show capacity, use, beat, condition and what it offers
   expect(text).not.toContain('drover_node_beat_age_seconds{node="beta"}');
   expect(text).not.toContain('drover_node_runtime{node="beta"');
   nodes = [];
-  expect(await metrics.text()).not.toContain('{node=');
+  expect(await metricsText(metrics)).not.toContain('{node=');
 });

@@ -1,14 +1,13 @@
 import { expect, it } from 'vitest';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import type { ShownUsage } from '../../../src/telemetry/usage-exposition.js';
+import { metricsText } from '../../support/metrics-text.js';
 
 const USAGE: ShownUsage = {
   instance: 'aaaaaa',
   configuration: 'lobby',
   node: 'node-a',
-  cpuSeconds: 12.5,
-  memoryBytes: 1048576,
-  processes: 3,
+  used: { cpuSeconds: 12.5, memoryBytes: 1048576, processes: 3 },
 };
 
 async function textOf(usages: readonly ShownUsage[]): Promise<string> {
@@ -16,11 +15,12 @@ async function textOf(usages: readonly ShownUsage[]): Promise<string> {
   metrics.addSources({
     instances: () => [],
     minimums: () => [],
+    actualOf: () => 0,
     configurationFileErrors: () => 0,
     unreadableRecords: () => new Map(),
     usages: () => usages,
   });
-  return metrics.text();
+  return metricsText(metrics);
 }
 
 it('writes each metric with all its lines together, as the format wants', async () => {
