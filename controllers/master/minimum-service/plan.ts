@@ -205,10 +205,13 @@ function recentOf(history: CreationHistory | undefined, now: number): CreationHi
   return first === -1 ? [] : history.made.slice(first);
 }
 
-/** The instance does not count any more, and nobody asked for that: one that was stopped or removed has not failed. */
+/**
+ * The instance reported itself STOPPED, or it is wanted and does not count any more. A static one that did the former
+ * still counts, and has failed: it cannot stand in for what a drain moves. What a client stopped or deleted has not.
+ */
 function hasFailed(instance: CountedInstance): boolean {
-  if (countsTowardsMinimum(instance)) return false;
-  return instance.goal === 'run' || (instance.goal === 'stop' && instance.stoppedItself);
+  if (instance.goal === 'stop') return instance.stoppedItself;
+  return instance.goal === 'run' && !countsTowardsMinimum(instance);
 }
 
 function delayMs(streak: number): number {

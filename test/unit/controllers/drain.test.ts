@@ -97,7 +97,12 @@ it('moves while it goes on', async () => {
   expect(wanted()).toEqual(['new1aa']);
 });
 
-it('waits with the next replacement while the last ones end young', async () => {
+it.each([
+  ['', false],
+  ['static ', true],
+])('waits with the next replacement while the last %sones end young', async (_what, isStatic) => {
+  const configuration = { ...configurationOf('lobby'), static: isStatic };
+  await put(configurationKey('lobby'), { configuration, hash: 'f00', sourceFile: 'lobby.json' });
   const old = onlineRecord({ placement: placedOn('alpha') });
   await put(instanceKey(old.id), old);
   await put(

@@ -260,6 +260,15 @@ describe('the plan of the minimum-service enforcer', () => {
       expect(steps).toEqual(hasFailed ? ['look again in 1000 ms'] : ['create 1 (streak 0)']);
     });
 
+    it('counts a static one that stopped by its own word as failed, although it keeps its slot', () => {
+      const history = historyOf(NOW, ['quit']);
+      const ofItself = [{ ...quitter, static: true }];
+      expect(decide({ minimum: 1, instances: ofItself, history })).toEqual([]);
+      expect(decide({ minimum: 2, instances: ofItself, history })).toEqual(['look again in 1000 ms']);
+      const byClient = [{ ...quitter, static: true, stoppedItself: false }];
+      expect(decide({ minimum: 2, instances: byClient, history })).toEqual(['create 1 (streak 0)']);
+    });
+
     it('goes on at once while those stand', () => {
       const history = historyOf(NOW, ['a']);
       expect(decide({ minimum: 2, instances: [instance('a')], history })).toEqual(['create 1 (streak 0)']);
