@@ -67,7 +67,7 @@ export class TerminalRuns implements RunSource {
   #openTerminal(): PseudoTerminal {
     return PseudoTerminal.open({
       native: this.#native,
-      shell: waitingShell(this.#inheritable(), this.#hasBash),
+      shell: (order) => waitingShell(order, this.#inheritable(), this.#hasBash),
       buffer: this.#buffer,
     });
   }
