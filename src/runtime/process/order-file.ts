@@ -5,7 +5,16 @@
  * capabilities that it has not.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, ftruncateSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -32,14 +41,10 @@ export class OrderFile {
     if (!this.#hasName) return;
     this.#hasName = false;
     process.off('exit', this.#forgetName);
-    try {
-      unlinkSync(this.path);
-    } catch {
-      // Somebody has cleaned up.
-    }
+    remove(this.path);
   }
 
-  /** Called once. Throws the system's error. */
+  /** Called once, when it has no name any more. Throws the system's error. */
   write(text: string): void {
     const bytes = Buffer.from(text);
     for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at, bytes.length - at, at);
@@ -55,8 +60,33 @@ export class OrderFile {
   }
 }
 
+/** Removes the files, with nothing in them, of processes that were killed before the names were gone. Never throws. */
+export function removeOrphans(): void {
+  for (const directory of DIRECTORIES)
+    for (const name of namesIn(directory)) {
+      const pid = /^\.drover-(\d+)-[0-9a-f]{24}$/.exec(name)?.[1];
+      if (pid !== undefined && !existsSync(`/proc/${pid}`)) remove(join(directory, name));
+    }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Gone already, or of another user.
+  }
+}
+
 function create([directory, ...others]: readonly string[]): [path: string, fd: number] {
-  const path = join(directory ?? '', `.drover-${randomBytes(12).toString('hex')}`);
+  const path = join(directory ?? '', `.drover-${process.pid}-${randomBytes(12).toString('hex')}`);
   let fd: number | undefined;
   try {
     const { O_WRONLY, O_CREAT, O_EXCL } = constants;

@@ -5,6 +5,7 @@
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import type { SocketConstructorOpts, TcpSocketConnectOpts } from 'node:net';
 import { ReadStream } from 'node:tty';
+import { publicMessage } from '../../model/public-message.js';
 import { readProcess } from '../process-table.js';
 import { isInheritable } from './inheritable.js';
 import type { ForkedPty, NativePty } from './native-pty.js';
@@ -102,16 +103,10 @@ export class PseudoTerminal {
     return this.#run === undefined && this.startTime !== 0 && !this.#hasEnded && !this.#isClosed;
   }
 
-  /** Makes the shell the command of a run. Called once. Throws when the order cannot be written; then the shell ends. */
+  /** Makes the shell the command of a run. Called once. An order that cannot be written ends the run; its log says why. */
   run(run: TerminalRun): void {
-    try {
-      this.#order.write(orderText(run.order));
-    } catch (error) {
-      this.close();
-      throw error;
-    }
     this.#run = run;
-    if (this.#isTransparent) this.#sayOrdered();
+    if (this.#isTransparent) this.#giveOrder(run);
   }
 
   /** The master's descriptor, while it is open and other new processes would inherit it. */
@@ -190,7 +185,7 @@ export class PseudoTerminal {
     }
     this.#isTransparent = true;
     this.#order.forgetName();
-    if (this.#run !== undefined) this.#sayOrdered();
+    if (this.#run !== undefined) this.#giveOrder(this.#run);
   }
 
   #passOn(bytes: Uint8Array): void {
@@ -204,7 +199,14 @@ export class PseudoTerminal {
     this.#stdin.open();
   }
 
-  #sayOrdered(): void {
+  #giveOrder({ order, onOutput }: TerminalRun): void {
+    try {
+      this.#order.write(orderText(order));
+    } catch (error) {
+      onOutput(Buffer.from(`drover: the start could not be handed on: ${publicMessage(error)}\n`));
+      this.close();
+      return;
+    }
     try {
       writeSync(this.#master, '\n');
     } catch {

@@ -1,11 +1,11 @@
 /** The shell that waits for its order: how the order reaches it, and what it says before. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { loadNativePty } from '../../../src/runtime/process/native-pty.js';
-import { OrderFile } from '../../../src/runtime/process/order-file.js';
+import { OrderFile, removeOrphans } from '../../../src/runtime/process/order-file.js';
 import { PseudoTerminal } from '../../../src/runtime/process/pseudo-terminal.js';
 import { orderText, waitingShell } from '../../../src/runtime/process/shell-prelude.js';
 import { hasTool } from '../../support/runtime/process-world.js';
@@ -53,6 +53,16 @@ it('has an order without a name, and nothing is in it as long as it has one', ()
   expect(existsSync(order.path)).toBe(true);
   order.forgetName();
   expect(existsSync(order.path)).toBe(false);
+});
+
+it('leaves no file of an owner that was killed before the name was gone', async () => {
+  const [order, live] = [orderFile(), orderFile()];
+  const gone = spawn('true');
+  await once(gone, 'exit');
+  const orphan = order.path.replace(`-${process.pid}-`, `-${gone.pid}-`);
+  renameSync(order.path, orphan);
+  removeOrphans();
+  expect([existsSync(orphan), existsSync(live.path)]).toEqual([false, true]);
 });
 
 it('begins although the system printed a warning on its terminal first', async () => {
