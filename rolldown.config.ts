@@ -1,6 +1,6 @@
 /**
- * Bundles the program. `dist/` gets the executable, the two programs that it starts detached, the one of its threads, and a chunk for each
- * thing that loads when it is first used. `npm run build` calls it after the type check.
+ * Bundles the program. `dist/` gets the executable, the two programs that it starts detached, the one of its threads, and
+ * a chunk for each thing that loads when it is first used. `npm run build` calls it after the type check.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

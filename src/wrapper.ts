@@ -283,14 +283,17 @@ export class Wrapper implements Part {
    * handle is known too, because each runtime said what it holds.
    */
   async #takeUpLimits(areAllAsked: boolean): Promise<void> {
+    // Live ones whose limits are not known: they may have those of any earlier run.
+    const unclear = new Set<string>();
     for (const { id, run, process } of this.#handles.values()) {
       const { ramMB = 0, cpu = 0 } = this.#desired.get(id)?.configuration ?? {};
-      if (process !== null && 'pid' in process)
-        await this.#limits.adopt({ instanceId: id, run }, process.pid, { ramMB, cpu });
+      if (process === null || !('pid' in process)) continue;
+      if (!(await this.#limits.adopt({ instanceId: id, run }, process.pid, { ramMB, cpu }))) unclear.add(id);
     }
     await this.#limits.removeUnused(({ instanceId, run }) => {
       const handle = this.#handles.get(instanceId);
       if (handle === undefined) return areAllAsked;
+      if (unclear.has(instanceId)) return false;
       return run < handle.run || (run === handle.run && !isAlive(handle));
     });
   }

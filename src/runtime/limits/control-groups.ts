@@ -7,14 +7,13 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../model/errors.js';
-import { isInstanceId } from '../../model/names.js';
 import { countText } from '../../model/words.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RunId, Usage } from '../runtime.js';
 import type { GroupFiles } from './group-files.js';
 import { directoriesOf, type Hierarchy, mapGroup, type RunGroup } from './hierarchy.js';
 import { findOwnGroups } from './own-groups.js';
-import { type ResourceLimits, type RunLimits, runKeyOf } from './resource-limits.js';
+import { parseRunKey, type ResourceLimits, type RunLimits, runKeyOf } from './resource-limits.js';
 
 /** Processes may fork while they are ended. */
 const MOST_KILL_PASSES = 5;
@@ -81,10 +80,10 @@ export class ControlGroups implements ResourceLimits {
     }
   }
 
-  async adopt(run: RunId, pid: number, limits: RunLimits): Promise<void> {
+  async adopt(run: RunId, pid: number, limits: RunLimits): Promise<boolean> {
     const { hierarchy, logger } = this.#options;
     const group = this.#groupOfProcess(run, pid);
-    if (group === undefined) return;
+    if (group === undefined) return false;
     this.#note(run, { group, kills: hierarchy.memoryKills(group) });
     try {
       // A service manager may have had to take them off while no daemon was there.
@@ -95,6 +94,7 @@ export class ControlGroups implements ResourceLimits {
         `the limits of ${run.instanceId} could not be set again`,
       );
     }
+    return true;
   }
 
   wasOutOfMemory(run: RunId): boolean {
@@ -194,6 +194,8 @@ export class ControlGroups implements ResourceLimits {
     for (const { instanceId, group, limits: set } of this.#open.values()) {
       if (instanceId !== run.instanceId || set?.ramMB !== limits.ramMB || set.cpu !== limits.cpu) continue;
       if (!directoriesOf(group).every((directory) => files.isEmpty(directory))) continue;
+      // They count against the limit: each run might leave more, until none can start.
+      if (hierarchy.fileBytesInMemory(group) > 0) continue;
       const [kills, cpuSecondsBefore] = [hierarchy.memoryKills(group), hierarchy.cpuSeconds(group)];
       this.#note(run, { group, limits, kills, cpuSecondsBefore });
       return group;
@@ -251,12 +253,12 @@ export class ControlGroups implements ResourceLimits {
     const { version1, version2 } = own;
     const find = (controller: string, parent: string | undefined): string | undefined => {
       const directory = (version1.get(controller) ?? version2)?.directory;
-      const isOurs =
-        directory !== undefined &&
-        parent !== undefined &&
-        parseRunKey(basename(directory))?.instanceId === run.instanceId &&
-        basename(dirname(directory)) === basename(parent);
-      return isOurs ? directory : undefined;
+      if (directory === undefined || parent === undefined) return undefined;
+      return withParents(directory).find(
+        (group) =>
+          parseRunKey(basename(group))?.instanceId === run.instanceId &&
+          basename(dirname(group)) === basename(parent),
+      );
     };
     const group = {
       memory: find('memory', root.memory),
@@ -277,11 +279,10 @@ function readOwnGroups(pid: number): ReturnType<typeof findOwnGroups> | undefine
   }
 }
 
-/** `<instance>.<run>`: nothing else in the root's group is a run's. */
-function parseRunKey(name: string): RunId | undefined {
-  const [instanceId = '', run = '', ...rest] = name.split('.');
-  const isOne = isInstanceId(instanceId) && /^[0-9]+$/.test(run) && rest.length === 0;
-  return isOne ? { instanceId, run: Number(run) } : undefined;
+/** A program may have made groups in its own, and be in one of them. */
+function withParents(directory: string): string[] {
+  const parent = dirname(directory);
+  return parent === directory ? [directory] : [directory, ...withParents(parent)];
 }
 
 function killProcess(pid: number): void {

@@ -25,6 +25,8 @@ export interface Hierarchy {
   usage(group: RunGroup): Usage | undefined;
   /** Processor time of all that was ever in the group; 0: not counted. */
   cpuSeconds(group: RunGroup): number;
+  /** Files in memory (tmpfs), which outlive the processes that wrote them; 0: not counted. */
+  fileBytesInMemory(group: RunGroup): number;
   /** How many processes the memory limit has ended. */
   memoryKills(group: RunGroup): number;
 }

@@ -3,6 +3,7 @@
  * supervisor opens it before a start and closes it when nothing of the run lives any more. Runtimes that limit by
  * themselves (docker) do without.
  */
+import { isInstanceId } from '../../model/names.js';
 import { NO_GROUPS, type RunGroups } from '../run-groups.js';
 import type { RunId, Usage } from '../runtime.js';
 
@@ -19,13 +20,16 @@ export interface ResourceLimits extends RunGroups {
 
   /**
    * Makes what the run's processes join (`StartSpec.controlGroups`), or takes it over from an earlier run of the instance
-   * of which nothing lives; that run has none from then on. Never throws: where it cannot be made the start goes on
+   * of which nothing is left; that run has none from then on. Never throws: where it cannot be made the start goes on
    * without limits, and the log says so.
    */
   open(run: RunId, limits: RunLimits): Promise<readonly string[]>;
 
-  /** Takes up what an earlier daemon opened for a run whose process `pid` lives. Repeatable. */
-  adopt(run: RunId, pid: number, limits: RunLimits): Promise<void>;
+  /**
+   * Takes up what an earlier daemon opened for a run whose process `pid` lives. False: it is not known what that is.
+   * Repeatable.
+   */
+  adopt(run: RunId, pid: number, limits: RunLimits): Promise<boolean>;
 
   /** Whether the memory limit has ended a process of the run that `noteKills` has not reported. */
   wasOutOfMemory(run: RunId): boolean;
@@ -58,7 +62,7 @@ export function advisoryLimits(reason: string): ResourceLimits {
     ...NO_GROUPS,
     advisory: reason,
     open: async () => [],
-    adopt: async () => undefined,
+    adopt: async () => false,
     wasOutOfMemory: () => false,
     noteKills: () => 0,
     usage: () => undefined,
@@ -70,4 +74,11 @@ export function advisoryLimits(reason: string): ResourceLimits {
 
 export function runKeyOf(run: RunId): string {
   return `${run.instanceId}.${run.run}`;
+}
+
+/** `<instance>.<run>`: the run of such a name; undefined: the name is none. */
+export function parseRunKey(name: string): RunId | undefined {
+  const [instanceId = '', run = '', ...rest] = name.split('.');
+  const isOne = isInstanceId(instanceId) && /^[0-9]+$/.test(run) && rest.length === 0;
+  return isOne ? { instanceId, run: Number(run) } : undefined;
 }

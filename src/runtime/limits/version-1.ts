@@ -88,6 +88,10 @@ export class Version1 implements Hierarchy {
       : (this.#files.number(accounting, 'cpuacct.usage') ?? 0) / NANOSECONDS;
   }
 
+  fileBytesInMemory({ memory }: RunGroup): number {
+    return memory === undefined ? 0 : (this.#files.field(memory, 'memory.stat', 'total_shmem') ?? 0);
+  }
+
   memoryKills({ memory }: RunGroup): number {
     return memory === undefined ? 0 : (this.#files.field(memory, 'memory.oom_control', 'oom_kill') ?? 0);
   }

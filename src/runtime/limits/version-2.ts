@@ -109,6 +109,10 @@ export class Version2 implements Hierarchy {
     return (this.#files.field(accounting, 'cpu.stat', 'usage_usec') ?? 0) / MICROSECONDS;
   }
 
+  fileBytesInMemory({ memory }: RunGroup): number {
+    return memory === undefined ? 0 : (this.#files.field(memory, 'memory.stat', 'shmem') ?? 0);
+  }
+
   memoryKills({ memory }: RunGroup): number {
     return memory === undefined ? 0 : (this.#files.field(memory, 'memory.events', 'oom_kill') ?? 0);
   }

@@ -5,6 +5,7 @@
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import type { SocketConstructorOpts, TcpSocketConnectOpts } from 'node:net';
 import { ReadStream } from 'node:tty';
+import { publicMessage } from '../../model/public-message.js';
 import { readProcess } from '../process-table.js';
 import { isInheritable } from './inheritable.js';
 import type { ForkedPty, NativePty } from './native-pty.js';
@@ -20,7 +21,8 @@ const LAST_OUTPUT_BYTES = 1024 * 1024;
 
 export interface TerminalOptions {
   readonly native: NativePty;
-  readonly shell: ShellCall;
+  /** `order`: path of the file that the shell's order will be in. */
+  readonly shell: (order: string) => ShellCall;
   /** Scratch memory for reads, shared by all terminals: `onOutput` must be done with it when it returns. */
   readonly buffer: Buffer;
 }
@@ -54,8 +56,8 @@ export class PseudoTerminal {
   readonly #slave: number;
   readonly #stream: ReadStream;
   readonly #stdin: StdinQueue;
+  readonly #order: OrderFile;
   #run: TerminalRun | undefined;
-  #order: OrderFile | undefined;
   #isTransparent = false;
   #isReady = false;
   #isClosed = false;
@@ -63,18 +65,25 @@ export class PseudoTerminal {
 
   /** Starts a shell that waits for its order. Throws an Error that says what the system refused. */
   static open(options: TerminalOptions): PseudoTerminal {
-    let terminal: PseudoTerminal | undefined;
-    const forked = fork(options, (code, signal) => {
-      if (terminal !== undefined) terminal.#onProcessExit(code, signal);
-    });
-    terminal = attach(forked, () => new PseudoTerminal(options, forked));
-    return terminal;
+    const order = new OrderFile();
+    try {
+      let terminal: PseudoTerminal | undefined;
+      const forked = fork(options, order, (code, signal) => {
+        if (terminal !== undefined) terminal.#onProcessExit(code, signal);
+      });
+      terminal = attach(forked, () => new PseudoTerminal(options, order, forked));
+      return terminal;
+    } catch (error) {
+      order.close();
+      throw error;
+    }
   }
 
-  private constructor(options: TerminalOptions, forked: ForkedPty) {
+  private constructor(options: TerminalOptions, order: OrderFile, forked: ForkedPty) {
     this.pid = forked.pid;
     this.startTime = readProcess(forked.pid)?.startTime ?? 0;
     this.#options = options;
+    this.#order = order;
     this.#master = forked.fd;
     this.#isInheritable = isInheritable(forked.fd);
     // Held open: a program that redirects all its output leaves no other holder, and the terminal would hang up
@@ -94,16 +103,10 @@ export class PseudoTerminal {
     return this.#run === undefined && this.startTime !== 0 && !this.#hasEnded && !this.#isClosed;
   }
 
-  /** Makes the shell the command of a run. Called once. Throws when the order cannot be written; then the shell ends. */
+  /** Makes the shell the command of a run. Called once. An order that cannot be written ends the run; its log says why. */
   run(run: TerminalRun): void {
-    try {
-      this.#order = new OrderFile(orderText(run.order));
-    } catch (error) {
-      this.close();
-      throw error;
-    }
     this.#run = run;
-    if (this.#isTransparent) this.#sendOrder();
+    if (this.#isTransparent) this.#giveOrder(run);
   }
 
   /** The master's descriptor, while it is open and other new processes would inherit it. */
@@ -120,7 +123,7 @@ export class PseudoTerminal {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#order?.close();
+    this.#order.close();
     this.#stdin.close();
     this.#stream.destroy();
     closeSync(this.#slave);
@@ -129,7 +132,7 @@ export class PseudoTerminal {
   /** Reads the last output first, so that a reader who hears of the exit finds the log complete. */
   #onProcessExit(code: number, signal: number): void {
     this.#hasEnded = true;
-    this.#order?.close();
+    this.#order.close();
     if (this.#run === undefined) this.close();
     if (!this.#isClosed) {
       this.#stdin.close();
@@ -166,40 +169,60 @@ export class PseudoTerminal {
     }
   }
 
+  /** Words before a ready byte are of a shell that something is wrong with. Nothing follows the first ready byte. */
   #take(bytes: Uint8Array): void {
-    if (!this.#isTransparent && bytes[0] === READY_BYTE) {
-      this.#isTransparent = true;
-      if (this.#run !== undefined) this.#sendOrder();
+    if (this.#isReady) {
+      this.#run?.onOutput(bytes);
       return;
     }
-    const run = this.#run;
-    if (run === undefined) return;
-    const output = this.#isReady ? bytes : this.#takeReady(run, bytes);
-    if (output.length > 0) run.onOutput(output);
+    const at = bytes.indexOf(READY_BYTE);
+    this.#passOn(at < 0 ? bytes : bytes.subarray(0, at));
+    if (at < 0) return;
+    if (this.#isTransparent) {
+      this.#takeReady();
+      this.#passOn(bytes.subarray(at + 1));
+      return;
+    }
+    this.#isTransparent = true;
+    this.#order.forgetName();
+    if (this.#run !== undefined) this.#giveOrder(this.#run);
   }
 
-  /** What is output of the first bytes after the order. A shell that failed says why in place of the ready byte. */
-  #takeReady(run: TerminalRun, bytes: Uint8Array): Uint8Array {
+  #passOn(bytes: Uint8Array): void {
+    if (bytes.length > 0) this.#run?.onOutput(bytes);
+  }
+
+  #takeReady(): void {
     this.#isReady = true;
-    this.#order?.close();
-    run.onReady();
+    this.#order.close();
+    this.#run?.onReady();
     this.#stdin.open();
-    return bytes[0] === READY_BYTE ? bytes.subarray(1) : bytes;
   }
 
-  #sendOrder(): void {
+  #giveOrder({ order, onOutput }: TerminalRun): void {
     try {
-      writeSync(this.#master, `${this.#order?.path}\n`);
+      this.#order.write(orderText(order));
+    } catch (error) {
+      onOutput(Buffer.from(`drover: the start could not be handed on: ${publicMessage(error)}\n`));
+      this.close();
+      return;
+    }
+    try {
+      writeSync(this.#master, '\n');
     } catch {
       // The terminal is hung up, and the exit is on its way.
     }
   }
 }
 
-function fork(options: TerminalOptions, onExit: (code: number, signal: number) => void): ForkedPty {
+function fork(
+  { native, shell }: TerminalOptions,
+  order: OrderFile,
+  onExit: (code: number, signal: number) => void,
+): ForkedPty {
   try {
-    return options.native.fork({
-      ...options.shell,
+    return native.fork({
+      ...shell(order.path),
       environment: [],
       workingDirectory: '/',
       columns: COLUMNS,

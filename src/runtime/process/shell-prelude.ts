@@ -27,8 +27,11 @@ export const JOIN_GROUPS =
   '2>/dev/null || set -f; shift; done; ' +
   `case $- in *f*) set +f; printf "%s\\n" "${NOT_LIMITED}";; esac`;
 
-/** Given to `sh -c`. The line that it reads is the path of its order. */
-const WAIT = `${TRANSPARENT}; read -r order && . "$order"`;
+/**
+ * Given to `sh -c`, with the path of the file that its order will be in. A line on the terminal says that it is there.
+ * The file is opened before, and then read as one of its own: see order-file.ts.
+ */
+const WAIT = `exec 3<"$1"; ${TRANSPARENT}; read -r line && . /proc/self/fd/3`;
 
 const BASH = '/bin/bash';
 const CLOSE = 'eval "exec $1"; shift; exec "$@"';
@@ -44,11 +47,11 @@ export interface ShellCall {
 }
 
 /**
- * The program and parameters that fork runs. `inheritable`: descriptors that the new process would inherit and must
+ * The program and parameters that fork runs. `order`: path of the file of its order. `inheritable`: descriptors that the new process would inherit and must
  * not, terminals of other instances. A plain sh cannot close numbers above 9; without bash they stay open.
  */
-export function waitingShell(inheritable: readonly number[], hasBash: boolean): ShellCall {
-  const parameters = ['-c', WAIT];
+export function waitingShell(order: string, inheritable: readonly number[], hasBash: boolean): ShellCall {
+  const parameters = ['-c', WAIT, 'sh', order];
   if (inheritable.length === 0 || !hasBash) return { file: '/bin/sh', parameters };
   const closing = inheritable.map((fd) => `${fd}>&-`).join(' ');
   // -p: reads no start-up file that the environment (BASH_ENV) may name.
@@ -69,7 +72,8 @@ export function orderText({ command, environment, workingDirectory, controlGroup
   const exported = assignments.filter(([name]) => !NOT_FOR_EXPORT.test(name));
   const others = assignments.filter(([name]) => NOT_FOR_EXPORT.test(name));
   const env = others.map(([name, value]) => `${quoted(`${name}=${value}`)} `).join('');
-  return `${SAY_READY}
+  return `exec 3<&-
+${SAY_READY}
 cd -P -- ${quoted(workingDirectory)} || exit 1
 set -- ${[...controlGroups, command].map(quoted).join(' ')}
 ${JOIN_GROUPS}

@@ -7,6 +7,7 @@ import type { RunEvents, RunSource } from '../owner/held-run.js';
 import type { StartRequest } from '../owner/protocol.js';
 import { inheritableDescriptors } from './inheritable.js';
 import type { NativePty } from './native-pty.js';
+import { removeOrphans } from './order-file.js';
 import { OwnedRun } from './owned-run.js';
 import { PseudoTerminal } from './pseudo-terminal.js';
 import { waitingShell } from './shell-prelude.js';
@@ -27,6 +28,7 @@ export class TerminalRuns implements RunSource {
 
   constructor(native: NativePty) {
     this.#native = native;
+    removeOrphans();
   }
 
   start(request: StartRequest, events: RunEvents): OwnedRun {
@@ -67,7 +69,7 @@ export class TerminalRuns implements RunSource {
   #openTerminal(): PseudoTerminal {
     return PseudoTerminal.open({
       native: this.#native,
-      shell: waitingShell(this.#inheritable(), this.#hasBash),
+      shell: (order) => waitingShell(order, this.#inheritable(), this.#hasBash),
       buffer: this.#buffer,
     });
   }

@@ -1,7 +1,7 @@
 /** Real control groups, of this machine; skipped where they are not to be had. Needs `npm run build`. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -222,6 +222,35 @@ describe.skipIf(!(await isHere()))('control groups', () => {
     await after.adopt(next, pid, LIMITS);
     await after.removeUnused(() => true);
     expect(after.pids(next)).toEqual([pid]);
+  });
+
+  it('that a run took over are known by a process in a group that it made there', async () => {
+    const rootId = newRootId();
+    const before = await limitsOf(rootId);
+    const next = { ...RUN, run: 2 };
+    closing.push(() => before.close(next));
+    const directories = await before.open(RUN, LIMITS);
+    expect(await before.open(next, LIMITS)).toEqual(directories);
+    const own = directories.map((directory) => join(directory, 'own'));
+    for (const directory of own) mkdirSync(directory);
+    const { pid = 0 } = spawnIn(own, 'exec sleep 1000');
+    await until(() => expect(pidsIn(own)).toEqual([pid]));
+    const after = await limitsOf(rootId);
+    expect(await after.adopt(next, pid, LIMITS)).toBe(true);
+    await after.removeUnused(() => true);
+    expect(after.pids(next)).toEqual([pid]);
+  });
+
+  it('are made anew when the run before left files in memory, which count against the limit', async () => {
+    const limits = await limitsOf();
+    const next = { ...RUN, run: 2 };
+    closing.push(() => limits.close(next));
+    const left = `/dev/shm/drover-test-${newRootId()}`;
+    closing.push(() => rmSync(left, { force: true }));
+    const directories = await limits.open(RUN, LIMITS);
+    const writer = spawnIn(directories, `head -c 4194304 /dev/zero >${left}`);
+    await until(() => expect([writer.exitCode, pidsIn(directories)]).toEqual([0, []]));
+    for (const directory of await limits.open(next, LIMITS)) expect(directories).not.toContain(directory);
   });
 
   it('are made anew for a run with other limits', async () => {
