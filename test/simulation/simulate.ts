@@ -1,6 +1,7 @@
 /** Runs one simulation from its seed to its end: operations and faults, then a calm in which the fleet must settle. */
 import { Metrics } from '../../src/telemetry/metrics.js';
 import { Fleet, MASTER, textOf } from './fleet.js';
+import type { Machine } from './machine/machine.js';
 import type { Disorder } from './network/path.js';
 import { Clients } from './operator/clients.js';
 import { drawScript, drawSize, type Size, type Step } from './operator/operations.js';
@@ -147,7 +148,13 @@ function goOnForgetting(fleet: Fleet): void {
 
 /** A settled fleet writes nothing and says nothing but beats. A drain under way goes on at its own pace. */
 async function rest(fleet: Fleet, ms: number): Promise<string | undefined> {
-  await fleet.scheduler.advance(AFTERMATH_MS);
+  const until = fleet.scheduler.now + SETTLE_WITHIN_MS;
+  let starts: number;
+  do {
+    // One that crashed is started again after its delay, with the files that it had, also where its template is gone.
+    starts = startsOf(fleet);
+    await fleet.scheduler.advance(AFTERMATH_MS);
+  } while (startsOf(fleet) !== starts && fleet.scheduler.now < until);
   if (
     [...fleet.invariants.book.nodes.values()].some(
       ({ drain }) => drain !== undefined && drain.doneAt === null,
@@ -171,10 +178,16 @@ async function rest(fleet: Fleet, ms: number): Promise<string | undefined> {
 }
 
 function busyness(fleet: Fleet): string {
-  // A node that was forgotten has its own affairs.
-  const machines = [...fleet.machines.values()].filter(({ nodeId }) => !fleet.network.shutOut.has(nodeId));
-  const disks = machines.reduce((sum, { disk }) => sum + disk.commits, 0);
-  const starts = machines.reduce((sum, { runtime }) => sum + runtime.starts.length, 0);
+  const disks = ownMachines(fleet).reduce((sum, { disk }) => sum + disk.commits, 0);
   const { changes } = fleet.invariants.book;
-  return `${changes} changes of ${MASTER}, ${disks} writes of the nodes, ${fleet.network.sent} messages, ${starts} starts`;
+  return `${changes} changes of ${MASTER}, ${disks} writes of the nodes, ${fleet.network.sent} messages, ${startsOf(fleet)} starts`;
+}
+
+function startsOf(fleet: Fleet): number {
+  return ownMachines(fleet).reduce((sum, { runtime }) => sum + runtime.starts.length, 0);
+}
+
+/** A node that was forgotten has its own affairs. */
+function ownMachines(fleet: Fleet): Machine[] {
+  return [...fleet.machines.values()].filter(({ nodeId }) => !fleet.network.shutOut.has(nodeId));
 }
