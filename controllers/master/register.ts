@@ -15,7 +15,7 @@ import { Configurations } from './configurations/reconciler.js';
 import type { Drains } from './drain/reconciler.js';
 import type { MinimumService } from './minimum-service/reconciler.js';
 import { buildReconcilers, type Reconcilers, type ReconcilersOptions } from './reconcilers.js';
-import { ALL_THAT_WAITS } from './waiting/reconciler.js';
+import { ALL_THAT_WAITS } from './waiting/groups.js';
 import { wakesOfConfiguration, wakesOfRevision } from './wake/configuration-wakes.js';
 import { wakesOfInstance } from './wake/instance-wakes.js';
 import { wakesOfContact, wakesOfNode } from './wake/node-wakes.js';

@@ -7,10 +7,6 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
 import { describeListenError } from '../model/listen-error.js';
-import type { KeyNeeds } from '../operations/api-keys.js';
-import type { ConfigurationReloadNeeds } from '../operations/configuration-reload.js';
-import type { JoinTokenNeeds } from '../operations/join-tokens.js';
-import type { NodeOperationNeeds } from '../operations/node-operations.js';
 import { auditWrites } from './access/audit.js';
 import { Gate, type GateNeeds, requireScope } from './access/auth.js';
 import { bindAddressOf } from './http/bind-address.js';
@@ -27,21 +23,8 @@ import type { LiveLogNeeds } from './live-log/live-log.js';
 import { liveLogSocket } from './live-log/live-log-socket.js';
 import { LiveLogs } from './live-log/live-logs.js';
 import { docsRoutes, openApiRoute } from './openapi/docs-routes.js';
-import { type AuditNeeds, auditRoutes } from './routes/audit-routes.js';
-import { type ClusterNeeds, clusterRoutes } from './routes/cluster-routes.js';
-import { type CommandNeeds, commandRoutes } from './routes/command-routes.js';
-import { configurationFileRoutes } from './routes/configuration-file-routes.js';
-import { type ConfigurationNeeds, configurationRoutes } from './routes/configuration-routes.js';
-import { type ExtensionNeeds, extensionRoutes } from './routes/extension-routes.js';
-import { type InstanceNeeds, instanceRoutes } from './routes/instance-routes.js';
+import { apiRoutes, type RouteNeeds } from './routes/api-routes.js';
 import { InstanceView, type InstanceViewOptions } from './routes/instance-view.js';
-import { joinTokenRoutes } from './routes/join-token-routes.js';
-import { keyRoutes } from './routes/key-routes.js';
-import { nodeOperationRoutes } from './routes/node-operation-routes.js';
-import { type NodeNeeds, nodeRoutes } from './routes/node-routes.js';
-import { pluginRoutes } from './routes/plugin-routes.js';
-import { type TemplateNeeds, templateRoutes } from './routes/template-routes.js';
-import { type WhyNeeds, whyRoutes } from './routes/why-routes.js';
 import { consoleSocket } from './sockets/console-socket.js';
 import type { SocketDescription } from './sockets/socket.js';
 import { SocketBook, type SocketLimits } from './sockets/socket-book.js';
@@ -75,22 +58,10 @@ export interface ApiLimits {
 }
 
 /** Everything that the gate, the routes and the sockets need of the master. Each part names its own needs. */
-export type ApiDependencies = AuditNeeds &
-  ClusterNeeds &
-  CommandNeeds &
-  ConfigurationNeeds &
-  ConfigurationReloadNeeds &
-  ExtensionNeeds &
-  GateNeeds &
-  InstanceNeeds &
+export type ApiDependencies = GateNeeds &
   InstanceViewOptions &
-  JoinTokenNeeds &
-  KeyNeeds &
   LiveLogNeeds &
-  NodeNeeds &
-  NodeOperationNeeds &
-  TemplateNeeds &
-  WhyNeeds & { readonly clock: Clock };
+  RouteNeeds & { readonly clock: Clock };
 
 export interface ApiServerOptions {
   readonly dependencies: ApiDependencies;
@@ -127,23 +98,7 @@ export class ApiServer implements Part {
     this.#gate = new Gate(dependencies, clock, (label) => this.#sockets.revoke(label));
     this.#view = new InstanceView(dependencies);
     this.#liveLogs = new LiveLogs({ dependencies, clock });
-    this.#routes = [
-      ...nodeRoutes(dependencies),
-      ...instanceRoutes({ dependencies, view: this.#view }),
-      ...configurationRoutes(dependencies),
-      ...configurationFileRoutes(dependencies),
-      ...clusterRoutes({ dependencies, view: this.#view }),
-      ...nodeOperationRoutes(dependencies),
-      ...joinTokenRoutes(dependencies),
-      ...pluginRoutes({ dependencies, view: this.#view }),
-      ...templateRoutes(dependencies),
-      ...keyRoutes(dependencies),
-      ...extensionRoutes(dependencies),
-      ...auditRoutes(dependencies),
-      ...commandRoutes(dependencies),
-      ...whyRoutes(dependencies),
-      openApiRoute(() => this.describe()),
-    ];
+    this.#routes = [...apiRoutes({ dependencies, view: this.#view }), openApiRoute(() => this.describe())];
     this.#socketRoutes = [
       defineSocketRoute(consoleSocket(dependencies)),
       defineSocketRoute(liveLogSocket({ liveLogs: this.#liveLogs, view: this.#view })),

@@ -15,8 +15,6 @@ export interface PlacementView {
   readonly summary: string;
   /** It asks for more RAM or CPU than any of the nodes that are short of it has in all. */
   readonly isTooLarge: boolean;
-  /** Ports are believed busy, and come free without telling anybody: when to look again; null: none is. */
-  readonly recheckInMs: number | null;
   /** Nodes that would fit and are expected back since this master started: it waits for them; null: it does not. */
   readonly awaited: { readonly nodeIds: readonly string[]; readonly forMs: number } | null;
   /** Templates that cannot be chosen: they come before every node. */

@@ -1,7 +1,7 @@
 /**
  * Notes which part of the fleet changed, in order. A shortlist reads what came since it last looked, so a change costs
- * the same however many shortlists there are. The ledger, the busy ports and the placement controller note; nothing is
- * told to anybody.
+ * the same however many shortlists there are. The ledger, the busy ports and `Places` note
+ * changes; no listener is called.
  */
 
 export interface FleetChange {
@@ -14,7 +14,7 @@ export interface FleetChange {
   readonly of: string;
 }
 
-/** Who has not looked for so many changes looks at the whole fleet instead. */
+/** A shortlist that is further behind looks at the whole fleet. */
 const MOST_KEPT = 8192;
 
 export class FleetChanges {

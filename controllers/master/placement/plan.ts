@@ -78,11 +78,6 @@ export function mustWait({ task, choice, homeId, isUrgent, awaited }: PlacementF
   return choice === undefined || choice.nodeId !== homeId;
 }
 
-/** When to look again, because a busy port comes free without an event. Null: no port of the range is believed busy. */
-export function recheckOf(candidates: readonly Candidate[]): number | null {
-  return candidates.some(({ busyPorts }) => busyPorts > 0) ? BUSY_FOR_MS : null;
-}
-
 function place(facts: PlacementFacts, { nodeId, hostAddress, port }: Candidate): PlacementStep {
   return { do: 'place', id: facts.id, nodeId, port: port ?? null, hostAddress, templates: facts.templates };
 }

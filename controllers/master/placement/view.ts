@@ -14,7 +14,7 @@ import {
   summarise,
 } from './conditions.js';
 import type { PlacementLedger } from './ledger.js';
-import { mustWait, type PlacementFacts, recheckOf } from './plan.js';
+import { mustWait, type PlacementFacts } from './plan.js';
 
 export interface ViewSources {
   readonly records: RecordSet<InstanceRecord>;
@@ -43,7 +43,6 @@ export function viewOf({ facts, needs, candidates }: Viewed, sources: ViewSource
       .toSorted((a, b) => Number(b.fits) - Number(a.fits) || (a.nodeId < b.nodeId ? -1 : 1)),
     summary: summarise(needs, fits).message,
     isTooLarge: isTooLarge(needs, fits),
-    recheckInMs: recheckOf(candidates),
     awaited: mustWait(facts) ? facts.awaited : null,
     templateProblems: facts.task === 'place' ? facts.templateProblems : [],
     ports: needs.ports ?? null,

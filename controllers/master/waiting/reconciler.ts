@@ -4,13 +4,9 @@
  */
 import type { Clock } from '../../../src/loop/clock.js';
 import type { Reconciler } from '../../../src/loop/reconciler.js';
-import { type InstanceRecord, makerOf } from '../../../src/model/instance.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
-import { type Places, taskOf } from '../placement/places.js';
+import type { Places } from '../placement/places.js';
 import { type LookStep, plan, type WaitingFacts, type WaitingGroup } from './plan.js';
-
-/** The one key. */
-export const ALL_THAT_WAITS = 'all';
 
 export interface WaitingOptions {
   readonly places: Places;
@@ -69,14 +65,4 @@ export class Waiting implements Reconciler<WaitingFacts, LookStep> {
     if (first.message === null && first.task === 'place' && first.awaited.forMs <= 0) return undefined;
     return { size: members.size, take, first, room: () => places.room(first.id, members.size) };
   }
-}
-
-/** The key of the group of an instance that waits for a place or another port; undefined: it waits for neither. */
-export function waitingGroupOf(record: InstanceRecord): string | undefined {
-  const { placement, home, revision, status } = record;
-  const task = taskOf(record);
-  if (task === null) return undefined;
-  if (task === 'move') return `move ${revision} ${placement?.nodeId}`;
-  const boundTo = record.static ? (home?.nodeId ?? '') : '';
-  return `place ${revision} ${makerOf(record)} ${boundTo} ${status.message ?? ''}`;
 }

@@ -1,7 +1,7 @@
 /** The wakes of a change of a configuration, or of the content of a revision. */
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { revisionKey } from '../../../src/store/keys.js';
-import { waitingGroupOf } from '../waiting/reconciler.js';
+import { waitingGroupOf } from '../waiting/groups.js';
 import { wakesOfCount } from './shared-wakes.js';
 import type { Change, Wake, WakeFacts } from './wake.js';
 

@@ -1,6 +1,6 @@
 /** The wakes that more than one source of change asks for. */
 import { configurationKey } from '../../../src/store/keys.js';
-import { ALL_THAT_WAITS } from '../waiting/reconciler.js';
+import { ALL_THAT_WAITS } from '../waiting/groups.js';
 import type { Wake, WakeFacts, When } from './wake.js';
 
 /** What waits for a place is looked at again this long after something changed, however much changed. */

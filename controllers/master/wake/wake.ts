@@ -8,7 +8,7 @@ import type { NodeRecord } from '../../../src/model/node.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MasterState } from '../../../src/store/master-state.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
-import { waitingGroupOf } from '../waiting/reconciler.js';
+import { waitingGroupOf } from '../waiting/groups.js';
 
 export type ControllerName =
   | 'minimum-service'

@@ -1,8 +1,7 @@
 /**
- * Many waits of the same length under one timer. A timer and a listener for each request were a tenth of what a small
- * request takes.
+ * Keeps many waits of the same length under one timer, because a timer and a listener of its own would be a good part of
+ * what a small request takes. A wait is begun once and not again.
  */
-
 export class Deadlines<T> {
   readonly #limitMs: number;
   readonly #onLate: (waiting: T) => void;

@@ -1,43 +1,31 @@
 /**
- * The master's end of the channel: one session per connected node, with its feed, its reports and its calls. The hub
- * records what a node says of itself. Whether a node is lost is decided by the heartbeat controller.
+ * The master's end of the channel: one session per connected node, with its feed, its reports and its calls. The
+ * heartbeat controller decides whether a node is lost.
  */
 
 import type { Clock } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 import type { NodeRecord } from '../../model/node.js';
-import { leftOfNode } from '../../store/left-of-record.js';
-import { modify, type RecordSet } from '../../store/modify.js';
-import { create, update } from '../../store/store.js';
+import type { RecordSet } from '../../store/modify.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import { CallPeer, type Service } from '../protocol/calls.js';
-import {
-  BEAT_EVERY_MS,
-  type Frame,
-  type MessageOf,
-  PROTOCOL_VERSION,
-  type Report,
-} from '../protocol/messages.js';
+import { BEAT_EVERY_MS, type Frame, type MessageOf, PROTOCOL_VERSION } from '../protocol/messages.js';
 import type { Transport } from '../protocol/transport.js';
 import type { Peer } from '../trust/members.js';
 import { type BeatBook, SILENT_MS } from './beat-book.js';
 import { FeedPace } from './feed-pace.js';
 import { type FeedSources, isSameWish, NodeFeed } from './node-feed.js';
+import { NodeIntake, type OfferingSession } from './node-intake.js';
 import { NO_HELLO, type Objection, objectionTo } from './objection.js';
 import type { StatusIntake } from './status-intake.js';
+import { type ReportingSession, StatusMessages } from './status-messages.js';
 import { UsageBook } from './usage-book.js';
 
 /** A connection must say hello within this time. */
 const HELLO_MS = 10_000;
 /** A wrapper fetches a few trees at a time. */
 const MOST_SERVED = 64;
-/** The most that a node may have reported and is not recorded yet. Twenty thousand usual reports take a fifth of it. */
-const MOST_UNRECORDED_BYTES = 32 * 1024 * 1024;
-/** What a report takes in memory beside its message. */
-const REPORT_BYTES = 256;
-/** Time between two tries to record reports when the store cannot write. */
-const RECORD_RETRY_MS = 1000;
 
 export interface HubOptions {
   readonly clusterName: string;
@@ -52,18 +40,11 @@ export interface HubOptions {
   readonly clock: Clock;
 }
 
-interface Session {
-  readonly nodeId: string;
-  readonly transport: Transport;
+interface Session extends ReportingSession, OfferingSession {
   readonly feed: NodeFeed;
   readonly calls: CallPeer;
   /** The node was declared lost while this connection stood, so its instances are recorded as lost. */
   isStale: boolean;
-  /** The last message of reports that was taken. */
-  reportSequence: number;
-  /** The newest offer that is not recorded yet. */
-  offer: NodeRecord['runtimes'] | undefined;
-  isRecordingOffer: boolean;
 }
 
 export class Hub {
@@ -73,20 +54,23 @@ export class Hub {
   readonly #sessions = new Map<string, Session>();
   /** Open connections, each with the node that the cluster server let in, also before its hello. */
   readonly #transports = new Map<Transport, Peer | undefined>();
-  /** By node, roughly the memory of the reports that are not recorded yet. It outlives the node's connection. */
-  readonly #unrecordedBytes = new Map<string, number>();
   /** Writes of what nodes said that are under way. */
   readonly #recording = new Set<Promise<void>>();
   /** Instances whose records were set aside at their last change. */
   readonly #unreadable = new Set<string>();
   readonly #pace: FeedPace;
   readonly #refusals: RepeatedLog;
+  readonly #statuses: StatusMessages;
+  readonly #nodeIntake: NodeIntake;
   #unsubscribe: (() => void)[] = [];
 
   constructor(options: HubOptions) {
+    const { clock, logger, master } = options;
     this.#options = options;
-    this.#pace = new FeedPace(options.clock);
-    this.#refusals = new RepeatedLog(options.logger, () => options.clock.monotonic());
+    this.#pace = new FeedPace(clock);
+    this.#refusals = new RepeatedLog(logger, () => clock.monotonic());
+    this.#statuses = new StatusMessages({ ...options, track: (writing) => this.#track(writing) });
+    this.#nodeIntake = new NodeIntake({ ...options, masterId: master.nodeId });
   }
 
   start(): void {
@@ -202,13 +186,14 @@ export class Hub {
       isRecordingOffer: false,
     };
     this.#sessions.set(nodeId, session);
+    const isCurrent = (): boolean => this.#sessions.get(nodeId) === session;
     // Before its reports: they would be marked as lost once more.
     beats.connected(nodeId);
     transport.send({ type: 'welcome', protocol: PROTOCOL_VERSION, master });
     this.#track(
-      this.#record(hello, session).then(
+      this.#nodeIntake.takeHello(hello, isCurrent).then(
         () => {
-          if (this.#sessions.get(nodeId) !== session) return;
+          if (!isCurrent()) return;
           session.feed.start();
           logger.info(
             { node: nodeId, version: hello.version, cluster: clusterName },
@@ -239,52 +224,6 @@ export class Hub {
     transport.close(reason);
   }
 
-  /**
-   * Writes what the node says of itself. Condition and cordon stay: others write them. A record that is set aside is
-   * written anew, with what can be read of its cordon and drain. A node whose connection has ended meanwhile gets no new
-   * record: it may have been forgotten.
-   */
-  async #record(hello: MessageOf<'hello'>, session: Session): Promise<void> {
-    const { nodes, clock } = this.#options;
-    const said = {
-      nodeId: hello.nodeId,
-      address: hello.address,
-      master: hello.nodeId === this.#options.master.nodeId,
-      capacity: hello.capacity,
-      runtimes: hello.runtimes,
-      advisoryLimits: hello.advisoryLimits,
-      version: hello.version,
-    };
-    const isKnown = await modify(nodes, hello.nodeId, (record) => ({ ...record, ...said }));
-    if (isKnown !== undefined || this.#sessions.get(hello.nodeId) !== session) return;
-    const aside = nodes.mirror.setAside.get(hello.nodeId);
-    const record: NodeRecord = {
-      ...said,
-      ...leftOfNode(aside?.value),
-      condition: 'connected',
-      conditionSince: clock.now(),
-    };
-    const key = nodes.keyOf(hello.nodeId);
-    const { store, mirror } = nodes;
-    await mirror.until(
-      await (aside === undefined ? create(store, key, record) : update(store, key, record, aside.revision)),
-    );
-  }
-
-  /** Records the newest offer of a node, one write at a time, however fast it offers. */
-  async #recordOffers(session: Session): Promise<void> {
-    const { nodes, logger } = this.#options;
-    session.isRecordingOffer = true;
-    for (let { offer } = session; offer !== undefined; offer = session.offer) {
-      const runtimes = offer;
-      session.offer = undefined;
-      await modify(nodes, session.nodeId, (record) => ({ ...record, runtimes })).catch((error: unknown) =>
-        logger.error({ err: error, node: session.nodeId }, 'the offer of a node could not be recorded'),
-      );
-    }
-    session.isRecordingOffer = false;
-  }
-
   #handle(session: Session, frame: Frame): void {
     const { beats, sources } = this.#options;
     const { message } = frame;
@@ -294,11 +233,10 @@ export class Hub {
         this.#takeBeat(session);
         return;
       case 'status':
-        this.#takeStatus(session, message);
+        this.#statuses.take(session, message);
         return;
       case 'offer':
-        session.offer = message.runtimes;
-        if (!session.isRecordingOffer) this.#track(this.#recordOffers(session));
+        this.#track(this.#nodeIntake.takeOffer(session, message.runtimes));
         return;
       case 'usage':
         this.usage.take(session.nodeId, message.samples, (id) => {
@@ -323,58 +261,6 @@ export class Hub {
     beats.beat(nodeId);
     if (isStale && beats.contact(nodeId).silentMs < BEAT_EVERY_MS)
       transport.close('the node was silent for too long: it starts over');
-  }
-
-  /** Refuses reports out of their turn: an old one would be taken for the newest. */
-  #takeStatus(session: Session, { sequence, reports }: MessageOf<'status'>): void {
-    if (sequence <= session.reportSequence) return;
-    if (sequence > session.reportSequence + 1) {
-      session.transport.close('a gap in the reports');
-      return;
-    }
-    session.reportSequence = sequence;
-    this.#takeReports(session, sequence, reports);
-  }
-
-  /**
-   * Acknowledges reports once they are recorded. While the store cannot write, tries again as long as the session
-   * lasts.
-   */
-  #takeReports(session: Session, sequence: number, reports: readonly Report[]): void {
-    const { intake, logger, clock } = this.#options;
-    const { nodeId } = session;
-    const bytes = reports.reduce((sum, { message }) => sum + REPORT_BYTES + (message?.length ?? 0), 0);
-    const unrecorded = (this.#unrecordedBytes.get(nodeId) ?? 0) + bytes;
-    if (unrecorded > MOST_UNRECORDED_BYTES) {
-      session.transport.close('it reports more than can be recorded now');
-      return;
-    }
-    this.#unrecordedBytes.set(nodeId, unrecorded);
-    const forget = (): void => this.#forgetReports(nodeId, bytes);
-    this.#track(
-      intake.take(nodeId, reports).then(
-        () => {
-          forget();
-          session.transport.send({ type: 'status-acknowledged', sequence });
-        },
-        (error: unknown) => {
-          if (!session.transport.isOpen) return forget();
-          logger.error({ err: error, node: nodeId }, 'reports could not be recorded; trying again');
-          // They count until then: reports that fail at once would otherwise pile up.
-          clock.setTimer(RECORD_RETRY_MS, () => {
-            forget();
-            if (session.transport.isOpen)
-              this.#takeReports(session, sequence, intake.stillNews(nodeId, reports));
-          });
-        },
-      ),
-    );
-  }
-
-  #forgetReports(nodeId: string, bytes: number): void {
-    const left = (this.#unrecordedBytes.get(nodeId) ?? 0) - bytes;
-    if (left > 0) this.#unrecordedBytes.set(nodeId, left);
-    else this.#unrecordedBytes.delete(nodeId);
   }
 
   /** Counts a write as under way until it has ended. */

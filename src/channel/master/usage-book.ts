@@ -51,7 +51,8 @@ export class UsageBook {
     for (const { used } of this.#nodes.get(nodeId)?.values() ?? []) yield used;
   }
 
+  /** Of the nodes that are known now: one that connects again meanwhile comes once. */
   *all(): Generator<MeasuredInstance> {
-    for (const measured of this.#nodes.values()) yield* measured.values();
+    for (const measured of [...this.#nodes.values()]) yield* measured.values();
   }
 }

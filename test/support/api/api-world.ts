@@ -99,7 +99,6 @@ const NO_PLACE: PlacementView = {
   nodes: [],
   summary: '',
   isTooLarge: false,
-  recheckInMs: null,
   awaited: null,
   templateProblems: [],
   ports: null,

@@ -74,7 +74,6 @@ export function placementView(fields: Partial<PlacementView> = {}): PlacementVie
     nodes: [],
     summary: '',
     isTooLarge: false,
-    recheckInMs: null,
     awaited: null,
     templateProblems: [],
     ports: null,

@@ -6,7 +6,7 @@ import {
   describeFit,
   type Needs,
 } from '../../../controllers/master/placement/conditions.js';
-import { type PlacementFacts, plan, recheckOf } from '../../../controllers/master/placement/plan.js';
+import { type PlacementFacts, plan } from '../../../controllers/master/placement/plan.js';
 import type { PlacementOrder } from '../../../src/model/configuration.js';
 import { plainAnswer } from '../../support/control-plane/plain-placement.js';
 
@@ -251,10 +251,4 @@ describe('what one node says', () => {
   ])('says %s', (said, expected) => {
     expect(said).toBe(expected);
   });
-});
-
-it('looks again by itself only where ports of the range are believed busy', () => {
-  expect(recheckOf([node('alpha')])).toBe(null);
-  expect(recheckOf([])).toBe(null);
-  expect(recheckOf([node('alpha'), node('beta', { busyPorts: 1 })])).toBe(60_000);
 });

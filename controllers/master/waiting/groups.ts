@@ -1,0 +1,16 @@
+/** The groups of instances that wait: the index over them, and the wake rules, know an instance by its group. */
+import { type InstanceRecord, makerOf } from '../../../src/model/instance.js';
+import { taskOf } from '../placement/places.js';
+
+/** The one key of the waiting controller. */
+export const ALL_THAT_WAITS = 'all';
+
+/** The key of the group of an instance that waits for a place or another port; undefined: it waits for neither. */
+export function waitingGroupOf(record: InstanceRecord): string | undefined {
+  const { placement, home, revision, status } = record;
+  const task = taskOf(record);
+  if (task === null) return undefined;
+  if (task === 'move') return `move ${revision} ${placement?.nodeId}`;
+  const boundTo = record.static ? (home?.nodeId ?? '') : '';
+  return `place ${revision} ${makerOf(record)} ${boundTo} ${status.message ?? ''}`;
+}

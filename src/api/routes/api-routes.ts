@@ -1,0 +1,59 @@
+/** All routes under `/api` but the one that describes them, and what they need of the master. */
+import type { KeyNeeds } from '../../operations/api-keys.js';
+import type { ConfigurationReloadNeeds } from '../../operations/configuration-reload.js';
+import type { JoinTokenNeeds } from '../../operations/join-tokens.js';
+import type { NodeOperationNeeds } from '../../operations/node-operations.js';
+import type { Route } from '../http/route.js';
+import { type AuditNeeds, auditRoutes } from './audit-routes.js';
+import { type ClusterNeeds, clusterRoutes } from './cluster-routes.js';
+import { type CommandNeeds, commandRoutes } from './command-routes.js';
+import { configurationFileRoutes } from './configuration-file-routes.js';
+import { type ConfigurationNeeds, configurationRoutes } from './configuration-routes.js';
+import { type ExtensionNeeds, extensionRoutes } from './extension-routes.js';
+import { type InstanceNeeds, instanceRoutes } from './instance-routes.js';
+import type { InstanceView } from './instance-view.js';
+import { joinTokenRoutes } from './join-token-routes.js';
+import { keyRoutes } from './key-routes.js';
+import { nodeOperationRoutes } from './node-operation-routes.js';
+import { type NodeNeeds, nodeRoutes } from './node-routes.js';
+import { pluginRoutes } from './plugin-routes.js';
+import { type TemplateNeeds, templateRoutes } from './template-routes.js';
+import { type WhyNeeds, whyRoutes } from './why-routes.js';
+
+export type RouteNeeds = AuditNeeds &
+  ClusterNeeds &
+  CommandNeeds &
+  ConfigurationNeeds &
+  ConfigurationReloadNeeds &
+  ExtensionNeeds &
+  InstanceNeeds &
+  JoinTokenNeeds &
+  KeyNeeds &
+  NodeNeeds &
+  NodeOperationNeeds &
+  TemplateNeeds &
+  WhyNeeds;
+
+export interface ApiRoutesOptions {
+  readonly dependencies: RouteNeeds;
+  readonly view: InstanceView;
+}
+
+export function apiRoutes({ dependencies, view }: ApiRoutesOptions): Route[] {
+  return [
+    ...nodeRoutes(dependencies),
+    ...instanceRoutes({ dependencies, view }),
+    ...configurationRoutes(dependencies),
+    ...configurationFileRoutes(dependencies),
+    ...clusterRoutes({ dependencies, view }),
+    ...nodeOperationRoutes(dependencies),
+    ...joinTokenRoutes(dependencies),
+    ...pluginRoutes({ dependencies, view }),
+    ...templateRoutes(dependencies),
+    ...keyRoutes(dependencies),
+    ...extensionRoutes(dependencies),
+    ...auditRoutes(dependencies),
+    ...commandRoutes(dependencies),
+    ...whyRoutes(dependencies),
+  ];
+}

@@ -1,0 +1,81 @@
+/**
+ * Writes what nodes say of themselves into their records, at each hello and each offer. Condition and cordon are written
+ * by others, by the table in controllers/README.md.
+ */
+import type { Clock } from '../../loop/clock.js';
+import type { NodeRecord } from '../../model/node.js';
+import { leftOfNode } from '../../store/left-of-record.js';
+import { modify, type RecordSet } from '../../store/modify.js';
+import { create, update } from '../../store/store.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { MessageOf } from '../protocol/messages.js';
+
+export interface NodeIntakeOptions {
+  readonly nodes: RecordSet<NodeRecord>;
+  /** The node of the master itself. */
+  readonly masterId: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The connection of a node, as far as its offers go. */
+export interface OfferingSession {
+  readonly nodeId: string;
+  /** The newest offer that is not recorded yet. */
+  offer: NodeRecord['runtimes'] | undefined;
+  isRecordingOffer: boolean;
+}
+
+export class NodeIntake {
+  readonly #options: NodeIntakeOptions;
+
+  constructor(options: NodeIntakeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Records a hello; condition and cordon stay. A record that is set aside is written anew, with what can be read of its
+   * cordon and drain. A node that is not connected (`isConnected`) any more gets no new record: it may have been
+   * forgotten. Throws what the store throws.
+   */
+  async takeHello(hello: MessageOf<'hello'>, isConnected: () => boolean): Promise<void> {
+    const { nodes, masterId, clock } = this.#options;
+    const { nodeId, address, capacity, runtimes, advisoryLimits, version } = hello;
+    const master = nodeId === masterId;
+    const said = { nodeId, address, master, capacity, runtimes, advisoryLimits, version };
+    const isKnown = await modify(nodes, nodeId, (record) => ({ ...record, ...said }));
+    if (isKnown !== undefined || !isConnected()) return;
+    const aside = nodes.mirror.setAside.get(nodeId);
+    const record: NodeRecord = {
+      ...said,
+      ...leftOfNode(aside?.value),
+      condition: 'connected',
+      conditionSince: clock.now(),
+    };
+    const key = nodes.keyOf(nodeId);
+    const { store, mirror } = nodes;
+    await mirror.until(
+      await (aside === undefined ? create(store, key, record) : update(store, key, record, aside.revision)),
+    );
+  }
+
+  /**
+   * Records the newest offer of a connection, one write at a time, however fast it offers. Logs a refusal of the store;
+   * the next hello says the same.
+   */
+  async takeOffer(session: OfferingSession, offer: NodeRecord['runtimes']): Promise<void> {
+    const { nodes, logger } = this.#options;
+    const { nodeId } = session;
+    session.offer = offer;
+    if (session.isRecordingOffer) return;
+    session.isRecordingOffer = true;
+    while (session.offer !== undefined) {
+      const runtimes = session.offer;
+      session.offer = undefined;
+      await modify(nodes, nodeId, (record) => ({ ...record, runtimes })).catch((error: unknown) =>
+        logger.error({ err: error, node: nodeId }, 'the offer of a node could not be recorded'),
+      );
+    }
+    session.isRecordingOffer = false;
+  }
+}

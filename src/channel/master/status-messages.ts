@@ -1,0 +1,93 @@
+/**
+ * Takes the `status` messages of connected nodes, each in its turn, and acknowledges one when its reports are recorded.
+ * Bounds what a node may have reported and is not recorded yet. `StatusIntake` says what becomes of a report.
+ */
+import type { Clock } from '../../loop/clock.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { MessageOf, Report } from '../protocol/messages.js';
+import type { Transport } from '../protocol/transport.js';
+import type { StatusIntake } from './status-intake.js';
+
+/** The most that a node may have reported and is not recorded yet. Twenty thousand usual reports take a fifth of it. */
+const MOST_UNRECORDED_BYTES = 32 * 1024 * 1024;
+/** What a report takes in memory beside its message. */
+const REPORT_BYTES = 256;
+/** Time between two tries to record reports when the store cannot write. */
+const RECORD_RETRY_MS = 1000;
+
+export interface StatusMessagesOptions {
+  readonly intake: StatusIntake;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** Counts a write as under way until it has ended. */
+  readonly track: (writing: Promise<void>) => void;
+}
+
+/** The connection of a node, as far as its reports go. */
+export interface ReportingSession {
+  readonly nodeId: string;
+  readonly transport: Transport;
+  /** The last message of reports that was taken. */
+  reportSequence: number;
+}
+
+export class StatusMessages {
+  readonly #options: StatusMessagesOptions;
+  /** By node, roughly the memory of the reports that are not recorded yet. It outlives the node's connection. */
+  readonly #unrecordedBytes = new Map<string, number>();
+
+  constructor(options: StatusMessagesOptions) {
+    this.#options = options;
+  }
+
+  /** Refuses reports out of their turn: an old one would be taken for the newest. */
+  take(session: ReportingSession, { sequence, reports }: MessageOf<'status'>): void {
+    if (sequence <= session.reportSequence) return;
+    if (sequence > session.reportSequence + 1) {
+      session.transport.close('a gap in the reports');
+      return;
+    }
+    session.reportSequence = sequence;
+    this.#record(session, sequence, reports);
+  }
+
+  /**
+   * Acknowledges reports once they are recorded. While the store cannot write, tries again as long as the session
+   * lasts.
+   */
+  #record(session: ReportingSession, sequence: number, reports: readonly Report[]): void {
+    const { intake, logger, clock, track } = this.#options;
+    const { nodeId, transport } = session;
+    const bytes = reports.reduce((sum, { message }) => sum + REPORT_BYTES + (message?.length ?? 0), 0);
+    const unrecorded = (this.#unrecordedBytes.get(nodeId) ?? 0) + bytes;
+    if (unrecorded > MOST_UNRECORDED_BYTES) {
+      transport.close('it reports more than can be recorded now');
+      return;
+    }
+    this.#unrecordedBytes.set(nodeId, unrecorded);
+    const forget = (): void => this.#forget(nodeId, bytes);
+    track(
+      intake.take(nodeId, reports).then(
+        () => {
+          forget();
+          transport.send({ type: 'status-acknowledged', sequence });
+        },
+        (error: unknown) => {
+          if (!transport.isOpen) return forget();
+          logger.error({ err: error, node: nodeId }, 'reports could not be recorded; trying again');
+          // They count until then: reports that fail at once would otherwise pile up.
+          clock.setTimer(RECORD_RETRY_MS, () => {
+            forget();
+            if (transport.isOpen) this.#record(session, sequence, intake.stillNews(nodeId, reports));
+          });
+        },
+      ),
+    );
+  }
+
+  #forget(nodeId: string, bytes: number): void {
+    const left = (this.#unrecordedBytes.get(nodeId) ?? 0) - bytes;
+    if (left > 0) this.#unrecordedBytes.set(nodeId, left);
+    else this.#unrecordedBytes.delete(nodeId);
+  }
+}
