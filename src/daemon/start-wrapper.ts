@@ -88,7 +88,8 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
       cache,
       workspaces,
       clock,
-      inherited: process.env,
+      // A copy: each look at `process.env` asks the system, and every start looks at all of it.
+      inherited: { ...process.env },
       users: new NodeUsers(configuration.runAs),
       addedVariables: (instance) => extensions.variables(instance),
     }),
