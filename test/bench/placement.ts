@@ -26,7 +26,7 @@ const CONFIGURATIONS = 20;
 const PER_TURN = 20;
 const WAITING = 10_000;
 const TARGET_WAITING_MS = 2000;
-const [SHORTEST_REST_MS, LONGEST_REST_MS] = [20, 400];
+const [SHORTEST_REST_MS, LONGEST_REST_MS] = [20, 800];
 const FITS_NOWHERE = {
   name: 'many',
   command: 'true',
