@@ -20,7 +20,7 @@ import { StopLadders } from './stop-ladders.js';
 /** A node that was cut off may be given up so long after the trouble: silence, reconnecting, and a bye's minute. */
 export const TROUBLE_MS = NODE_TIMEOUT_MS + 14_000;
 const STORM_WINDOW_MS = 60_000;
-const MOST_PER_PASS = 20;
+const MOST_WHILE_FAILING = 20;
 
 /** A decision is made on a copy that is so far behind a slow disk at most. */
 const DECISION_MS = 1500;
@@ -325,7 +325,7 @@ export class Invariants {
     recent.push(now);
     this.#creations.set(name, recent);
     const disturbances = this.#around.disturbances(2 * STORM_WINDOW_MS);
-    const bound = this.#asked + MOST_PER_PASS + (this.#mostWanted.get(name) ?? 0) * (2 + disturbances);
+    const bound = this.#asked + MOST_WHILE_FAILING + (this.#mostWanted.get(name) ?? 0) * (2 + disturbances);
     if (recent.length > bound)
       this.report(`${recent.length} instances of ${name} were created within ${STORM_WINDOW_MS / 1000} s`);
   }

@@ -6,9 +6,12 @@
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { Goal, InstanceRecord, InstanceState, Maker } from '../../../src/model/instance.js';
 import type { NodeCondition } from '../../../src/model/node.js';
+import { MAX_OPERATIONS } from '../../../src/store/store.js';
 
-/** At most this many creations of one configuration in one pass. */
-const MOST_PER_PASS = 20;
+/** A pass is one transaction, which also checks the configuration and each original. */
+const MOST_PER_PASS = MAX_OPERATIONS - 1;
+/** Creations of one pass while new instances keep failing; the next pass then waits. */
+const MOST_WHILE_FAILING = 20;
 const DELAY_BASE_MS = 1000;
 const DELAY_MAX_MS = 60_000;
 /** An instance that is created and lives this long did not fail young. */
@@ -81,9 +84,15 @@ export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
   if (missing <= 0) return { steps: [] };
   const { streak, waitMs } = creationDelay(facts, now);
   if (waitMs > 0) return { steps: [], recheckInMs: waitMs };
-  const count = Math.min(missing, MOST_PER_PASS);
-  const replaces = lostOriginals(facts.instances).slice(0, count);
+  const originals = lostOriginals(facts.instances);
+  const count = Math.min(missing, streak > 0 ? MOST_WHILE_FAILING : mostPerPass(originals.length));
+  const replaces = originals.slice(0, count);
   return { steps: [{ do: 'create', name: facts.name, count, replaces, streak }] };
+}
+
+/** As many as one transaction creates: the check of an original takes the room of one more. */
+function mostPerPass(originals: number): number {
+  return Math.max(MOST_PER_PASS - originals, Math.floor(MOST_PER_PASS / 2));
 }
 
 /** How many count towards the minimum. */

@@ -10,8 +10,11 @@ const WORD_BITS = 32;
 
 export class HeldPorts {
   readonly #holders = new Map<number, string>();
-  /** A bit for each held port, so that a search passes over 32 ports at once. The first word is number `#first`. */
-  #words = new Uint32Array(0);
+  /**
+   * A bit for each held port, so that a search passes over 32 ports at once. The first word is number `#first`. Signed,
+   * because Node makes a heap object of an unsigned word whose last bit is set.
+   */
+  #words = new Int32Array(0);
   #first = 0;
 
   holderOf(port: number): string | undefined {
@@ -43,7 +46,7 @@ export class HeldPorts {
     if (word >= this.#first && word < this.#first + length) return word - this.#first;
     const first = length === 0 ? word : Math.min(word, this.#first);
     const end = Math.max(word + 1, this.#first + length);
-    const grown = new Uint32Array(length === 0 ? 1 : Math.max(end - first, 2 * length));
+    const grown = new Int32Array(length === 0 ? 1 : Math.max(end - first, 2 * length));
     grown.set(this.#words, length === 0 ? 0 : this.#first - first);
     this.#words = grown;
     this.#first = first;

@@ -11,6 +11,7 @@ import {
   withCreated,
   YOUNG_MS,
 } from '../../../controllers/master/minimum-service/plan.js';
+import { MAX_OPERATIONS } from '../../../src/store/store.js';
 import { instanceRecord } from '../../support/control-plane/records.js';
 
 const NOW = 1_000_000;
@@ -94,8 +95,34 @@ describe('the plan of the minimum-service enforcer', () => {
     expect(isOrdinary(instanceRecord('a', { replaces: 'b' }))).toBe(false);
   });
 
-  it('creates at most 20 in one pass', () => {
-    expect(decide({ minimum: 50 })).toEqual(['create 20 (streak 0)']);
+  it('creates as many in one pass as a transaction takes', () => {
+    expect(decide({ minimum: 500 })).toEqual(['create 99 (streak 0)']);
+  });
+
+  it.each([
+    [1, 98],
+    [40, 59],
+    [49, 50],
+    [50, 49],
+    [300, 49],
+  ])('leaves room in the transaction for the checks of %i originals', (lost, count) => {
+    const instances = Array.from({ length: lost }, (_, index) =>
+      instance(`i${index}`, { state: 'OFFLINE', node: 'lost' }),
+    );
+    const replaced = instances
+      .map(({ id }) => id)
+      .toSorted()
+      .slice(0, count);
+    expect(decide({ minimum: 500, instances })).toEqual([
+      `create ${count} (streak 0) for ${replaced.join(' ')}`,
+    ]);
+    expect(count + replaced.length + 1).toBeLessThanOrEqual(MAX_OPERATIONS);
+  });
+
+  it('creates 20 in one pass while new instances keep failing', () => {
+    const history = historyOf(NOW - 1000, ['a']);
+    const instances = [instance('a', { state: 'STOPPED' })];
+    expect(decide({ minimum: 500, instances, history })).toEqual(['create 20 (streak 1)']);
   });
 
   it.each<[string, Partial<CountedInstance>, boolean]>([
