@@ -97,6 +97,7 @@ export class Master implements Part {
       isInForce: async (record) =>
         !isBroughtBy(record, options.address.nodeId) ||
         options.configurationSource.isAsRead(record.sourceFile),
+      placeNew: (record) => this.#controllers.placeNew(record),
       ...(newInstanceId !== undefined && { newInstanceId }),
     });
     const changes = new FleetChanges();

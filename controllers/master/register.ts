@@ -8,6 +8,8 @@ import type { Decisions } from '../../src/explain/decisions.js';
 import { Controller, type ControllerOptions } from '../../src/loop/controller.js';
 import type { Part } from '../../src/loop/lifecycle.js';
 import type { Reconciler } from '../../src/loop/reconciler.js';
+import type { InstanceRecord } from '../../src/model/instance.js';
+import type { NewPlace } from '../../src/store/instance-creations.js';
 import { configurationKey, instanceKey, revisionKey } from '../../src/store/keys.js';
 import type { MirrorReader } from '../../src/store/mirror.js';
 import { ConfigurationFollower } from './configurations/follower.js';
@@ -42,6 +44,8 @@ export interface MasterControllers extends Part {
   readonly drains: Drains;
   /** What the controllers know now, for `why`. */
   readonly decisions: Decisions;
+  /** See `InstanceCreationsOptions`. */
+  placeNew(record: InstanceRecord): NewPlace;
   /** Called when templates appeared, changed or went. Wakes everything that waits for a place or a template. */
   templatesChanged(): void;
   /** Looks at everything again now, as the resync does over time. */
@@ -88,6 +92,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
       contactOf: (nodeId) => heartbeat.viewOf(nodeId),
       moveOf: (id) => drains.moveOf(id),
     },
+    placeNew: (record) => placement.placeNew(record),
     templatesChanged: () => wake(wakesOfTemplates(facts)),
     resyncNow,
     start: async () => {
@@ -99,6 +104,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
       for (const controller of controllers) controller.start();
     },
     stop: async () => {
+      placement.places.end();
       await Promise.all(controllers.map((controller) => controller.stop()));
     },
     whenIdle: async () => {

@@ -1,9 +1,11 @@
-/** The changes that clients ask of one instance, as pure functions of its record. `InstanceWriter` writes them. */
+/** A new instance, and the changes that clients ask of one, as pure functions of its record. `InstanceWriter` writes them. */
+import type { ConfigurationRecord } from '../model/configuration.js';
 import {
   type InstanceRecord,
   type InstanceState,
   type InstanceStatus,
   isAtRest,
+  type Maker,
   withEnd,
   withRest,
 } from '../model/instance.js';
@@ -23,6 +25,28 @@ export interface StateReport {
 export const LIFECYCLE: Readonly<
   Record<LifecycleTarget, (record: InstanceRecord, isAway: boolean) => InstanceRecord | undefined>
 > = { start, stop, restart };
+
+/** The record of a new instance, without a place. `now` in Unix milliseconds. */
+export function newInstance(
+  { configuration, hash }: ConfigurationRecord,
+  { id, madeBy, now }: { readonly id: string; readonly madeBy: Maker | undefined; readonly now: number },
+): InstanceRecord {
+  return {
+    id,
+    configurationName: configuration.name,
+    revision: hash,
+    runtime: configuration.runtime,
+    static: configuration.static,
+    ramMB: configuration.ramMB,
+    cpu: configuration.cpu,
+    createdAt: now,
+    ...(madeBy !== undefined && { madeBy }),
+    desired: { goal: 'run', restartToken: 0 },
+    placement: null,
+    home: null,
+    status: { ...NEW_STATUS, lastHeartbeat: now },
+  };
+}
 
 export function withGoal(record: InstanceRecord, goal: InstanceRecord['desired']['goal']): InstanceRecord {
   const before = withRest(record);
@@ -89,3 +113,17 @@ function freshStart(record: InstanceRecord): InstanceRecord {
   const status: InstanceStatus = { ...before, state: 'CREATING', reason: null, message: null };
   return { ...again(record), placement: null, status };
 }
+
+const NEW_STATUS: Omit<InstanceStatus, 'lastHeartbeat'> = {
+  state: 'CREATING',
+  reason: null,
+  message: null,
+  pid: null,
+  restarts: 0,
+  exitCode: null,
+  exitSignal: null,
+  players: null,
+  maxPlayers: null,
+  tps: null,
+  gone: false,
+};

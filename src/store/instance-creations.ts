@@ -5,10 +5,10 @@
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
-import type { InstanceRecord, InstanceStatus, Maker } from '../model/instance.js';
+import type { InstanceRecord, Maker } from '../model/instance.js';
 import { randomInstanceId } from '../model/names.js';
 import { unknownConfiguration } from '../model/unknown.js';
-import { withGoal } from './instance-changes.js';
+import { newInstance, withGoal } from './instance-changes.js';
 import { configurationKey, instanceKey } from './keys.js';
 import { setAsideOf } from './left-of-record.js';
 import type { LookupReader } from './lookup.js';
@@ -33,6 +33,18 @@ export interface InstanceCreationsOptions {
    * change or to go, and only a client gets an instance of it. Absent: it is.
    */
   readonly isInForce?: (configuration: ConfigurationRecord) => Promise<boolean>;
+  /**
+   * Placement's answer for a new record, asked in the turn in which it is written: its place, or why there is none.
+   * Absent: records are created without a place.
+   */
+  readonly placeNew?: (record: InstanceRecord) => NewPlace;
+}
+
+/** A new record as it is written, and what follows its transaction. */
+export interface NewPlace {
+  readonly record: InstanceRecord;
+  /** Called once: the transaction is in the mirror, or has failed. Until then its place counts as held. */
+  readonly end: (isWritten: boolean) => void;
 }
 
 /** Records to create, and the other operations of the same transaction. */
@@ -160,19 +172,17 @@ export class InstanceCreations {
       if (configuration === undefined) throw unknownConfiguration(configurationName);
       const creation = make(configuration.value);
       if (creation === undefined) return undefined;
-      const operations: Operation[] = creation.records.map((record) => ({
-        do: 'create',
-        key: instanceKey(record.id),
-        value: record,
-      }));
-      const key = configurationKey(configurationName);
-      operations.push(...creation.beside, { do: 'check', key, expectedRevision: configuration.revision });
+      const check: Operation = {
+        do: 'check',
+        key: configurationKey(configurationName),
+        expectedRevision: configuration.revision,
+      };
       const count = creation.records.length;
       this.#creating.set(configurationName, this.#underWay(configurationName) + count);
       try {
         if (creation.isAutomatic === true && (await isInForce?.(configuration.value)) === false)
           return undefined;
-        await instances.until(await store.transact(operations));
+        await this.#write(creation.records, [...creation.beside, check]);
         return creation.records.map(({ id }) => id);
       } catch (error) {
         // An id was taken, or a record of the transaction changed meanwhile.
@@ -181,6 +191,23 @@ export class InstanceCreations {
         this.#creating.set(configurationName, this.#underWay(configurationName) - count);
       }
       await Promise.all([untilShown(store, configurations), untilShown(store, instances)]);
+    }
+  }
+
+  /** Creates the records where placement wants them. Between its choice and the write comes nothing else. */
+  async #write(records: readonly InstanceRecord[], beside: readonly Operation[]): Promise<void> {
+    const { store, instances, placeNew = asItIs } = this.#options;
+    const born: NewPlace[] = [];
+    let isWritten = false;
+    try {
+      for (const record of records) born.push(placeNew(record));
+      const creates = born.map(
+        ({ record }): Operation => ({ do: 'create', key: instanceKey(record.id), value: record }),
+      );
+      await instances.until(await store.transact([...creates, ...beside]));
+      isWritten = true;
+    } finally {
+      for (const { end } of born) end(isWritten);
     }
   }
 
@@ -221,10 +248,7 @@ export class InstanceCreations {
   }
 
   /** One record for each maker. */
-  #newRecords(
-    { configuration, hash }: ConfigurationRecord,
-    makers: readonly (Maker | undefined)[],
-  ): InstanceRecord[] {
+  #newRecords(configuration: ConfigurationRecord, makers: readonly (Maker | undefined)[]): InstanceRecord[] {
     const { clock, instances, newInstanceId = randomInstanceId } = this.#options;
     const now = clock.now();
     const ids = new Set<string>();
@@ -232,21 +256,7 @@ export class InstanceCreations {
       const id = newInstanceId();
       if (instances.get(id) === undefined) ids.add(id);
     }
-    return [...ids].map((id, index) => ({
-      id,
-      configurationName: configuration.name,
-      revision: hash,
-      runtime: configuration.runtime,
-      static: configuration.static,
-      ramMB: configuration.ramMB,
-      cpu: configuration.cpu,
-      createdAt: now,
-      ...(makers[index] !== undefined && { madeBy: makers[index] }),
-      desired: { goal: 'run', restartToken: 0 },
-      placement: null,
-      home: null,
-      status: { ...NEW_STATUS, lastHeartbeat: now },
-    }));
+    return [...ids].map((id, index) => newInstance(configuration, { id, madeBy: makers[index], now }));
   }
 
   async #afterPlacement(id: string): Promise<InstanceRecord | undefined> {
@@ -264,24 +274,14 @@ export class InstanceCreations {
   }
 }
 
+function asItIs(record: InstanceRecord): NewPlace {
+  return { record, end: () => undefined };
+}
+
 /** True when both name the same revisions of the same keys. */
 function isSame(a: readonly Operation[], b: readonly Operation[]): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
-
-const NEW_STATUS: Omit<InstanceStatus, 'lastHeartbeat'> = {
-  state: 'CREATING',
-  reason: null,
-  message: null,
-  pid: null,
-  restarts: 0,
-  exitCode: null,
-  exitSignal: null,
-  players: null,
-  maxPlayers: null,
-  tps: null,
-  gone: false,
-};
 
 /** True when a placement pass has looked at the instance: it has a node, or a message says why it has none. */
 function isAnswered(record: InstanceRecord): boolean {

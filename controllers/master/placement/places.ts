@@ -41,6 +41,7 @@ export class Places {
   readonly #shortlists: Shortlists;
   /** Until then (monotonic ms) the nodes are waited for that are expected back. */
   #awaitUntil = Number.NEGATIVE_INFINITY;
+  #isDeciding = false;
 
   constructor(options: PlacesOptions) {
     const { nodes, changes, clock } = options;
@@ -56,15 +57,30 @@ export class Places {
   /** Called once, when this master begins to decide: from now on it waits for nodes that were there before. */
   begin(): void {
     const { nodes, clock } = this.#options;
+    this.#isDeciding = true;
     if ([...nodes.entries()].some(([, { value }]) => this.#isToCome(value)))
       this.#awaitUntil = clock.monotonic() + AWAIT_NODES_MS;
   }
 
+  /** Called when this master stops to decide. */
+  end(): void {
+    this.#isDeciding = false;
+  }
+
   /** The facts of an instance; undefined: it is gone. */
   factsOf(id: string): PlacementFacts | undefined {
-    const { records, revisions } = this.#options;
-    const record = records.mirror.get(id)?.value;
-    if (record === undefined) return undefined;
+    const record = this.#options.records.mirror.get(id)?.value;
+    return record === undefined ? undefined : this.#factsOf(record);
+  }
+
+  /** The facts of an instance that is about to be created. Nothing to decide unless this master decides. */
+  factsOfNew(record: InstanceRecord): PlacementFacts {
+    return this.#isDeciding ? this.#factsOf(record) : { ...IDLE, id: record.id };
+  }
+
+  #factsOf(record: InstanceRecord): PlacementFacts {
+    const { id } = record;
+    const { revisions } = this.#options;
     const task = taskOf(record);
     const configuration = revisions.get(record.revision)?.value;
     // The revision arrives with a change of its own, which wakes this key again.

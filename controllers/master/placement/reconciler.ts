@@ -1,9 +1,10 @@
 /**
  * The placement controller: gives every wanted instance without a node one that fits, and another port when its own
- * is busy. Key: instance id.
+ * is busy. Key: instance id. A new instance is asked for before it is written, so that it is created with its place.
  */
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstancePlacement, InstanceRecord } from '../../../src/model/instance.js';
+import type { NewPlace } from '../../../src/store/instance-creations.js';
 import { modify } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';
@@ -37,6 +38,28 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     return this.places.factsOf(id);
   }
 
+  /**
+   * Decides on a record that is about to be created, as a round on it would. The promised place counts until `end`.
+   */
+  placeNew(record: InstanceRecord): NewPlace {
+    const [step] = plan(this.places.factsOfNew(record)).steps;
+    switch (step?.do) {
+      case undefined:
+        return { record, end: () => undefined };
+      case 'place':
+        return this.#placeNew(record, placementOf(step));
+      case 'explain':
+        return {
+          record: withExplanation(record, step),
+          end: (isWritten) => {
+            if (isWritten) this.#noteExplained(record, step);
+          },
+        };
+      default:
+        return step satisfies never;
+    }
+  }
+
   async perform(step: PlacementStep): Promise<void> {
     switch (step.do) {
       case 'place':
@@ -48,15 +71,25 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     }
   }
 
+  #placeNew(record: InstanceRecord, placement: InstancePlacement): NewPlace {
+    const { ledger } = this.#options;
+    ledger.promise(record, placement);
+    const end = (isWritten: boolean): void => {
+      this.#withdraw(record.id);
+      if (isWritten) this.#notePlaced(record, placement);
+    };
+    return { record: withPlacement(record, placement), end };
+  }
+
   async #place(step: PlacementStep & { do: 'place' }): Promise<void> {
-    const { records, ledger, logger, onPlaceFreed } = this.#options;
+    const { records, ledger } = this.#options;
     const { id, nodeId, port, hostAddress } = step;
     const record = records.mirror.get(id)?.value;
     if (record === undefined || taskOf(record) === null)
       throw new Conflict(`instance ${id} changed before its placement`);
     if (port !== null && ledger.holderOf(nodeId, hostAddress, port, id) !== undefined)
       throw new Conflict(`port ${port} was taken meanwhile`);
-    const placement: InstancePlacement = { nodeId, port, hostAddress, templates: [...step.templates] };
+    const placement = placementOf(step);
     ledger.promise(record, placement);
     try {
       const placed = await modify(records, id, (current) =>
@@ -66,11 +99,21 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
       );
       if (placed === undefined) throw new Conflict(`instance ${id} changed before its placement`);
     } finally {
-      if (ledger.withdraw(id)) onPlaceFreed();
+      this.#withdraw(id);
     }
-    logger.info(
-      { instance: id, configuration: record.configurationName, node: nodeId, port },
-      `placed ${id} (${record.configurationName}) on ${nodeId}${port === null ? '' : `, port ${port}`}`,
+    this.#notePlaced(record, placement);
+  }
+
+  /** From now on the record counts, not the promise. */
+  #withdraw(id: string): void {
+    const { ledger, onPlaceFreed } = this.#options;
+    if (ledger.withdraw(id)) onPlaceFreed();
+  }
+
+  #notePlaced({ id, configurationName }: InstanceRecord, { nodeId, port }: InstancePlacement): void {
+    this.#options.logger.info(
+      { instance: id, configuration: configurationName, node: nodeId, port },
+      `placed ${id} (${configurationName}) on ${nodeId}${port === null ? '' : `, port ${port}`}`,
     );
   }
 
@@ -80,22 +123,41 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   }
 
   async #explain(step: PlacementStep & { do: 'explain' }): Promise<void> {
-    const { records, metrics } = this.#options;
-    const { id, reason, message } = step;
-    const record = await modify(records, id, (current) =>
+    const record = await modify(this.#options.records, step.id, (current) =>
       current.desired.goal !== 'run' || current.placement !== null
         ? undefined
-        : { ...current, status: { ...current.status, reason, message } },
+        : withExplanation(current, step),
     );
-    if (record === undefined) return;
-    for (const condition of step.conditions) metrics.countPlacementFailure(condition);
-    const { configurationName: configuration } = record;
+    if (record !== undefined) this.#noteExplained(record, step);
+  }
+
+  #noteExplained(
+    { id, configurationName: configuration }: InstanceRecord,
+    { reason, message, conditions }: PlacementStep & { do: 'explain' },
+  ): void {
+    for (const condition of conditions) this.#options.metrics.countPlacementFailure(condition);
     this.#explanations.warn(
       `${configuration}: ${message}`,
       `cannot place ${id} (${configuration}): ${message}`,
       { instance: id, configuration, reason },
     );
   }
+}
+
+function placementOf({
+  nodeId,
+  port,
+  hostAddress,
+  templates,
+}: PlacementStep & { do: 'place' }): InstancePlacement {
+  return { nodeId, port, hostAddress, templates: [...templates] };
+}
+
+function withExplanation(
+  record: InstanceRecord,
+  { reason, message }: PlacementStep & { do: 'explain' },
+): InstanceRecord {
+  return { ...record, status: { ...record.status, reason, message } };
 }
 
 function withPlacement(record: InstanceRecord, placement: InstancePlacement): InstanceRecord {

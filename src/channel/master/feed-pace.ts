@@ -1,7 +1,7 @@
 /**
- * Says when the feeds of all nodes send. One message costs about as much as ten changes in it: encryption, system calls,
- * the node's report on it and its acknowledgement. So after many messages at once the feeds rest for a while, and what
- * changes meanwhile travels together. A master that sends little never waits.
+ * Says when the feeds of all nodes send, and when reports are acknowledged. One message costs about as much as ten
+ * changes in it: encryption, system calls, the node's report on it and its acknowledgement. So after many messages at
+ * once nothing is sent for a while, and what changes meanwhile travels together. A master that sends little never waits.
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 

@@ -69,7 +69,11 @@ export class Hub {
     this.#options = options;
     this.#pace = new FeedPace(clock);
     this.#refusals = new RepeatedLog(logger, () => clock.monotonic());
-    this.#statuses = new StatusMessages({ ...options, track: (writing) => this.#track(writing) });
+    this.#statuses = new StatusMessages({
+      ...options,
+      pace: this.#pace,
+      track: (writing) => this.#track(writing),
+    });
     this.#nodeIntake = new NodeIntake({ ...options, masterId: master.nodeId });
   }
 
@@ -182,6 +186,7 @@ export class Hub {
       calls: new CallPeer(transport, services, { mostServed: MOST_SERVED }),
       isStale: false,
       reportSequence: 0,
+      recorded: [],
       offer: undefined,
       isRecordingOffer: false,
     };

@@ -6,6 +6,7 @@ import type { Clock } from '../../loop/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { MessageOf, Report } from '../protocol/messages.js';
 import type { Transport } from '../protocol/transport.js';
+import type { FeedPace } from './feed-pace.js';
 import type { StatusIntake } from './status-intake.js';
 
 /** The most that a node may have reported and is not recorded yet. Twenty thousand usual reports take a fifth of it. */
@@ -17,6 +18,8 @@ const RECORD_RETRY_MS = 1000;
 
 export interface StatusMessagesOptions {
   readonly intake: StatusIntake;
+  /** Acknowledgements go when feeds do: to a node that is fed, both travel as one. */
+  readonly pace: FeedPace;
   readonly logger: Logger;
   readonly clock: Clock;
   /** Counts a write as under way until it has ended. */
@@ -29,6 +32,8 @@ export interface ReportingSession {
   readonly transport: Transport;
   /** The last message of reports that was taken. */
   reportSequence: number;
+  /** Messages of reports that are recorded, and yet to be acknowledged. */
+  readonly recorded: number[];
 }
 
 export class StatusMessages {
@@ -70,7 +75,7 @@ export class StatusMessages {
       intake.take(nodeId, reports).then(
         () => {
           forget();
-          transport.send({ type: 'status-acknowledged', sequence });
+          this.#acknowledge(session, sequence);
         },
         (error: unknown) => {
           if (!transport.isOpen) return forget();
@@ -83,6 +88,14 @@ export class StatusMessages {
         },
       ),
     );
+  }
+
+  #acknowledge({ transport, recorded }: ReportingSession, sequence: number): void {
+    recorded.push(sequence);
+    if (recorded.length > 1) return;
+    this.#options.pace.add(() => {
+      for (const each of recorded.splice(0)) transport.send({ type: 'status-acknowledged', sequence: each });
+    });
   }
 
   #forget(nodeId: string, bytes: number): void {

@@ -27,7 +27,7 @@ const CLOSE_GRACE_MS = 2000;
 export interface WebSocketTransportOptions {
   readonly webSocket: WebSocket;
   /** Below the WebSocket, because half a message counts as a sign of life too. */
-  readonly socket: Pick<Socket, 'bytesRead'>;
+  readonly socket: Pick<Socket, 'bytesRead' | 'cork' | 'uncork'>;
   /** A connection on which nothing came for so long is given up. */
   readonly silenceMs: number;
   /** Names the other end in reasons: `the master`. */
@@ -44,6 +44,7 @@ export class WebSocketTransport implements Transport {
   #closeReason: string | undefined;
   #tick: TimerHandle | undefined;
   #ticks = 0;
+  #isCorked = false;
   /** Our own ticks in a row in which nothing came. A process that slept has no ticks, so its sleep does not count. */
   #silentTicks = 0;
   #bytesRead: number;
@@ -56,7 +57,7 @@ export class WebSocketTransport implements Transport {
     this.#bytesRead = socket.bytesRead;
     this.#sender = new PacedSender({
       clock,
-      write: (data) => webSocket.send(data, ignore),
+      write: (data) => this.#write(data),
       mark: (mark) => webSocket.ping(String(mark), undefined, ignore),
       onOverflow: () => this.#fail(`${options.peer} does not read`),
     });
@@ -105,6 +106,20 @@ export class WebSocketTransport implements Transport {
     const timer = clock.setTimer(CLOSE_GRACE_MS, () => webSocket.terminate());
     webSocket.once('close', () => timer.cancel());
     this.#end(reason);
+  }
+
+  /** What is sent in one turn goes to the socket as one piece. */
+  #write(data: string | Buffer): void {
+    const { webSocket, socket, clock } = this.#options;
+    if (!this.#isCorked) {
+      this.#isCorked = true;
+      socket.cork();
+      clock.nextTurn(() => {
+        this.#isCorked = false;
+        socket.uncork();
+      });
+    }
+    webSocket.send(data, ignore);
   }
 
   #receive(data: Buffer, isBinary: boolean): void {

@@ -44,6 +44,17 @@ const ONLINE: Report = {
   gone: false,
 };
 
+const HELLO: MessageOf<'hello'> = {
+  type: 'hello',
+  protocol: PROTOCOL_VERSION,
+  nodeId: 'alpha',
+  clusterName: 'test',
+  address: '10.0.0.2',
+  version: '1.2.3',
+  capacity: { maxRamMB: 100, maxCpu: 200 },
+  runtimes: [],
+};
+
 interface Client {
   readonly transport: Transport;
   readonly heard: Message[];
@@ -112,17 +123,7 @@ describe('the hub', () => {
 
   async function join(fields: Partial<MessageOf<'hello'>> = {}): Promise<Client> {
     const client = dial();
-    client.transport.send({
-      type: 'hello',
-      protocol: PROTOCOL_VERSION,
-      nodeId: 'alpha',
-      clusterName: 'test',
-      address: '10.0.0.2',
-      version: '1.2.3',
-      capacity: { maxRamMB: 100, maxCpu: 200 },
-      runtimes: [],
-      ...fields,
-    });
+    client.transport.send({ ...HELLO, ...fields });
     await clock.settle();
     return client;
   }
@@ -273,6 +274,22 @@ describe('the hub', () => {
     await clock.advance(1000);
     expect(client.heard).toContainEqual({ type: 'status-acknowledged', sequence: 1 });
     expect(state.instances.get('aaaaaa')?.value.status).toMatchObject({ state: 'ONLINE', pid: 42 });
+  });
+
+  it('acknowledges reports together with what it sends next while the feeds rest', async () => {
+    const clients: Client[] = [];
+    for (let index = 0; index < 40; index++) clients.push(dial());
+    for (const [index, { transport }] of clients.entries())
+      transport.send({ ...HELLO, nodeId: `node-${index}` });
+    await clock.settle();
+    const acknowledged = ({ heard }: Client): number[] =>
+      heard.flatMap((message) => (message.type === 'status-acknowledged' ? [message.sequence] : []));
+    const [client = dial()] = clients;
+    for (const sequence of [1, 2]) client.transport.send({ type: 'status', sequence, reports: [ONLINE] });
+    await clock.settle();
+    expect(acknowledged(client)).toEqual([]);
+    await clock.advance(250);
+    expect(acknowledged(client)).toEqual([1, 2]);
   });
 
   it('takes no old report for the newest: one that comes again is passed over, a gap ends the connection', async () => {

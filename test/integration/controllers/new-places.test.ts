@@ -1,0 +1,70 @@
+/** A new instance is created with its place, or with the reason why it has none: one write, not two. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { InstanceRecord } from '../../../src/model/instance.js';
+import { ControlPlane } from '../../support/control-plane/control-plane.js';
+import { FlakyStore } from '../../support/control-plane/flaky-store.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+const SERVICE = { name: 'lobby', runtime: 'process', command: 'run', ramMB: 100, cpu: 10 };
+
+let clock: FakeClock;
+let plane: ControlPlane;
+let store: FlakyStore;
+/** Each instance as it was when it appeared. */
+let born: InstanceRecord[];
+
+beforeEach(async () => {
+  clock = new FakeClock();
+  store = new FlakyStore(clock);
+  plane = new ControlPlane({ clock, masterStore: store });
+  await plane.start();
+  await plane.addNode('alpha', { capacity: { maxRamMB: 250, maxCpu: 1000 } });
+  born = [];
+  plane.master.state.instances.onChange((_id, after, before) => {
+    if (before === undefined && after !== undefined) born.push(after.value);
+  });
+});
+
+afterEach(async () => {
+  const stopped = plane.stop();
+  await clock.advance(20_000);
+  await stopped;
+});
+
+it('is written with its place', async () => {
+  await plane.putConfiguration({
+    ...SERVICE,
+    availablePorts: { min: 4000, max: 4001 },
+    minimumServiceCount: 2,
+  });
+  await clock.advance(500);
+  expect(born.map(({ placement }) => [placement?.nodeId, placement?.port])).toEqual([
+    ['alpha', 4000],
+    ['alpha', 4001],
+  ]);
+  expect(born.map(({ home }) => home)).toEqual([
+    { nodeId: 'alpha', port: 4000 },
+    { nodeId: 'alpha', port: 4001 },
+  ]);
+});
+
+it('is written with the reason why nothing fits', async () => {
+  await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 3 });
+  await clock.advance(500);
+  expect(born.map(({ status: { reason, message } }) => [reason, message]).at(-1)).toEqual([
+    'no-node-fits',
+    '0/1 nodes fit: 1 short of RAM (need 100 MB, free 50 MB)',
+  ]);
+});
+
+it('holds no place when it could not be written', async () => {
+  await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 0 });
+  await clock.advance(500);
+  store.isFull = true;
+  await expect(plane.master.writer.create('lobby')).rejects.toThrow(/disk/);
+  expect(plane.master.usedOf('alpha').ramMB).toBe(0);
+  store.isFull = false;
+  for (const _ of [1, 2]) await plane.master.writer.create('lobby');
+  expect(born.map(({ placement }) => placement?.nodeId)).toEqual(['alpha', 'alpha']);
+  expect(plane.master.usedOf('alpha').ramMB).toBe(200);
+});
