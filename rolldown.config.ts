@@ -1,5 +1,5 @@
 /**
- * Bundles the program. `dist/` gets the executable, the two programs that it starts detached, the one of its threads, and
+ * Bundles the program. `dist/` gets the executable, the two programs that it starts detached, those of its threads, and
  * a chunk for each thing that loads when it is first used. `npm run build` calls it after the type check.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -31,6 +31,7 @@ export default defineConfig({
     'owner-main': 'src/runtime/process/owner-main.ts',
     'session-owner-main': 'src/runtime/session/session-owner-main.ts',
     'copy-thread-main': 'src/runtime/installation/copy-thread-main.ts',
+    'certificate-thread-main': 'src/channel/trust/certificate-thread-main.ts',
   },
   platform: 'node',
   external: [...INSTALLED, /^swagger-ui-dist\//],

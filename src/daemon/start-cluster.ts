@@ -2,10 +2,12 @@
  * Builds what a master needs for nodes on other machines: its authority, its members and join tokens, and the
  * cluster port.
  */
+import { fileURLToPath } from 'node:url';
 import { bindAddressOf } from '../api/http/bind-address.js';
 import { ClusterServer } from '../channel/master/cluster-server.js';
 import { Admission } from '../channel/trust/admission.js';
 import { Authority } from '../channel/trust/authority.js';
+import { CertificateThread } from '../channel/trust/certificate-thread.js';
 import { JoinTokens } from '../channel/trust/join-tokens.js';
 import { Members } from '../channel/trust/members.js';
 import { Renewal } from '../channel/trust/renewal.js';
@@ -15,6 +17,8 @@ import { SecretDirectory } from '../node/secret-files.js';
 import type { Store } from '../store/store.js';
 import type { Assembly } from './assembly.js';
 
+/** The path in the built program, where this file is part of a chunk (rolldown.config.ts). */
+const CERTIFICATE_PROGRAM = fileURLToPath(new URL('../certificate-thread-main.js', import.meta.url));
 /** The longest silence on a connection. A node that gives one up soon makes another, however large nodeTimeoutMs is. */
 export const MAX_SILENCE_MS = 15_000;
 /** The characters that a name in a certificate may have. */
@@ -33,7 +37,7 @@ export interface Cluster {
  * others.
  */
 export async function openCluster(
-  { paths, configuration, shared }: Assembly,
+  { paths, configuration, shared, running }: Assembly,
   store: Store,
   audit: Pick<AuditTrail, 'record'>,
 ): Promise<Cluster> {
@@ -43,12 +47,15 @@ export async function openCluster(
   const names = [...new Set([address, nodeId, 'localhost', '127.0.0.1', '::1'])].filter((name) =>
     NAME.test(name),
   );
+  const certificates = new CertificateThread({ program: CERTIFICATE_PROGRAM, clock });
+  running.onStop(() => certificates.stop());
   const authority = new Authority({
     clusterName,
     nodeId,
     names,
     authorityFile: files.file('authority.pem'),
     serverFile: files.file('server.json'),
+    certificates,
     clock,
     logger,
   });

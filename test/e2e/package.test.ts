@@ -15,7 +15,13 @@ import { until } from '../support/until.js';
 
 vi.setConfig({ hookTimeout: 300_000 });
 
-const PROGRAMS = ['main.js', 'owner-main.js', 'session-owner-main.js', 'copy-thread-main.js'];
+const PROGRAMS = [
+  'main.js',
+  'owner-main.js',
+  'session-owner-main.js',
+  'copy-thread-main.js',
+  'certificate-thread-main.js',
+];
 /** All that a package may hold; `dist/` has the programs, what they load, and maps. */
 const PACKED =
   /^package\/(?:package\.json|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|controllers\/README\.md|configurations\/hello\.json|templates\/examples\/hello\/[\w.-]+|docs\/(?:[\w-]+\.md|plots\/[\w-]+\.svg)|manifests\/[\w./-]+|dist\/(?:THIRD-PARTY-LICENSES\.txt|(?:(?:owner-|session-owner-|copy-thread-)?main|chunks\/[\w.-]+)\.js(?:\.map)?))$/;

@@ -7,7 +7,8 @@ import { z } from 'zod';
 import type { Clock } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { generatePrivateKey, issueCertificate, type KeyPair, makeAuthority } from './certificates.js';
+import type { CertificateMaker } from './certificate-thread.js';
+import { generatePrivateKey, type KeyPair } from './certificates.js';
 import { fingerprintOf, isIssuedBy } from './peer-certificate.js';
 
 const DAY_MS = 86_400_000;
@@ -34,6 +35,7 @@ export interface AuthorityOptions {
   /** PEM: key and certificate. */
   readonly authorityFile: SecretFile;
   readonly serverFile: SecretFile;
+  readonly certificates: CertificateMaker;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Pick<Logger, 'info'>;
 }
@@ -102,7 +104,12 @@ export class Authority {
     const issuedAt = this.#options.clock.now();
     const endsAt = issuedAt + CLIENT_MS;
     const subject = { commonName: nodeId, clusterName: this.#options.clusterName };
-    const certificate = await issueCertificate(pair, { subject, usage: 'client', publicKey, endsAt });
+    const certificate = await this.#options.certificates.issueCertificate(pair, {
+      subject,
+      usage: 'client',
+      publicKey,
+      endsAt,
+    });
     return { certificate, issuedAt, endsAt };
   }
 
@@ -116,7 +123,7 @@ export class Authority {
 
   async #make(): Promise<Known> {
     const { clusterName, authorityFile, clock, logger } = this.#options;
-    const pair = await makeAuthority(clusterName, clock.now() + AUTHORITY_MS);
+    const pair = await this.#options.certificates.makeAuthority(clusterName, clock.now() + AUTHORITY_MS);
     const text = pair.certificate + pair.key;
     await authorityFile.write(text);
     this.#known = readAuthority(authorityFile.name, text);
@@ -138,7 +145,7 @@ export class Authority {
     const key = generatePrivateKey();
     const issuedAt = clock.now();
     const endsAt = issuedAt + SERVER_MS;
-    const certificate = await issueCertificate(pair, {
+    const certificate = await this.#options.certificates.issueCertificate(pair, {
       subject: { commonName: nodeId, clusterName },
       usage: 'server',
       publicKey: createPublicKey(key),

@@ -1,6 +1,6 @@
 /**
- * Makes certificates; no other file does. The library for it takes a third of a second to load, so it is loaded for the
- * first certificate. Reading and checking certificates needs node:crypto only (peer-certificate.ts).
+ * Makes certificates; no other file does. The daemon calls it in a thread (certificate-thread.ts): the library is large,
+ * and loaded for the first certificate. Reading and checking certificates needs node:crypto only (peer-certificate.ts).
  */
 import {
   createPrivateKey,

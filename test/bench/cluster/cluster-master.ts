@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { ClusterServer } from '../../../src/channel/master/cluster-server.js';
 import { Admission } from '../../../src/channel/trust/admission.js';
 import { Authority } from '../../../src/channel/trust/authority.js';
+import { issueCertificate, makeAuthority } from '../../../src/channel/trust/certificates.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import { Members } from '../../../src/channel/trust/members.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
@@ -27,6 +28,7 @@ const authority = new Authority({
   names: ['127.0.0.1', 'master', 'localhost'],
   authorityFile: files.file('authority.pem'),
   serverFile: files.file('server.json'),
+  certificates: { makeAuthority, issueCertificate },
   clock,
   logger,
 });

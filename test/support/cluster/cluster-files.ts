@@ -1,6 +1,7 @@
 /** Secret files in memory, and an authority over them, for tests of the cluster. */
 import { pino } from 'pino';
 import { Authority, type SecretFile } from '../../../src/channel/trust/authority.js';
+import { issueCertificate, makeAuthority } from '../../../src/channel/trust/certificates.js';
 import type { Clock } from '../../../src/loop/clock.js';
 
 export class MemoryFile implements SecretFile {
@@ -40,6 +41,7 @@ export function testAuthority(clock: Pick<Clock, 'now'>, options: TestAuthorityO
     names: ['127.0.0.1', 'master', 'localhost'],
     authorityFile: new MemoryFile('data/cluster/authority.pem'),
     serverFile: new MemoryFile('data/cluster/server.json'),
+    certificates: { makeAuthority, issueCertificate },
     clock,
     logger: pino({ level: 'silent' }),
     ...options,
