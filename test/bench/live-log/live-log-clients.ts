@@ -1,7 +1,8 @@
 /**
- * Clients of the live-log benchmark, in a process of their own: `<url> <token> <clients> <lines>`. Says `open` when all
- * are connected, and its findings when each client has the last line. Each line begins with its number and the
- * instant it was written.
+ * Clients of the live-log benchmark, in a process of their own: `<url> <token> <clients> <lines> [<lines before>]`. Says
+ * `open` when all are connected, and its findings when each client has the last line. Each line begins with its number
+ * and the instant it was written. Lines before those compile this process's own code: it says `warm` after them, and the
+ * numbers begin again.
  */
 import { WebSocket } from 'ws';
 
@@ -15,8 +16,10 @@ export interface ClientFindings {
   readonly max: number;
 }
 
-const [url = '', token = '', clients = '', lines = ''] = process.argv.slice(2);
+const [url = '', token = '', clients = '', lines = '', before = '0'] = process.argv.slice(2);
 const last = Number(lines);
+const linesBefore = Number(before);
+let cold = linesBefore === 0 ? 0 : Number(clients);
 const HISTOGRAM_MS = 10_000;
 /** By tenth of a millisecond. */
 const histogram = new Uint32Array(HISTOGRAM_MS * 10);
@@ -39,10 +42,20 @@ function follow(): { opened: Promise<void>; ended: Promise<void> } {
       const lateMs = performance.timeOrigin + performance.now() - Number(at);
       const slot = Math.min(histogram.length - 1, Math.max(0, Math.round(lateMs * 10)));
       histogram[slot] = (histogram[slot] ?? 0) + 1;
-      if (next > last) resolve();
+      if (cold > 0 && next > linesBefore) {
+        next = 1;
+        if (--cold === 0) beginMeasuring();
+      } else if (cold === 0 && next > last) resolve();
     });
   });
   return { opened: new Promise((resolve) => socket.once('open', () => resolve())), ended };
+}
+
+function beginMeasuring(): void {
+  histogram.fill(0);
+  received = 0;
+  wrong = 0;
+  process.send?.('warm');
 }
 
 function quantile(share: number): number {
