@@ -100,7 +100,9 @@ export class Adoption {
     const { handles, clock, logger } = this.#options;
     const isKnown = isSameRun(handle.process, process) && handle.run === run;
     if (isKnown && handle.upSince !== null) return;
-    handles.put({ ...handle, run, process, upSince: clock.monotonic(), isPrepared: false });
+    // Of a run whose start never reached the disk the port is not known.
+    const port = handle.run === run ? handle.port : undefined;
+    handles.put({ ...handle, run, port, process, upSince: clock.monotonic(), isPrepared: false });
     logger.info(
       { instance: handle.id, processPid: publicPid(pidOf(process)) },
       `adopted ${handle.id} (${handle.configurationName}), ${identityText(process)}`,
