@@ -167,7 +167,11 @@ export class Invariants {
     const running = this.#live.get(id);
     if (running !== undefined)
       this.report(`two processes for ${id}: on ${running.nodeId}, and now on ${nodeId}`);
-    if (!this.book.instances.has(id) && this.#leftAlone.get(id) !== nodeId && !this.#mayHaveForgotten(nodeId, id))
+    if (
+      !this.book.instances.has(id) &&
+      this.#leftAlone.get(id) !== nodeId &&
+      !this.#mayHaveForgotten(nodeId, id)
+    )
       this.report(`${nodeId} starts ${id}, of which there is no record`);
     const files = machine.directories.get(id);
     if (files === undefined) this.report(`${nodeId} starts ${id} without an install`);
