@@ -19,7 +19,7 @@ import { DroverError } from './model/errors.js';
 import type { InstanceState } from './model/instance.js';
 import type { InstanceDescription } from './model/instance-description.js';
 import type { NodeCapacity, RuntimeOffer } from './model/node.js';
-import type { OutputSpan } from './model/past-exit.js';
+import type { LogPlace, OutputSpan } from './model/past-exit.js';
 import type { FetchCost } from './model/template.js';
 import { type Desired, DesiredCopy, type MasterAddress } from './node/desired-copy.js';
 import { FetchAhead } from './node/fetch-ahead.js';
@@ -56,6 +56,8 @@ export interface Installation {
   followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
   /** Number of the first line that a run started now would write. */
   nextLogLine(id: string): Promise<number>;
+  /** Number of the line that begins at `place`. */
+  logLineAt(id: string, place: LogPlace): Promise<number>;
   /** The last lines of one run. */
   readOutput(id: string, span: OutputSpan, lines: number): Promise<SpanLines>;
 }
@@ -165,6 +167,7 @@ export class Wrapper implements Part {
       desired: this.#desired,
       handles: this.#handles,
       noteExit: (run, exit) => this.#controllers.processSupervisor.noteExit(run, exit),
+      logLineAt: (id, place) => options.installation.logLineAt(id, place),
     });
   }
 

@@ -49,6 +49,8 @@ export interface ReconcilerWakes {
   readonly onPlaceFreed: () => void;
   /** Asks placement to look at an instance. */
   readonly lookAtPlace: (id: string) => void;
+  /** See `WaitingOptions`. */
+  readonly isPlaceRetried: (id: string) => boolean;
 }
 
 export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerWakes): Reconcilers {
@@ -83,6 +85,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     waiting: new Waiting({
       places: placement.places,
       awaitingPlace: wakes.awaitingPlace,
+      isRetried: wakes.isPlaceRetried,
       onLook: wakes.lookAtPlace,
       clock,
     }),

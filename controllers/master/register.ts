@@ -8,10 +8,12 @@ import type { Decisions } from '../../src/explain/decisions.js';
 import { Controller, type ControllerOptions } from '../../src/loop/controller.js';
 import type { Part } from '../../src/loop/lifecycle.js';
 import type { Reconciler } from '../../src/loop/reconciler.js';
+import { messageOf } from '../../src/model/errors.js';
 import type { InstanceRecord } from '../../src/model/instance.js';
 import type { NewPlace } from '../../src/store/instance-creations.js';
 import { configurationKey, instanceKey, revisionKey } from '../../src/store/keys.js';
 import type { MirrorReader } from '../../src/store/mirror.js';
+import { RepeatedLog } from '../../src/telemetry/repeated-log.js';
 import { ConfigurationFollower } from './configurations/follower.js';
 import { Configurations } from './configurations/reconciler.js';
 import type { Drains } from './drain/reconciler.js';
@@ -60,6 +62,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
     awaitingPlace: facts.awaitingPlace,
     onPlaceFreed: () => wake(wakesOfNewPlace(facts)),
     lookAtPlace: (id) => registered.placement.controller.enqueue(id),
+    isPlaceRetried: (id) => registered.placement.controller.isFailing(id),
   });
   const { minimumService, placement, heartbeat, drains } = reconcilers;
   const follower = buildFollower(options);
@@ -168,7 +171,7 @@ function registerAll(
 interface Registered {
   readonly controller: Pick<
     Controller<unknown, unknown>,
-    'enqueue' | 'specChanged' | 'start' | 'stop' | 'whenIdle'
+    'enqueue' | 'specChanged' | 'isFailing' | 'start' | 'stop' | 'whenIdle'
   >;
   readonly keys: () => Iterable<string>;
 }
@@ -191,6 +194,8 @@ function buildController<Facts, Step>(
   reconciler: Reconciler<Facts, Step>,
   { keys, concurrency }: ControllerKeys,
 ): Controller<Facts, Step> {
+  // A store that takes no write fails all keys alike.
+  const failures = new RepeatedLog(logger, () => clock.monotonic());
   const options: ControllerOptions<Facts, Step> = {
     reconciler,
     clock,
@@ -198,7 +203,11 @@ function buildController<Facts, Step>(
     trace: metrics.trace,
     ...(isResynced && { resync: { keys } }),
     onError: (key, error, retryInMs) =>
-      logger.error({ err: error, key, retryInMs }, `${reconciler.name} failed for ${key}; trying again`),
+      failures.error(messageOf(error), `${reconciler.name} failed for ${key}; trying again`, {
+        err: error,
+        key,
+        retryInMs,
+      }),
     ...(concurrency !== undefined && { concurrency }),
   };
   const controller = new Controller(options);

@@ -1,5 +1,6 @@
-/** Tells where in an instance's log the output of the next run begins. */
-import type { SegmentCounts } from './segment-counts.js';
+/** Tells where in an instance's log the output of a run begins: of the next one, or of one that has begun. */
+import type { LogPlace } from '../model/past-exit.js';
+import { countIn, type SegmentCounts } from './segment-counts.js';
 import { listSegments, openSegment } from './segment-reader.js';
 import { NEWLINE } from './segments.js';
 
@@ -22,4 +23,19 @@ export async function nextLine(directory: string, counts: SegmentCounts): Promis
     }
   }
   return 1;
+}
+
+/**
+ * The number of the line that begins at a place. Where its segment was rotated away, it is the segment's first line.
+ * Throws the system's read errors.
+ */
+export async function lineAt(directory: string, { segment, offset }: LogPlace): Promise<number> {
+  const found = (await listSegments(directory)).find(({ firstLine }) => firstLine === segment);
+  const opened = found === undefined ? undefined : await openSegment(found);
+  if (opened === undefined) return segment;
+  try {
+    return segment + (await countIn(opened.handle, 0, offset));
+  } finally {
+    await opened.handle.close();
+  }
 }

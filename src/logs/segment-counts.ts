@@ -55,7 +55,8 @@ async function readSeal(handle: FileHandle, end: number): Promise<Buffer> {
   return buffer.subarray(0, bytesRead);
 }
 
-async function countIn(handle: FileHandle, start: number, end: number): Promise<number> {
+/** Newlines in the bytes from `start` to `end`. Throws the system's read errors. */
+export async function countIn(handle: FileHandle, start: number, end: number): Promise<number> {
   const buffer = Buffer.allocUnsafe(Math.min(BLOCK_BYTES, end - start));
   let newlines = 0;
   for (let at = start; at < end; ) {

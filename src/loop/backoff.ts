@@ -26,6 +26,11 @@ export class Backoff {
     return this.#nextMs.size;
   }
 
+  /** Whether `key` failed and was not cleared since. */
+  has(key: string): boolean {
+    return this.#nextMs.has(key);
+  }
+
   /** Counts a failure of `key`. Returns the delay in ms, drawn between half of the full delay and all of it. */
   next(key: string): number {
     const fullMs = this.#nextMs.get(key) ?? this.#baseMs;

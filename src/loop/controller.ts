@@ -99,6 +99,11 @@ export class Controller<Facts, Step> implements Part {
     this.#queue.add(key, { priority: 'high' });
   }
 
+  /** Whether the key failed, and is tried again after its delay. */
+  isFailing(key: string): boolean {
+    return this.#history.isFailing(key);
+  }
+
   start(): void {
     if (this.#isStarted || this.#isStopped) return;
     this.#isStarted = true;

@@ -40,6 +40,11 @@ export class KeyHistory {
     return this.#backoff.next(key);
   }
 
+  /** Whether the last round of the key failed. */
+  isFailing(key: string): boolean {
+    return this.#backoff.has(key);
+  }
+
   /** Forgets a key that is settled or gone. */
   forget(key: string): void {
     this.#backoff.clear(key);

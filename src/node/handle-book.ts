@@ -85,6 +85,8 @@ const keptSchema = z.object({
   warning: z.string().nullable().default(null),
   /** Number of the first line in its log that `run` wrote. Kept where readiness asks for a line. */
   logFrom: z.int().default(1),
+  /** The port that `run` was started with, or null. Absent: unknown, as in older handles. */
+  port: z.int().nullable().optional(),
   /** Null before the first install, and without templates. */
   installed: installedSchema.readonly().nullable().default(null),
 });
@@ -291,6 +293,7 @@ function keptOf(handle: Handle): Kept {
     readiness: handle.readiness,
     warning: handle.warning,
     logFrom: handle.logFrom,
+    port: handle.port,
     installed: handle.installed,
   };
 }

@@ -3,7 +3,7 @@
  * alive without the daemon, and write the instances' output through src/logs. One contract suite tests them all.
  */
 import type { RuntimeOffer } from '../model/node.js';
-import type { OutputSpan } from '../model/past-exit.js';
+import type { LogPlace, OutputSpan } from '../model/past-exit.js';
 import type { RunIdentity } from '../model/run-identity.js';
 
 /** One start of one instance: `run` counts starts, so that an old process is never taken for a new one. */
@@ -74,7 +74,12 @@ export interface Exit {
 /** A run that a runtime holds: a live process, or an exit that is not acknowledged yet. */
 export type Held = RunId &
   (
-    | { readonly process: RunIdentity; readonly exit: null }
+    | {
+        readonly process: RunIdentity;
+        readonly exit: null;
+        /** Where its output begins in the instance's log; absent: unknown. */
+        readonly outputFrom?: LogPlace | undefined;
+      }
     | { readonly process: RunIdentity | null; readonly exit: Exit }
   );
 

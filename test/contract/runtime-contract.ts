@@ -77,7 +77,7 @@ export function testRuntime(
         const spec = world.spec('aaaaaa', 'exec sleep 60');
         const identity = await runtime.start(spec);
         expect(await runtime.isAlive(spec)).toBe(true);
-        expect(await runtime.list()).toEqual([
+        expect(await runtime.list()).toMatchObject([
           { instanceId: 'aaaaaa', run: 1, process: identity, exit: null },
         ]);
       });
@@ -324,12 +324,25 @@ export function testRuntime(
         const identity = await runtime.start(spec);
         await runtime.release();
         useRuntime();
+        const outputFrom = { segment: 1, offset: 0 };
         expect(await runtime.adopt()).toEqual([
-          { instanceId: 'aaaaaa', run: 1, process: identity, exit: null },
+          { instanceId: 'aaaaaa', run: 1, process: identity, exit: null, outputFrom },
         ]);
         await runtime.write(spec, Buffer.from('hello\n'));
         expect(await exits.until(spec)).toMatchObject({ code: 7 });
         expect(await world.lines('aaaaaa')).toEqual(['got hello']);
+      });
+
+      it('knows where in the log the output of a running process begins', async () => {
+        const first = world.spec('aaaaaa', 'echo one');
+        await runtime.start(first);
+        await exits.until(first);
+        await runtime.acknowledge(first);
+        await runtime.start({ ...world.spec('aaaaaa', 'echo two; exec sleep 60'), run: 2 });
+        await runtime.release();
+        useRuntime();
+        const outputFrom = { segment: 1, offset: 4 };
+        expect(await runtime.adopt()).toMatchObject([{ run: 2, exit: null, outputFrom }]);
       });
 
       it('remembers an exit that came while no daemon was there until it is acknowledged', async () => {

@@ -64,9 +64,12 @@ export class Invariants {
   readonly #awaySince = new Map<string, number>();
   /** Virtual instant at which a drain was last seen, by node. */
   readonly #drainedAt = new Map<string, number>();
+  /** Virtual instant at which the time of a drain is over that no clock's jump has changed, by node. */
+  readonly #drainOverAt = new Map<string, number>();
   /** Instances that were left to themselves on a forgotten node, and the node of each. */
   readonly #leftAlone = new Map<string, string>();
-  readonly #removed = new Set<string>();
+  /** Virtual instant at which the record of an instance went. */
+  readonly #removedAt = new Map<string, number>();
   readonly #fresh: FreshFiles;
   readonly #ladders = new StopLadders();
   /** Processes that have said that they are ready, as `<node> <instance> <pid>`. */
@@ -164,7 +167,11 @@ export class Invariants {
     const running = this.#live.get(id);
     if (running !== undefined)
       this.report(`two processes for ${id}: on ${running.nodeId}, and now on ${nodeId}`);
-    if (!this.book.instances.has(id) && this.#leftAlone.get(id) !== nodeId)
+    if (
+      !this.book.instances.has(id) &&
+      this.#leftAlone.get(id) !== nodeId &&
+      !this.#mayHaveForgotten(nodeId, id)
+    )
       this.report(`${nodeId} starts ${id}, of which there is no record`);
     const files = machine.directories.get(id);
     if (files === undefined) this.report(`${nodeId} starts ${id} without an install`);
@@ -173,6 +180,11 @@ export class Invariants {
     if (stale !== undefined) this.report(stale);
     this.#judgeMachine(machine, spec);
     this.#live.set(id, { nodeId, spec, startedAt: this.#around.now() });
+  }
+
+  /** The node could not write when it was told that the instance goes: killed then, it starts it until it is told again. */
+  #mayHaveForgotten(nodeId: string, id: string): boolean {
+    return this.#around.fullUntil(nodeId) >= (this.#removedAt.get(id) ?? Number.POSITIVE_INFINITY);
   }
 
   noteEnd(nodeId: string, id: string): void {
@@ -200,6 +212,8 @@ export class Invariants {
     const live = this.#live.get(id);
     // A node that cannot write goes on; killed then, it does not know any more what it has done, and may repeat it.
     if (live === undefined || this.#around.fullUntil(nodeId) >= live.startedAt) return;
+    // It was given another port while it tried the former one.
+    if ((live.spec.port ?? null) !== record.placement.port) return;
     const token = Number(live.spec.environment[RESTART_TOKEN]);
     if (record.desired.restartToken <= token)
       this.report(`${nodeId} sends ${signal} to ${id}, which is wanted, and wanted there`);
@@ -311,7 +325,7 @@ export class Invariants {
   #judgeCreation(record: InstanceRecord): void {
     const { id, configurationName: name } = record;
     this.#fresh.noteRecord(undefined, record);
-    if (this.#removed.has(id)) this.report(`${id} is recorded again`);
+    if (this.#removedAt.has(id)) this.report(`${id} is recorded again`);
     const maximum = this.book.configurations.get(name)?.maximumServiceCount;
     const wanted = this.#wantedOf(name);
     // A client may start one while another is being created: then the youngest is stopped.
@@ -331,7 +345,7 @@ export class Invariants {
   }
 
   #judgeRemoval({ id, desired, placement, status }: InstanceRecord): void {
-    this.#removed.add(id);
+    this.#removedAt.set(id, this.#around.now());
     if (desired.goal !== 'remove') this.report(`the record of ${id} is gone although it was not deleted`);
     if (placement !== null && !status.gone) this.report(`the record of ${id} is gone before its process is`);
     const running = this.#live.get(id)?.nodeId;
@@ -358,6 +372,8 @@ export class Invariants {
     if (this.#around.now() - (this.#cameAt.get(id) ?? 0) < DECISION_MS) return;
     const deadline = this.book.nodes.get(nodeId)?.drain?.deadline;
     if (deadline !== undefined && this.#around.mayBePast(deadline)) return;
+    // A wall clock that is set back does not prolong a drain that the master knows already.
+    if (this.#around.now() >= (this.#drainOverAt.get(nodeId) ?? Number.POSITIVE_INFINITY)) return;
     this.report(`${id} is moved away although it has ${status.players} players`);
   }
 
@@ -411,8 +427,17 @@ export class Invariants {
     else if (!this.#awaySince.has(nodeId)) this.#awaySince.set(nodeId, this.#around.now());
   }
 
+  #noteDrain(before: NodeRecord | undefined, after: NodeRecord | undefined): void {
+    const nodeId = (after ?? before)?.nodeId ?? '';
+    const drain = after?.drain;
+    if (drain === undefined) this.#drainOverAt.delete(nodeId);
+    else if (before?.drain?.since !== drain.since || before.drain.deadline !== drain.deadline)
+      this.#drainOverAt.set(nodeId, this.#around.now() + drain.deadline - drain.since - DECISION_MS);
+  }
+
   #judgeNode(before: NodeRecord | undefined, after: NodeRecord | undefined): void {
     if (before?.drain !== undefined) this.#drainedAt.set(before.nodeId, this.#around.now());
+    this.#noteDrain(before, after);
     if (after !== undefined && after.condition !== before?.condition) this.#noteCondition(after);
     if (after?.condition !== 'lost' || before?.condition === 'lost') return;
     const inOrderForMs = this.#around.now() - this.#around.inOrderSince(after.nodeId);

@@ -88,6 +88,23 @@ describe('a fleet at a single moment', () => {
     expect(machine.runtime.starts).toHaveLength(2);
   });
 
+  it('does not take that line either when no start could be kept on a full disk', async () => {
+    const { fleet, machine, id } = await begin({ readiness: { afterMs: 2000, timeoutSeconds: 60 } });
+    const state = (): string | undefined => fleet.invariants.book.instances.get(id)?.status.state;
+    await fleet.scheduler.advance(5000);
+    fleet.fill(machine, true);
+    fleet.crash(machine, id, 1, false);
+    while (machine.runtime.starts.length < 2) await fleet.scheduler.advance(0.1);
+    fleet.kill(machine, 0);
+    fleet.fill(machine, false);
+    fleet.start(machine);
+    await fleet.scheduler.advance(1000);
+    expect([state(), fleet.invariants.violation]).toEqual(['CREATING', undefined]);
+    await fleet.scheduler.advance(5000);
+    expect([state(), fleet.invariants.violation]).toEqual(['ONLINE', undefined]);
+    expect(machine.runtime.starts).toHaveLength(2);
+  });
+
   it('says that an instance is stopped only when a daemon that is killed would still know of it', async () => {
     const { fleet, machine, id, perform } = await begin();
     machine.disk.latencyMs = 200;

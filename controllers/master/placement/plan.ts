@@ -71,10 +71,11 @@ export function plan(facts: PlacementFacts): Plan<PlacementStep> {
 
 /**
  * At a start of the master the first node that is up would get everything. Waiting changes nothing for an instance
- * that goes home.
+ * that goes home. What a client made is not kept waiting, but what it starts again waits for its home.
  */
 export function mustWait({ task, choice, homeId, isUrgent, awaited }: PlacementFacts): boolean {
-  if (task !== 'place' || isUrgent || awaited.forMs <= 0 || awaited.nodeIds.length === 0) return false;
+  if (task !== 'place' || awaited.forMs <= 0 || awaited.nodeIds.length === 0) return false;
+  if (isUrgent) return homeId !== null && awaited.nodeIds.includes(homeId);
   return choice === undefined || choice.nodeId !== homeId;
 }
 

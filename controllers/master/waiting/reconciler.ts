@@ -12,6 +12,8 @@ export interface WaitingOptions {
   readonly places: Places;
   /** The instances that wait, by `waitingGroupOf`. */
   readonly awaitingPlace: LookupReader<string>;
+  /** Placement failed with this instance, and tries it again after a delay. A look now would cut that short. */
+  readonly isRetried: (id: string) => boolean;
   /** Asks placement to look at an instance. */
   readonly onLook: (id: string) => void;
   readonly clock: Clock;
@@ -49,12 +51,12 @@ export class Waiting implements Reconciler<WaitingFacts, LookStep> {
 
   /** Undefined: placement looks at them already, or has nothing to decide. */
   #groupOf(members: ReadonlySet<string>): WaitingGroup | undefined {
-    const { places } = this.#options;
+    const { places, isRetried } = this.#options;
     const take = (most: number): string[] => {
       const taken: string[] = [];
       for (const id of members) {
         if (taken.length >= most) break;
-        if (!places.isPlacing(id)) taken.push(id);
+        if (!places.isPlacing(id) && !isRetried(id)) taken.push(id);
       }
       return taken;
     };

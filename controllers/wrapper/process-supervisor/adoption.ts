@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../../src/loop/clock.js';
 import { messageOf } from '../../../src/model/errors.js';
+import type { LogPlace } from '../../../src/model/past-exit.js';
 import { identityText, isSameRun, pidOf, publicPid } from '../../../src/model/run-identity.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import type { DesiredCopy } from '../../../src/node/desired-copy.js';
@@ -20,6 +21,8 @@ export interface AdoptionOptions {
   readonly desired: DesiredCopy;
   readonly handles: HandleBook;
   readonly noteExit: (run: RunId, exit: Exit) => void;
+  /** Number of the line that begins at a place of an instance's log. */
+  readonly logLineAt: (id: string, place: LogPlace) => Promise<number>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -70,10 +73,30 @@ export class Adoption {
   async #takeUp(runtime: Runtime): Promise<void> {
     const { handles } = this.#options;
     const held = new Map((await runtime.adopt()).map((entry) => [entry.instanceId, entry]));
+    const isKnown = ({ instanceId, run }: Held): boolean => handles.get(instanceId)?.run === run;
+    const news = [...held.values()].filter((entry) => !isKnown(entry));
     for (const handle of [...handles.values()])
       if (handle.runtime === runtime.key) this.#square(handle, held.get(handle.id));
     for (const entry of held.values())
       if (handles.get(entry.instanceId) === undefined) this.#open(runtime, entry);
+    // Afterwards: an exit must not come between what the runtime said and the handle.
+    for (const entry of news) if (isKnown(entry)) await this.#noteLogPlace(entry);
+  }
+
+  /**
+   * Notes where the log of a run begins whose start never reached the disk: else a line of the run before would say that
+   * this one is ready. The runtime knows the place.
+   */
+  async #noteLogPlace(held: Held): Promise<void> {
+    const { handles, logLineAt, logger } = this.#options;
+    const { instanceId: id, run } = held;
+    if (held.exit !== null || held.outputFrom === undefined) return;
+    try {
+      const logFrom = await logLineAt(id, held.outputFrom);
+      if (handles.get(id)?.run === run) handles.change(id, { logFrom });
+    } catch (error) {
+      logger.warn({ instance: id, run, err: error }, `the log of ${id} cannot be read: ${messageOf(error)}`);
+    }
   }
 
   /** Brings one handle in line with what its runtime holds. */
@@ -100,7 +123,9 @@ export class Adoption {
     const { handles, clock, logger } = this.#options;
     const isKnown = isSameRun(handle.process, process) && handle.run === run;
     if (isKnown && handle.upSince !== null) return;
-    handles.put({ ...handle, run, process, upSince: clock.monotonic(), isPrepared: false });
+    // Of a run whose start never reached the disk the port is not known.
+    const port = handle.run === run ? handle.port : undefined;
+    handles.put({ ...handle, run, port, process, upSince: clock.monotonic(), isPrepared: false });
     logger.info(
       { instance: handle.id, processPid: publicPid(pidOf(process)) },
       `adopted ${handle.id} (${handle.configurationName}), ${identityText(process)}`,

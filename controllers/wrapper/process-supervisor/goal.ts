@@ -1,6 +1,6 @@
 /** Reads the supervisor's goal for one instance off the facts, in one place. */
 
-import type { Report } from '../../../src/channel/protocol/messages.js';
+import type { Assignment, Report } from '../../../src/channel/protocol/messages.js';
 import { isRestarted } from '../../../src/model/stopping.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import type { Handle } from '../../../src/node/handle-book.js';
@@ -25,7 +25,7 @@ export interface SupervisorFacts {
 
 export type SupervisorGoal =
   | 'run'
-  /** Desired `run`, and a restart was asked for: end the process, then start afresh. */
+  /** Desired `run`, and a restart was asked for, or it has another port now: end the process, then start afresh. */
   | 'restart'
   | 'stop'
   /** Desired `run`, but the whole node is being stopped. */
@@ -49,7 +49,19 @@ export function goalOf(facts: SupervisorFacts): SupervisorGoal {
 function desiredGoal({ assignment }: Desired, { handle, isNodeStopping }: SupervisorFacts): SupervisorGoal {
   if (assignment.goal !== 'run') return assignment.goal;
   if (isNodeStopping) return 'pause';
-  return handle !== undefined && handle.restartToken !== assignment.restartToken ? 'restart' : 'run';
+  if (handle === undefined) return 'run';
+  return handle.restartToken !== assignment.restartToken || hasFormerPort(assignment, handle)
+    ? 'restart'
+    : 'run';
+}
+
+/**
+ * Whether the run has a port that the master has taken back. A port that was busy is tried again, and may be free just
+ * when the master gives another one. Nobody is sent to the former port, and the next instance may get it.
+ */
+function hasFormerPort({ port }: Assignment, handle: Handle): boolean {
+  const isRun = handle.process !== null || handle.isStarting;
+  return isRun && handle.port !== undefined && handle.port !== port;
 }
 
 /**

@@ -145,7 +145,13 @@ export class Starter {
     const { handles, launchSpec, clock } = this.#options;
     const { id } = handle;
     const { run, cancel } = starting;
-    handles.change(id, { run, isStarting: true, isPrepared: false, isCleared: false });
+    handles.change(id, {
+      run,
+      port: wanted.assignment.port,
+      isStarting: true,
+      isPrepared: false,
+      isCleared: false,
+    });
     await this.#noteLogPlace(wanted);
     const spec = launchSpec(wanted, run);
     const process = await runtime.start({

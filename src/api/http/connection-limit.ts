@@ -19,7 +19,7 @@ export interface ConnectionLimitOptions {
   /** The most connections. Default: half of the files that the process may open, 16,384 at most. */
   readonly limit?: number | undefined;
   readonly clock: Clock;
-  readonly logger: Pick<Logger, 'warn'>;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
 }
 
 /**

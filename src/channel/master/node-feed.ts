@@ -150,9 +150,12 @@ export class NodeFeed {
       const revisions: Record<string, Configuration> = {};
       for (const id of ids) {
         this.#composing = id;
-        const placed = this.#record(id)?.placement?.templates ?? [];
+        // Before the digests: beside a restart that was asked for after a template changed, the digest from before
+        // would count as the newest. A record that changes meanwhile is sent again.
+        const record = this.#record(id);
+        const placed = record?.placement?.templates ?? [];
         const templates = placed.length === 0 ? [] : await this.#templates(placed);
-        const assignment = this.#compose(id, templates);
+        const assignment = this.#compose(record, templates);
         if (this.#isLeftAlone(id)) {
           this.#told.add(id);
           unchanged.push(id);
@@ -196,13 +199,11 @@ export class NodeFeed {
     }
   }
 
-  #compose(id: string, templates: ResolvedTemplate[]): Assignment | undefined {
-    // Reads again: the record may have changed while digests were computed.
-    const record = this.#record(id);
+  #compose(record: InstanceRecord | undefined, templates: ResolvedTemplate[]): Assignment | undefined {
     const placement = record?.placement;
     if (record === undefined || placement === null || placement === undefined) return undefined;
     return {
-      id,
+      id: record.id,
       configurationName: record.configurationName,
       revision: record.revision,
       goal: record.desired.goal,
@@ -210,7 +211,7 @@ export class NodeFeed {
       port: placement.port,
       hostAddress: placement.hostAddress,
       templates,
-      apiKey: this.#options.sources.issueInstanceToken(id, record.createdAt),
+      apiKey: this.#options.sources.issueInstanceToken(record.id, record.createdAt),
     };
   }
 

@@ -212,9 +212,12 @@ export class Link {
         connection.transport.close(message.reason);
         return;
       case 'snapshot':
-        // A second one would end what came since the first.
-        if (connection.fedSequence !== 0) {
-          connection.transport.close('a second snapshot');
+        // A second one would end what came since the first. One before the welcome would wake what waits for the
+        // connection while nothing can be asked yet, and the welcome wakes nothing.
+        if (!connection.isWelcome || connection.fedSequence !== 0) {
+          connection.transport.close(
+            connection.isWelcome ? 'a second snapshot' : 'a snapshot before the welcome',
+          );
           return;
         }
         // Only now: a master whose disk is full welcomes and then hangs up.

@@ -82,7 +82,9 @@ export class ContainerRun {
 
   get held(): Held {
     const { id, identity, exit } = this;
-    return exit === null ? { ...id, process: identity, exit } : { ...id, process: identity, exit };
+    return exit === null
+      ? { ...id, process: identity, exit, outputFrom: this.#state.from ?? undefined }
+      : { ...id, process: identity, exit };
   }
 
   /** Prepares a new run, before its container is started. Throws an Error for the operator. */

@@ -9,12 +9,12 @@ import type { LogLines } from '../../channel/services/instance-streams.js';
 import { requestBundle, requestParts } from '../../channel/services/template-relay.js';
 import { LogFollower } from '../../logs/follow.js';
 import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
-import { nextLine } from '../../logs/next-line.js';
+import { lineAt, nextLine } from '../../logs/next-line.js';
 import { SegmentCounts } from '../../logs/segment-counts.js';
 import { readSpanLines, type SpanLines } from '../../logs/span-lines.js';
 import { readLastLines } from '../../logs/tail.js';
 import type { Clock } from '../../loop/clock.js';
-import type { OutputSpan } from '../../model/past-exit.js';
+import type { LogPlace, OutputSpan } from '../../model/past-exit.js';
 import type { FetchCost } from '../../model/template.js';
 import type { Desired, MasterAddress } from '../../node/desired-copy.js';
 import type { TemplateCache } from '../../templates/transfer/cache.js';
@@ -171,6 +171,10 @@ export class LocalInstallation {
 
   nextLogLine(id: string): Promise<number> {
     return nextLine(join(this.#options.logsDirectory, id), this.#counts);
+  }
+
+  logLineAt(id: string, place: LogPlace): Promise<number> {
+    return lineAt(join(this.#options.logsDirectory, id), place);
   }
 
   readOutput(id: string, span: OutputSpan, lines: number): Promise<SpanLines> {

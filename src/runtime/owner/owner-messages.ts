@@ -1,6 +1,6 @@
 /** Checks what an owner sends (`OwnerMessage` of protocol.ts) before the daemon acts on it. */
 import { z } from 'zod';
-import { outputSpanSchema } from '../../model/past-exit.js';
+import { logPlaceSchema, outputSpanSchema } from '../../model/past-exit.js';
 
 const runSchema = z.object({ instanceId: z.string(), run: z.int() });
 
@@ -21,6 +21,7 @@ const processSchema = z.object({
 const heldSchema = runSchema.extend({
   ...processSchema.shape,
   exit: exitSchema.nullable(),
+  outputFrom: logPlaceSchema.optional(),
 });
 
 /** Fields that a later owner adds are ignored. */

@@ -5,7 +5,7 @@
  * one done or failed per request, and exits as they happen. A new daemon's hello replaces the old daemon.
  */
 
-import type { OutputSpan } from '../../model/past-exit.js';
+import type { LogPlace, OutputSpan } from '../../model/past-exit.js';
 
 /** Raised when a message changes its meaning. Owner and daemon with the same number may be of different versions. */
 export const OWNER_PROTOCOL = 1;
@@ -42,6 +42,8 @@ export interface OwnerProcess {
 
 export interface OwnerHeld extends OwnerRun, OwnerProcess {
   readonly exit: OwnerExit | null;
+  /** Where its output begins in the log. Earlier owners omit it; absent too where no log could be opened. */
+  readonly outputFrom?: LogPlace | undefined;
 }
 
 export interface StartRequest extends OwnerRun {

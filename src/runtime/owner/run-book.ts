@@ -1,4 +1,5 @@
 /** The daemon's copy of what the owner holds. Its welcome and events keep the copy, so the owner need not be asked. */
+import type { LogPlace } from '../../model/past-exit.js';
 import type { Leader } from '../instance-processes.js';
 import type { Exit, Held, ProcessIdentity, RunId } from '../runtime.js';
 import type { OwnerExit, OwnerHeld, OwnerProcess, OwnerRun } from './protocol.js';
@@ -11,6 +12,8 @@ interface Entry {
   readonly leader: Omit<Leader, 'exitedAtTicks'> | null;
   readonly exit: Exit | null;
   readonly exitedAtTicks: number | null;
+  /** As in `Held`; not known of a run that this daemon has started. */
+  readonly outputFrom?: LogPlace | undefined;
 }
 
 export class RunBook {
@@ -41,12 +44,22 @@ export class RunBook {
     });
   }
 
-  started(run: OwnerRun, { pid, startTime, session }: OwnerProcess): ProcessIdentity {
+  started(
+    run: OwnerRun,
+    { pid, startTime, session, outputFrom }: OwnerProcess & Pick<OwnerHeld, 'outputFrom'>,
+  ): ProcessIdentity {
     const identity = { pid, startTime, bootId: this.#bootId };
     const leader = { identity, session };
     const known = this.#held.get(keyOf(run));
     // The exit of a command that ends at once may have been noted already.
-    this.#held.set(keyOf(run), { exit: null, exitedAtTicks: null, ...known, run: runOf(run), leader });
+    this.#held.set(keyOf(run), {
+      exit: null,
+      exitedAtTicks: null,
+      ...known,
+      run: runOf(run),
+      leader,
+      outputFrom,
+    });
     return identity;
   }
 
@@ -103,10 +116,10 @@ export class RunBook {
   }
 }
 
-function toHeld({ run, leader, exit }: Entry): Held[] {
+function toHeld({ run, leader, exit, outputFrom }: Entry): Held[] {
   const identity = leader?.identity ?? null;
   if (exit !== null) return [{ ...run, process: identity, exit }];
-  return identity === null ? [] : [{ ...run, process: identity, exit: null }];
+  return identity === null ? [] : [{ ...run, process: identity, exit: null, outputFrom }];
 }
 
 export function keyOf(run: RunId): string {

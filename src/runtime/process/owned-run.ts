@@ -65,7 +65,7 @@ export class OwnedRun implements HeldRun {
 
   get held(): OwnerHeld {
     const { instanceId, run, pid, startTime, exit } = this;
-    return { instanceId, run, pid, startTime, exit };
+    return { instanceId, run, pid, startTime, exit, outputFrom: this.#logStart };
   }
 
   /** Queues bytes for standard input. False when the process does not read and the queue is full. */

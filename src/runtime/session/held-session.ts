@@ -128,7 +128,7 @@ export class HeldSession implements HeldRun {
 
   get held(): OwnerHeld {
     const { instanceId, run, exit } = this;
-    return { instanceId, run, ...this.#processes.identity, exit };
+    return { instanceId, run, ...this.#processes.identity, exit, outputFrom: this.#pump?.output?.from };
   }
 
   write(bytes: Buffer): Promise<boolean> {

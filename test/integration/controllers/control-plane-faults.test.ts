@@ -1,4 +1,5 @@
 /** Master and wrapper together when things come at the wrong moment: what each such case once broke. */
+import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Installation } from '../../../src/wrapper.js';
 import { Gate, GatedTransport } from '../../support/cluster/gated-transport.js';
@@ -17,6 +18,8 @@ describe('the control plane at the wrong moment', () => {
   let node: TestNode;
   /** How long an install and a look at a port take. */
   let installMs: number;
+  /** Lines of the log at level error. */
+  let errors: string[];
 
   beforeEach(async () => {
     clock = new FakeClock();
@@ -24,8 +27,10 @@ describe('the control plane at the wrong moment', () => {
     nodeStore = new FlakyStore(clock);
     gate = new Gate();
     installMs = 0;
+    errors = [];
     plane = new ControlPlane({
       clock,
+      logger: pino({ level: 'error' }, { write: (line) => errors.push(JSON.parse(line).msg) }),
       masterStore: store,
       adaptInstallation: slow,
       adaptTransport: (transport) => new GatedTransport(transport, gate),
@@ -296,6 +301,22 @@ describe('the control plane at the wrong moment', () => {
     await clock.advance(5000);
     await answers;
     expect(plane.records()[0]?.desired.restartToken).toBe(2);
+  });
+
+  it('asks a store that takes no placement more and more rarely, says so once, and places all when it does', async () => {
+    await plane.master.nodeWriter.cordon('alpha');
+    await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 20 });
+    await settle();
+    await plane.master.nodeWriter.uncordon('alpha');
+    store.isFull = true;
+    await clock.advance(60_000);
+    expect(store.failures).toBeGreaterThan(0);
+    // Each of them has a delay of its own that is doubled, from 50 ms on.
+    expect(store.failures).toBeLessThan(20 * 12);
+    expect(errors.filter((line) => line.startsWith('placement failed'))).toHaveLength(1);
+    store.isFull = false;
+    await clock.advance(60_000);
+    expect(node.runtime.alive).toHaveLength(20);
   });
 
   it('stops a wrapper whose disk is full', async () => {

@@ -139,7 +139,9 @@ describe('death of the daemon', () => {
     daemon.kill('SIGKILL');
     await once(daemon, 'exit');
     const held = await runtime.adopt();
-    expect(held).toEqual([{ instanceId: 'aaaaaa', run: 1, process: JSON.parse(`${line}`), exit: null }]);
+    expect(held).toMatchObject([
+      { instanceId: 'aaaaaa', run: 1, process: JSON.parse(`${line}`), exit: null },
+    ]);
     await runtime.write({ instanceId: 'aaaaaa', run: 1 }, Buffer.from('it\n'));
     await until(async () => expect(await world.lines('aaaaaa')).toEqual(['before', 'after it']));
   });

@@ -6,7 +6,7 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LogFollower } from '../../../src/logs/follow.js';
-import { nextLine } from '../../../src/logs/next-line.js';
+import { lineAt, nextLine } from '../../../src/logs/next-line.js';
 import { SegmentCounts } from '../../../src/logs/segment-counts.js';
 import { SegmentWriter } from '../../../src/logs/segment-writer.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
@@ -147,5 +147,18 @@ describe('the look at a log', () => {
     expect(await nextLine(directory, counts)).toBe(4);
     writer.write(Buffer.from('four and more\n'.repeat(1000)));
     expect(await nextLine(directory, counts)).toBe(1004);
+  });
+
+  it('knows which line begins at a place, over rotations', async () => {
+    writer.write(Buffer.from('one\ntwo\n'));
+    const place = writer.position ?? expect.fail('the log is not open');
+    expect(await lineAt(directory, place)).toBe(3);
+    writer.write(Buffer.from('and more\n'.repeat(20)));
+    expect(await lineAt(directory, place)).toBe(3);
+    for (let line = 23; line <= 1000; line++) writer.write(Buffer.from('and more\n'));
+    const later = writer.position ?? expect.fail('the log is not open');
+    expect(later.segment).toBeGreaterThan(1);
+    expect(await lineAt(directory, later)).toBe(1001);
+    expect(await lineAt(directory, { segment: 500_000, offset: 7 })).toBe(500_000);
   });
 });

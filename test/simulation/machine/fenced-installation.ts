@@ -6,6 +6,7 @@ import type { CallPeer } from '../../../src/channel/protocol/calls.js';
 import { requestBundle } from '../../../src/channel/services/template-relay.js';
 import type { LogBatch, LogPosition } from '../../../src/logs/log-batch.js';
 import { DroverError } from '../../../src/model/errors.js';
+import type { LogPlace } from '../../../src/model/past-exit.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
@@ -107,6 +108,10 @@ export class FencedInstallation implements Installation {
 
   nextLogLine(id: string): Promise<number> {
     return this.#life.request('counting lines', this.#ms() / 10, () => this.#files.logs.nextLine(id));
+  }
+
+  logLineAt(_id: string, { segment }: LogPlace): Promise<number> {
+    return this.#life.request('finding a line', this.#ms() / 10, () => segment);
   }
 
   async readOutput(): Promise<{ lines: string[]; isKept: boolean }> {

@@ -60,6 +60,6 @@ export class Machine implements MachineFiles {
   }
 
   #boot(): FakeRuntime {
-    return new FakeRuntime(RUNTIME_KEY, `boot ${++this.#boots}`);
+    return new FakeRuntime(RUNTIME_KEY, `boot ${++this.#boots}`, (id) => this.logs.nextLine(id));
   }
 }

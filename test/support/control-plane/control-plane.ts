@@ -264,6 +264,7 @@ function fakeInstallation(node: Omit<TestNode, 'wrapper'>): Installation {
     readLogs: async () => ({ lines: [], totalLines: 0 }),
     followLogs: async function* () {},
     nextLogLine: async () => 1,
+    logLineAt: async () => 1,
     readOutput: async () => ({ lines: [], isKept: true }),
   };
 }

@@ -1,6 +1,7 @@
 /** A runtime without processes: starts are entries in a map, ends are calls of the test. It outlives the wrapper. */
 import { DroverError } from '../../../src/model/errors.js';
 import type { RuntimeOffer } from '../../../src/model/node.js';
+import type { LogPlace } from '../../../src/model/past-exit.js';
 import type {
   Exit,
   ExitListener,
@@ -14,6 +15,7 @@ import type {
 interface FakeProcess {
   readonly spec: StartSpec;
   readonly process: ProcessIdentity;
+  readonly outputFrom: LogPlace;
   exit: Exit | null;
 }
 
@@ -39,9 +41,13 @@ export class FakeRuntime implements Runtime {
   readonly #bootId: string;
   #nextPid = 1000;
 
-  constructor(key = 'process', bootId = 'boot') {
+  readonly #nextLogLine: (id: string) => number;
+
+  /** `nextLogLine`: each line of a log is a segment of its own. */
+  constructor(key = 'process', bootId = 'boot', nextLogLine: (id: string) => number = () => 1) {
     this.key = key;
     this.#bootId = bootId;
+    this.#nextLogLine = nextLogLine;
   }
 
   async probe(): Promise<RuntimeOffer> {
@@ -59,7 +65,8 @@ export class FakeRuntime implements Runtime {
     if (current?.exit === null) throw new Error(`two processes for ${spec.instanceId}`);
     this.starts.push(spec);
     const process = { pid: this.#nextPid++, startTime: this.starts.length, bootId: this.#bootId };
-    this.#processes.set(spec.instanceId, { spec, process, exit: null });
+    const outputFrom = { segment: this.#nextLogLine(spec.instanceId), offset: 0 };
+    this.#processes.set(spec.instanceId, { spec, process, outputFrom, exit: null });
     return process;
   }
 
@@ -68,9 +75,9 @@ export class FakeRuntime implements Runtime {
   }
 
   async list(): Promise<readonly Held[]> {
-    return [...this.#processes.values()].map(({ spec, process, exit }) => {
+    return [...this.#processes.values()].map(({ spec, process, outputFrom, exit }) => {
       const run = { instanceId: spec.instanceId, run: spec.run };
-      return exit === null ? { ...run, process, exit } : { ...run, process, exit };
+      return exit === null ? { ...run, process, exit, outputFrom } : { ...run, process, exit };
     });
   }
 

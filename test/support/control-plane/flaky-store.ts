@@ -10,6 +10,8 @@ export class FlakyStore extends EmbeddedStore {
   latencyMs = 0;
   /** Every commit fails. */
   isFull = false;
+  /** Commits that failed. */
+  failures = 0;
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -20,7 +22,9 @@ export class FlakyStore extends EmbeddedStore {
   protected async write(): Promise<void> {
     if (this.latencyMs > 0)
       await new Promise<void>((resolve) => this.#clock.setTimer(this.latencyMs, resolve));
-    if (this.isFull) throw new DroverError('DRV_STORE_WRITE_FAILED', 'the disk is full');
+    if (!this.isFull) return;
+    this.failures++;
+    throw new DroverError('DRV_STORE_WRITE_FAILED', 'the disk is full');
   }
 
   protected async release(): Promise<void> {}

@@ -187,6 +187,19 @@ describe('the link of a wrapper', () => {
     expect(last().closed).toEqual(['a second snapshot']);
   });
 
+  it('takes no snapshot before the welcome: what the snapshot wakes would find no connection to fetch from', async () => {
+    link.start();
+    await clock.settle();
+    last().end.send(snapshot(1));
+    await clock.settle();
+    expect(last().closed).toEqual(['a snapshot before the welcome']);
+    await clock.advance(100);
+    await welcome();
+    last().end.send(snapshot(1));
+    await clock.settle();
+    expect(applied).toEqual(['snapshot 1']);
+  });
+
   it('connects again when the feed has a gap, and begins with the new snapshot', async () => {
     await join();
     last().end.send(snapshot(1));

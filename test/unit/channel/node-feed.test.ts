@@ -288,6 +288,37 @@ describe('the feed of a node', () => {
     ]);
   });
 
+  it('tells no digest from before a restart that it tells', async () => {
+    const placement = {
+      ...placedOn('alpha'),
+      templates: [{ group: 'games', name: 'world', storage: 'local', priority: 0 }],
+    };
+    await put({ [instanceKey('aaaaaa')]: on('aaaaaa', 'alpha', { placement }) });
+    digests.set('games/world', 'a'.repeat(64));
+    const answers: (() => void)[] = [];
+    digestOf = async (name) => {
+      const digest = digests.get(name) ?? null;
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return digest;
+    };
+    feed.start();
+    await until(() => expect(answers).toHaveLength(1));
+    // While the digest is on its way, the template changes, and then a restart is asked for.
+    digests.set('games/world', 'b'.repeat(64));
+    const desired = { goal: 'run', restartToken: 1 } as const;
+    await put({ [instanceKey('aaaaaa')]: on('aaaaaa', 'alpha', { placement, desired }) });
+    answers[0]?.();
+    await until(() => expect(answers).toHaveLength(2));
+    answers[1]?.();
+    await told('snapshot 1: +aaaaaa run 0 (f00)', 'delta 2: +aaaaaa run 1');
+    const [snapshot, delta] = received;
+    const templates = [
+      snapshot?.type === 'snapshot' && snapshot.assignments[0]?.templates,
+      delta?.type === 'delta' && delta.put[0]?.templates,
+    ];
+    expect(templates).toMatchObject([[{ digest: 'a'.repeat(64) }], [{ digest: 'b'.repeat(64) }]]);
+  });
+
   it('splits what is much into messages of 500', async () => {
     feed.start();
     await told('snapshot 1:');

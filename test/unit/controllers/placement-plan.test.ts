@@ -169,6 +169,11 @@ describe('the plan of placement', () => {
     expect(decide(nodes, { awaited })).toEqual(['look again in 700 ms']);
     expect(decide([node('alpha', { freeRamMB: 0 })], { awaited })).toEqual(['look again in 700 ms']);
     expect(decide(nodes, { awaited, isUrgent: true })).toEqual(['place on alpha:30000']);
+    const atBeta = { isUrgent: true, home: { nodeId: 'beta', isBinding: false } };
+    expect(decide(nodes, { awaited, ...atBeta })).toEqual(['look again in 700 ms']);
+    expect(decide(nodes, { awaited: { nodeIds: ['gamma'], forMs: 700 }, ...atBeta })).toEqual([
+      'place on alpha:30000',
+    ]);
     const home = { nodeId: 'alpha', isBinding: false };
     expect(decide(nodes, { awaited, home })).toEqual(['place on alpha:30000']);
     expect(decide(nodes, { awaited, home: { ...home, nodeId: 'beta' } })).toEqual(['look again in 700 ms']);

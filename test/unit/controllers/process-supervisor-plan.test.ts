@@ -105,6 +105,23 @@ describe('the plan of the process supervisor', () => {
       { handle: handle({ isPrepared: true, ...tooYoung(), notBefore: NOW }) },
       ['start'],
     ],
+    ['run, up at its port', { handle: running({ port: 30_000 }), ...configured({}, { port: 30_000 }) }, []],
+    [
+      'run, up at a port that was given back',
+      { handle: running({ port: 30_000 }), ...configured({}, { port: 30_001 }) },
+      ['SIGTERM to run 1'],
+    ],
+    [
+      'run, up at a port that was given back, by a copy that may be old',
+      { handle: running({ port: 30_000 }), ...configured({}, { port: 30_001 }), isConfirmed: false },
+      [],
+    ],
+    ['run, up at a port that nobody knows', { handle: running(), ...configured({}, { port: 30_001 }) }, []],
+    [
+      'run, start under way at a port that was given back',
+      { handle: handle({ isStarting: true, port: 30_000 }), ...configured({}, { port: 30_001 }) },
+      ['cancel-start'],
+    ],
     // wanted: restart
     ['restart, up', { handle: running(), ...wanted('run', 1) }, ['SIGTERM to run 1']],
     [

@@ -7,10 +7,8 @@ const MINUTE = 60_000;
 describe('the repeated log', () => {
   const said: string[] = [];
   let now = 0;
-  const log = new RepeatedLog(
-    { warn: (_fields: object, message?: string) => said.push(message ?? '') },
-    () => now,
-  );
+  const note = (_fields: object, message?: string): number => said.push(message ?? '');
+  const log = new RepeatedLog({ warn: note, error: note }, () => now);
 
   const every = (stepMs: number, forMs: number, cause = 'a'): string[] => {
     said.length = 0;
