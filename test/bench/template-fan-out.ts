@@ -2,12 +2,13 @@
  * A template of 2,000 files and 100 MB to 10 wrappers at once, over the channel's own code in one process, beside ten
  * plain tar pipes; then the same template with one file changed. Nothing is deleted meanwhile (see template-install.ts).
  */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { CallPeer } from '../../src/channel/protocol/calls.js';
 import { createInProcessPair } from '../../src/channel/protocol/transport.js';
@@ -41,7 +42,7 @@ export async function benchTemplateFanOut(): Promise<Row[]> {
     await writeTemplate(join(templates, 'bench', 'large'));
     // Twice: what runs first finds nothing in the page cache.
     await plainPipes(join(templates, 'bench', 'large'), join(directory, 'warm-up'));
-    const plainMs = await plainPipes(join(templates, 'bench', 'large'), join(directory, 'plain'));
+    const plain = await plainPipes(join(templates, 'bench', 'large'), join(directory, 'plain'));
     const master = await startMaster(directory, templates);
     const nodes = await Promise.all(
       Array.from({ length: WRAPPERS }, (_, index) =>
@@ -55,20 +56,35 @@ export async function benchTemplateFanOut(): Promise<Row[]> {
     const changed = await master.digest();
     const delta = await timed(() => Promise.all(nodes.map((node) => fetch(node, changed))));
     await master.stop();
-    return [wholeRow(whole.ms, plainMs), deltaRow(delta.ms, whole.ms, delta.result)];
+    return [
+      wholeRow(whole.ms, plain),
+      unsyncedRow(whole.ms, plain),
+      deltaRow(delta.ms, whole.ms, delta.result),
+    ];
   } finally {
     await rm(directory, { recursive: true });
   }
 }
 
-function wholeRow(ms: number, plainMs: number): Row {
-  const share = plainMs / ms;
+/** Beside pipes that promise the same, but for the hashes: on the disk. */
+function wholeRow(ms: number, { onDiskMs }: PlainTimes): Row {
+  const share = onDiskMs / ms;
   return {
     figure: `${TOTAL_MB} MB template of ${FILES} files to ${WRAPPERS} wrappers at once, verified and on disk`,
     value: `${rateOf(ms)} (${Math.round(share * 100)} %)`,
-    baseline: `${WRAPPERS} pipes tar | tar: ${rateOf(plainMs)}`,
+    baseline: `${WRAPPERS} pipes tar | tar, then sync -f: ${rateOf(onDiskMs)}`,
     target: `>= ${TARGET * 100} %`,
     ok: share >= TARGET,
+  };
+}
+
+function unsyncedRow(ms: number, { pipesMs }: PlainTimes): Row {
+  return {
+    figure: 'the same beside pipes that leave everything in memory',
+    value: `${rateOf(ms)} (${Math.round((pipesMs / ms) * 100)} %)`,
+    baseline: `${WRAPPERS} pipes tar | tar: ${rateOf(pipesMs)}`,
+    target: 'informs',
+    ok: true,
   };
 }
 
@@ -94,12 +110,20 @@ async function writeTemplate(root: string): Promise<void> {
     await writeFile(join(root, `d${index % DIRECTORIES}`, `f${index}`), randomBytes(FILE_BYTES));
 }
 
-/** `tar -c | tar -x` for every wrapper at once. Resolves with the time it took. */
-async function plainPipes(source: string, target: string): Promise<number> {
-  const { ms } = await timed(() =>
+interface PlainTimes {
+  /** Until all pipes have ended; what they wrote may be in memory only. */
+  readonly pipesMs: number;
+  /** Until it is on the disk as well. */
+  readonly onDiskMs: number;
+}
+
+/** `tar -c | tar -x` for every wrapper at once. */
+async function plainPipes(source: string, target: string): Promise<PlainTimes> {
+  const pipes = await timed(() =>
     Promise.all(Array.from({ length: WRAPPERS }, (_, index) => plainPipe(source, join(target, `${index}`)))),
   );
-  return ms;
+  const sync = await timed(() => promisify(execFile)('sync', ['-f', target]));
+  return { pipesMs: pipes.ms, onDiskMs: pipes.ms + sync.ms };
 }
 
 async function plainPipe(source: string, target: string): Promise<void> {

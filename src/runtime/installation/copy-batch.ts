@@ -2,15 +2,37 @@
  * What a copying thread does for one message. Each call of the file system is made at once: for a small file, handing
  * it to another thread takes longer than the call.
  */
-import { constants, copyFileSync, mkdirSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { MOST_PACKED_BYTES } from '../../templates/transfer/packs.js';
 
 export interface CopyBatch {
   readonly id: number;
   readonly target: string;
   /** Paths below `target`, parents before children; none exists. */
   readonly directories: readonly string[];
-  /** `source` is absolute, `path` lies below `target`. */
-  readonly files: readonly { readonly source: string; readonly path: string }[];
+  readonly files: readonly CopiedFile[];
+}
+
+export interface CopiedFile {
+  /** The absolute path of a pack of the template cache. */
+  readonly source: string;
+  /** Where the content of the file begins in it. */
+  readonly at: number;
+  readonly size: number;
+  /** Before the umask. */
+  readonly mode: number;
+  /** Below `target`. */
+  readonly path: string;
 }
 
 export interface CopyAnswer {
@@ -27,16 +49,72 @@ export interface CopyFailure {
   readonly path: string | undefined;
 }
 
-/** Copies with the modes of the sources, and stops at the first failure. No target may exist. Never throws. */
+const buffer = Buffer.allocUnsafeSlow(MOST_PACKED_BYTES);
+
+/** Copies, and stops at the first failure. No target may exist. Never throws. */
 export function performCopy({ id, target, directories, files }: CopyBatch): CopyAnswer {
+  const pack = new OpenPack();
   try {
     for (const path of directories) mkdirSync(`${target}/${path}`);
-    for (const { source, path } of files)
-      copyFileSync(source, `${target}/${path}`, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    for (const file of files) {
+      if (file.size > MOST_PACKED_BYTES) copyWhole(file, `${target}/${file.path}`);
+      else copySmall(pack, file, `${target}/${file.path}`);
+    }
     return { id, failure: undefined };
   } catch (error) {
     return { id, failure: failureOf(error) };
+  } finally {
+    pack.close();
   }
+}
+
+/** The pack that the last file came from: most files of a batch come from one. */
+class OpenPack {
+  #source: string | undefined;
+  #file = -1;
+
+  /** The bytes, until the next call. */
+  read({ source, at, size }: CopiedFile): Buffer {
+    if (source !== this.#source) {
+      this.close();
+      this.#file = openSync(source, 'r');
+      this.#source = source;
+    }
+    let done = 0;
+    while (done < size) {
+      const bytes = readSync(this.#file, buffer, done, size - done, at + done);
+      // Like a pack that is missing: the tree is not complete.
+      if (bytes === 0) throw Object.assign(new Error(`${source} is too short`), { code: 'ENOENT' });
+      done += bytes;
+    }
+    return buffer.subarray(0, size);
+  }
+
+  close(): void {
+    if (this.#source !== undefined) closeSync(this.#file);
+    this.#source = undefined;
+  }
+}
+
+function copySmall(pack: OpenPack, file: CopiedFile, target: string): void {
+  const content = file.size > 0 ? pack.read(file) : buffer.subarray(0, 0);
+  const copy = openSync(target, 'wx', file.mode);
+  try {
+    for (let done = 0; done < content.length; ) done += writeSync(copy, content, done);
+  } finally {
+    closeSync(copy);
+  }
+}
+
+/** A large file is all of its pack. */
+function copyWhole({ source, mode }: CopiedFile, target: string): void {
+  copyFileSync(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  if ((mode & 0o100) !== 0) chmodSync(target, executableMode(statSync(target).mode));
+}
+
+/** Who may read may execute. The umask is in the mode already. */
+export function executableMode(mode: number): number {
+  return mode | ((mode & 0o444) >> 2);
 }
 
 function failureOf(error: unknown): CopyFailure {

@@ -3,10 +3,12 @@
  * ones in steps.
  */
 import { constants } from 'node:fs';
-import { copyFile, type FileHandle, open } from 'node:fs/promises';
+import { chmod, copyFile, type FileHandle, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { modeOf } from '../../templates/transfer/bundle.js';
 import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded.js';
 import { systemCodeOf } from '../../templates/tree/system-error.js';
+import { type CopiedFile, executableMode } from './copy-batch.js';
 import { COPY_THREADS, type CopyThreads } from './copy-threads.js';
 import type { WorkspaceItem } from './workspace-layers.js';
 
@@ -40,12 +42,16 @@ export async function copyItems(
     threads.run((thread) => {
       // From both ends, because threads that make files in one directory wait for each other.
       const batch = (thread === 0 ? batches.shift() : batches.pop()) ?? [];
-      return { target, directories: [], files: batch.map(({ source, path }) => ({ source, path })) };
+      return { target, directories: [], files: batch.map(copied) };
     }),
   );
   await eachBounded(files.filter(isLarge), FILE_PARALLELISM, signal, (item) =>
     copyLarge(item, join(target, item.path), signal),
   );
+}
+
+function copied({ source, at, size, executable, path }: WorkspaceItem): CopiedFile {
+  return { source, at, size, mode: modeOf(executable), path };
 }
 
 function isLarge({ size }: WorkspaceItem): boolean {
@@ -72,14 +78,15 @@ async function copyLarge(item: WorkspaceItem, to: string, signal: AbortSignal): 
     await copyFile(item.source, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE);
   } catch (error) {
     if (!NO_REFLINK.has(systemCodeOf(error) ?? '')) throw error;
-    await copyInSteps(item, to, signal);
+    return copyInSteps(item, to, signal);
   }
+  if (item.executable) await chmod(to, executableMode((await stat(to)).mode));
 }
 
 async function copyInSteps(item: WorkspaceItem, to: string, signal: AbortSignal): Promise<void> {
   const source = await open(item.source, 'r');
   try {
-    const target = await open(to, 'wx', item.executable ? 0o755 : 0o644);
+    const target = await open(to, 'wx', modeOf(item.executable));
     try {
       await pump(source, target, signal);
     } finally {

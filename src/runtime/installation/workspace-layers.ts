@@ -1,5 +1,6 @@
 /** Lays the templates of one instance over each other: decides which file comes from which tree. Pure. */
 import { DroverError } from '../../model/errors.js';
+import type { PackedItem } from '../../templates/transfer/packs.js';
 import type { TreeItem } from '../../templates/tree/tree.js';
 
 /** One template, ready to be copied. */
@@ -8,13 +9,15 @@ export interface Layer {
   readonly label: string;
   readonly directory: string;
   /** Parents before children. */
-  readonly items: readonly TreeItem[];
+  readonly items: readonly PackedItem[];
 }
 
-/** One path of a working directory and the file it is copied from. */
+/** One path of a working directory and what it is copied from. */
 export interface WorkspaceItem extends TreeItem {
-  /** Absolute path in the template cache. */
+  /** Absolute path of the pack in the template cache that has the content of the file. */
   readonly source: string;
+  /** Where the content begins in the pack. */
+  readonly at: number;
   /** The template it comes from. */
   readonly label: string;
 }
@@ -35,7 +38,9 @@ export function mergeLayers(layers: readonly Layer[]): Map<string, WorkspaceItem
             'rename one or install one of them only',
         );
       }
-      merged.set(item.path, { ...item, source: `${directory}/${item.path}`, label });
+      const { path, kind, executable, size, place } = item;
+      const source = `${directory}/${place?.pack ?? ''}`;
+      merged.set(path, { path, kind, executable, size, source, at: place?.at ?? 0, label });
     }
   }
   return merged;

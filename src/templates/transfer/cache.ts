@@ -1,6 +1,6 @@
 /**
  * The wrapper's template trees, `data/template-cache/<digest>/`: complete, verified and never changed. Working
- * directories are copied from them. A start removes what a killed process left unfinished.
+ * directories are copied from them. A start removes what a killed process left unfinished, and trees of another form.
  */
 import { lstat, mkdir, readdir, rename, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,14 +12,13 @@ import type { Logger } from '../../telemetry/logger.js';
 import { isDigest } from '../tree/digest.js';
 import { removeTree } from '../tree/remove-tree.js';
 import { systemCodeOf } from '../tree/system-error.js';
-import { type TreeItem, walkTree } from '../tree/tree.js';
 import { type BundleLimits, DEFAULT_BUNDLE_LIMITS } from './bundle.js';
-import { CachedManifests } from './cached-manifests.js';
 import type { Base } from './delta.js';
+import type { PackedItem } from './packs.js';
 import type { TreeOffer } from './tree-fetch.js';
-import { labelOf, TreeIntake, UNFINISHED } from './tree-intake.js';
+import { labelOf, TreeIntake } from './tree-intake.js';
+import { hasRecord, readRecord } from './tree-record.js';
 
-const MANIFESTS = '.manifests';
 /** The most entries of cached trees that are searched for files to share with a new tree. */
 const MAX_BASE_ENTRIES = 200_000;
 /** Listings of trees are kept in memory up to this many entries in all. */
@@ -38,7 +37,7 @@ export interface TemplateCacheOptions {
 export interface CachedTree {
   readonly directory: string;
   /** Parents before children. */
-  readonly items: readonly TreeItem[];
+  readonly items: readonly PackedItem[];
 }
 
 export interface EvictionRule {
@@ -63,29 +62,27 @@ export class TemplateCache implements Part {
   readonly #directory: string;
   readonly #logger: Logger;
   readonly #clock: Clock;
-  readonly #manifests: CachedManifests;
   readonly #intake: TreeIntake;
   readonly #cached = new Set<string>();
   readonly #adding = new Map<string, Promise<unknown>>();
   readonly #readers = new Map<string, number>();
-  readonly #listings = new Map<string, readonly TreeItem[]>();
+  readonly #listings = new Map<string, readonly PackedItem[]>();
 
   constructor({ directory, logger, clock, limits = DEFAULT_BUNDLE_LIMITS }: TemplateCacheOptions) {
     this.#directory = directory;
     this.#logger = logger;
     this.#clock = clock;
-    this.#manifests = new CachedManifests(join(directory, MANIFESTS));
-    this.#intake = new TreeIntake({ directory, manifests: this.#manifests, limits, logger });
+    this.#intake = new TreeIntake({ directory, limits, logger });
   }
 
-  /** Reads which trees are on disk and removes what a killed process left unfinished. */
+  /** Reads which trees are on disk and removes everything else. */
   async start(): Promise<void> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     for (const name of await readdir(this.#directory)) {
-      if (isDigest(name)) this.#cached.add(name);
-      else if (name.startsWith(UNFINISHED)) await removeTree(join(this.#directory, name));
+      const path = join(this.#directory, name);
+      if (isDigest(name) && (await hasRecord(path))) this.#cached.add(name);
+      else await removeTree(path);
     }
-    await this.#manifests.start((digest) => this.#cached.has(digest));
   }
 
   /** Waits for additions under way; abort their signals first. */
@@ -129,11 +126,12 @@ export class TemplateCache implements Part {
     const known = this.#listings.get(digest);
     if (known !== undefined) return { directory, items: known };
     try {
-      const items = listingOf(await walkTree({ root: directory, label: labelOf(digest) }, signal));
+      const items = listingOf(await readRecord(directory, digest));
+      signal.throwIfAborted();
       this.#keepListing(digest, items);
       return { directory, items };
     } catch (error) {
-      if (systemCodeOf(error) !== 'ENOENT') throw error;
+      if (systemCodeOf(error) !== 'ENOENT' && !DroverError.is(error, 'DRV_TEMPLATE_CORRUPT')) throw error;
       await this.discard(digest);
       throw gone(digest);
     }
@@ -156,7 +154,6 @@ export class TemplateCache implements Part {
   async discard(digest: string): Promise<void> {
     this.#cached.delete(digest);
     this.#listings.delete(digest);
-    await this.#manifests.remove(digest);
     const away = this.#intake.besideOf(digest);
     try {
       await rename(this.directoryOf(digest), away);
@@ -231,14 +228,16 @@ export class TemplateCache implements Part {
     for (const { digest } of (await Promise.all(found)).sort((a, b) => b.usedAt - a.usedAt)) {
       signal.throwIfAborted();
       if (entries > MAX_BASE_ENTRIES) return;
-      const items = await this.#manifests.read(digest);
+      const directory = this.directoryOf(digest);
+      // A damaged record is found out, and its tree dropped, when an instance wants the tree.
+      const items = await readRecord(directory, digest).catch(() => undefined);
       if (items === undefined || !this.has(digest)) continue;
       entries += items.length;
-      yield { digest, directory: this.directoryOf(digest), items };
+      yield { digest, directory, items };
     }
   }
 
-  #keepListing(digest: string, items: readonly TreeItem[]): void {
+  #keepListing(digest: string, items: readonly PackedItem[]): void {
     this.#listings.delete(digest);
     this.#listings.set(digest, items);
     let total = [...this.#listings.values()].reduce((sum, { length }) => sum + length, 0);
@@ -256,10 +255,10 @@ export class TemplateCache implements Part {
   }
 
   async #measure(digest: string, signal: AbortSignal): Promise<MeasuredTree> {
-    const root = this.directoryOf(digest);
     try {
       const usedAt = await this.#usedAt(digest);
-      const items = this.#listings.get(digest) ?? (await walkTree({ root, label: labelOf(digest) }, signal));
+      const items = this.#listings.get(digest) ?? (await readRecord(this.directoryOf(digest), digest));
+      signal.throwIfAborted();
       return { digest, usedAt, bytes: items.reduce((sum, { size }) => sum + size, 0) };
     } catch {
       signal.throwIfAborted();
@@ -293,9 +292,9 @@ async function settledOrAborted(other: Promise<unknown>, signal: AbortSignal): P
   signal.removeEventListener('abort', stopWaiting);
 }
 
-/** Drops stat facts and hashes, which are not needed any more. */
-function listingOf(entries: readonly TreeItem[]): TreeItem[] {
-  return entries.map(({ path, kind, executable, size }) => ({ path, kind, executable, size }));
+/** Drops the hashes, which are not needed any more. */
+function listingOf(entries: readonly PackedItem[]): PackedItem[] {
+  return entries.map(({ path, kind, executable, size, place }) => ({ path, kind, executable, size, place }));
 }
 
 function gone(digest: string): DroverError {

@@ -3,8 +3,9 @@
  * computed from this list alone. So a manifest with the right digest is the true one, from any sender.
  */
 import { z } from 'zod';
+import { quoteText } from '../../model/words.js';
 import { digestOf, type HashedItem } from '../tree/digest.js';
-import { MAX_TREE_ENTRIES } from '../tree/tree.js';
+import { MAX_TREE_ENTRIES, type TreeItem } from '../tree/tree.js';
 import { corrupt, safePath } from './bundle.js';
 
 const PIECE_CHARS = 64 * 1024;
@@ -44,7 +45,19 @@ export async function decodeManifest(
     items.push(decodeLine(line));
   }
   if ((await digestOf(items)) !== digest) throw corrupt('its list is not that of this tree');
+  checkStructure(items);
   return items;
+}
+
+/** Throws DRV_TEMPLATE_CORRUPT unless each path comes once, after the directory that it lies in. */
+export function checkStructure(items: readonly TreeItem[]): void {
+  const kinds = new Map<string, TreeItem['kind']>();
+  for (const { path, kind } of items) {
+    const slash = path.lastIndexOf('/');
+    const isIn = slash < 0 || kinds.get(path.slice(0, slash)) === 'directory';
+    if (!isIn || kinds.has(path)) throw corrupt(`entry ${quoteText(path)} does not fit the others`);
+    kinds.set(path, kind);
+  }
 }
 
 function decodeLine(line: string): HashedItem {

@@ -5,9 +5,11 @@
 import { type FetchCost, type FileRange, MAX_FILE_RANGES } from '../../model/template.js';
 import { digestOf, type HashedItem } from '../tree/digest.js';
 import { type BundleLimits, corrupt } from './bundle.js';
-import { type Base, checkReceived, chooseSources, missingRanges, placeShared, type Source } from './delta.js';
-import { decodeManifest } from './manifest.js';
+import { type Base, checkReceived, chooseSources, missingRanges } from './delta.js';
+import { checkStructure, decodeManifest } from './manifest.js';
+import type { HashedPackedItem, Packs, Place } from './packs.js';
 import { receiveTree } from './receive.js';
+import { SharedContents } from './shared-contents.js';
 
 /** The streams of a source that has the tree. Each is opened at most once, and read to its end or let go. */
 export interface TreeOffer {
@@ -25,22 +27,23 @@ export interface TreeOffer {
 export interface TreeRequest {
   readonly digest: string;
   readonly offer: TreeOffer;
-  /** Empty; no other process may write there. */
-  readonly directory: string;
+  /** Of an empty directory. The caller flushes and closes them. */
+  readonly packs: Packs;
   readonly limits: BundleLimits;
   readonly signal: AbortSignal;
 }
 
 /** What a fetch brought and what it cost. */
 export interface FetchedTree extends FetchCost {
-  readonly items: readonly HashedItem[];
+  readonly items: readonly HashedPackedItem[];
 }
 
 /** Fetches the whole tree in one stream. Throws DRV_TEMPLATE_CORRUPT when it is another tree. */
 export async function fetchWhole(request: TreeRequest): Promise<FetchedTree> {
-  const { digest, offer, directory, limits, signal } = request;
+  const { digest, offer, packs, limits, signal } = request;
   const traffic = new Traffic();
-  const items = await receiveTree(traffic.count(offer.whole()), directory, limits, signal);
+  const items = await receiveTree(traffic.count(offer.whole()), packs, limits, signal);
+  checkStructure(items);
   const actual = await digestOf(items);
   if (actual !== digest)
     throw corrupt(`it has the digest ${actual.slice(0, 12)}; it was damaged or changed on the way`);
@@ -56,31 +59,27 @@ export async function fetchMissing(
   request: TreeRequest,
   { bases, onDamaged }: { readonly bases: AsyncIterable<Base>; onDamaged: (digest: string) => void },
 ): Promise<FetchedTree | undefined> {
-  const { digest, offer, directory, limits, signal } = request;
+  const { digest, offer, packs, limits, signal } = request;
   if (offer.parts === undefined) return undefined;
   const traffic = new Traffic();
   const wanted = await decodeManifest(traffic.count(offer.parts.manifest()), digest);
   const sources = await chooseSources(wanted, bases);
   if (sources.size === 0) return undefined;
-  const damaged = await placeShared(wanted, sources, directory, signal);
-  for (const tree of new Set([...damaged].map((index) => sources.get(index)?.digest))) {
+  const shared = new SharedContents({ wanted, packs, signal });
+  await shared.take(sources);
+  for (const tree of new Set([...shared.damaged].map((index) => sources.get(index)?.digest))) {
     if (tree !== undefined) onDamaged(tree);
   }
-  const { ranges, files } = missingRanges(wanted, (index) => isPlaced(index, sources, damaged));
+  const places = new Map<number, Place>(shared.places);
+  const { ranges, files } = missingRanges(wanted, (index) => places.has(index));
   if (ranges.length > MAX_FILE_RANGES) return undefined;
   if (files > 0) {
     const stream = traffic.count(offer.parts.files(ranges));
-    checkReceived(await receiveTree(stream, directory, limits, signal), wanted, ranges);
+    const received = await receiveTree(stream, packs, limits, signal);
+    for (const [index, place] of checkReceived(received, wanted, ranges)) places.set(index, place);
   }
-  return { items: wanted, transferredBytes: traffic.bytes, transferredFiles: files };
-}
-
-function isPlaced(
-  index: number,
-  sources: ReadonlyMap<number, Source>,
-  damaged: ReadonlySet<number>,
-): boolean {
-  return sources.has(index) && !damaged.has(index);
+  const items = wanted.map((item, index) => ({ ...item, place: places.get(index) }));
+  return { items, transferredBytes: traffic.bytes, transferredFiles: files };
 }
 
 function isFile({ kind }: HashedItem): boolean {

@@ -9,19 +9,18 @@ import { syncPath } from '../../files/sync-path.js';
 import { DroverError } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { removeTree } from '../tree/remove-tree.js';
-import { syncTree } from '../tree/sync-tree.js';
 import { toWriteError } from '../tree/system-error.js';
 import type { BundleLimits } from './bundle.js';
-import type { CachedManifests } from './cached-manifests.js';
 import type { Base } from './delta.js';
+import { Packs } from './packs.js';
 import { type FetchedTree, fetchMissing, fetchWhole, type TreeOffer } from './tree-fetch.js';
+import { writeRecord } from './tree-record.js';
 
 /** The beginning of the names of unfinished trees. */
-export const UNFINISHED = '.unfinished-';
+const UNFINISHED = '.unfinished-';
 
 export interface TreeIntakeOptions {
   readonly directory: string;
-  readonly manifests: CachedManifests;
   readonly limits: BundleLimits;
   readonly logger: Logger;
 }
@@ -53,11 +52,11 @@ export class TreeIntake {
     const onDamaged = (base: string): void => {
       damaged.add(base);
     };
-    const missing = await this.#try(digest, signal, (directory) =>
-      fetchMissing({ ...request, directory }, { bases, onDamaged }),
+    const missing = await this.#try(digest, signal, (packs) =>
+      fetchMissing({ ...request, packs }, { bases, onDamaged }),
     );
     const taken =
-      missing ?? (await this.#place(digest, signal, (directory) => fetchWhole({ ...request, directory })));
+      missing ?? (await this.#place(digest, signal, (packs) => fetchWhole({ ...request, packs })));
     return { ...taken, damaged };
   }
 
@@ -70,7 +69,7 @@ export class TreeIntake {
   async #try(
     digest: string,
     signal: AbortSignal,
-    fetch: (directory: string) => Promise<FetchedTree | undefined>,
+    fetch: (packs: Packs) => Promise<FetchedTree | undefined>,
   ): Promise<FetchedTree | undefined> {
     try {
       return await this.#place(digest, signal, fetch);
@@ -85,33 +84,41 @@ export class TreeIntake {
     }
   }
 
-  /** Makes a tree of what `fetch` puts into an empty directory. Undefined from `fetch` means that there is none. */
+  /** Makes a tree of what `fetch` puts into the packs of an empty directory. Undefined means that there is none. */
   async #place<Got extends FetchedTree | undefined>(
     digest: string,
     signal: AbortSignal,
-    fetch: (directory: string) => Promise<Got>,
+    fetch: (packs: Packs) => Promise<Got>,
   ): Promise<Got> {
-    const { directory, manifests } = this.#options;
+    const { directory } = this.#options;
     const beside = this.besideOf(digest);
+    const packs = new Packs(beside);
     try {
       await mkdir(beside);
-      const fetched = await fetch(beside);
-      if (fetched === undefined) await removeTree(beside);
+      const fetched = await fetch(packs);
+      if (fetched === undefined) await removeUnfinished(packs);
       else {
-        // Contents are already on disk, or shared with trees whose contents are.
-        const directories = fetched.items.filter(({ kind }) => kind === 'directory');
-        await syncTree(beside, directories, signal);
-        await manifests.write(digest, fetched.items);
+        await packs.flush();
+        await writeRecord(beside, fetched.items);
+        await syncPath(beside);
         await rename(beside, join(directory, digest));
         await syncPath(directory);
       }
       return fetched;
     } catch (error) {
-      await removeTree(beside);
+      await removeUnfinished(packs);
       signal.throwIfAborted();
       throw toWriteError(error, labelOf(digest));
+    } finally {
+      await packs.close();
     }
   }
+}
+
+/** No pack may be written any more when its directory goes. */
+async function removeUnfinished(packs: Packs): Promise<void> {
+  await packs.close();
+  await removeTree(packs.directory);
 }
 
 /** How messages name a tree. */

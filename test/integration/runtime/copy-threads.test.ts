@@ -20,7 +20,13 @@ afterEach(async () => {
   rmSync(target, { recursive: true });
 });
 
-const file = (path: string, source = join(target, 'source')) => ({ source, path });
+const file = (path: string, source = join(target, 'source')) => ({
+  source,
+  at: 0,
+  size: 4,
+  mode: 0o644,
+  path,
+});
 
 it('makes directories and files, several batches at once', async () => {
   await threads.run(() => ({ target, directories: ['a', 'a/b'], files: [] }));

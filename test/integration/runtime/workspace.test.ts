@@ -28,6 +28,7 @@ import {
   forever,
   mountSmallDisk,
   quietLogger,
+  readCached,
   readTree,
   type Tree,
   temporaryDirectory,
@@ -177,7 +178,7 @@ describe('file modifications', () => {
     await prepare({ templates: list, fileModifications: ['f'] });
     await prepare({ templates: list, fileModifications: ['f'], variables: new Map([['PORT', '1']]) });
     expect(await readTree(directory)).toEqual({ f: '1' });
-    expect(await readTree(cache.directoryOf(list[0]?.digest ?? ''))).toEqual({ f: '%PORT%' });
+    expect(await readCached(cache, list[0]?.digest ?? '')).toEqual({ f: '%PORT%' });
   });
 
   it('warn of files that are missing, are directories, are too large, or ask for a port that is not there', async () => {
@@ -314,6 +315,7 @@ describe('a kept directory', () => {
       executable: false,
       size: 3,
       source: '',
+      at: 0,
       label: 'g/a',
     }));
     let outside: string;
@@ -399,7 +401,8 @@ describe('all or nothing', () => {
     const unknown = { group: 'g', name: 'none', priority: 0, digest: null };
     await expect(prepare({ templates: [unknown] })).rejects.toThrow('template g/none does not exist');
     const digest = list[0]?.digest ?? '';
-    rmSync(join(cache.directoryOf(digest), 'g'));
+    const [{ place } = { place: undefined }] = (await cache.tree(digest, forever)).items;
+    rmSync(join(cache.directoryOf(digest), place?.pack ?? 'none'));
     await expect(prepare({ templates: list })).rejects.toMatchObject({ code: 'DRV_TEMPLATE_CORRUPT' });
     expect(cache.has(digest)).toBe(false);
     expect(await readTree(directory)).toEqual({ f: 'old' });

@@ -6,7 +6,7 @@ import { messageOf } from '../../../src/model/errors.js';
 import type { StoredTemplate } from '../../../src/templates/storage/storage-provider.js';
 import { TemplateCache } from '../../../src/templates/transfer/cache.js';
 import { StorageWorld } from '../../support/templates/storage-world.js';
-import { forever, quietLogger, readTree } from '../../support/templates/template-trees.js';
+import { forever, quietLogger, readCached, readTree } from '../../support/templates/template-trees.js';
 import { until } from '../../support/until.js';
 
 const LOBBY: StoredTemplate = { storage: 'main', group: 'world', name: 'lobby' };
@@ -56,7 +56,7 @@ describe('a template of a storage', () => {
     await cache.start();
     expect(world.library.hasSeen(digest)).toBe(true);
     await cache.add(digest, world.library.openBundle(digest), forever);
-    expect(await readTree(cache.directoryOf(digest))).toEqual(await treeOf());
+    expect(await readCached(cache, digest)).toEqual(await treeOf());
     expect(readdirSync(world.downloadsDirectory)).toEqual([]);
   });
 

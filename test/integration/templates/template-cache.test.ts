@@ -11,6 +11,7 @@ import {
   forever,
   mountSmallDisk,
   quietLogger,
+  readCached,
   readTree,
   type Tree,
   temporaryDirectory,
@@ -67,11 +68,6 @@ function stuckSource(): { source: AsyncIterable<Buffer>; started: Promise<void>;
   return { source, started, end };
 }
 
-/** What the cache holds, but for its notes. */
-function treesIn(cache: string): string[] {
-  return readdirSync(cache).filter((name) => name !== '.manifests');
-}
-
 async function expectRefused(
   cache: TemplateCache,
   source: AsyncIterable<Buffer>,
@@ -81,7 +77,7 @@ async function expectRefused(
   if (!DroverError.is(error, 'DRV_TEMPLATE_CORRUPT')) throw error;
   expect(error.message).toMatch(message);
   expect(cache.has(DIGEST)).toBe(false);
-  expect(treesIn(directory)).toEqual([]);
+  expect(readdirSync(directory)).toEqual([]);
 }
 
 describe('adding', () => {
@@ -97,6 +93,8 @@ describe('adding', () => {
       'a/b/c': 'nested',
       'a.b': 'beside',
       'large.bin': Buffer.alloc(3 * 1024 * 1024 + 17, 'ab'),
+      '*larger': Buffer.alloc(9 * 1024 * 1024, 'cd'),
+      '*quarter': Buffer.alloc(256 * 1024 + 1, 'ef'),
       'new\nline': 'odd',
     };
     writeTree(join(templates, 'g/a'), tree);
@@ -107,7 +105,7 @@ describe('adding', () => {
     await cache.add(digest, library.openBundle(digest), forever);
     await library.stop();
     expect(cache.has(digest)).toBe(true);
-    expect(await readTree(cache.directoryOf(digest))).toEqual(await readTree(join(templates, 'g/a')));
+    expect(await readCached(cache, digest)).toEqual(await readTree(join(templates, 'g/a')));
     expect((await cache.tree(digest, forever)).items.map(({ path }) => path)).toContain('hollow/deeper');
   });
 
@@ -117,8 +115,32 @@ describe('adding', () => {
     writeFileSync(join(directory, '.unfinished-abc/sub/f'), 'half');
     const cache = await startCache();
     expect(cache.has(digest)).toBe(true);
-    expect(treesIn(directory)).toEqual([digest]);
+    expect(readdirSync(directory)).toEqual([digest]);
     expect((await cache.tree(digest, forever)).items).toHaveLength(2);
+  });
+
+  it('keeps small files in one pack, and each large one in its own', async () => {
+    const cache = await startCache();
+    const large = Buffer.alloc(256 * 1024 + 1);
+    const digest = await addTree(cache, { a: 'aa', 'd/b': 'bbb', 'd/large': large, 'd/none': '', z: 'z' });
+    const { items } = await cache.tree(digest, forever);
+    const packs = new Map(items.map(({ path, place }) => [path, place?.pack]));
+    expect(items.filter(({ kind }) => kind === 'file').map(({ place }) => place?.at)).toEqual([
+      0, 2, 0, 5, 5,
+    ]);
+    expect(new Set([packs.get('a'), packs.get('d/b'), packs.get('d/none'), packs.get('z')]).size).toBe(1);
+    expect(readdirSync(cache.directoryOf(digest)).toSorted()).toEqual(
+      ['manifest', 'places', packs.get('a'), packs.get('d/large')].toSorted(),
+    );
+  });
+
+  it('does not take what 0.1.0 kept for a tree, and removes it', async () => {
+    mkdirSync(join(directory, DIGEST, 'sub'), { recursive: true });
+    writeFileSync(join(directory, DIGEST, 'sub/f'), 'x');
+    mkdirSync(join(directory, '.manifests'));
+    const cache = await startCache();
+    expect(cache.has(DIGEST)).toBe(false);
+    expect(readdirSync(directory)).toEqual([]);
   });
 
   it('does not read the source of a tree that it holds', async () => {
@@ -169,7 +191,7 @@ describe('adding', () => {
       throw failure;
     })();
     await expect(cache.add(DIGEST, source, forever)).rejects.toBe(failure);
-    expect(treesIn(directory)).toEqual([]);
+    expect(readdirSync(directory)).toEqual([]);
   });
 
   it('stops at once on an abort, even when the source is stuck, and leaves nothing', async () => {
@@ -183,7 +205,7 @@ describe('adding', () => {
     const outcomes = await Promise.allSettled([adding, waiting]);
     expect(outcomes).toMatchObject(Array(2).fill({ status: 'rejected', reason: { name: 'AbortError' } }));
     await cache.stop();
-    expect(treesIn(directory)).toEqual([]);
+    expect(readdirSync(directory)).toEqual([]);
     end();
   });
 });
@@ -233,6 +255,11 @@ describe('archives that are refused', () => {
     await expectRefused(await startCache(), source, /entry "f\/g" does not fit the others/);
   });
 
+  it('refuses a file whose directory is missing', async () => {
+    const source = archive((tar) => tar.entry({ name: 'd/g' }, 'two'));
+    await expectRefused(await startCache(), source, /entry "d\/g" does not fit the others/);
+  });
+
   it('refuses too many entries and too many bytes, going by what the headers claim', async () => {
     const cache = await startCache({ limits: { maxEntries: 3, maxBytes: 1000 } });
     const many = archive((tar) => {
@@ -274,6 +301,20 @@ describe('keeping', () => {
     expect(cache.has(digest)).toBe(false);
   });
 
+  it.each<[string, string]>([
+    ['manifest', '["file","f",false,1,"00"]\n'],
+    ['places', '{"packs":["ab"],"items":[]}'],
+    ['places', '{"packs":["../../../etc/passwd"],"items":[[0,0]]}'],
+    ['places', '{"packs":[],"items":[[0,0]]}'],
+    ['places', '{'],
+  ])('says that a tree is gone when its %s is damaged (%s), and removes it', async (file, text) => {
+    const digest = await addTree(await startCache(), { f: 'x' });
+    writeFileSync(join(directory, digest, file), text);
+    const cache = await startCache();
+    await expect(cache.tree(digest, forever)).rejects.toThrow(/fetched again/);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
   it('evicts by age and then the longest unused until the rest fits, but nothing that is in use', async () => {
     const cache = await startCache();
     const digests: string[] = [];
@@ -295,7 +336,7 @@ describe('keeping', () => {
     const release = cache.pin(read);
     const rule = { maxBytes: 3000, maxAgeMs: 4_500_000, inUse: new Set([used]) };
     expect(await cache.evict(rule, forever)).toEqual([ancient, old]);
-    expect(treesIn(directory).toSorted()).toEqual([used, read, fresh].toSorted());
+    expect(readdirSync(directory).toSorted()).toEqual([used, read, fresh].toSorted());
     release();
     release();
     expect(await cache.evict({ ...rule, maxBytes: 1000 }, forever)).toEqual([read, fresh]);
@@ -322,7 +363,7 @@ it('says on a full disk what is the matter, and leaves nothing', async (context)
       code: 'DRV_DISK_WRITE_FAILED',
       message: expect.stringContaining('the disk is full (ENOSPC)'),
     });
-    expect(treesIn(templates)).toEqual([]);
+    expect(readdirSync(templates)).toEqual([]);
   } finally {
     disk.unmount();
   }

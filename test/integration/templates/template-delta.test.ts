@@ -2,11 +2,14 @@
 import {
   appendFileSync,
   chmodSync,
+  closeSync,
+  openSync,
   readdirSync,
-  readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -19,6 +22,7 @@ import {
 } from '../../../src/channel/services/template-relay.js';
 import type { FetchCost, FileRange } from '../../../src/model/template.js';
 import { copyItems } from '../../../src/runtime/installation/workspace-copy.js';
+import { mergeLayers } from '../../../src/runtime/installation/workspace-layers.js';
 import { TemplateLibrary } from '../../../src/templates/library/library.js';
 import { TemplateCache } from '../../../src/templates/transfer/cache.js';
 import { decodeManifest } from '../../../src/templates/transfer/manifest.js';
@@ -28,6 +32,7 @@ import { copyThreads } from '../../support/runtime/copy-threads.js';
 import {
   forever,
   quietLogger,
+  readCached,
   readTree,
   temporaryDirectory,
   writeTree,
@@ -108,7 +113,22 @@ async function fetch(digest: string): Promise<FetchCost> {
 }
 
 async function expectHeld(digest: string): Promise<void> {
-  expect(await readTree(cache.directoryOf(digest))).toEqual(await readTree(template));
+  expect(await readCached(cache, digest)).toEqual(await readTree(template));
+}
+
+/** Where the cache has the content of a file. */
+async function placeIn(digest: string, path: string): Promise<{ pack: string; at: number }> {
+  const { directory, items } = await cache.tree(digest, forever);
+  const place = items.find((item) => item.path === path)?.place;
+  if (place === undefined) throw new Error(`no ${path}`);
+  return { pack: join(directory, place.pack), at: place.at };
+}
+
+async function spoil(digest: string, path: string): Promise<void> {
+  const { pack, at } = await placeIn(digest, path);
+  const file = openSync(pack, 'r+');
+  writeSync(file, 'rot!', at);
+  closeSync(file);
 }
 
 describe('a tree of which the cache has a part', () => {
@@ -122,10 +142,10 @@ describe('a tree of which the cache has a part', () => {
     expect(await fetch(second)).toMatchObject({ transferredFiles: 2 });
     expect(asked).toEqual(['template-bundle', 'template-manifest', 'template-files']);
     await expectHeld(second);
-    const inode = (digest: string, path: string): number =>
-      statSync(join(cache.directoryOf(digest), path)).ino;
-    expect(inode(second, 'keep/a')).toBe(inode(first, 'keep/a'));
-    expect(inode(second, 'change')).not.toBe(inode(first, 'change'));
+    const inode = async (digest: string, path: string): Promise<number> =>
+      statSync((await placeIn(digest, path)).pack).ino;
+    expect(await inode(second, 'keep/a')).toBe(await inode(first, 'keep/a'));
+    expect(await inode(second, 'change')).not.toBe(await inode(first, 'change'));
     expect((await cache.tree(second, forever)).items).toHaveLength(8);
   });
 
@@ -141,7 +161,38 @@ describe('a tree of which the cache has a part', () => {
     expect(transferredFiles).toBe(1);
     expect(transferredBytes).toBeLessThan(whole / 20);
     // The rest is proved by its digest.
-    expect(readFileSync(join(cache.directoryOf(second), 'd7/f7'), 'utf8')).toBe('changed');
+    expect((await readCached(cache, second))['d7/f7']).toBe('changed');
+  });
+
+  it('leaves the rest of a pack behind of which it wants little', async () => {
+    writeTree(template, { bulk: 'b'.repeat(10_000) });
+    const first = await digestNow();
+    await fetch(first);
+    rmSync(join(template, 'bulk'));
+    const second = await digestNow();
+    expect(await fetch(second)).toMatchObject({ transferredFiles: 0 });
+    await expectHeld(second);
+    const bytesOf = (digest: string): number =>
+      statSync(join(cache.directoryOf(digest), packOf(digest))).size;
+    const packOf = (digest: string): string =>
+      readdirSync(cache.directoryOf(digest)).find((name) => /^[0-9a-f]+-/.test(name)) ?? '';
+    expect(bytesOf(second)).toBeLessThan(100);
+    expect(readdirSync(cache.directoryOf(second))).toHaveLength(3);
+    await cache.discard(first);
+    await expectHeld(second);
+  });
+
+  it('shares a large file whose name and mode changed', async () => {
+    writeTree(template, { large: Buffer.alloc(300 * 1024, 'x') });
+    const first = await digestNow();
+    await fetch(first);
+    rmSync(join(template, 'large'));
+    writeTree(template, { '*moved': Buffer.alloc(300 * 1024, 'x') });
+    const second = await digestNow();
+    expect(await fetch(second)).toMatchObject({ transferredFiles: 0 });
+    await expectHeld(second);
+    expect((await placeIn(second, 'moved')).pack).toMatch(/-\d$/);
+    expect(statSync((await placeIn(second, 'moved')).pack).nlink).toBe(2);
   });
 
   it('comes without any file when only names, modes or directories changed', async () => {
@@ -165,7 +216,7 @@ describe('a tree of which the cache has a part', () => {
     expect(await fetch(second)).toMatchObject({ transferredFiles: 1 });
     await clock.advance(10_000);
     await cache.evict({ maxBytes: 0, maxAgeMs: 1, inUse: new Set() }, forever);
-    expect(readdirSync(join(root, 'cache/.manifests'))).toEqual([]);
+    expect(readdirSync(join(root, 'cache'))).toEqual([]);
     await fetch(second);
     expect(asked.slice(-1)).toEqual(['template-bundle']);
     await expectHeld(second);
@@ -229,9 +280,20 @@ describe('a delta that is not what it should be', () => {
 
   it('takes nothing from a tree of the cache that was damaged on its disk, and drops that one', async () => {
     const [first = ''] = readdirSync(join(root, 'cache')).filter((name) => /^[0-9a-f]{64}$/.test(name));
-    writeFileSync(join(cache.directoryOf(first), 'keep/a'), 'rot!');
-    rmSync(join(cache.directoryOf(first), 'keep/b'));
+    await spoil(first, 'keep/a');
+    await spoil(first, 'keep/b');
     expect(await fetch(second)).toMatchObject({ transferredFiles: 3 });
+    await expectHeld(second);
+    expect(cache.has(first)).toBe(false);
+  });
+
+  it.each<[string, (pack: string) => void]>([
+    ['is missing', (pack) => rmSync(pack)],
+    ['is cut off', (pack) => truncateSync(pack, 1)],
+  ])('takes nothing from a pack that %s', async (_what, change) => {
+    const [first = ''] = readdirSync(join(root, 'cache'));
+    change((await placeIn(first, 'keep/a')).pack);
+    expect(await fetch(second)).toMatchObject({ transferredFiles: 4 });
     await expectHeld(second);
     expect(cache.has(first)).toBe(false);
   });
@@ -241,15 +303,10 @@ describe('what instances do', () => {
   it('never reaches the cache: working directories are copies', async () => {
     const digest = await digestNow();
     await fetch(digest);
-    const { directory, items } = await cache.tree(digest, forever);
+    const layer = { label: 'g/a', ...(await cache.tree(digest, forever)) };
     const working = join(root, 'working');
     writeTree(working, {});
-    await copyItems(
-      copyThreads,
-      items.map((item) => ({ ...item, label: 'g/a', source: join(directory, item.path) })),
-      working,
-      forever,
-    );
+    await copyItems(copyThreads, [...mergeLayers([layer]).values()], working, forever);
     appendFileSync(join(working, 'keep/a'), 'written by an instance');
     await expectHeld(digest);
     expect(statSync(join(working, 'keep/a')).nlink).toBe(1);

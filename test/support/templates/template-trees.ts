@@ -5,11 +5,14 @@ import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
+import { copyItems } from '../../../src/runtime/installation/workspace-copy.js';
+import { mergeLayers } from '../../../src/runtime/installation/workspace-layers.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { packTree } from '../../../src/templates/transfer/bundle.js';
 import type { TemplateCache } from '../../../src/templates/transfer/cache.js';
 import { digestTree } from '../../../src/templates/tree/digest.js';
 import { walkTree } from '../../../src/templates/tree/tree.js';
+import { copyThreads } from '../runtime/copy-threads.js';
 
 /** Path to content; a path ending in `/` is a directory, one starting with `*` an executable file. */
 export type Tree = Readonly<Record<string, string | Buffer>>;
@@ -55,6 +58,18 @@ export async function addTree(cache: TemplateCache, tree: Tree): Promise<string>
     const digest = await digestTree(place, entries, forever);
     await cache.add(digest, packTree(place, entries, forever), forever);
     return digest;
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
+/** The files that instances get from a cached tree, in the form that `writeTree` takes. */
+export async function readCached(cache: TemplateCache, digest: string): Promise<Record<string, string>> {
+  const root = temporaryDirectory();
+  try {
+    const layer = { label: 'test/tree', ...(await cache.tree(digest, forever)) };
+    await copyItems(copyThreads, [...mergeLayers([layer]).values()], root, forever);
+    return await readTree(root);
   } finally {
     rmSync(root, { recursive: true });
   }

@@ -1,0 +1,158 @@
+/**
+ * Takes contents into a new tree from other trees of the cache. A pack that is mostly wanted is shared by a hard link,
+ * because no process changes a pack; from another one the wanted contents are copied. So what no tree wants does not
+ * stay on the disk for long. Each content is read and hashed all the same.
+ */
+import { createHash } from 'node:crypto';
+import { constants, copyFile, type FileHandle, link, open, unlink } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { syncPath } from '../../files/sync-path.js';
+import type { HashedItem } from '../tree/digest.js';
+import { eachBounded, FILE_PARALLELISM } from '../tree/each-bounded.js';
+import { systemCodeOf } from '../tree/system-error.js';
+import type { Source } from './delta.js';
+import { MOST_PACKED_BYTES, type Packs, type Place } from './packs.js';
+
+const COPY_INSTEAD = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+/** A pack is shared when at least this part of it is wanted. */
+const SHARED_PART = 1 / 2;
+
+/** A content to take, by the index of its item. */
+interface Content {
+  readonly index: number;
+  readonly item: HashedItem;
+  readonly place: Place;
+}
+
+export interface SharedContentsOptions {
+  readonly wanted: readonly HashedItem[];
+  /** Of the new tree. */
+  readonly packs: Packs;
+  readonly signal: AbortSignal;
+}
+
+export class SharedContents {
+  readonly #options: SharedContentsOptions;
+  readonly #places = new Map<number, Place>();
+  readonly #damaged = new Set<number>();
+
+  constructor(options: SharedContentsOptions) {
+    this.#options = options;
+  }
+
+  /** Where the contents are, in the new tree. */
+  get places(): ReadonlyMap<number, Place> {
+    return this.#places;
+  }
+
+  /** The indexes whose source is missing, or is not what it should be. */
+  get damaged(): ReadonlySet<number> {
+    return this.#damaged;
+  }
+
+  /** Takes the contents of these items, by their indexes. */
+  async take(sources: ReadonlyMap<number, Source>): Promise<void> {
+    const { wanted, signal } = this.#options;
+    const byPack = new Map<string, Content[]>();
+    for (const [index, { directory, place }] of sources) {
+      const item = wanted[index];
+      if (item === undefined) continue;
+      const path = `${directory}/${place.pack}`;
+      const known = byPack.get(path);
+      if (known === undefined) byPack.set(path, [{ index, item, place }]);
+      else known.push({ index, item, place });
+    }
+    await eachBounded(byPack, FILE_PARALLELISM, signal, ([path, contents]) => this.#takeFrom(path, contents));
+  }
+
+  async #takeFrom(path: string, contents: readonly Content[]): Promise<void> {
+    try {
+      const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+      try {
+        const { size } = await file.stat();
+        const fitting = contents.filter((content) => this.#fits(content, size));
+        // Several items may have one content.
+        const lengths = new Map(fitting.map(({ item, place }) => [place.at, item.size]));
+        const bytes = [...lengths.values()].reduce((sum, length) => sum + length, 0);
+        if (bytes >= size * SHARED_PART) await this.#share(path, file, fitting);
+        else await this.#copy(file, fitting);
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      if (systemCodeOf(error) !== 'ENOENT') throw error;
+      for (const { index } of contents) this.#damaged.add(index);
+    }
+  }
+
+  /** A large content is all of its pack. */
+  #fits({ index, item, place }: Content, packBytes: number): boolean {
+    const isAlone = item.size > MOST_PACKED_BYTES;
+    const fits = isAlone ? item.size === packBytes : place.at + item.size <= packBytes;
+    if (!fits) this.#damaged.add(index);
+    return fits;
+  }
+
+  async #share(path: string, file: FileHandle, contents: readonly Content[]): Promise<void> {
+    const { packs, signal } = this.#options;
+    const target = `${packs.directory}/${basename(path)}`;
+    await linkOrCopy(path, target);
+    let isUsed = false;
+    await eachBounded(contents, FILE_PARALLELISM, signal, async ({ index, item, place }) => {
+      if (await isSound(file, item, place)) {
+        this.#places.set(index, place);
+        isUsed = true;
+      } else this.#damaged.add(index);
+    });
+    if (!isUsed) await unlink(target);
+  }
+
+  /** Only small contents: a large one is all of its pack, which is shared. */
+  async #copy(file: FileHandle, contents: readonly Content[]): Promise<void> {
+    const { packs, signal } = this.#options;
+    for (const { index, item, place } of contents) {
+      signal.throwIfAborted();
+      const bytes = await readSound(file, item, place);
+      if (bytes === undefined) this.#damaged.add(index);
+      else {
+        const pack = await packs.packFor(bytes.length);
+        this.#places.set(index, pack.end);
+        await pack.add(bytes);
+      }
+    }
+  }
+}
+
+async function linkOrCopy(path: string, target: string): Promise<void> {
+  try {
+    await link(path, target);
+  } catch (error) {
+    if (!COPY_INSTEAD.has(systemCodeOf(error) ?? '')) throw error;
+    await copyFile(path, target, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+    await syncPath(target);
+  }
+}
+
+async function isSound(file: FileHandle, { size, hash }: HashedItem, { at }: Place): Promise<boolean> {
+  const actual = createHash('sha256');
+  const buffer = Buffer.allocUnsafe(Math.min(MOST_PACKED_BYTES, size));
+  for (let done = 0; done < size; ) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - done), at + done);
+    if (bytesRead === 0) return false;
+    actual.update(buffer.subarray(0, bytesRead));
+    done += bytesRead;
+  }
+  return hash !== undefined && actual.digest().equals(hash);
+}
+
+/** Undefined when it is damaged. */
+async function readSound(
+  file: FileHandle,
+  { size, hash }: HashedItem,
+  { at }: Place,
+): Promise<Buffer | undefined> {
+  const buffer = Buffer.allocUnsafe(size);
+  const { bytesRead } = await file.read(buffer, 0, size, at);
+  const isRight = bytesRead === size && hash?.equals(createHash('sha256').update(buffer).digest()) === true;
+  return isRight ? buffer : undefined;
+}

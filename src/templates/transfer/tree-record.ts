@@ -1,0 +1,71 @@
+/**
+ * What a cached tree holds, beside its packs: the manifest, which proves itself by the digest, and the place of each
+ * file's content.
+ */
+import { createReadStream } from 'node:fs';
+import { lstat, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { systemCodeOf } from '../tree/system-error.js';
+import { bytesOf, corrupt } from './bundle.js';
+import { decodeManifest, encodeManifest } from './manifest.js';
+import type { HashedPackedItem } from './packs.js';
+
+const MANIFEST = 'manifest';
+const PLACES = 'places';
+
+const placesSchema = z.object({
+  packs: z.array(z.string().regex(/^[0-9a-f-]+$/)),
+  /** For each item of the manifest: the index of its pack and the place in it; null for a directory. */
+  items: z.array(z.union([z.tuple([z.int().min(0), z.int().min(0)]), z.null()])),
+});
+
+/** Resolves when the record is on the disk, except its names. */
+export async function writeRecord(directory: string, items: readonly HashedPackedItem[]): Promise<void> {
+  const packs = new Map<string, number>();
+  const places = items.map(({ place }) => {
+    if (place === undefined) return null;
+    const known = packs.get(place.pack) ?? packs.size;
+    packs.set(place.pack, known);
+    return [known, place.at];
+  });
+  await writeFile(join(directory, MANIFEST), encodeManifest(items), { flag: 'wx', flush: true });
+  const text = JSON.stringify({ packs: [...packs.keys()], items: places });
+  await writeFile(join(directory, PLACES), text, { flag: 'wx', flush: true });
+}
+
+/** Whether a directory has the form of a cached tree. Those of 0.1.0 hold the files themselves. */
+export async function hasRecord(directory: string): Promise<boolean> {
+  try {
+    return (await lstat(join(directory, PLACES))).isFile();
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** Throws ENOENT, and DRV_TEMPLATE_CORRUPT for a record that is not that of this tree. */
+export async function readRecord(directory: string, digest: string): Promise<HashedPackedItem[]> {
+  const manifest = await decodeManifest(bytesOf(createReadStream(join(directory, MANIFEST))), digest);
+  const { packs, items } = parsePlaces(await readFile(join(directory, PLACES), 'utf8'));
+  if (items.length !== manifest.length) throw damaged();
+  return manifest.map((item, index) => {
+    const [pack, at] = items[index] ?? [];
+    const name = pack === undefined ? undefined : packs[pack];
+    if (item.kind === 'directory') return { ...item, place: undefined };
+    if (name === undefined || at === undefined) throw damaged();
+    return { ...item, place: { pack: name, at } };
+  });
+}
+
+function parsePlaces(text: string): z.output<typeof placesSchema> {
+  try {
+    return placesSchema.parse(JSON.parse(text));
+  } catch {
+    throw damaged();
+  }
+}
+
+function damaged(): Error {
+  return corrupt('its list of places is damaged on this disk');
+}
