@@ -3,12 +3,13 @@
  * all of its samples, and the end of its connection drops them.
  */
 import type { InstanceUsage, UsageSample } from '../../model/instance-usage.js';
+import { usageLabels } from '../../telemetry/usage-exposition.js';
 
-/** A measured instance, with the names that its metrics carry: a scrape of thousands looks up no record. */
+/** A measured instance, with the labels of its metrics: a scrape of thousands looks up no record. */
 export interface MeasuredInstance {
-  readonly instance: string;
   readonly configuration: string;
-  readonly node: string;
+  /** Made once: the next samples of the instance have the same. */
+  readonly labels: string;
   readonly used: InstanceUsage;
 }
 
@@ -24,12 +25,16 @@ export class UsageBook {
     samples: readonly UsageSample[],
     configurationOf: (id: string) => string | undefined,
   ): void {
+    const before = this.#nodes.get(nodeId);
     const measured = new Map<string, MeasuredInstance>();
     for (const [id, cpuSeconds, cpuPercent, memoryBytes, processes] of samples) {
       const configuration = configurationOf(id);
       if (configuration === undefined) continue;
       const used = { cpuSeconds, cpuPercent, memoryBytes, processes };
-      measured.set(id, { instance: id, configuration, node: nodeId, used });
+      const known = before?.get(id);
+      const labels =
+        known?.configuration === configuration ? known.labels : usageLabels(id, configuration, nodeId);
+      measured.set(id, { configuration, labels, used });
     }
     this.#nodes.set(nodeId, measured);
   }

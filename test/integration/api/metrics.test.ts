@@ -1,6 +1,7 @@
 /** `/metrics`: what it says to whom, and how often it counts anew. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeRecordSchema } from '../../../src/model/node.js';
+import { usageLabels } from '../../../src/telemetry/usage-exposition.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 
 const NAMES = ['secret-game', 'secret-node', 'aaaaaa'];
@@ -33,9 +34,7 @@ async function start(fields: { metricsNeedKey?: boolean } = {}): Promise<void> {
     unreadableRecords: () => new Map(),
     usages: () => [
       {
-        instance: 'aaaaaa',
-        configuration,
-        node: 'secret-node',
+        labels: usageLabels('aaaaaa', configuration, 'secret-node'),
         used: { cpuSeconds: 1, memoryBytes: 2, processes: 3 },
       },
     ],

@@ -1,12 +1,10 @@
 import { expect, it } from 'vitest';
 import { Metrics } from '../../../src/telemetry/metrics.js';
-import type { ShownUsage } from '../../../src/telemetry/usage-exposition.js';
+import { type ShownUsage, usageLabels } from '../../../src/telemetry/usage-exposition.js';
 import { metricsText } from '../../support/metrics-text.js';
 
 const USAGE: ShownUsage = {
-  instance: 'aaaaaa',
-  configuration: 'lobby',
-  node: 'node-a',
+  labels: usageLabels('aaaaaa', 'lobby', 'node-a'),
   used: { cpuSeconds: 12.5, memoryBytes: 1048576, processes: 3 },
 };
 
@@ -24,7 +22,7 @@ async function textOf(usages: readonly ShownUsage[]): Promise<string> {
 }
 
 it('writes each metric with all its lines together, as the format wants', async () => {
-  const text = await textOf([USAGE, { ...USAGE, instance: 'bbbbbb' }]);
+  const text = await textOf([USAGE, { ...USAGE, labels: usageLabels('bbbbbb', 'lobby', 'node-a') }]);
   const lines = text.slice(text.indexOf('# HELP drover_instance_cpu')).split('\n');
   const labels = (id: string): string => `{instance="${id}",configuration="lobby",node="node-a"}`;
   expect(lines).toEqual([
@@ -51,7 +49,10 @@ it('writes nothing where nothing was measured', async () => {
 });
 
 it('ends after ten thousand instances', async () => {
-  const many = Array.from({ length: 10_005 }, (_, index) => ({ ...USAGE, instance: `i${index}` }));
+  const many = Array.from({ length: 10_005 }, (_, index) => ({
+    ...USAGE,
+    labels: usageLabels(`i${index}`, 'lobby', 'node-a'),
+  }));
   const lines = (await textOf(many))
     .split('\n')
     .filter((line) => line.startsWith('drover_instance_processes{'));
