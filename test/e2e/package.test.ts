@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { REPOSITORY } from '../support/repository-root.js';
@@ -123,44 +123,38 @@ it('holds the programs, their licences, the pages and the examples, and nothing 
   expect(names.filter((name) => !PACKED.test(name))).toEqual([]);
 });
 
-it('starts where it was installed, in a new root, and runs the example that it offers', async ({
-  task,
-  skip,
-}) => {
+it('starts where it was installed, in a new root, and runs the example that it offers', async ({ skip }) => {
   if (obstacle !== undefined) skip(obstacle);
   expect(execFileSync(program, ['--version'], { encoding: 'utf8' })).toMatch(/^\d+\.\d+\.\d+\n$/);
-  const world = await DaemonWorld.create();
-  try {
-    world.spawn({ program });
-    await until(() => expect(world.daemon.stdout).toContain('No instances yet'));
-    const [copy = 'false'] = /^ *cp -r .*$/m.exec(world.daemon.stdout) ?? [];
-    execFileSync('/bin/sh', ['-c', copy]);
-    await world.untilOnline('hello', 2);
-  } finally {
-    await world.finish(failedOf(task));
-  }
+  const world = await newWorld();
+  world.spawn({ program });
+  await until(() => expect(world.daemon.stdout).toContain('No instances yet'));
+  const [copy = 'false'] = /^ *cp -r .*$/m.exec(world.daemon.stdout) ?? [];
+  execFileSync('/bin/sh', ['-c', copy]);
+  await world.untilOnline('hello', 2);
 });
 
-it('starts by npx in the directory that it was installed in, which becomes a root', async ({
-  task,
-  skip,
-}) => {
+it('starts by npx in the directory that it was installed in, which becomes a root', async ({ skip }) => {
   if (obstacle !== undefined) skip(obstacle);
-  const world = await DaemonWorld.create();
-  try {
-    // Without their scripts: only the process runtime needs a package that npm compiles, and the test above has it.
-    await npm(world.root, 'install', '--ignore-scripts', tarball);
-    const found = execFileSync('npx', ['--no', '--', 'drover', '--version'], {
-      cwd: world.root,
-      env: ENVIRONMENT,
-      encoding: 'utf8',
-    });
-    expect(found).toMatch(/^\d+\.\d+\.\d+\n$/);
-    // The file that npx starts: as a child of npx the daemon would have another pid than the one that is ended here.
-    world.spawn({ program: join(world.root, 'node_modules/.bin/drover') });
-    await until(() => expect(world.daemon.stdout).toContain('No instances yet'));
-    expect(world.daemon.stdout).toContain(`in ${world.root}\n`);
-  } finally {
-    await world.finish(failedOf(task));
-  }
+  const world = await newWorld();
+  // Without their scripts: only the process runtime needs a package that npm compiles, and the test above has it.
+  // A file or folder of npm in a directory above would draw the installation there, hence the prefix.
+  await npm(world.root, 'install', '--ignore-scripts', '--prefix', world.root, tarball);
+  const found = execFileSync('npx', ['--no', '--', 'drover', '--version'], {
+    cwd: world.root,
+    env: ENVIRONMENT,
+    encoding: 'utf8',
+  });
+  expect(found).toMatch(/^\d+\.\d+\.\d+\n$/);
+  // The file that npx starts: as a child of npx the daemon would have another pid than the one that is ended here.
+  world.spawn({ program: join(world.root, 'node_modules/.bin/drover') });
+  await until(() => expect(world.daemon.stdout).toContain('No instances yet'));
+  expect(world.daemon.stdout).toContain(`in ${world.root}\n`);
 });
+
+/** Ends with the test, and shows what the daemon said when that has failed. */
+async function newWorld(): Promise<DaemonWorld> {
+  const world = await DaemonWorld.create();
+  onTestFinished(({ task }) => world.finish(failedOf(task)));
+  return world;
+}

@@ -2,12 +2,14 @@
  * The processes of one node's root as the system shows them: its owner, its session owners with their shells, and
  * every process with its mark in the environment. It watches all the time that no instance has two runs alive.
  */
-import { readFileSync } from 'node:fs';
-import { ProcessTable, readProcess } from '../../../src/runtime/process-table.js';
-import { parseMark } from '../../../src/runtime/run-mark.js';
+import { readdirSync, readFileSync } from 'node:fs';
+import { type ProcessEntry, readProcess } from '../../../src/runtime/process-table.js';
+import { MARK_VARIABLE, parseMark } from '../../../src/runtime/run-mark.js';
 import { until } from '../until.js';
 
 const LOOK_EVERY_MS = 200;
+/** In a shorter time than this the system gives no pid again. */
+const PID_IS_NEW_MS = 2000;
 
 export interface InstanceProcess {
   readonly pid: number;
@@ -20,23 +22,25 @@ export interface InstanceProcess {
 
 export class RootProcesses {
   readonly #rootId: string;
-  readonly #table = new ProcessTable();
   readonly #doubles = new Set<string>();
+  /** Older than the root, so not of it: most processes of the machine. Looks are so many that reading these costs most. */
+  #strangers = new Set(pidsOfAll());
+  #lookedAt = performance.now();
   #timer: NodeJS.Timeout | undefined;
 
+  /** Nothing runs yet in this root. */
   constructor(rootId: string) {
     this.#rootId = rootId;
   }
 
   /** Pids of the live owners. */
   async owners(): Promise<number[]> {
-    const entries = await this.#table.scan();
-    return entries.filter(({ pid, isZombie }) => !isZombie && this.#isOwner(pid)).map(({ pid }) => pid);
+    return this.#livePids().filter((pid) => this.#isOwner(pid));
   }
 
   /** Pids of the live owners of sessions, and of the shells that lead sessions. */
   async sessionOwners(): Promise<{ readonly sessionOwners: number[]; readonly shells: number[] }> {
-    const pids = (await this.#table.scan()).filter(({ isZombie }) => !isZombie).map(({ pid }) => pid);
+    const pids = this.#livePids();
     return {
       sessionOwners: pids.filter((pid) => this.#isSessionOwner(pid)),
       shells: pids.filter((pid) => this.#isSessionShell(pid)),
@@ -46,8 +50,8 @@ export class RootProcesses {
   /** Live processes of instances. */
   async marked(): Promise<InstanceProcess[]> {
     const found: InstanceProcess[] = [];
-    for (const { pid, startTime, mark, isZombie, session } of await this.#table.scan()) {
-      const run = mark === null || isZombie ? undefined : parseMark(this.#rootId, mark);
+    for (const { pid, startTime, isZombie, session } of this.#scan()) {
+      const run = isZombie ? undefined : parseMark(this.#rootId, markOf(pid));
       if (run === undefined) continue;
       found.push({ ...run, pid, startTime, isLeader: this.#isRunsOwn(pid, session) });
     }
@@ -77,6 +81,19 @@ export class RootProcesses {
       for (const pid of left) kill(pid);
       if (left.length > 0) throw new Error(`still there: ${left}`);
     });
+  }
+
+  #livePids(): number[] {
+    return this.#scan().flatMap(({ pid, isZombie }) => (isZombie ? [] : pid));
+  }
+
+  /** All processes that could be of this root, zombies included. */
+  #scan(): ProcessEntry[] {
+    const pids = pidsOfAll();
+    const isFresh = performance.now() - this.#lookedAt < PID_IS_NEW_MS;
+    this.#lookedAt = performance.now();
+    this.#strangers = new Set(isFresh ? pids.filter((pid) => this.#strangers.has(pid)) : []);
+    return pids.flatMap((pid) => (this.#strangers.has(pid) ? [] : (readProcess(pid) ?? [])));
   }
 
   async #look(): Promise<void> {
@@ -110,6 +127,21 @@ export class RootProcesses {
   #isSessionShell(pid: number): boolean {
     return read(pid, 'environ').includes(`DROVER_SESSION_MARK=${this.#rootId}/`);
   }
+}
+
+function pidsOfAll(): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && pid !== process.pid);
+}
+
+/** Empty: it has none, or may not be read. */
+function markOf(pid: number): string {
+  const prefix = `${MARK_VARIABLE}=`;
+  const variable = read(pid, 'environ')
+    .split('\0')
+    .find((one) => one.startsWith(prefix));
+  return variable?.slice(prefix.length) ?? '';
 }
 
 function runsOf(processes: readonly InstanceProcess[]): Set<number> {
