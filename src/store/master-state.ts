@@ -10,6 +10,7 @@ import {
 } from '../model/configuration.js';
 import { hasEndedByItself, type InstanceRecord, instanceRecordSchema } from '../model/instance.js';
 import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
+import { type SessionRecord, sessionRecordSchema } from '../model/session.js';
 import type { Logger } from '../telemetry/logger.js';
 import { instanceKey, nodeKey, PREFIX } from './keys.js';
 import type { LookupReader } from './lookup.js';
@@ -31,6 +32,7 @@ export class MasterState {
   readonly revisions: Mirror<Configuration>;
   readonly nodes: Mirror<NodeRecord>;
   readonly keys: Mirror<ApiKeyRecord>;
+  readonly sessions: Mirror<SessionRecord>;
   readonly instancesByConfiguration: LookupReader<string>;
   readonly instancesByNode: LookupReader<string>;
   readonly instancesByRevision: LookupReader<string>;
@@ -65,6 +67,7 @@ export class MasterState {
     this.revisions = mirror(PREFIX.revisions, (value) => configurationSchema.parse(value));
     this.nodes = mirror(PREFIX.nodes, (value) => nodeRecordSchema.parse(value));
     this.keys = mirror(PREFIX.keys, (value) => apiKeyRecordSchema.parse(value));
+    this.sessions = mirror(PREFIX.sessions, (value) => sessionRecordSchema.parse(value));
     this.#credentials = [
       mirror<unknown>(PREFIX.members, (value) => memberRecordSchema.parse(value)),
       mirror<unknown>(PREFIX.joinTokens, (value) => joinTokenRecordSchema.parse(value)),
@@ -106,7 +109,7 @@ export class MasterState {
   }
 
   #all(): Pick<Mirror<unknown>, 'start' | 'stop' | 'prefix' | 'setAside'>[] {
-    const { instances, configurations, revisions, nodes, keys } = this;
-    return [instances, configurations, revisions, nodes, keys, ...this.#credentials];
+    const { instances, configurations, revisions, nodes, keys, sessions } = this;
+    return [instances, configurations, revisions, nodes, keys, sessions, ...this.#credentials];
   }
 }

@@ -21,6 +21,7 @@ import {
 } from '../../operations/cluster-status.js';
 import { configurationSummarySchema, listConfigurations } from '../../operations/configuration-list.js';
 import type { MirrorReader } from '../../store/mirror.js';
+import { seesConfiguration } from '../access/auth.js';
 import { sendError } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 import type { InstanceView } from './instance-view.js';
@@ -90,7 +91,8 @@ function listRoute(dependencies: ClusterNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/nodes',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'filtered',
     summary: 'All nodes that the master knows, by id.',
     params: nothing,
     query: nothing,
@@ -107,20 +109,23 @@ function getRoute({ dependencies, view }: ClusterRoutesOptions): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/nodes/:id',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'filtered',
     summary: 'One node, with its instances, its capacity and what it offers.',
     errors: ['DRV_NODE_UNKNOWN'],
     params: nodeParams,
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'the node', schema: detailSchema } },
-    handle: ({ params: { id } }): z.output<typeof detailSchema> => {
+    handle: ({ params: { id }, request }): z.output<typeof detailSchema> => {
       const node = dependencies.nodes.get(id)?.value;
       if (node === undefined) throw unknownNode(id);
       const { capacity, condition, conditionSince, cordoned, runtimes, version } = node;
       return {
         ...summaryOf(dependencies, node),
-        instances: view.onNode(id),
+        instances: view
+          .onNode(id)
+          .filter(({ configurationName }) => seesConfiguration(request, configurationName)),
         capacity,
         condition,
         conditionSince,
@@ -169,7 +174,7 @@ function statusRoute(dependencies: ClusterNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/status',
-    scope: 'ALL',
+    scope: 'READ',
     summary: 'Whether everything runs that should, and if not, why.',
     params: nothing,
     query: nothing,
@@ -183,13 +188,15 @@ function configurationsRoute(dependencies: ClusterNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/configurations',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'filtered',
     summary: 'All configurations by name, with how many instances of each are there.',
     params: nothing,
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'configurations', schema: z.array(configurationSummarySchema) } },
-    handle: () => listConfigurations(dependencies),
+    handle: ({ request }) =>
+      listConfigurations(dependencies).filter(({ name }) => seesConfiguration(request, name)),
   });
 }
 
