@@ -7,7 +7,7 @@ import type { InstanceStreams } from '../channel/services/instance-streams.js';
 import type { Explainer } from '../explain/explanation.js';
 import type { ExtensionRegistry } from '../extensions/registry.js';
 import type { Clock } from '../loop/clock.js';
-import type { ApiKeyRecord } from '../model/api-key.js';
+import type { ApiKeyRecord } from '../model/access/api-key.js';
 import type { AuditTrail } from '../model/audit.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import type { InstanceRecord } from '../model/instance.js';

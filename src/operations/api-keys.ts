@@ -8,7 +8,7 @@ import {
   keyPatternsSchema,
   keyRangesSchema,
   keyScopeSchema,
-} from '../model/api-key.js';
+} from '../model/access/api-key.js';
 import { parseExpiry } from '../model/duration.js';
 import { DroverError } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';

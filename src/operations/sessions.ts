@@ -3,10 +3,15 @@ import { z } from 'zod';
 import type { Access } from '../api/access/access.js';
 import type { SessionWriter } from '../api/access/session-writer.js';
 import type { Clock } from '../loop/clock.js';
-import { type ApiKeyRecord, keyScopeSchema } from '../model/api-key.js';
+import { type ApiKeyRecord, keyScopeSchema } from '../model/access/api-key.js';
+import {
+  endOfSession,
+  grantOfSession,
+  type SessionRecord,
+  sessionIdSchema,
+} from '../model/access/session.js';
 import { DroverError } from '../model/errors.js';
 import type { NodeConfiguration } from '../model/node.js';
-import { endOfSession, grantOfSession, type SessionRecord, sessionIdSchema } from '../model/session.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { expiryOf, expirySchema } from './api-keys.js';
 

@@ -1,6 +1,7 @@
 /** The master's mirrors and lookups, built once over its store. The controllers, the channel and the API read them. */
 import { KeyedTurns } from '../loop/keyed-turns.js';
-import { type ApiKeyRecord, apiKeyRecordSchema } from '../model/api-key.js';
+import { type ApiKeyRecord, apiKeyRecordSchema } from '../model/access/api-key.js';
+import { type SessionRecord, sessionRecordSchema } from '../model/access/session.js';
 import { joinTokenRecordSchema, memberRecordSchema } from '../model/cluster.js';
 import {
   type Configuration,
@@ -10,7 +11,6 @@ import {
 } from '../model/configuration.js';
 import { hasEndedByItself, type InstanceRecord, instanceRecordSchema } from '../model/instance.js';
 import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
-import { type SessionRecord, sessionRecordSchema } from '../model/session.js';
 import type { Logger } from '../telemetry/logger.js';
 import { instanceKey, nodeKey, PREFIX } from './keys.js';
 import type { LookupReader } from './lookup.js';

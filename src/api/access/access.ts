@@ -3,9 +3,9 @@
  * is the same object for all requests of the key or session, until that ends or changes.
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
-import { AddressRanges } from '../../model/address-range.js';
-import { type Grant, includesScope, type KeyScope, type LastUse } from '../../model/api-key.js';
-import { matchesAny } from '../../model/name-pattern.js';
+import { AddressRanges } from '../../model/access/address-range.js';
+import { type Grant, includesScope, type KeyScope, type LastUse } from '../../model/access/api-key.js';
+import { matchesAny } from '../../model/access/name-pattern.js';
 
 /** While something follows the end of an access, it counts as used, and is looked at so often. */
 const WATCH_MS = 3_600_000;

@@ -7,21 +7,21 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import { FailureLimiter, type FailureVerdict } from '../../loop/failure-limiter.js';
-import type { ApiKeyRecord } from '../../model/api-key.js';
+import type { ApiKeyRecord } from '../../model/access/api-key.js';
+import type { SessionRecord } from '../../model/access/session.js';
 import type { AuditTrail } from '../../model/audit.js';
 import type { InstanceRecord } from '../../model/instance.js';
-import type { SessionRecord } from '../../model/session.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { JSON_TYPE, sendError } from '../http/json-reply.js';
 import type { Reach, Scope } from '../http/route.js';
-import type { Access, KeyAccess } from './access.js';
+import type { Access } from './access.js';
 import { tokenOf } from './credentials.js';
 import { KeyIndex } from './key-index.js';
 import type { KeyWriter } from './key-writer.js';
 import { LastUses } from './last-uses.js';
 import { SlidingWindow } from './rate-limit.js';
-import { hiddenBy, isWithin } from './reach.js';
+import { callerText, hiddenBy, type Refusal, refusalOf } from './refusal.js';
 import { RefusalTrail } from './refusal-trail.js';
 import type { SessionWriter } from './session-writer.js';
 import { KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH } from './tokens.js';
@@ -57,15 +57,6 @@ export interface GateNeeds {
   verifyInstanceToken(token: string): string | undefined;
   readonly audit: Pick<AuditTrail, 'record'>;
   readonly logger: Logger;
-}
-
-/** Why a caller is refused. */
-interface Refusal {
-  readonly actor: Actor | null;
-  /** Absent: 401, as for no key at all. */
-  readonly forbidden?: string;
-  /** What the challenge of a 401 says. */
-  readonly hint?: string;
 }
 
 /**
@@ -115,7 +106,7 @@ export class Gate {
       return false;
     }
     const token = tokenOf(request.raw, config.socket === true);
-    if (token === undefined) return this.#refuse(request, reply, { actor: null });
+    if (token === undefined) return this.#refuse(request, reply, null);
     const isRouted = config.scope !== undefined;
     return token.length === KEY_TOKEN_LENGTH || token.length === SESSION_TOKEN_LENGTH
       ? this.#admitKey(request, reply, { token, scope, reach: isRouted ? reach : 'filtered' })
@@ -134,11 +125,11 @@ export class Gate {
     { token, scope, reach }: { token: string; scope: Exclude<Scope, 'open'>; reach: Reach | undefined },
   ): boolean {
     const access = this.#keys.find(token);
-    if (access === undefined) return this.#refuse(request, reply, { actor: null });
+    if (access === undefined) return this.#refuse(request, reply, null);
     if (access.scope === 'PUBLIC' && !this.#take(this.#publicCalls, access.label, reply)) return false;
     const now = this.#clock.now();
     const refusal = refusalOf(access, { scope, reach, now, address: request.ip });
-    if (refusal !== undefined) return this.#refuse(request, reply, refusal);
+    if (refusal !== undefined) return this.#refuse(request, reply, access, refusal);
     access.use(now, request.ip);
     request.actor = access;
     if (access.configurations === null || reach === undefined || reach === 'filtered') return true;
@@ -154,10 +145,10 @@ export class Gate {
     { token, scope }: { token: string; scope: Scope },
   ): boolean {
     const instanceId = this.#dependencies.verifyInstanceToken(token);
-    if (instanceId === undefined) return this.#refuse(request, reply, { actor: null });
+    if (instanceId === undefined) return this.#refuse(request, reply, null);
     const actor: Actor = { kind: 'instance', instanceId };
     if (scope !== 'instance-or-OPERATE' || idOf(request.params) !== instanceId)
-      return this.#refuse(request, reply, { actor });
+      return this.#refuse(request, reply, actor);
     if (!this.#take(this.#reports, instanceId, reply)) return false;
     request.actor = actor;
     return true;
@@ -193,15 +184,20 @@ export class Gate {
     return retryAfterMs === 0;
   }
 
-  #refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): false {
-    const { actor, forbidden, hint } = refusal;
+  #refuse(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    actor: Actor | null,
+    { forbidden, hint }: Refusal = {},
+  ): false {
     // The call of a PUBLIC key was counted already, against the limit of its own.
     const verdict: FailureVerdict =
       actor?.kind === 'key' && actor.scope === 'PUBLIC'
         ? { retryAfterMs: 0, isFirst: false }
         : this.#failures.fail(addressBlockOf(request.ip), this.#clock.monotonic());
     const status = verdict.retryAfterMs > 0 ? 429 : forbidden === undefined ? 401 : 403;
-    if (status !== 429 || verdict.isFirst) this.#logRefusal(request, refusal, status);
+    if (status !== 429 || verdict.isFirst)
+      this.#logRefusal(request, actor, { status, why: forbidden ?? hint });
     if (status === 429) sendTooMany(reply, verdict.retryAfterMs);
     else if (forbidden !== undefined) sendError(reply, status, forbidden);
     else {
@@ -212,56 +208,27 @@ export class Gate {
     return false;
   }
 
-  #logRefusal(request: FastifyRequest, { actor, forbidden, hint }: Refusal, status: number): void {
+  #logRefusal(
+    request: FastifyRequest,
+    actor: Actor | null,
+    { status, why }: { status: number; why: string | undefined },
+  ): void {
     const { method, ip: address } = request;
     const route = request.routeOptions.url ?? null;
     const key = actor === null ? null : actorLabel(actor);
     this.#refusals.record(request, { key, status, at: this.#clock.monotonic() });
     const more = status === 429 ? '; further ones are not logged until it pauses' : '';
-    const why = forbidden ?? hint;
     this.#dependencies.logger.warn(
       { key, method, route, address, status },
-      `refused authentication: ${method} ${route ?? 'of no endpoint'} from ${address}, ${describeKey(key)}${why === undefined ? '' : ` (${why})`}: ${status}${more}`,
+      `refused authentication: ${method} ${route ?? 'of no endpoint'} from ${address}, ${whoIs(actor)}${why === undefined ? '' : ` (${why})`}: ${status}${more}`,
     );
   }
 }
 
-/** Why an access is not enough; undefined: it is. Nothing is made for a request that passes. */
-function refusalOf(
-  actor: KeyAccess,
-  {
-    scope,
-    reach,
-    now,
-    address,
-  }: { scope: Exclude<Scope, 'open'>; reach: Reach | undefined; now: number; address: string },
-): Refusal | undefined {
-  if (actor.isOver(now)) return { actor, hint: actor.overText };
-  if (!actor.isFrom(address))
-    return {
-      actor,
-      forbidden: `key ${actor.label} may be used from ${actor.grant.from?.join(', ')} only, not from ${address}`,
-    };
-  const least = scope === 'instance-or-OPERATE' ? 'OPERATE' : scope;
-  if (!actor.may(least))
-    return actor.scope === 'PUBLIC' ? { actor } : { actor, forbidden: scopeText(actor, least) };
-  if (isWithin(actor, reach)) return undefined;
-  return {
-    actor,
-    forbidden: `${callerOf(actor)} is restricted to configurations ${actor.configurations?.join(', ')}: this endpoint concerns more than these, and needs a key without that restriction`,
-  };
-}
-
-function scopeText(actor: Access, least: string): string {
-  return `${callerOf(actor)} has scope ${actor.scope}: this needs ${least}`;
-}
-
-function callerOf({ session, name }: Access): string {
-  return session === null ? `key ${name}` : name;
-}
-
-function describeKey(label: string | null): string {
-  return label === null ? 'no valid key' : `key ${label}`;
+/** The caller in a line of the log. */
+function whoIs(actor: Actor | null): string {
+  if (actor === null) return 'no valid key';
+  return actor.kind === 'key' ? callerText(actor) : `key ${actorLabel(actor)}`;
 }
 
 /** Registration hook. Throws for a route that does not say who may call it. */

@@ -4,8 +4,8 @@
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../loop/clock.js';
-import { type ApiKeyRecord, grantOf } from '../../model/api-key.js';
-import { grantOfSession, SESSION_IDLE_MS, type SessionRecord } from '../../model/session.js';
+import { type ApiKeyRecord, grantOf } from '../../model/access/api-key.js';
+import { grantOfSession, SESSION_IDLE_MS, type SessionRecord } from '../../model/access/session.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import { KeyAccess } from './access.js';
 

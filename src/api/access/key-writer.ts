@@ -11,7 +11,7 @@ import {
   type Grant,
   isMasterKey,
   type LastUse,
-} from '../../model/api-key.js';
+} from '../../model/access/api-key.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { apiKeyKey } from '../../store/keys.js';

@@ -3,7 +3,7 @@
  * loses is a minute.
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
-import type { LastUse } from '../../model/api-key.js';
+import type { LastUse } from '../../model/access/api-key.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';

@@ -11,9 +11,14 @@ import {
   includesScope,
   type KeyScope,
   type LastUse,
-} from '../../model/api-key.js';
+} from '../../model/access/api-key.js';
+import {
+  endOfSession,
+  grantOfSession,
+  SESSION_MAX_MS,
+  type SessionRecord,
+} from '../../model/access/session.js';
 import { DroverError } from '../../model/errors.js';
-import { endOfSession, grantOfSession, SESSION_MAX_MS, type SessionRecord } from '../../model/session.js';
 import { sessionKey } from '../../store/keys.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import { modify } from '../../store/modify.js';

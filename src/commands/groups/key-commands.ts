@@ -1,7 +1,7 @@
 /** `key ...`: the keys of the API. A token is printed only when its key is made. */
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
-import { KEY_SCOPES, type KeyScope, keyPatternsSchema, keyRangesSchema } from '../../model/api-key.js';
+import { KEY_SCOPES, type KeyScope, keyPatternsSchema, keyRangesSchema } from '../../model/access/api-key.js';
 import { DroverError } from '../../model/errors.js';
 import { durationText, instantText, quoteText } from '../../model/words.js';
 import {

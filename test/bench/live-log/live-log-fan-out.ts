@@ -12,7 +12,7 @@ import { KeyAccess } from '../../../src/api/access/access.js';
 import { LogChunk } from '../../../src/api/live-log/live-log-chunk.js';
 import { OpenSocket } from '../../../src/api/sockets/open-socket.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
-import { withoutLimits } from '../../../src/model/api-key.js';
+import { withoutLimits } from '../../../src/model/access/api-key.js';
 import type { Row } from '../table.js';
 import { percentile } from '../world.js';
 

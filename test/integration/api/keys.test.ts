@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KeyWriter, type KeyWriterOptions } from '../../../src/api/access/key-writer.js';
 import { generateToken, isWellFormedToken } from '../../../src/api/access/tokens.js';
-import { apiKeyRecordSchema, withoutLimits } from '../../../src/model/api-key.js';
+import { apiKeyRecordSchema, withoutLimits } from '../../../src/model/access/api-key.js';
 import { PREFIX } from '../../../src/store/keys.js';
 import { openStore } from '../../../src/store/lmdb/open.js';
 import { Mirror } from '../../../src/store/mirror.js';

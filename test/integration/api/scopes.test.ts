@@ -1,6 +1,6 @@
 /** Who may call what: every registered route against every scope. A new route fails here until it stands in the table. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { KEY_SCOPES } from '../../../src/model/api-key.js';
+import { KEY_SCOPES } from '../../../src/model/access/api-key.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 
 /** Least scope, route, and what a key that is restricted to configurations reaches of it (`-`: nothing). */
@@ -118,6 +118,8 @@ async function ask({ method, path }: Row, token: string, subject = 'hello') {
   return { status: response.status, body: await response.text() };
 }
 
+const SCOPES: readonly string[] = KEY_SCOPES;
+const rankOf = (scope: string): number => SCOPES.indexOf(scope);
 const idOf = (configuration: string): string => (configuration === 'hello' ? 'aaaaaa' : 'bbbbbb');
 
 async function resetInstances(): Promise<void> {
@@ -139,8 +141,7 @@ describe('the routes', () => {
       for (const scope of KEY_SCOPES) {
         const { status, body } = await ask(row, tokens.get(scope) ?? '');
         const said = `${row.method} ${row.path} with ${scope}: ${status} ${body.slice(0, 200)}`;
-        const isWide =
-          row.least === 'open' || KEY_SCOPES.indexOf(scope) >= KEY_SCOPES.findIndex((s) => s === row.least);
+        const isWide = row.least === 'open' || rankOf(scope) >= rankOf(row.least);
         if (isWide) expect([401, 403], said).not.toContain(status);
         else if (scope === 'PUBLIC') expect([status, body], said).toEqual([401, '{"error":"Unauthorized"}']);
         else {

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KeyWriter } from '../../../src/api/access/key-writer.js';
-import { withoutLimits } from '../../../src/model/api-key.js';
+import { withoutLimits } from '../../../src/model/access/api-key.js';
 import { apiKeyKey, joinTokenKey, memberKey } from '../../../src/store/keys.js';
 import { MasterState } from '../../../src/store/master-state.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';

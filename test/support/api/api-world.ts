@@ -28,7 +28,8 @@ import {
   type Grant,
   type KeyScope,
   withoutLimits,
-} from '../../../src/model/api-key.js';
+} from '../../../src/model/access/api-key.js';
+import { sessionRecordSchema } from '../../../src/model/access/session.js';
 import type { AuditEntry, AuditTrail } from '../../../src/model/audit.js';
 import {
   type ConfigurationFileError,
@@ -48,7 +49,6 @@ import {
   nodeConfigurationSchema,
   nodeRecordSchema,
 } from '../../../src/model/node.js';
-import { sessionRecordSchema } from '../../../src/model/session.js';
 import type { StateReport } from '../../../src/store/instance-changes.js';
 import { apiKeyKey, configurationKey, instanceKey, nodeKey, PREFIX } from '../../../src/store/keys.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';

@@ -1,6 +1,6 @@
 /** The access of a key, without an API: for tests of what takes one. */
 import { KeyAccess } from '../../../src/api/access/access.js';
-import { type Grant, withoutLimits } from '../../../src/model/api-key.js';
+import { type Grant, withoutLimits } from '../../../src/model/access/api-key.js';
 import { FakeClock } from '../fake-clock.js';
 
 /** An ALL key without restrictions, unless `limits` say otherwise. */

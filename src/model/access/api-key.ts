@@ -3,9 +3,9 @@
  * `src/api/access/auth.ts`.
  */
 import { z } from 'zod';
+import { nameSchema } from '../names.js';
 import { addressRangeSchema } from './address-range.js';
 import { namePatternSchema } from './name-pattern.js';
-import { nameSchema } from './names.js';
 
 const MAX_ENTRIES = 64;
 

@@ -1,5 +1,6 @@
 /** Sessions: what a browser or a person gets for a key, so that the key itself stays away. The stored record. */
 import { z } from 'zod';
+import { nameSchema } from '../names.js';
 import {
   type ApiKeyRecord,
   type Grant,
@@ -8,7 +9,6 @@ import {
   keyScopeSchema,
   lastUseSchema,
 } from './api-key.js';
-import { nameSchema } from './names.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
