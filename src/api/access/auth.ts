@@ -128,9 +128,10 @@ export class Gate {
     if (access === undefined) return this.#refuse(request, reply, null);
     if (access.scope === 'PUBLIC' && !this.#take(this.#publicCalls, access.label, reply)) return false;
     const now = this.#clock.now();
-    const refusal = refusalOf(access, { scope, reach, now, address: request.ip });
+    const address = request.ip;
+    const refusal = refusalOf(access, { scope, reach, now, address });
     if (refusal !== undefined) return this.#refuse(request, reply, access, refusal);
-    access.use(now, request.ip);
+    access.use(now, address);
     request.actor = access;
     if (access.configurations === null || reach === undefined || reach === 'filtered') return true;
     const hidden = hiddenBy(access, reach, request, (id) => this.#configurationOf(id));

@@ -12,7 +12,7 @@ import {
   nodeConditionSchema,
   runtimeOfferSchema,
 } from '../../model/node.js';
-import { drainProgressSchema } from '../../model/node-drain.js';
+import { type DrainProgress, drainProgressSchema } from '../../model/node-drain.js';
 import { unknownNode } from '../../model/unknown.js';
 import {
   type ClusterStatusNeeds,
@@ -21,7 +21,8 @@ import {
 } from '../../operations/cluster-status.js';
 import { configurationSummarySchema, listConfigurations } from '../../operations/configuration-list.js';
 import type { MirrorReader } from '../../store/mirror.js';
-import { seesConfiguration } from '../access/auth.js';
+import type { Access } from '../access/access.js';
+import { accessOf, seesConfiguration } from '../access/auth.js';
 import { sendError } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 import type { InstanceView } from './instance-view.js';
@@ -131,7 +132,7 @@ function getRoute({ dependencies, view }: ClusterRoutesOptions): Route {
         conditionSince,
         lastBeat: dependencies.beats.lastBeatAt(id) ?? null,
         cordoned,
-        drain: dependencies.drainOf(id) ?? null,
+        drain: drainShown(dependencies.drainOf(id), accessOf(request)),
         runtimes,
         advisoryLimits: node.advisoryLimits ?? null,
         usage: usageOf(dependencies.usageOfNode(id)),
@@ -206,6 +207,12 @@ function summaryOf(
 ): z.output<typeof summarySchema> {
   const { ramMB, cpu } = dependencies.usedOf(nodeId);
   return { nodeId, address, master, resources: { usedRamMB: ramMB, usedCpu: cpu } };
+}
+
+/** What a drain waits for names instances: a key that is restricted to configurations gets their number only. */
+function drainShown(drain: DrainProgress | undefined, access: Access | undefined): DrainProgress | null {
+  if (drain === undefined) return null;
+  return access === undefined || access.configurations === null ? drain : { ...drain, waitingFor: [] };
 }
 
 function usageOf(usage: InstanceUsage | undefined): z.output<typeof usageSchema> | null {

@@ -104,6 +104,12 @@ describe('a key that is restricted to configurations', () => {
     expect(namesOf(await get('/cluster/configurations', token))).toEqual(['lobby', 'lobby-2']);
     const node = z.object({ instances: z.unknown() }).parse(await get('/cluster/nodes/n1', token));
     expect(idsOf(node.instances)).toEqual(['aaaaaa', 'bbbbbb']);
+    const drain = { since: 1, deadline: 2, remainingMs: 0, isDrained: false, left: 3 };
+    world.drains.set('n1', { ...drain, waitingFor: ['cccccc (survival): 2 players'] });
+    expect(await get('/cluster/nodes/n1', token)).toMatchObject({ drain: { left: 3, waitingFor: [] } });
+    expect(await get('/cluster/nodes/n1', world.admin)).toMatchObject({
+      drain: { waitingFor: ['cccccc (survival): 2 players'] },
+    });
     const problem = { line: null, column: null, field: null, message: 'x' };
     world.fileErrors.push(
       { ...problem, file: 'a', name: 'lobby' },

@@ -49,6 +49,7 @@ import {
   nodeConfigurationSchema,
   nodeRecordSchema,
 } from '../../../src/model/node.js';
+import type { DrainProgress } from '../../../src/model/node-drain.js';
 import type { StateReport } from '../../../src/store/instance-changes.js';
 import { apiKeyKey, configurationKey, instanceKey, nodeKey, PREFIX } from '../../../src/store/keys.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
@@ -193,6 +194,8 @@ export class ApiWorld {
   readonly log: Record<string, unknown>[] = [];
   /** What nodes use, by node. */
   readonly usages = new Map<string, InstanceUsage>();
+  /** The drains of nodes, by node. */
+  readonly drains = new Map<string, DrainProgress>();
   /** What instances use, by instance. */
   readonly instanceUsages = new Map<string, InstanceUsage>();
   readonly fileErrors: ConfigurationFileError[] = [];
@@ -379,7 +382,7 @@ export class ApiWorld {
       templateSync: this.templates.sync,
       beats: this.beats,
       usedOf: (nodeId) => this.#usedOf(nodeId),
-      drainOf: () => undefined,
+      drainOf: (nodeId) => this.drains.get(nodeId),
       serviceOf: () => undefined,
       usageOfNode: (nodeId) => this.usages.get(nodeId),
       audit: this.audit,
