@@ -15,7 +15,7 @@ export interface LastUsesOptions {
   /** Resolves when the use is durable, or when there is nothing left to write it to. */
   readonly write: (access: KeyAccess, use: LastUse) => Promise<void>;
   readonly clock: Pick<Clock, 'monotonic' | 'setTimer'>;
-  readonly logger: Pick<Logger, 'warn'>;
+  readonly logger: Pick<Logger, 'error' | 'warn'>;
 }
 
 export class LastUses {

@@ -105,7 +105,7 @@ describe('last uses', () => {
         written.push(`${(clock.now() - start) / 1000}: ${label} at ${(at - start) / 1000} from ${address}`);
       },
       clock,
-      logger: { warn: () => undefined },
+      logger: { error: () => undefined, warn: () => undefined },
     });
     const grant = withoutLimits('ALL');
     const [a, b] = ['a', 'b'].map(
