@@ -95,7 +95,7 @@ export class ApiServer implements Part {
     this.#options = options;
     this.#sockets = new SocketBook(clock, limits?.sockets);
     dependencies.metrics.addApiSockets(() => this.#sockets.size);
-    this.#gate = new Gate(dependencies, clock, (label) => this.#sockets.revoke(label));
+    this.#gate = new Gate(dependencies, clock);
     this.#view = new InstanceView(dependencies);
     this.#liveLogs = new LiveLogs({ dependencies, clock });
     this.#routes = [...apiRoutes({ dependencies, view: this.#view }), openApiRoute(() => this.describe())];
@@ -175,7 +175,7 @@ export class ApiServer implements Part {
     } finally {
       clearInterval(check);
       this.#address = undefined;
-      this.#gate.close();
+      await this.#gate.close();
       this.#liveLogs.close();
       this.#view.close();
     }

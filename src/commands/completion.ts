@@ -59,6 +59,8 @@ function valuesOf(argument: string, dependencies: CommandDependencies): string[]
       return [...dependencies.nodes.entries()].map(([id]) => id).sort();
     case 'label':
       return [...dependencies.keys.entries()].map(([label]) => label).sort();
+    case 'session-id':
+      return [...dependencies.sessions.entries()].map(([id]) => id).sort();
     case 'pattern':
       return [...dependencies.templates.groups()].flatMap(([group, names]) => [
         `${group}/*`,

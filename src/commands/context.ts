@@ -7,7 +7,7 @@ import type { InstanceStreams } from '../channel/services/instance-streams.js';
 import type { Explainer } from '../explain/explanation.js';
 import type { ExtensionRegistry } from '../extensions/registry.js';
 import type { Clock } from '../loop/clock.js';
-import type { ApiKeyRecord } from '../model/api-key.js';
+import type { ApiKeyRecord } from '../model/access/api-key.js';
 import type { AuditTrail } from '../model/audit.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import type { InstanceRecord } from '../model/instance.js';
@@ -20,6 +20,7 @@ import type { InstanceDetailsNeeds } from '../operations/instance-details.js';
 import type { InstanceLifecycleNeeds } from '../operations/instance-lifecycle.js';
 import type { JoinTokenNeeds } from '../operations/join-tokens.js';
 import type { NodeOperationNeeds } from '../operations/node-operations.js';
+import type { SessionNeeds } from '../operations/sessions.js';
 import type { InstanceWriter } from '../store/instance-writes.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -38,7 +39,8 @@ export type CommandDependencies = ClusterStatusNeeds &
   InstanceLifecycleNeeds &
   JoinTokenNeeds &
   KeyNeeds &
-  NodeOperationNeeds & {
+  NodeOperationNeeds &
+  SessionNeeds & {
     readonly version: string;
     readonly instances: Records<InstanceRecord>;
     readonly configurations: Records<ConfigurationRecord>;

@@ -8,6 +8,7 @@ import { addHelpCommand } from './groups/help-command.js';
 import { addInstanceCommands } from './groups/instance-commands.js';
 import { addKeyCommands } from './groups/key-commands.js';
 import { addNodeCommands, addStopCommand } from './groups/node-commands.js';
+import { addSessionCommands } from './groups/session-commands.js';
 import { addTemplateCommands } from './groups/template-commands.js';
 import { fullUsageOf } from './usage.js';
 
@@ -40,6 +41,7 @@ export function buildTree(context: CommandContext): Command {
   addClusterCommands(program, context);
   addNodeCommands(program, context);
   addKeyCommands(program, context);
+  addSessionCommands(program, context);
   addExtensionList(program, context);
   addStopCommand(program, context);
   addHelpCommand(program, context);

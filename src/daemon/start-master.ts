@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { ensureAdminKey } from '../api/access/admin-key.js';
 import { KeyWriter } from '../api/access/key-writer.js';
+import { SessionWriter } from '../api/access/session-writer.js';
 import { ensureTokenSecret } from '../api/access/token-secret.js';
 import { creationOfKept, InstanceTokens } from '../api/access/tokens.js';
 import { type ApiDependencies, ApiServer } from '../api/server.js';
@@ -117,7 +118,7 @@ function buildDependencies(
   { store, audit, cluster, tokens, templates, master, files }: Foundation,
   isReady: () => boolean,
 ): Omit<ApiDependencies, 'commands'> & CommandDependencies {
-  const { instances, configurations, revisions, nodes, keys } = master.state;
+  const { instances, configurations, revisions, nodes, keys, sessions } = master.state;
   const { clock, logger, metrics } = shared;
   return {
     configuration,
@@ -127,11 +128,13 @@ function buildDependencies(
     revisions,
     nodes,
     keys,
+    sessions,
     isReady,
     instanceWrites: master.writer,
     nodeWrites: master.nodeWriter,
     configurationFiles: files,
     keyWrites: new KeyWriter({ store, keys, clock, adminKeyPath: paths.adminKey, logger }),
+    sessionWrites: new SessionWriter({ store, keys, sessions, clock }),
     joinTokens: cluster.tokens,
     streams: master.streams,
     templates: templates.local,

@@ -6,7 +6,12 @@ import { z } from 'zod';
 
 export const auditEntrySchema = z.object({
   at: z.number().describe('Unix milliseconds'),
-  key: z.string().nullable().describe('label of the key, `instance <id>`, `terminal`, or null: no valid key'),
+  key: z
+    .string()
+    .nullable()
+    .describe(
+      'label of the key, `session <id> of <label>`, `instance <id>`, `terminal`, or null: no valid key',
+    ),
   action: z.string().describe('method and route pattern such as `PUT /configurations/:name`, or `command`'),
   subject: z
     .string()

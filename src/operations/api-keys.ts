@@ -1,61 +1,127 @@
 /** Makes, lists and deletes API keys for operators: `key ...` and its routes. */
 import { z } from 'zod';
 import type { KeyWriter } from '../api/access/key-writer.js';
-import { type ApiKeyRecord, type KeyScope, keyScopeSchema } from '../model/api-key.js';
+import type { Clock } from '../loop/clock.js';
+import {
+  type ApiKeyRecord,
+  grantOf,
+  keyPatternsSchema,
+  keyRangesSchema,
+  keyScopeSchema,
+} from '../model/access/api-key.js';
+import { parseExpiry } from '../model/duration.js';
+import { DroverError } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
 import type { MirrorReader } from '../store/mirror.js';
+
+const EXPIRY_RULE = 'must be a time such as 12h or 30d, a date such as 2027-01-31, or never';
+
+/** When something ends, as `parseExpiry` reads it. */
+export const expirySchema = z
+  .string()
+  .refine((text) => parseExpiry(text, 0) !== undefined, { error: EXPIRY_RULE });
 
 export interface KeyNeeds {
   readonly keys: Pick<MirrorReader<ApiKeyRecord>, 'entries'>;
   readonly keyWrites: Pick<KeyWriter, 'create' | 'remove'>;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 export const newKeySchema = z.object({
   label: nameSchema.describe('what the key is called'),
   scope: keyScopeSchema,
+  configurations: keyPatternsSchema
+    .nullable()
+    .default(null)
+    .describe('the configurations that it sees, as names or patterns such as `lobby*`; null: all'),
+  expires: expirySchema
+    .default('never')
+    .describe('when it ends: a time from now such as `30d`, a date or an instant, or `never`'),
+  from: keyRangesSchema
+    .nullable()
+    .default(null)
+    .describe('where it may be used from: addresses or ranges such as `10.0.0.0/8`; null: anywhere'),
 });
+export type NewKey = z.output<typeof newKeySchema>;
+
+const restrictions = {
+  configurations: z.array(z.string()).nullable().describe('patterns of what it sees; null: all'),
+  from: z.array(z.string()).nullable().describe('where it may be used from; null: anywhere'),
+};
+const lastUsed = {
+  lastUsedAt: z.number().nullable().describe('Unix milliseconds, exact to a minute; null: never'),
+  lastUsedFrom: z.string().nullable().describe('the address'),
+};
 
 export const createdKeySchema = z.object({
   label: z.string(),
   scope: keyScopeSchema,
+  ...restrictions,
+  expiresAt: z.number().nullable().describe('Unix milliseconds; null: never'),
   token: z.string().describe('shown this once'),
 });
 
 export const listedKeySchema = z.object({
   label: z.string(),
   scope: keyScopeSchema,
+  ...restrictions,
+  expiresAt: z.number().nullable().describe('Unix milliseconds; null: never'),
+  isExpired: z.boolean(),
+  ...lastUsed,
   mask: z.string().describe('beginning and end of the token'),
   createdAt: z.number().describe('Unix milliseconds'),
 });
+export type ListedKey = z.output<typeof listedKeySchema>;
 
 export const keyMessageSchema = z.object({ message: z.string(), label: z.string() });
 
 /** Makes a key. Only this answer shows its token. Throws DRV_KEY_EXISTS, DRV_REQUEST_INVALID. */
 export async function createKey(
-  { keyWrites }: KeyNeeds,
-  { label, scope }: { readonly label: string; readonly scope: KeyScope },
+  { keyWrites, clock }: Pick<KeyNeeds, 'keyWrites' | 'clock'>,
+  { label, scope, configurations, expires, from }: NewKey,
 ): Promise<z.output<typeof createdKeySchema>> {
-  const { token } = await keyWrites.create(label, scope);
-  return { label, scope, token };
+  const expiresAt = expiryOf(expires, clock.now());
+  const { token } = await keyWrites.create(label, { scope, configurations, expiresAt, from });
+  return { label, scope, configurations, from, expiresAt, token };
+}
+
+/** Unix milliseconds; null: never. Throws DRV_REQUEST_INVALID, also for what is past. */
+export function expiryOf(expires: string, now: number): number | null {
+  const at = parseExpiry(expires, now);
+  if (at === undefined) throw new DroverError('DRV_REQUEST_INVALID', `expires ${EXPIRY_RULE}`);
+  if (at !== null && at <= now)
+    throw new DroverError('DRV_REQUEST_INVALID', 'expires must be later than now: a date begins at 0:00 UTC');
+  return at;
 }
 
 /** All keys by label, without their hashes. */
-export function listKeys({ keys }: KeyNeeds): z.output<typeof listedKeySchema>[] {
+export function listKeys({ keys, clock }: Pick<KeyNeeds, 'keys' | 'clock'>): ListedKey[] {
+  const now = clock.now();
   return [...keys.entries()]
-    .map(
-      ([
-        ,
-        {
-          value: { label, scope, mask, createdAt },
-        },
-      ]) => ({ label, scope, mask, createdAt }),
-    )
+    .map(([, { value }]) => listed(value, now))
     .sort((a, b) => (a.label < b.label ? -1 : 1));
 }
 
-/** Deletes a key. Throws DRV_KEY_UNKNOWN, and DRV_REQUEST_INVALID for the last ALL key. */
+function listed(record: ApiKeyRecord, now: number): ListedKey {
+  const { label, mask, createdAt, lastUse } = record;
+  const { scope, configurations, from, expiresAt } = grantOf(record);
+  return {
+    label,
+    scope,
+    configurations,
+    from,
+    expiresAt,
+    isExpired: expiresAt !== null && expiresAt <= now,
+    lastUsedAt: lastUse?.at ?? null,
+    lastUsedFrom: lastUse?.address ?? null,
+    mask,
+    createdAt,
+  };
+}
+
+/** Deletes a key, and with it its sessions. Throws DRV_KEY_UNKNOWN, and DRV_REQUEST_INVALID for the last ALL key. */
 export async function deleteKey(
-  { keyWrites }: KeyNeeds,
+  { keyWrites }: Pick<KeyNeeds, 'keyWrites'>,
   label: string,
 ): Promise<z.output<typeof keyMessageSchema>> {
   await keyWrites.remove(label);

@@ -5,6 +5,7 @@ export const PREFIX = {
   revisions: 'revisions/',
   instances: 'instances/',
   keys: 'keys/',
+  sessions: 'sessions/',
   nodes: 'nodes/',
   joinTokens: 'join-tokens/',
   members: 'members/',
@@ -14,6 +15,7 @@ export const configurationKey = (name: string): string => PREFIX.configurations 
 export const revisionKey = (hash: string): string => PREFIX.revisions + hash;
 export const instanceKey = (id: string): string => PREFIX.instances + id;
 export const apiKeyKey = (label: string): string => PREFIX.keys + label;
+export const sessionKey = (id: string): string => PREFIX.sessions + id;
 export const nodeKey = (nodeId: string): string => PREFIX.nodes + nodeId;
 export const joinTokenKey = (id: string): string => PREFIX.joinTokens + id;
 export const memberKey = (nodeId: string): string => PREFIX.members + nodeId;

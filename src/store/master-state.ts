@@ -1,6 +1,7 @@
 /** The master's mirrors and lookups, built once over its store. The controllers, the channel and the API read them. */
 import { KeyedTurns } from '../loop/keyed-turns.js';
-import { type ApiKeyRecord, apiKeyRecordSchema } from '../model/api-key.js';
+import { type ApiKeyRecord, apiKeyRecordSchema } from '../model/access/api-key.js';
+import { type SessionRecord, sessionRecordSchema } from '../model/access/session.js';
 import { joinTokenRecordSchema, memberRecordSchema } from '../model/cluster.js';
 import {
   type Configuration,
@@ -31,6 +32,7 @@ export class MasterState {
   readonly revisions: Mirror<Configuration>;
   readonly nodes: Mirror<NodeRecord>;
   readonly keys: Mirror<ApiKeyRecord>;
+  readonly sessions: Mirror<SessionRecord>;
   readonly instancesByConfiguration: LookupReader<string>;
   readonly instancesByNode: LookupReader<string>;
   readonly instancesByRevision: LookupReader<string>;
@@ -65,6 +67,7 @@ export class MasterState {
     this.revisions = mirror(PREFIX.revisions, (value) => configurationSchema.parse(value));
     this.nodes = mirror(PREFIX.nodes, (value) => nodeRecordSchema.parse(value));
     this.keys = mirror(PREFIX.keys, (value) => apiKeyRecordSchema.parse(value));
+    this.sessions = mirror(PREFIX.sessions, (value) => sessionRecordSchema.parse(value));
     this.#credentials = [
       mirror<unknown>(PREFIX.members, (value) => memberRecordSchema.parse(value)),
       mirror<unknown>(PREFIX.joinTokens, (value) => joinTokenRecordSchema.parse(value)),
@@ -106,7 +109,7 @@ export class MasterState {
   }
 
   #all(): Pick<Mirror<unknown>, 'start' | 'stop' | 'prefix' | 'setAside'>[] {
-    const { instances, configurations, revisions, nodes, keys } = this;
-    return [instances, configurations, revisions, nodes, keys, ...this.#credentials];
+    const { instances, configurations, revisions, nodes, keys, sessions } = this;
+    return [instances, configurations, revisions, nodes, keys, sessions, ...this.#credentials];
   }
 }

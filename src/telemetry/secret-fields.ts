@@ -7,7 +7,7 @@
 export const HIDDEN = '***';
 /** Deeper than any logged value; a cycle ends here too. */
 const MAX_DEPTH = 6;
-const TOKEN_IN_TEXT = /(?<=drv_)[0-9A-Za-z]{8,}|(?<=drvjoin_)[\w-]{8,}/g;
+const TOKEN_IN_TEXT = /(?<=drvs?_)[0-9A-Za-z]{8,}|(?<=drvjoin_)[\w-]{8,}/g;
 
 /** Fields whose value is never logged, at any depth. */
 export const SECRET_FIELDS: readonly string[] = [

@@ -2,7 +2,7 @@
  * Makes the operator's key, label `admin`: when the store holds no key at all, and again when the operator has
  * emptied `data/admin.key`. Called at start, after the store is open and before the API listens.
  */
-import { type ApiKeyRecord, apiKeyRecordSchema } from '../../model/api-key.js';
+import { type ApiKeyRecord, apiKeyRecordSchema } from '../../model/access/api-key.js';
 import type { AuditTrail } from '../../model/audit.js';
 import { apiKeyKey, PREFIX } from '../../store/keys.js';
 import { create, type Store } from '../../store/store.js';

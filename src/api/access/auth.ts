@@ -1,30 +1,38 @@
 /**
  * Decides who may call what, in one hook at the root of the server. It goes by the scope of the matched route,
- * never by the text of the URL. A route without a scope cannot be registered; a request without a route needs an
- * ALL key.
+ * never by the text of the URL. A route without a scope cannot be registered; a request without a route needs a key
+ * with scope READ.
  */
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import { FailureLimiter, type FailureVerdict } from '../../loop/failure-limiter.js';
-import type { ApiKeyRecord } from '../../model/api-key.js';
+import type { ApiKeyRecord } from '../../model/access/api-key.js';
+import type { SessionRecord } from '../../model/access/session.js';
 import type { AuditTrail } from '../../model/audit.js';
+import type { InstanceRecord } from '../../model/instance.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { JSON_TYPE } from '../http/json-reply.js';
-import type { Scope } from '../http/route.js';
+import { JSON_TYPE, sendError } from '../http/json-reply.js';
+import type { Reach, Scope } from '../http/route.js';
+import type { Access } from './access.js';
 import { tokenOf } from './credentials.js';
-import { type KeyActor, KeyIndex } from './key-index.js';
+import { KeyIndex } from './key-index.js';
+import type { KeyWriter } from './key-writer.js';
+import { LastUses } from './last-uses.js';
 import { SlidingWindow } from './rate-limit.js';
+import { callerText, hiddenBy, type Refusal, refusalOf } from './refusal.js';
 import { RefusalTrail } from './refusal-trail.js';
-import { KEY_TOKEN_LENGTH } from './tokens.js';
+import type { SessionWriter } from './session-writer.js';
+import { KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH } from './tokens.js';
 
-/** The caller of a request: a key, or an instance with its own token. */
-export type Actor = KeyActor | { readonly kind: 'instance'; readonly instanceId: string };
+/** The caller of a request: a key or one of its sessions, or an instance with its own token. */
+export type Actor = Access | { readonly kind: 'instance'; readonly instanceId: string };
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     scope?: Scope;
+    reach?: Reach;
   }
   interface FastifyRequest {
     /** Null on requests that the gate has refused, and on those to open routes without a valid key. */
@@ -33,11 +41,16 @@ declare module 'fastify' {
 }
 
 const RETRY_WHEN_READY_S = '1';
+const CHALLENGE = 'Bearer';
 const UNAUTHORIZED = Buffer.from('{"error":"Unauthorized"}');
 const NOT_READY = Buffer.from('{"error":"the master is still loading its state: try again in a moment"}');
 
 export interface GateNeeds {
   readonly keys: MirrorReader<ApiKeyRecord>;
+  readonly sessions: MirrorReader<SessionRecord>;
+  readonly keyWrites: Pick<KeyWriter, 'noteUse'>;
+  readonly sessionWrites: Pick<SessionWriter, 'noteUse'>;
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get'>;
   /** True once every mirror is loaded and the configuration files are read. Until then the answer is 503. */
   isReady(): boolean;
   /** Returns the id of the instance that the token belongs to, or undefined. */
@@ -46,68 +59,124 @@ export interface GateNeeds {
   readonly logger: Logger;
 }
 
-/** Lets a request in or answers it: 503 before the state is loaded, 401 without a sufficient key, 429 over a limit. */
+/**
+ * Lets a request in or answers it: 503 before the state is loaded, 401 without a key, 403 without a sufficient one, 429
+ * over a limit. A PUBLIC key gets 401 where another gets 403.
+ */
 export class Gate {
   readonly #dependencies: GateNeeds;
   readonly #clock: Clock;
   readonly #keys: KeyIndex;
+  readonly #uses: LastUses;
   readonly #failures = new FailureLimiter();
   readonly #publicCalls = new SlidingWindow(100, 60_000);
   /** By instance: what instances send with their own keys. */
   readonly #reports = new SlidingWindow(10, 1000);
   readonly #refusals: RefusalTrail;
 
-  /** Calls `onKeyGone` at once with the label of each key that was deleted or replaced. */
-  constructor(dependencies: GateNeeds, clock: Clock, onKeyGone: (label: string) => void = () => {}) {
+  constructor(dependencies: GateNeeds, clock: Clock) {
+    const { keys, sessions, keyWrites, sessionWrites, logger } = dependencies;
     this.#dependencies = dependencies;
     this.#clock = clock;
     this.#refusals = new RefusalTrail(dependencies.audit);
-    this.#keys = new KeyIndex(dependencies.keys, (label) => {
-      this.#publicCalls.forget(label);
-      onKeyGone(label);
+    this.#uses = new LastUses({
+      write: ({ label, keyHash, session }, use) =>
+        session === null ? keyWrites.noteUse(label, keyHash, use) : sessionWrites.noteUse(session, use),
+      clock,
+      logger,
+    });
+    this.#keys = new KeyIndex({
+      keys,
+      sessions,
+      clock,
+      onUse: (access) => this.#uses.note(access),
+      onKeyGone: (label) => this.#publicCalls.forget(label),
     });
   }
 
   /**
    * Returns true when the request may go on, false when it has been answered. `config` is that of the matched route. A
-   * request without a route has no scope, and only ALL keys get past that (to a 404).
+   * request without a route has no scope: keys that may read get past that, to a 404.
    */
   admit(request: FastifyRequest, reply: FastifyReply, config: FastifyContextConfig): boolean {
-    const { scope } = config;
+    const { scope = 'READ', reach } = config;
     if (scope === 'open') return this.#admitOpen(request, reply);
     if (!this.#dependencies.isReady()) {
       reply.code(503).header('retry-after', RETRY_WHEN_READY_S).type(JSON_TYPE).send(NOT_READY);
       return false;
     }
-    const actor = this.#authenticate(request, config.socket === true);
-    if (actor === undefined) return this.#refuse(request, reply, null);
-    if (isPublicKey(actor) && !this.#take(this.#publicCalls, actor.label, reply)) return false;
-    if (!isAllowed(actor, scope, request)) return this.#refuse(request, reply, actor);
-    if (actor.kind === 'instance' && !this.#take(this.#reports, actor.instanceId, reply)) return false;
-    request.actor = actor;
-    return true;
+    const token = tokenOf(request.raw, config.socket === true);
+    if (token === undefined) return this.#refuse(request, reply, null);
+    const isRouted = config.scope !== undefined;
+    return token.length === KEY_TOKEN_LENGTH || token.length === SESSION_TOKEN_LENGTH
+      ? this.#admitKey(request, reply, { token, scope, reach: isRouted ? reach : 'filtered' })
+      : this.#admitInstance(request, reply, { token, scope });
   }
 
-  /** Stops following the keys. Idempotent. */
-  close(): void {
+  /** Stops following keys and sessions. Resolves when their last uses are written. Idempotent. */
+  async close(): Promise<void> {
     this.#keys.close();
+    await this.#uses.stop();
+  }
+
+  #admitKey(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { token, scope, reach }: { token: string; scope: Exclude<Scope, 'open'>; reach: Reach | undefined },
+  ): boolean {
+    const access = this.#keys.find(token);
+    if (access === undefined) return this.#refuse(request, reply, null);
+    if (access.scope === 'PUBLIC' && !this.#take(this.#publicCalls, access.label, reply)) return false;
+    const now = this.#clock.now();
+    const address = request.ip;
+    const refusal = refusalOf(access, { scope, reach, now, address });
+    if (refusal !== undefined) return this.#refuse(request, reply, access, refusal);
+    access.use(now, address);
+    request.actor = access;
+    if (access.configurations === null || reach === undefined || reach === 'filtered') return true;
+    const hidden = hiddenBy(access, reach, request, (id) => this.#configurationOf(id));
+    if (hidden === undefined) return true;
+    sendError(reply, hidden.status, hidden.message);
+    return false;
+  }
+
+  #admitInstance(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { token, scope }: { token: string; scope: Scope },
+  ): boolean {
+    const instanceId = this.#dependencies.verifyInstanceToken(token);
+    if (instanceId === undefined) return this.#refuse(request, reply, null);
+    const actor: Actor = { kind: 'instance', instanceId };
+    if (scope !== 'instance-or-OPERATE' || idOf(request.params) !== instanceId)
+      return this.#refuse(request, reply, actor);
+    if (!this.#take(this.#reports, instanceId, reply)) return false;
+    request.actor = actor;
+    return true;
   }
 
   #admitOpen(request: FastifyRequest, reply: FastifyReply): boolean {
     if (request.headers.authorization === undefined) return true;
-    const actor = this.#authenticate(request, false);
-    if (actor === undefined) return true;
-    if (isPublicKey(actor) && !this.#take(this.#publicCalls, actor.label, reply)) return false;
-    request.actor = actor;
+    const token = tokenOf(request.raw, false);
+    if (token === undefined) return true;
+    const access = this.#keys.find(token);
+    if (access === undefined) return this.#admitOpenToInstance(request, token);
+    if (access.scope === 'PUBLIC' && !this.#take(this.#publicCalls, access.label, reply)) return false;
+    const now = this.#clock.now();
+    if (access.isOver(now) || !access.isFrom(request.ip)) return true;
+    access.use(now, request.ip);
+    request.actor = access;
     return true;
   }
 
-  #authenticate(request: FastifyRequest, isSocket: boolean): Actor | undefined {
-    const token = tokenOf(request.raw, isSocket);
-    if (token === undefined) return undefined;
-    if (token.length === KEY_TOKEN_LENGTH) return this.#keys.find(token);
+  #admitOpenToInstance(request: FastifyRequest, token: string): boolean {
     const instanceId = this.#dependencies.verifyInstanceToken(token);
-    return instanceId === undefined ? undefined : { kind: 'instance', instanceId };
+    if (instanceId !== undefined) request.actor = { kind: 'instance', instanceId };
+    return true;
+  }
+
+  #configurationOf(instanceId: string): string | undefined {
+    return this.#dependencies.instances.get(instanceId)?.value.configurationName;
   }
 
   #take(limit: SlidingWindow, caller: string, reply: FastifyReply): boolean {
@@ -116,34 +185,51 @@ export class Gate {
     return retryAfterMs === 0;
   }
 
-  #refuse(request: FastifyRequest, reply: FastifyReply, actor: Actor | null): false {
+  #refuse(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    actor: Actor | null,
+    { forbidden, hint }: Refusal = {},
+  ): false {
     // The call of a PUBLIC key was counted already, against the limit of its own.
     const verdict: FailureVerdict =
-      actor !== null && isPublicKey(actor)
+      actor?.kind === 'key' && actor.scope === 'PUBLIC'
         ? { retryAfterMs: 0, isFirst: false }
         : this.#failures.fail(addressBlockOf(request.ip), this.#clock.monotonic());
-    if (verdict.retryAfterMs === 0 || verdict.isFirst) this.#logRefusal(request, actor, verdict);
-    if (verdict.retryAfterMs > 0) sendTooMany(reply, verdict.retryAfterMs);
-    else reply.code(401).header('www-authenticate', 'Bearer').type(JSON_TYPE).send(UNAUTHORIZED);
+    const status = verdict.retryAfterMs > 0 ? 429 : forbidden === undefined ? 401 : 403;
+    if (status !== 429 || verdict.isFirst)
+      this.#logRefusal(request, actor, { status, why: forbidden ?? hint });
+    if (status === 429) sendTooMany(reply, verdict.retryAfterMs);
+    else if (forbidden !== undefined) sendError(reply, status, forbidden);
+    else {
+      const challenge =
+        hint === undefined ? CHALLENGE : `${CHALLENGE} error="invalid_token", error_description="${hint}"`;
+      reply.code(status).header('www-authenticate', challenge).type(JSON_TYPE).send(UNAUTHORIZED);
+    }
     return false;
   }
 
-  #logRefusal(request: FastifyRequest, actor: Actor | null, { retryAfterMs }: FailureVerdict): void {
+  #logRefusal(
+    request: FastifyRequest,
+    actor: Actor | null,
+    { status, why }: { status: number; why: string | undefined },
+  ): void {
     const { method, ip: address } = request;
     const route = request.routeOptions.url ?? null;
-    const status = retryAfterMs === 0 ? 401 : 429;
     const key = actor === null ? null : actorLabel(actor);
     this.#refusals.record(request, { key, status, at: this.#clock.monotonic() });
-    const more = retryAfterMs === 0 ? '' : '; further ones are not logged until it pauses';
+    const more = status === 429 ? '; further ones are not logged until it pauses' : '';
     this.#dependencies.logger.warn(
       { key, method, route, address, status },
-      `refused authentication: ${method} ${route ?? 'of no endpoint'} from ${address}, ${describeKey(key)}: ${status}${more}`,
+      `refused authentication: ${method} ${route ?? 'of no endpoint'} from ${address}, ${whoIs(actor)}${why === undefined ? '' : ` (${why})`}: ${status}${more}`,
     );
   }
 }
 
-function describeKey(label: string | null): string {
-  return label === null ? 'no valid key' : `key ${label}`;
+/** The caller in a line of the log. */
+function whoIs(actor: Actor | null): string {
+  if (actor === null) return 'no valid key';
+  return actor.kind === 'key' ? callerText(actor) : `key ${actorLabel(actor)}`;
 }
 
 /** Registration hook. Throws for a route that does not say who may call it. */
@@ -153,16 +239,17 @@ export function requireScope(route: { readonly url: string; readonly config?: { 
 
 /** The caller's name in the audit trail. */
 export function actorLabel(actor: Actor): string {
-  return actor.kind === 'key' ? actor.label : `instance ${actor.instanceId}`;
+  return actor.kind === 'key' ? actor.name : `instance ${actor.instanceId}`;
 }
 
-function isAllowed(actor: Actor, scope: Scope | undefined, { params }: FastifyRequest): boolean {
-  if (actor.kind === 'instance') return scope === 'instance-or-ALL' && idOf(params) === actor.instanceId;
-  return actor.scope === 'ALL' || scope === 'PUBLIC';
+/** The caller's access; undefined: it is an instance, or nobody. */
+export function accessOf({ actor }: Pick<FastifyRequest, 'actor'>): Access | undefined {
+  return actor?.kind === 'key' ? actor : undefined;
 }
 
-function isPublicKey(actor: Actor): actor is KeyActor {
-  return actor.kind === 'key' && actor.scope === 'PUBLIC';
+/** True unless the caller is a key that is restricted to other configurations. */
+export function seesConfiguration(request: Pick<FastifyRequest, 'actor'>, name: string): boolean {
+  return accessOf(request)?.sees(name) ?? true;
 }
 
 function idOf(params: unknown): unknown {

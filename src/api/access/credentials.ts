@@ -1,10 +1,11 @@
 /** Finds the token that a request carries. The gate decides what the token is good for. */
 import type { IncomingMessage } from 'node:http';
 import { offeredProtocols, protocolToken } from './socket-protocols.js';
-import { INSTANCE_TOKEN_LENGTH, KEY_TOKEN_LENGTH } from './tokens.js';
+import { INSTANCE_TOKEN_LENGTH, KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH } from './tokens.js';
 
 const SCHEME = 'Bearer ';
 const AUTHORIZATION = 'authorization';
+const LENGTHS: ReadonlySet<number> = new Set([KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH, INSTANCE_TOKEN_LENGTH]);
 
 /**
  * Returns the token of the Authorization header; on a WebSocket endpoint, that of a subprotocol too. Undefined
@@ -20,7 +21,7 @@ export function tokenOf(request: IncomingMessage, isSocket: boolean): string | u
 }
 
 function ofTokenLength(token: string | undefined): string | undefined {
-  return token?.length === KEY_TOKEN_LENGTH || token?.length === INSTANCE_TOKEN_LENGTH ? token : undefined;
+  return token !== undefined && LENGTHS.has(token.length) ? token : undefined;
 }
 
 function headerToken({ headers, rawHeaders }: IncomingMessage): string | undefined {

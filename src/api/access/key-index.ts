@@ -1,89 +1,153 @@
 /**
- * Finds API keys by token. It follows the mirror of the keys, so that a revoked key is refused as soon as the
- * mirror shows it. Used by the gate only.
+ * Finds what a token may do: the access of its key or session. It follows the mirrors of both, so that what is revoked
+ * is refused as soon as a mirror shows it. Used by the gate only.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { ApiKeyRecord, KeyScope } from '../../model/api-key.js';
+import type { Clock } from '../../loop/clock.js';
+import { type ApiKeyRecord, grantOf } from '../../model/access/api-key.js';
+import { grantOfSession, SESSION_IDLE_MS, type SessionRecord } from '../../model/access/session.js';
 import type { MirrorReader } from '../../store/mirror.js';
+import { KeyAccess } from './access.js';
 
-/** A key as the caller of requests: one object for all requests of the key. */
-export interface KeyActor {
-  readonly kind: 'key';
-  readonly label: string;
-  readonly scope: KeyScope;
-}
-
-interface IndexedKey {
-  readonly actor: KeyActor;
+interface IndexedAccess {
+  readonly access: KeyAccess;
   /** The hex digits of the hash, as ASCII bytes. */
   readonly digits: Buffer;
 }
 
-/** Keys are looked up by this many digits of their hash. Whole hashes are compared in constant time only. */
+export interface KeyIndexOptions {
+  readonly keys: MirrorReader<ApiKeyRecord>;
+  readonly sessions: MirrorReader<SessionRecord>;
+  readonly clock: Clock;
+  /** As for KeyAccess. */
+  readonly onUse: (access: KeyAccess) => void;
+  /** Called with the label of each key that was deleted, or replaced by another key of the same label. */
+  readonly onKeyGone: (label: string) => void;
+}
+
+/** Tokens are looked up by this many digits of their hash. Whole hashes are compared in constant time only. */
 const GROUP_DIGITS = 12;
 /** More tokens than are in use at a time. At the limit all are forgotten and looked up again. */
 const MAX_RECENT = 256;
 
 export class KeyIndex {
-  readonly #groups = new Map<string, readonly IndexedKey[]>();
+  readonly #options: KeyIndexOptions;
+  readonly #groups = new Map<string, readonly IndexedAccess[]>();
+  readonly #keys = new Map<string, IndexedAccess>();
+  readonly #sessions = new Map<string, IndexedAccess>();
   /**
-   * The keys of tokens that were found lately, by token: hashing a token each time took a tenth of a whole request.
-   * Every change of any key empties the map, so that a revoked key is refused at once. Wrong tokens never get in,
-   * and the map's own hash is seeded, so that the time of a look-up gives nothing away.
+   * The accesses of tokens that were found lately, by token: hashing a token each time took a tenth of a whole request.
+   * Every change of any key or session empties the map, so that a revoked one is refused at once. Wrong tokens never
+   * get in, and the map's own hash is seeded, so that the time of a look-up gives nothing away.
    */
-  readonly #recent = new Map<string, KeyActor>();
-  readonly #unsubscribe: () => void;
+  readonly #recent = new Map<string, KeyAccess>();
+  readonly #unsubscribes: readonly (() => void)[];
 
-  /** Calls `onRemoved` with the label of each key that was deleted, or replaced by another key of the same label. */
-  constructor(keys: MirrorReader<ApiKeyRecord>, onRemoved: (label: string) => void) {
-    for (const [, { value }] of keys.entries()) this.#add(value);
-    this.#unsubscribe = keys.onChange((label, after, before) => {
-      this.#recent.clear();
-      if (before !== undefined) this.#remove(before.value);
-      if (after !== undefined) this.#add(after.value);
-      if (before !== undefined && !isSameKey(before.value, after?.value)) onRemoved(label);
-    });
+  constructor(options: KeyIndexOptions) {
+    const { keys, sessions } = options;
+    this.#options = options;
+    for (const [label, { value }] of keys.entries()) this.#addKey(label, value);
+    for (const [id, { value }] of sessions.entries()) this.#addSession(id, value);
+    this.#unsubscribes = [
+      keys.onChange((label, after, before) => this.#keyChanged(label, after?.value, before?.value)),
+      sessions.onChange((id, after, before) => this.#sessionChanged(id, after?.value, before?.value)),
+    ];
   }
 
-  /** Returns the key of this token, or undefined. */
-  find(token: string): KeyActor | undefined {
+  /** Returns the access of this token, or undefined. It may be over. */
+  find(token: string): KeyAccess | undefined {
     const recent = this.#recent.get(token);
     if (recent !== undefined) return recent;
-    const actor = this.#lookUp(token);
-    if (actor === undefined) return undefined;
+    const access = this.#lookUp(token);
+    if (access === undefined) return undefined;
     if (this.#recent.size >= MAX_RECENT) this.#recent.clear();
-    this.#recent.set(token, actor);
-    return actor;
+    this.#recent.set(token, access);
+    return access;
   }
 
-  /** Stops following the keys. Idempotent. */
+  /** Stops following keys and sessions. Idempotent. */
   close(): void {
-    this.#unsubscribe();
+    for (const unsubscribe of this.#unsubscribes) unsubscribe();
   }
 
-  #lookUp(token: string): KeyActor | undefined {
+  #lookUp(token: string): KeyAccess | undefined {
     // Hex text, not a buffer: `hash` takes three times as long to return one.
     const digest = hash('sha256', token, 'hex');
     const group = this.#groups.get(digest.slice(0, GROUP_DIGITS));
     if (group === undefined) return undefined;
     const digits = Buffer.from(digest, 'latin1');
-    return group.find((key) => timingSafeEqual(key.digits, digits))?.actor;
+    return group.find((indexed) => timingSafeEqual(indexed.digits, digits))?.access;
   }
 
-  #add({ label, scope, hash: digest }: ApiKeyRecord): void {
-    const key: IndexedKey = { actor: { kind: 'key', label, scope }, digits: Buffer.from(digest, 'latin1') };
-    const name = digest.slice(0, GROUP_DIGITS);
-    this.#groups.set(name, [...(this.#groups.get(name) ?? []), key]);
+  /** A change of nothing but the last use keeps the access, and with it open sockets. */
+  #keyChanged(label: string, after: ApiKeyRecord | undefined, before: ApiKeyRecord | undefined): void {
+    if (before !== undefined && after !== undefined && isSameKey(before, after)) return;
+    const reason = after === undefined ? 'the key was deleted' : 'the key was replaced by another';
+    this.#remove(this.#keys, label, reason);
+    if (after !== undefined) this.#addKey(label, after);
+    for (const [id, { value }] of this.#options.sessions.entries())
+      if (value.key === label) {
+        this.#remove(this.#sessions, id, reason);
+        this.#addSession(id, value);
+      }
+    if (before !== undefined) this.#options.onKeyGone(label);
   }
 
-  #remove({ label, hash: digest }: ApiKeyRecord): void {
+  #sessionChanged(id: string, after: SessionRecord | undefined, before: SessionRecord | undefined): void {
+    if (before !== undefined && after !== undefined && isSameSession(before, after)) return;
+    this.#remove(this.#sessions, id, 'the session was ended');
+    if (after !== undefined) this.#addSession(id, after);
+  }
+
+  #addKey(label: string, record: ApiKeyRecord): void {
+    const { clock, onUse } = this.#options;
+    const { hash: keyHash, lastUse } = record;
+    const access = new KeyAccess({ label, keyHash, grant: grantOf(record), lastUse, clock, onUse });
+    this.#add(this.#keys, label, keyHash, access);
+  }
+
+  /** Adds nothing while the key of the session is not there. */
+  #addSession(id: string, record: SessionRecord): void {
+    const { keys, clock, onUse } = this.#options;
+    const { key: label, keyHash, lastUse } = record;
+    const grant = grantOfSession(record, keys.get(label)?.value);
+    if (grant === undefined) return;
+    const idleMs = SESSION_IDLE_MS;
+    const access = new KeyAccess({ label, keyHash, session: id, grant, idleMs, lastUse, clock, onUse });
+    this.#add(this.#sessions, id, record.hash, access);
+  }
+
+  #add(known: Map<string, IndexedAccess>, id: string, digest: string, access: KeyAccess): void {
+    const indexed: IndexedAccess = { access, digits: Buffer.from(digest, 'latin1') };
     const name = digest.slice(0, GROUP_DIGITS);
-    const rest = this.#groups.get(name)?.filter((key) => key.actor.label !== label) ?? [];
+    known.set(id, indexed);
+    this.#groups.set(name, [...(this.#groups.get(name) ?? []), indexed]);
+  }
+
+  /** Removes an access, and ends it. */
+  #remove(known: Map<string, IndexedAccess>, id: string, reason: string): void {
+    this.#recent.clear();
+    const indexed = known.get(id);
+    if (indexed === undefined) return;
+    known.delete(id);
+    const name = indexed.digits.toString('latin1', 0, GROUP_DIGITS);
+    const rest = this.#groups.get(name)?.filter((other) => other !== indexed) ?? [];
     if (rest.length > 0) this.#groups.set(name, rest);
     else this.#groups.delete(name);
+    indexed.access.end(reason);
   }
 }
 
-function isSameKey(before: ApiKeyRecord, after: ApiKeyRecord | undefined): boolean {
-  return before.hash === after?.hash && before.scope === after.scope;
+function isSameKey(before: ApiKeyRecord, after: ApiKeyRecord): boolean {
+  return before.hash === after.hash && isSame(grantOf(before), grantOf(after));
+}
+
+function isSameSession({ lastUse: _, ...before }: SessionRecord, after: SessionRecord): boolean {
+  const { lastUse: __, ...rest } = after;
+  return isSame(before, rest);
+}
+
+/** For records that the same schema has read: their fields stand in the same order. */
+function isSame(before: unknown, after: unknown): boolean {
+  return JSON.stringify(before) === JSON.stringify(after);
 }

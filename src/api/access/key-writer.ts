@@ -3,12 +3,20 @@
  * the gate follows, shows it. The socket book closes the open sockets of a revoked key.
  */
 import type { Clock } from '../../loop/clock.js';
-import { type ApiKeyRecord, apiKeyRecordSchema, type KeyScope } from '../../model/api-key.js';
+import { KeyedTurns } from '../../loop/keyed-turns.js';
+import {
+  type ApiKeyRecord,
+  apiKeyRecord,
+  apiKeyRecordSchema,
+  type Grant,
+  isMasterKey,
+  type LastUse,
+} from '../../model/access/api-key.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { apiKeyKey } from '../../store/keys.js';
 import type { Mirrored, MirrorReader } from '../../store/mirror.js';
-import { untilShown } from '../../store/modify.js';
+import { modify, untilShown } from '../../store/modify.js';
 import type { SetAside } from '../../store/set-aside.js';
 import { create, type Operation, type Store } from '../../store/store.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -33,20 +41,21 @@ export interface KeyWriterOptions {
 
 export class KeyWriter {
   readonly #options: KeyWriterOptions;
+  readonly #turns = new KeyedTurns();
 
   constructor(options: KeyWriterOptions) {
     this.#options = options;
   }
 
   /** Makes a key. Its token is known to this caller only. Throws DRV_KEY_EXISTS, DRV_REQUEST_INVALID. */
-  async create(label: string, scope: KeyScope): Promise<{ token: string; record: ApiKeyRecord }> {
+  async create(label: string, grant: Grant): Promise<{ token: string; record: ApiKeyRecord }> {
     const { store, keys, clock } = this.#options;
     checkLabel(label);
     if (keys.size >= MAX_KEYS)
       throw refused(`there are ${keys.size} keys, the most that are kept: delete one first`);
     const token = generateToken();
     const hash = hashToken(token);
-    const record: ApiKeyRecord = { label, scope, hash, mask: maskToken(token), createdAt: clock.now() };
+    const record = apiKeyRecord({ label, hash, mask: maskToken(token), createdAt: clock.now() }, grant);
     try {
       await keys.until(await create(store, apiKeyKey(label), apiKeyRecordSchema.parse(record)));
     } catch (error) {
@@ -78,22 +87,33 @@ export class KeyWriter {
     }
   }
 
+  /** Writes down the last use of the key with this hash, unless it is gone. Throws what the store throws. */
+  async noteUse(label: string, hash: string, lastUse: LastUse): Promise<void> {
+    const { store, keys } = this.#options;
+    const set = { store, mirror: keys, keyOf: apiKeyKey, turns: this.#turns };
+    await modify(set, label, (record) => (record.hash === hash ? { ...record, lastUse } : undefined));
+  }
+
   /** Removes a key that cannot be read, and so opens nothing. */
   async #removeSetAside(label: string, { revision: expectedRevision }: SetAside): Promise<void> {
     const { store, keys } = this.#options;
     await keys.until(await store.transact([{ do: 'remove', key: apiKeyKey(label), expectedRevision }]));
   }
 
-  /** The removal of an ALL key checks that another ALL key stays. So two removals at once cannot take the last two. */
-  #removal({ value: { label, scope }, revision }: Mirrored<ApiKeyRecord>): Operation[] {
+  /**
+   * The removal of an ALL key without restrictions checks that another one stays. So two removals at once cannot take
+   * the last two. One that expires, or is restricted, is not enough to do everything with.
+   */
+  #removal({ value, revision }: Mirrored<ApiKeyRecord>): Operation[] {
+    const { label } = value;
     const removal: Operation = { do: 'remove', key: apiKeyKey(label), expectedRevision: revision };
-    if (scope !== 'ALL') return [removal];
-    for (const [other, { value, revision: expectedRevision }] of this.#options.keys.entries()) {
-      if (other === label || value.scope !== 'ALL') continue;
+    if (!isMasterKey(value)) return [removal];
+    for (const [other, { value: left, revision: expectedRevision }] of this.#options.keys.entries()) {
+      if (other === label || !isMasterKey(left)) continue;
       return [removal, { do: 'check', key: apiKeyKey(other), expectedRevision }];
     }
     throw refused(
-      `key "${label}" is the last one with scope ALL, and without one nobody could use the API: make another first (key create <label> ALL)`,
+      `key "${label}" is the last one with scope ALL and without restrictions, and without one nobody could use the API: make another first (key create <label> ALL)`,
     );
   }
 

@@ -1,7 +1,7 @@
 /**
- * Makes and checks bearer tokens: `drv_`, a base62 body, and six base62 characters of CRC32. The checksum catches
- * typing errors and lets secret scanners be sure. Key tokens are random; an instance's token is derived and never
- * stored.
+ * Makes and checks bearer tokens: `drv_` (of a session `drvs_`), a base62 body, and six base62 characters of CRC32. The
+ * checksum catches typing errors and lets secret scanners be sure. The tokens of keys and sessions are random; an
+ * instance's token is derived and never stored.
  */
 import { createHash, createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -10,6 +10,7 @@ import { isInstanceId } from '../../model/names.js';
 import type { MirrorReader } from '../../store/mirror.js';
 
 const PREFIX = 'drv_';
+const SESSION_PREFIX = 'drvs_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** 30 base62 characters are 178.6 bits. */
 const SECRET_CHARS = 30;
@@ -18,14 +19,18 @@ const ID_CHARS = 6;
 const SECRET_BYTES = 32;
 
 export const KEY_TOKEN_LENGTH = PREFIX.length + SECRET_CHARS + CHECKSUM_CHARS;
+export const SESSION_TOKEN_LENGTH = SESSION_PREFIX.length + SECRET_CHARS + CHECKSUM_CHARS;
 export const INSTANCE_TOKEN_LENGTH = KEY_TOKEN_LENGTH + ID_CHARS;
-const TOKEN_PATTERN = /^drv_[0-9A-Za-z]{36}(?:[0-9A-Za-z]{6})?$/;
+const TOKEN_PATTERN = /^(?:drv_[0-9A-Za-z]{36}(?:[0-9A-Za-z]{6})?|drvs_[0-9A-Za-z]{36})$/;
 
-/** Makes a random token. It is shown once; only its `hashToken` is kept. */
+/** Makes the random token of a key. It is shown once; only its `hashToken` is kept. */
 export function generateToken(): string {
-  let secret = '';
-  for (let index = 0; index < SECRET_CHARS; index++) secret += ALPHABET[randomInt(ALPHABET.length)];
-  return withChecksum(secret);
+  return withChecksum(randomSecret());
+}
+
+/** Makes the random token of a session, which is shown and kept like that of a key. */
+export function generateSessionToken(): string {
+  return withChecksum(randomSecret(), SESSION_PREFIX);
 }
 
 /**
@@ -34,7 +39,8 @@ export function generateToken(): string {
  */
 export function isWellFormedToken(text: string): boolean {
   if (!TOKEN_PATTERN.test(text)) return false;
-  return text === withChecksum(text.slice(PREFIX.length, -CHECKSUM_CHARS));
+  const prefix = text.startsWith(PREFIX) ? PREFIX : SESSION_PREFIX;
+  return text === withChecksum(text.slice(prefix.length, -CHECKSUM_CHARS), prefix);
 }
 
 /** SHA-256 of a token in hex. Only this is stored. */
@@ -116,14 +122,20 @@ export class InstanceTokens {
   }
 }
 
-function withChecksum(body: string): string {
+function randomSecret(): string {
+  let secret = '';
+  for (let index = 0; index < SECRET_CHARS; index++) secret += ALPHABET[randomInt(ALPHABET.length)];
+  return secret;
+}
+
+function withChecksum(body: string, prefix: string = PREFIX): string {
   let rest = crc32(body);
   let checksum = '';
   for (let index = 0; index < CHECKSUM_CHARS; index++) {
     checksum = ALPHABET.charAt(rest % ALPHABET.length) + checksum;
     rest = Math.floor(rest / ALPHABET.length);
   }
-  return PREFIX + body + checksum;
+  return prefix + body + checksum;
 }
 
 function base62(bytes: Buffer): string {

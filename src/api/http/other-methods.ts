@@ -15,7 +15,7 @@ export function refuseOtherMethods(
     api.route({
       method: api.supportedMethods.filter((method) => !offered.has(method)),
       url,
-      config: { scope: 'ALL' },
+      config: { scope: 'READ', reach: 'filtered' },
       handler: (_request, reply) => {
         reply.header('allow', allow);
         sendError(reply, 405, `this endpoint takes only ${allow}`);

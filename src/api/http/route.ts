@@ -13,16 +13,26 @@ import type {
 } from 'fastify';
 import { z } from 'zod';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
+import type { KeyScope } from '../../model/access/api-key.js';
 import type { ErrorCode } from '../../model/errors.js';
 import { BodyStream } from './body-stream.js';
 import type { HandlerGuard } from './handler-guard.js';
 import { parseRequest } from './request-validation.js';
 
 /**
- * `open`: no key. `PUBLIC`: any key. `ALL`: an ALL key. `instance-or-ALL`: an ALL key, or the token of the instance
- * that the path's `id` names.
+ * The least that a caller needs. `open`: no key. A scope: a key or session with this scope or a wider one.
+ * `instance-or-OPERATE`: the same for OPERATE, or the token of the instance that the path's `id` names.
  */
-export type Scope = 'open' | 'ALL' | 'PUBLIC' | 'instance-or-ALL';
+export type Scope = 'open' | KeyScope | 'instance-or-OPERATE';
+
+/**
+ * What the route is to a key that is restricted to configurations. Absent: it concerns more than these, and refuses
+ * the key with 403.
+ * `instance`, `configuration`: it concerns the one that the path's `id` or `name` names, and answers as for one that is
+ * not there where the key does not see it. `bad-instance`: the same, with 400. `new-configuration`: the same, with 403.
+ * `filtered`: its handler leaves out what the key does not see.
+ */
+export type Reach = 'instance' | 'bad-instance' | 'configuration' | 'new-configuration' | 'filtered';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -49,6 +59,7 @@ export interface RouteDescription {
   /** Below `/api`; parameters as `:id`. */
   readonly path: string;
   readonly scope: Scope;
+  readonly reach?: Reach;
   readonly summary: string;
   /** The answers of success, by status. Every error answer is `{error}`. */
   readonly answers: Readonly<Record<number, Answer>>;
@@ -134,7 +145,11 @@ function addRoute<P, Q, B>(
   server.route({
     method: spec.method,
     url: spec.path,
-    config: { scope: spec.scope, ...(spec.bodyStream === true && { bodyStream: true }) },
+    config: {
+      scope: spec.scope,
+      ...(spec.reach !== undefined && { reach: spec.reach }),
+      ...(spec.bodyStream === true && { bodyStream: true }),
+    },
     ...(spec.isUntimed === true && { preHandler: allowSilence }),
     handler: isTimed ? server.handlerGuard.bound(handler) : handler,
   });

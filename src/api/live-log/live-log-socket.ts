@@ -49,7 +49,8 @@ export function liveLogSocket({
 }: LiveLogSocketOptions): SocketSpec<z.output<typeof instanceParams>, z.output<typeof liveLogQuery>> {
   return {
     path: '/instances/:id/live-log',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'instance',
     summary: 'The output of an instance as it is written.',
     frames:
       'Server: each text frame is one line. What Drover itself has to say begins with `[drover] ` and has no number: ' +

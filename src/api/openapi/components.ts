@@ -27,6 +27,7 @@ import { configurationSummarySchema } from '../../operations/configuration-list.
 import { configurationReloadSchema } from '../../operations/configuration-reload.js';
 import { instanceDetailsSchema } from '../../operations/instance-details.js';
 import { joinTokenSchema } from '../../operations/join-tokens.js';
+import { listedSessionSchema, whoamiSchema } from '../../operations/sessions.js';
 import type { Scope } from '../http/route.js';
 import { detailSchema, summarySchema } from '../routes/cluster-routes.js';
 import { ERROR_RESPONSES, errorAnswer, rateLimitAnswer } from './errors.js';
@@ -66,6 +67,8 @@ export const COMPONENTS: ZodOpenApiComponentsObject = {
     RuntimeOffer: runtimeOfferSchema,
     JoinToken: joinTokenSchema,
     Key: listedKeySchema,
+    Session: listedSessionSchema,
+    Caller: whoamiSchema,
     Extension: extensionStatusSchema,
     AuditEntry: auditEntrySchema,
   },
@@ -75,7 +78,9 @@ export const COMPONENTS: ZodOpenApiComponentsObject = {
       type: 'http',
       scheme: 'bearer',
       description:
-        'A key made by `POST /keys` or `key create <label> <ALL|PUBLIC>`; the operation says which scope it needs. ' +
+        'A key made by `POST /keys` or `key create <label> <scope>`, or the token of a session made by ' +
+        '`POST /sessions`. The operation says the least scope: PUBLIC, READ, PLAN, OPERATE and ALL include those before ' +
+        'them. ' +
         'A browser, which can set no header on a WebSocket, offers it as a subprotocol instead.',
     },
     instanceKey: {
@@ -135,10 +140,9 @@ export function securityOf(scope: Scope): Security {
   switch (scope) {
     case 'open':
       return [];
-    case 'instance-or-ALL':
-      return [{ apiKey: ['ALL'] }, { instanceKey: [] }];
-    case 'ALL':
-    case 'PUBLIC':
+    case 'instance-or-OPERATE':
+      return [{ apiKey: ['OPERATE'] }, { instanceKey: [] }];
+    default:
       return [{ apiKey: [scope] }];
   }
 }

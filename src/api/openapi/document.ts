@@ -15,7 +15,7 @@ const MAX_INT32 = 2_147_483_647;
 
 const INTRODUCTION = `Control plane of Drover: instances, configurations, templates, nodes and commands.
 
-- Every endpoint needs \`Authorization: Bearer <key>\`, except those marked as open.
+- Every endpoint needs \`Authorization: Bearer <key>\`, or the token of a session, except those marked as open.
 - Collections are bare arrays; an error is \`{"error": "..."}\`; a write that tells nothing answers 204.
 - An unknown path is a 404, a method that a path does not take a 405 with \`Allow\`, both behind the key.
 - A slash at the end of a path is left out.

@@ -20,7 +20,15 @@ const ERRORS: Readonly<Record<number | 'default', ErrorKind>> = {
     name: 'BadRequest',
     description: 'The request is not as this endpoint wants it; the error says where.',
   },
-  401: { name: 'Unauthorized', description: 'No valid key, or one that may not call this endpoint.' },
+  401: {
+    name: 'Unauthorized',
+    description: 'No valid key; one that has expired, which `WWW-Authenticate` says; or a PUBLIC key.',
+  },
+  403: {
+    name: 'Forbidden',
+    description:
+      'The key may not do this: its scope, its configurations or the address; the error says which.',
+  },
   404: { name: 'NotFound', description: 'What the path names is not there.' },
   408: { name: 'RequestTimeout', description: 'The body did not come in time.' },
   409: { name: 'Conflict', description: 'It is not in a state that allows this.' },

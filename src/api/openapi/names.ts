@@ -62,6 +62,10 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /keys': 'listKeys',
   'POST /keys': 'createKey',
   'DELETE /keys/:label': 'deleteKey',
+  'GET /whoami': 'getCaller',
+  'GET /sessions': 'listSessions',
+  'POST /sessions': 'createSession',
+  'DELETE /sessions/:id': 'endSession',
   'GET /extensions': 'listExtensions',
   'GET /audit': 'listAuditEntries',
 };
@@ -101,7 +105,11 @@ export const TAGS: readonly Tag[] = [
     description: 'The command tree of the console, by request and by WebSocket.',
     segments: ['commands', 'console'],
   },
-  { name: 'Keys', description: 'The keys of this API.', segments: ['keys'] },
+  {
+    name: 'Keys',
+    description: 'The keys of this API, and the sessions of browsers and people.',
+    segments: ['keys', 'sessions', 'whoami'],
+  },
   { name: 'Audit', description: 'Who did what, from where, and how it ended.', segments: ['audit'] },
 ];
 

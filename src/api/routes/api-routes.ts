@@ -3,6 +3,7 @@ import type { KeyNeeds } from '../../operations/api-keys.js';
 import type { ConfigurationReloadNeeds } from '../../operations/configuration-reload.js';
 import type { JoinTokenNeeds } from '../../operations/join-tokens.js';
 import type { NodeOperationNeeds } from '../../operations/node-operations.js';
+import type { SessionNeeds, WhoamiNeeds } from '../../operations/sessions.js';
 import type { Route } from '../http/route.js';
 import { type AuditNeeds, auditRoutes } from './audit-routes.js';
 import { type ClusterNeeds, clusterRoutes } from './cluster-routes.js';
@@ -17,6 +18,7 @@ import { keyRoutes } from './key-routes.js';
 import { nodeOperationRoutes } from './node-operation-routes.js';
 import { type NodeNeeds, nodeRoutes } from './node-routes.js';
 import { pluginRoutes } from './plugin-routes.js';
+import { sessionRoutes } from './session-routes.js';
 import { type TemplateNeeds, templateRoutes } from './template-routes.js';
 import { type WhyNeeds, whyRoutes } from './why-routes.js';
 
@@ -31,7 +33,9 @@ export type RouteNeeds = AuditNeeds &
   KeyNeeds &
   NodeNeeds &
   NodeOperationNeeds &
+  SessionNeeds &
   TemplateNeeds &
+  WhoamiNeeds &
   WhyNeeds;
 
 export interface ApiRoutesOptions {
@@ -51,6 +55,7 @@ export function apiRoutes({ dependencies, view }: ApiRoutesOptions): Route[] {
     ...pluginRoutes({ dependencies, view }),
     ...templateRoutes(dependencies),
     ...keyRoutes(dependencies),
+    ...sessionRoutes(dependencies),
     ...extensionRoutes(dependencies),
     ...auditRoutes(dependencies),
     ...commandRoutes(dependencies),

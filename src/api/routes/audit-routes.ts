@@ -24,7 +24,7 @@ export function auditRoutes({ audit }: AuditNeeds): readonly Route[] {
     defineRoute({
       method: 'GET',
       path: '/audit',
-      scope: 'ALL',
+      scope: 'READ',
       summary: 'The last entries of the audit trail, newest last.',
       params: nothing,
       query: auditQuery,

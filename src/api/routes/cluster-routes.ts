@@ -12,7 +12,7 @@ import {
   nodeConditionSchema,
   runtimeOfferSchema,
 } from '../../model/node.js';
-import { drainProgressSchema } from '../../model/node-drain.js';
+import { type DrainProgress, drainProgressSchema } from '../../model/node-drain.js';
 import { unknownNode } from '../../model/unknown.js';
 import {
   type ClusterStatusNeeds,
@@ -21,6 +21,8 @@ import {
 } from '../../operations/cluster-status.js';
 import { configurationSummarySchema, listConfigurations } from '../../operations/configuration-list.js';
 import type { MirrorReader } from '../../store/mirror.js';
+import type { Access } from '../access/access.js';
+import { accessOf, seesConfiguration } from '../access/auth.js';
 import { sendError } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 import type { InstanceView } from './instance-view.js';
@@ -90,7 +92,8 @@ function listRoute(dependencies: ClusterNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/nodes',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'filtered',
     summary: 'All nodes that the master knows, by id.',
     params: nothing,
     query: nothing,
@@ -107,26 +110,29 @@ function getRoute({ dependencies, view }: ClusterRoutesOptions): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/nodes/:id',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'filtered',
     summary: 'One node, with its instances, its capacity and what it offers.',
     errors: ['DRV_NODE_UNKNOWN'],
     params: nodeParams,
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'the node', schema: detailSchema } },
-    handle: ({ params: { id } }): z.output<typeof detailSchema> => {
+    handle: ({ params: { id }, request }): z.output<typeof detailSchema> => {
       const node = dependencies.nodes.get(id)?.value;
       if (node === undefined) throw unknownNode(id);
       const { capacity, condition, conditionSince, cordoned, runtimes, version } = node;
       return {
         ...summaryOf(dependencies, node),
-        instances: view.onNode(id),
+        instances: view
+          .onNode(id)
+          .filter(({ configurationName }) => seesConfiguration(request, configurationName)),
         capacity,
         condition,
         conditionSince,
         lastBeat: dependencies.beats.lastBeatAt(id) ?? null,
         cordoned,
-        drain: dependencies.drainOf(id) ?? null,
+        drain: drainShown(dependencies.drainOf(id), accessOf(request)),
         runtimes,
         advisoryLimits: node.advisoryLimits ?? null,
         usage: usageOf(dependencies.usageOfNode(id)),
@@ -169,7 +175,7 @@ function statusRoute(dependencies: ClusterNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/status',
-    scope: 'ALL',
+    scope: 'READ',
     summary: 'Whether everything runs that should, and if not, why.',
     params: nothing,
     query: nothing,
@@ -183,13 +189,15 @@ function configurationsRoute(dependencies: ClusterNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/configurations',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'filtered',
     summary: 'All configurations by name, with how many instances of each are there.',
     params: nothing,
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'configurations', schema: z.array(configurationSummarySchema) } },
-    handle: () => listConfigurations(dependencies),
+    handle: ({ request }) =>
+      listConfigurations(dependencies).filter(({ name }) => seesConfiguration(request, name)),
   });
 }
 
@@ -199,6 +207,12 @@ function summaryOf(
 ): z.output<typeof summarySchema> {
   const { ramMB, cpu } = dependencies.usedOf(nodeId);
   return { nodeId, address, master, resources: { usedRamMB: ramMB, usedCpu: cpu } };
+}
+
+/** What a drain waits for names instances: a key that is restricted to configurations gets their number only. */
+function drainShown(drain: DrainProgress | undefined, access: Access | undefined): DrainProgress | null {
+  if (drain === undefined) return null;
+  return access === undefined || access.configurations === null ? drain : { ...drain, waitingFor: [] };
 }
 
 function usageOf(usage: InstanceUsage | undefined): z.output<typeof usageSchema> | null {

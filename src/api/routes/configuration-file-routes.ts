@@ -9,30 +9,38 @@ import {
   configurationReloadSchema,
   reloadConfigurations,
 } from '../../operations/configuration-reload.js';
+import { seesConfiguration } from '../access/auth.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
 export function configurationFileRoutes(dependencies: ConfigurationReloadNeeds): readonly Route[] {
   const errorsRoute = defineRoute({
     method: 'GET',
     path: '/configuration-files/errors',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'filtered',
     summary: 'Configuration files that are not in force as they stand, and why.',
     params: nothing,
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'faults', schema: z.array(configurationFileErrorSchema) } },
-    handle: () => dependencies.configurationFiles.errors(),
+    handle: ({ request }) =>
+      dependencies.configurationFiles
+        .errors()
+        // The fault of a file without a name may belong to any configuration.
+        .filter(({ name }) => seesConfiguration(request, name ?? '')),
   });
   const warningsRoute = defineRoute({
     method: 'GET',
     path: '/configuration-files/warnings',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'filtered',
     summary: 'What valid configuration files say without effect, such as fields that are not known.',
     params: nothing,
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'warnings', schema: z.array(configurationFileWarningSchema) } },
-    handle: () => dependencies.configurationFiles.warnings(),
+    handle: ({ request }) =>
+      dependencies.configurationFiles.warnings().filter(({ name }) => seesConfiguration(request, name)),
   });
   const reloadRoute = defineRoute({
     method: 'POST',

@@ -14,6 +14,7 @@ import {
   diffOf,
 } from '../../operations/configuration-diff.js';
 import type { MirrorReader } from '../../store/mirror.js';
+import { seesConfiguration } from '../access/auth.js';
 import { sendNoContent } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 import { addWarnings } from '../http/warning-headers.js';
@@ -48,14 +49,16 @@ function listRoute({ configurations }: ConfigurationNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/configurations',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'filtered',
     summary: 'All configurations, by name.',
     params: nothing,
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'configurations', schema: z.array(configurationSchema) } },
-    handle: (): Configuration[] =>
+    handle: ({ request }): Configuration[] =>
       [...configurations.entries()]
+        .filter(([name]) => seesConfiguration(request, name))
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([, { value }]) => value.configuration),
   });
@@ -65,7 +68,8 @@ function getRoute({ configurations }: ConfigurationNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/configurations/:name',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'configuration',
     summary: 'One configuration.',
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
@@ -85,6 +89,7 @@ function putRoute({ configurationFiles }: ConfigurationNeeds): Route {
     method: 'PUT',
     path: '/configurations/:name',
     scope: 'ALL',
+    reach: 'new-configuration',
     summary: 'Creates or replaces a configuration; Warning headers name what it says without effect.',
     errors: ['DRV_CONFIGURATION_NOT_WRITABLE', 'DRV_DISK_WRITE_FAILED', 'DRV_STORE_WRITE_FAILED'],
     params: writableName,
@@ -108,6 +113,7 @@ function removeRoute({ configurationFiles }: ConfigurationNeeds): Route {
     method: 'DELETE',
     path: '/configurations/:name',
     scope: 'ALL',
+    reach: 'configuration',
     summary: 'Removes a configuration; instances made from it are left alone.',
     errors: [
       'DRV_CONFIGURATION_UNKNOWN',
@@ -131,7 +137,8 @@ function diffRoute(dependencies: ConfigurationNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/configurations/:name/diff',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'configuration',
     summary:
       'What is in force against what the file says now, and against what the instances were made from.',
     errors: ['DRV_CONFIGURATION_UNKNOWN'],

@@ -13,7 +13,7 @@ export function extensionRoutes({ extensions }: ExtensionNeeds): readonly Route[
     defineRoute({
       method: 'GET',
       path: '/extensions',
-      scope: 'ALL',
+      scope: 'READ',
       summary: 'All extensions of the serving node, what they add, and which failed.',
       params: nothing,
       query: nothing,

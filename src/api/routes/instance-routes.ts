@@ -23,6 +23,7 @@ import type { StateReport } from '../../store/instance-changes.js';
 import type { InstanceWriter } from '../../store/instance-writes.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
+import { accessOf, seesConfiguration } from '../access/auth.js';
 import { sendEncoded } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 import {
@@ -75,13 +76,14 @@ function listRoute(view: InstanceView): Route {
   return defineRoute({
     method: 'GET',
     path: '/instances',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'filtered',
     summary: 'All instances, oldest first.',
     params: nothing,
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'instances', schema: instanceList } },
-    handle: (_call, reply) => sendEncoded(reply, view.list()),
+    handle: ({ request }, reply) => sendEncoded(reply, view.list(accessOf(request))),
   });
 }
 
@@ -89,7 +91,8 @@ function createRoute({ instanceWrites }: InstanceNeeds): Route {
   return defineRoute({
     method: 'POST',
     path: '/instances',
-    scope: 'ALL',
+    scope: 'OPERATE',
+    reach: 'filtered',
     summary: 'Makes an instance of a configuration.',
     errors: ['DRV_STORE_WRITE_FAILED'],
     params: nothing,
@@ -97,6 +100,8 @@ function createRoute({ instanceWrites }: InstanceNeeds): Route {
     body: createBody,
     answers: { 201: { description: 'the new instance', schema: instanceInfoSchema } },
     handle: async ({ body, request }, reply) => {
+      if (!seesConfiguration(request, body.configurationName))
+        throw badRequest(unknownConfiguration(body.configurationName));
       const record = await instanceWrites.create(body.configurationName).catch((error: unknown) => {
         // The URL is right: the name stands in the body. So the answer is 400, not 404.
         if (!DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN')) throw error;
@@ -113,7 +118,8 @@ function getRoute(view: InstanceView): Route {
   return defineRoute({
     method: 'GET',
     path: '/instances/:id',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'instance',
     summary: 'One instance.',
     errors: ['DRV_INSTANCE_UNKNOWN'],
     params: instanceParams,
@@ -132,7 +138,8 @@ function detailsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
   return defineRoute({
     method: 'GET',
     path: '/instances/:id/details',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'instance',
     summary: 'One instance with what is wanted of it, its templates, and what it uses now.',
     errors: ['DRV_INSTANCE_UNKNOWN'],
     params: instanceParams,
@@ -147,7 +154,8 @@ function removeRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/instances/:id',
-    scope: 'ALL',
+    scope: 'OPERATE',
+    reach: 'instance',
     summary: 'Removes an instance: its process is ended and its working directory goes, unless it is static.',
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
@@ -167,7 +175,8 @@ function logsRoute({ streams }: InstanceNeeds, view: InstanceView): Route {
   return defineRoute({
     method: 'GET',
     path: '/instances/:id/logs',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'instance',
     summary: 'The most recent lines of output.',
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_NODE_DISCONNECTED', 'DRV_CHANNEL_CALL_FAILED'],
     params: instanceParams,
@@ -187,7 +196,8 @@ function stateRoute({ instanceWrites }: InstanceNeeds, view: InstanceView): Rout
   return defineRoute({
     method: 'PUT',
     path: '/instances/:id/state',
-    scope: 'instance-or-ALL',
+    scope: 'instance-or-OPERATE',
+    reach: 'instance',
     summary: 'Records what an app or tool reports of an instance.',
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
@@ -215,7 +225,8 @@ function lifecycleRoute(dependencies: InstanceNeeds): Route {
   return defineRoute({
     method: 'PATCH',
     path: '/instances/:id/lifecycle',
-    scope: 'ALL',
+    scope: 'OPERATE',
+    reach: 'bad-instance',
     summary: 'Starts, stops or restarts an instance; its record is kept.',
     errors: ['DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
@@ -242,7 +253,8 @@ export function executeRoute({ dependencies, view, path, summary }: ExecuteRoute
   return defineRoute({
     method: 'POST',
     path,
-    scope: 'ALL',
+    scope: 'OPERATE',
+    reach: 'instance',
     summary,
     errors: [
       'DRV_INSTANCE_UNKNOWN',

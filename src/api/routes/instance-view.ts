@@ -5,6 +5,7 @@
 import type { BeatBook } from '../../channel/master/beat-book.js';
 import { type InstanceInfo, type InstanceRecord, toInstanceInfo } from '../../model/instance.js';
 import type { MirrorReader } from '../../store/mirror.js';
+import type { Access } from '../access/access.js';
 
 /** Cannot occur inside an encoded string, where each quote has a backslash before it. */
 const HEARTBEAT = '"lastHeartbeat":';
@@ -70,15 +71,21 @@ export class InstanceView {
   }
 
   /**
-   * The encoded array of all instances, by `createdAt`, then id: its bytes are those of all pieces together. The caller
-   * must not write to them.
+   * The encoded array of the instances that `access` sees (absent: of all), by `createdAt`, then id: its bytes are those
+   * of all pieces together. The caller must not write to them.
    */
-  list(): readonly Buffer[] {
+  list(access?: Pick<Access, 'configurations' | 'sees'>): readonly Buffer[] {
     this.#putInOrder();
     this.#noteBeats();
+    if (access !== undefined && access.configurations !== null) return this.#listSeen(access);
     const encoded = this.#pieces.map((piece) => this.#bytesOf(piece));
     const [first, ...others] = encoded;
     return first === undefined ? [OPEN, CLOSE] : [OPEN, first.subarray(1), ...others, CLOSE];
+  }
+
+  #listSeen(access: Pick<Access, 'sees'>): readonly Buffer[] {
+    const seen = this.#order.filter(({ record, isGone }) => !isGone && access.sees(record.configurationName));
+    return [OPEN, Buffer.from(seen.map((slot) => this.#textOf(slot)).join(',')), CLOSE];
   }
 
   /** The instances that are placed on a node, by `createdAt`, then id. */

@@ -22,7 +22,7 @@ function listRoute(dependencies: JoinTokenNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/tokens',
-    scope: 'ALL',
+    scope: 'READ',
     summary: 'All join tokens, the oldest first, without their secrets.',
     params: nothing,
     query: nothing,

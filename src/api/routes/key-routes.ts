@@ -22,7 +22,7 @@ function listRoute(dependencies: KeyNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/keys',
-    scope: 'ALL',
+    scope: 'READ',
     summary: 'All keys of the API by label, tokens masked.',
     params: nothing,
     query: nothing,

@@ -70,13 +70,15 @@ function metricsRoute({ configuration, metrics, clock }: NodeNeeds): Route {
     method: 'GET',
     path: '/metrics',
     scope: configuration.metricsNeedKey ? 'PUBLIC' : 'open',
+    reach: 'filtered',
     summary: 'Metrics in Prometheus exposition format; without an API key, only those that name nothing.',
     params: nothing,
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'metrics', contentType: 'text/plain' } },
     handle: async ({ request: { actor } }, reply) => {
-      const pieces = await (actor?.kind === 'key' ? all() : open());
+      const seesAll = actor?.kind === 'key' && actor.configurations === null;
+      const pieces = await (seesAll ? all() : open());
       sendEncoded(reply, pieces, metrics.registry.contentType);
     },
   });
@@ -114,7 +116,7 @@ function nodeRoute({ configuration, version }: NodeNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/node',
-    scope: 'ALL',
+    scope: 'READ',
     summary: 'Load and memory of the serving node.',
     params: nothing,
     query: nothing,
@@ -133,7 +135,7 @@ function configRoute(configuration: NodeConfiguration): Route {
   return defineRoute({
     method: 'GET',
     path: '/node/config',
-    scope: 'ALL',
+    scope: 'READ',
     summary: 'The main configuration of the serving node, without its secrets.',
     params: nothing,
     query: nothing,

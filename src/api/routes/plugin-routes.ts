@@ -23,7 +23,8 @@ function stopRoute({ dependencies, view }: InstanceRoutesOptions): Route {
   return defineRoute({
     method: 'POST',
     path: '/instances/:id/stop',
-    scope: 'ALL',
+    scope: 'OPERATE',
+    reach: 'instance',
     summary:
       'Another name for lifecycle with target stop, for plugins in use; whatever body they send is ignored.',
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],

@@ -70,7 +70,7 @@ function listRoute({ templates }: TemplateFileNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates/:group/:name/files',
-    scope: 'ALL',
+    scope: 'READ',
     summary: 'The files of a template, by path.',
     errors: ['DRV_TEMPLATE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
     params: templateParams,
@@ -89,7 +89,7 @@ function readRoute({ templates }: TemplateFileNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: FILE_PATH,
-    scope: 'ALL',
+    scope: 'READ',
     summary: 'The content of a file, byte for byte.',
     errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
     params: fileParams,

@@ -97,7 +97,7 @@ function listRoute({ templates }: TemplateNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates',
-    scope: 'ALL',
+    scope: 'READ',
     summary: 'All local templates, by group.',
     params: nothing,
     query: nothing,
@@ -117,7 +117,7 @@ function detailsRoute({ templates }: TemplateNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates/:group/:name',
-    scope: 'ALL',
+    scope: 'READ',
     summary: 'Where a template lies, and whether it is there.',
     errors: ['DRV_PATH_UNSAFE'],
     params: templateParams,
@@ -136,7 +136,7 @@ function usersRoute({ configurations }: TemplateNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates/:group/:name/users',
-    scope: 'ALL',
+    scope: 'READ',
     summary: 'The configurations that may install a template, also one that is not there.',
     params: templateParams,
     query: nothing,
@@ -150,7 +150,7 @@ function exportRoute({ templates }: TemplateNeeds): Route {
   return defineRoute({
     method: 'POST',
     path: '/templates/:group/:name/export',
-    scope: 'ALL',
+    scope: 'READ',
     summary: 'The whole template as a zip; equal templates make equal zips.',
     errors: ['DRV_TEMPLATE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
     params: templateParams,
@@ -251,7 +251,7 @@ function latestSyncRoute({ templateSync }: TemplateNeeds): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates/sync',
-    scope: 'ALL',
+    scope: 'READ',
     summary: 'How the latest sync to the cluster stands, node by node.',
     errors: ['DRV_TEMPLATE_UNKNOWN'],
     params: nothing,

@@ -25,7 +25,8 @@ export function whyRoutes({ explainer }: WhyNeeds): readonly Route[] {
   const instanceRoute = defineRoute({
     method: 'GET',
     path: '/instances/:id/why',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'instance',
     summary: 'Why an instance is as it is: desired against actual, what happens next, and what to do.',
     errors: ['DRV_INSTANCE_UNKNOWN'],
     params: instanceParams,
@@ -37,7 +38,8 @@ export function whyRoutes({ explainer }: WhyNeeds): readonly Route[] {
   const configurationRoute = defineRoute({
     method: 'GET',
     path: '/configurations/:name/why',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'configuration',
     summary: 'Why a configuration stands as it does: its file, its instances, and where one more would fit.',
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
@@ -49,7 +51,7 @@ export function whyRoutes({ explainer }: WhyNeeds): readonly Route[] {
   const nodeRoute = defineRoute({
     method: 'GET',
     path: '/cluster/nodes/:id/why',
-    scope: 'ALL',
+    scope: 'READ',
     summary: 'Why a node stands as it does: whether it is there, and which of its instances are not well.',
     errors: ['DRV_NODE_UNKNOWN'],
     params: nodeParams,

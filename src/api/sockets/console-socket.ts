@@ -3,7 +3,6 @@
  * for a client that reads slowly, and refuses lines while too many wait.
  */
 import { countText } from '../../model/words.js';
-import { actorLabel } from '../access/auth.js';
 import type { CommandRunner } from '../http/command-runner.js';
 import { nothing } from '../http/route.js';
 import type { ApiSocket, SocketSpec } from './socket.js';
@@ -90,10 +89,10 @@ class ConsoleSession {
   }
 
   async #run(line: string): Promise<void> {
-    const { actor, address, signal } = this.#socket;
+    const { access, address, signal } = this.#socket;
     let isSilent = true;
     await this.#commands.run(line, {
-      actor: actorLabel(actor),
+      actor: access.name,
       address,
       signal,
       write: (text) => {

@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net';
 import { type RawData, WebSocket } from 'ws';
 import { cutToBytes } from '../../model/words.js';
-import type { Actor } from '../access/auth.js';
+import type { Access } from '../access/access.js';
 import type { ApiSocket } from './socket.js';
 
 const KIB = 1024;
@@ -30,12 +30,12 @@ export interface OpenSocketOptions {
   readonly websocket: WebSocket;
   /** The connection of `websocket`. */
   readonly connection: Socket;
-  readonly actor: Actor;
+  readonly access: Access;
   readonly address: string;
 }
 
 export class OpenSocket implements ApiSocket {
-  readonly actor: Actor;
+  readonly access: Access;
   readonly address: string;
   readonly #websocket: WebSocket;
   readonly #connection: Socket;
@@ -49,10 +49,10 @@ export class OpenSocket implements ApiSocket {
   #takenAtBeat = 0;
   #wasBehindAtBeat = false;
 
-  constructor({ websocket, connection, actor, address }: OpenSocketOptions) {
+  constructor({ websocket, connection, access, address }: OpenSocketOptions) {
     this.#websocket = websocket;
     this.#connection = connection;
-    this.actor = actor;
+    this.access = access;
     this.address = address;
     websocket.on('message', (data, isBinary) => this.#onMessage(data, isBinary));
     websocket.on('ping', (data) => this.#onPing(data));
@@ -97,7 +97,7 @@ export class OpenSocket implements ApiSocket {
     this.#end();
   }
 
-  /** Closes the socket of a revoked key. Output that the client has not got yet is dropped. */
+  /** Closes the socket of an ended key or session. Output that the client has not got yet is dropped. */
   revoke(reason: string): void {
     if (this.bufferedBytes > 0) this.#connection.destroy();
     this.close(CLOSE.refused, reason);

@@ -1,19 +1,19 @@
 /**
  * Knows every WebSocket from its handshake to its end. It limits how many there are, pings them, and closes them
- * with their key or the server.
+ * with their key, their session or the server.
  */
 import type { Socket } from 'node:net';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
-import { type Actor, actorLabel } from '../access/auth.js';
+import type { Access } from '../access/access.js';
 import { CLOSE, type OpenSocket } from './open-socket.js';
 
 /** How long clients may take to answer the close when the server stops. */
 const STOP_GRACE_MS = 1000;
 
 export interface SocketLimits {
-  /** Default 64. */
-  readonly perKey: number;
+  /** Of one key, or of one session. Default 64. */
+  readonly perCaller: number;
   /** Default 1,024. */
   readonly total: number;
   /** The time between two pings. A client that shows no life in that time is closed. Default 30 s. */
@@ -22,7 +22,6 @@ export interface SocketLimits {
 
 /** A socket's place, from before its upgrade until its connection has closed. */
 interface Seat {
-  readonly label: string;
   readonly connection: Socket;
   socket: OpenSocket | undefined;
 }
@@ -31,13 +30,13 @@ export class SocketBook {
   readonly #limits: SocketLimits;
   readonly #clock: Clock;
   readonly #seats = new Map<Socket, Seat>();
-  readonly #perKey = new Map<string, number>();
+  readonly #perCaller = new Map<string, number>();
   #beat: TimerHandle | undefined;
   #stopping: Promise<void> | undefined;
 
-  constructor(clock: Clock, { perKey = 64, total = 1024, pingMs = 30_000 }: Partial<SocketLimits> = {}) {
+  constructor(clock: Clock, { perCaller = 64, total = 1024, pingMs = 30_000 }: Partial<SocketLimits> = {}) {
     this.#clock = clock;
-    this.#limits = { perKey, total, pingMs };
+    this.#limits = { perCaller, total, pingMs };
   }
 
   /** How many sockets there are, handshakes included. */
@@ -46,16 +45,23 @@ export class SocketBook {
   }
 
   /** Takes a place before the upgrade. It is free again when `connection` has closed. Throws DRV_SOCKET_LIMIT. */
-  reserve(actor: Actor, connection: Socket): void {
-    const label = actorLabel(actor);
-    const ofKey = this.#perKey.get(label) ?? 0;
-    const { perKey, total } = this.#limits;
-    if (ofKey >= perKey)
-      throw limited(`key ${label} holds ${perKey} sockets, the most there may be of one key`);
+  reserve(access: Access, connection: Socket): void {
+    const { name, session } = access;
+    const ofCaller = this.#perCaller.get(name) ?? 0;
+    const { perCaller, total } = this.#limits;
+    if (ofCaller >= perCaller) {
+      const [who, kind] = session === null ? [`key ${name}`, 'key'] : [name, 'session'];
+      throw limited(`${who} holds ${perCaller} sockets, the most there may be of one ${kind}`);
+    }
     if (this.#seats.size >= total) throw limited(`there are ${total} sockets, the most there may be`);
-    this.#seats.set(connection, { label, connection, socket: undefined });
-    this.#perKey.set(label, ofKey + 1);
-    connection.once('close', () => this.#release(connection, label));
+    const seat: Seat = { connection, socket: undefined };
+    this.#seats.set(connection, seat);
+    this.#perCaller.set(name, ofCaller + 1);
+    const unsubscribe = access.onEnded((reason) => revoke(seat, reason));
+    connection.once('close', () => {
+      unsubscribe();
+      this.#release(connection, name);
+    });
     this.#beat ??= this.#clock.setTimer(this.#limits.pingMs, () => this.#onBeat());
   }
 
@@ -64,15 +70,6 @@ export class SocketBook {
     const seat = this.#seats.get(connection);
     if (seat === undefined || this.#stopping !== undefined) connection.destroy();
     else seat.socket = socket;
-  }
-
-  /** Closes the open sockets of a revoked key, and the connections of its handshakes. */
-  revoke(label: string): void {
-    for (const seat of this.#seats.values()) {
-      if (seat.label !== label) continue;
-      if (seat.socket === undefined) seat.connection.destroy();
-      else seat.socket.revoke('the key was deleted');
-    }
   }
 
   /** Closes all sockets with 1001, and after 1 s their connections. Idempotent. */
@@ -96,11 +93,11 @@ export class SocketBook {
     clearTimeout(timer);
   }
 
-  #release(connection: Socket, label: string): void {
+  #release(connection: Socket, name: string): void {
     this.#seats.delete(connection);
-    const left = (this.#perKey.get(label) ?? 1) - 1;
-    if (left > 0) this.#perKey.set(label, left);
-    else this.#perKey.delete(label);
+    const left = (this.#perCaller.get(name) ?? 1) - 1;
+    if (left > 0) this.#perCaller.set(name, left);
+    else this.#perCaller.delete(name);
   }
 
   #onBeat(): void {
@@ -109,6 +106,12 @@ export class SocketBook {
     for (const { socket } of this.#seats.values()) socket?.beat();
     this.#beat = this.#clock.setTimer(this.#limits.pingMs, () => this.#onBeat());
   }
+}
+
+/** Closes the open socket of an ended access, or the connection of its handshake. */
+function revoke({ socket, connection }: Seat, reason: string): void {
+  if (socket === undefined) connection.destroy();
+  else socket.revoke(reason);
 }
 
 function limited(what: string): DroverError {

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { DroverError } from '../../model/errors.js';
+import { accessOf } from '../access/auth.js';
 import { offeredProtocols, selectableProtocols } from '../access/socket-protocols.js';
 import { sendError } from '../http/json-reply.js';
 import { parseRequest } from '../http/request-validation.js';
@@ -30,13 +31,14 @@ export interface SocketRoute extends SocketDescription {
 
 /** Binds a socket endpoint to its schemas and hides their types, like `defineRoute`. */
 export function defineSocketRoute<P, Q>(spec: SocketSpec<P, Q>): SocketRoute {
-  if (spec.scope === 'open') throw new Error(`socket ${spec.path} must ask for a key`);
+  if (spec.scope === 'open' || spec.scope === 'instance-or-OPERATE')
+    throw new Error(`socket ${spec.path} must ask for a key`);
   const register = (server: FastifyInstance, book: SocketBook): void => {
     const runs = new WeakMap<IncomingMessage, Run>();
     server.route({
       method: 'GET',
       url: spec.path,
-      config: { scope: spec.scope, socket: true },
+      config: { scope: spec.scope, ...(spec.reach !== undefined && { reach: spec.reach }), socket: true },
       preHandler: async (request, reply) => {
         if (request.ws) runs.set(request.raw, await prepare(spec, book, { request, reply }));
       },
@@ -58,7 +60,8 @@ async function prepare<P, Q>(
   checkHandshake(request.raw, reply);
   const params = parseRequest(spec.params, request.params, 'path');
   const query = parseRequest(spec.query, request.query, 'query');
-  if (request.actor !== null) book.reserve(request.actor, request.raw.socket);
+  const access = accessOf(request);
+  if (access !== undefined) book.reserve(access, request.raw.socket);
   return await spec.open({ params, query, request });
 }
 
@@ -87,12 +90,13 @@ function start(
   request: FastifyRequest,
   { book, run }: { book: SocketBook; run: Run | undefined },
 ): void {
-  const { actor, ip: address, raw } = request;
-  if (run === undefined || actor === null) {
+  const { ip: address, raw } = request;
+  const access = accessOf(request);
+  if (run === undefined || access === undefined) {
     websocket.terminate();
     return;
   }
-  const socket = new OpenSocket({ websocket, connection: raw.socket, actor, address });
+  const socket = new OpenSocket({ websocket, connection: raw.socket, access, address });
   book.opened(raw.socket, socket);
   run(socket);
 }

@@ -6,12 +6,12 @@ import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
 import type { ErrorCode } from '../../model/errors.js';
-import type { Actor } from '../access/auth.js';
-import type { Scope } from '../http/route.js';
+import type { Access } from '../access/access.js';
+import type { Reach, Scope } from '../http/route.js';
 
 /** An open socket. Frames are UTF-8 text. No call throws when the socket is closed. */
 export interface ApiSocket {
-  readonly actor: Actor;
+  readonly access: Access;
   /** The client's address. */
   readonly address: string;
   /** Aborts when either side closes the socket. After that nothing is received or sent. */
@@ -44,6 +44,7 @@ export interface SocketDescription {
   /** Below `/api`; parameters as `:id`. */
   readonly path: string;
   readonly scope: Scope;
+  readonly reach?: Reach;
   readonly summary: string;
   /** The frames of both directions, in words. */
   readonly frames: string;

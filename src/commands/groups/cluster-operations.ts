@@ -1,5 +1,6 @@
 /** `cluster cordon|uncordon|drain|forget`: takes a node out of service and back. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../../model/duration.js';
 import type { DrainProgress } from '../../model/node-drain.js';
 import { countText, durationText } from '../../model/words.js';
 import {
@@ -12,7 +13,6 @@ import {
   uncordonNode,
 } from '../../operations/node-operations.js';
 import { addCommand, type CommandContext, type SharedOptions, show } from '../context.js';
-import { parseDuration } from '../duration.js';
 import { findNode, requireNode } from '../find.js';
 
 interface ForgetCommandOptions extends SharedOptions {

@@ -1,5 +1,6 @@
 /** `cluster token ...`: the tokens with which nodes join. A token is printed only when it is made. */
 import { type Command, InvalidArgumentError } from 'commander';
+import { parseDuration } from '../../model/duration.js';
 import { countText, durationText } from '../../model/words.js';
 import {
   createJoinToken,
@@ -10,7 +11,6 @@ import {
   revokeJoinToken,
 } from '../../operations/join-tokens.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
-import { parseDuration } from '../duration.js';
 
 interface CreateOptions extends SharedOptions {
   readonly label?: string;

@@ -8,8 +8,11 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { KeyAccess } from '../../../src/api/access/access.js';
 import { LogChunk } from '../../../src/api/live-log/live-log-chunk.js';
 import { OpenSocket } from '../../../src/api/sockets/open-socket.js';
+import { SystemClock } from '../../../src/loop/system-clock.js';
+import { withoutLimits } from '../../../src/model/access/api-key.js';
 import type { Row } from '../table.js';
 import { percentile } from '../world.js';
 
@@ -30,11 +33,12 @@ export async function benchFanOut(clients: number): Promise<Row> {
   const sockets = new WebSocketServer({ server: http, perMessageDeflate: false });
   const connected: Client[] = [];
   sockets.on('connection', (websocket: WebSocket, { socket: connection }: IncomingMessage) => {
-    const actor = { kind: 'key', label: 'bench', scope: 'ALL' } as const;
+    const grant = withoutLimits('ALL');
+    const access = new KeyAccess({ label: 'bench', keyHash: '', grant, clock: new SystemClock() });
     connected.push({
       websocket,
       connection,
-      open: new OpenSocket({ websocket, connection, actor, address: '' }),
+      open: new OpenSocket({ websocket, connection, access, address: '' }),
     });
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));

@@ -244,6 +244,9 @@ describe('Keys', () => {
 
   it('GET /keys: 200, what key list prints', async () => {
     await world.call('POST /keys', { body: { label: 'app', scope: 'PUBLIC' } });
+    // The first use is written at once, and the next one a minute later.
+    const used = { label: 'boss', lastUsedAt: expect.any(Number), lastUsedFrom: '127.0.0.1' };
+    await until(async () => expect(await printed('key list')).toContainEqual(expect.objectContaining(used)));
     const { status, json } = await world.call('GET /keys');
     expect([status, json]).toEqual([200, await printed('key list')]);
     expect(json).toMatchObject([
@@ -267,6 +270,55 @@ describe('Keys', () => {
       400,
       { error: expect.stringContaining('is the last one with scope ALL') },
     ]);
+  });
+});
+
+describe('Sessions', () => {
+  const signIn = async (body?: unknown) => {
+    const { status, json, headers } = await world.call('POST /sessions', { body });
+    expect([status, headers.get('cache-control')]).toEqual([201, 'no-store']);
+    return z.looseObject({ id: z.string(), token: z.string(), scope: z.string() }).parse(json);
+  };
+
+  it('GET /whoami: 200, what the key or session may do, and which cluster says so', async () => {
+    const { id, token } = await signIn({ scope: 'READ' });
+    const ofKey = await world.call('GET /whoami');
+    expect([ofKey.status, ofKey.json]).toMatchObject([
+      200,
+      { key: 'boss', session: null, scope: 'ALL', expiresAt: null, endsAt: null, clusterName: 'test' },
+    ]);
+    expect((await world.call('GET /whoami', { token })).json).toMatchObject({ session: id, scope: 'READ' });
+  });
+
+  it('POST /sessions: 201 with a token that works and is shown this once; 400 for what is more than the key', async () => {
+    const { id, token, scope } = await signIn();
+    expect([scope, token]).toEqual(['ALL', expect.stringMatching(/^drvs_/)]);
+    expect((await world.call('GET /keys', { token })).status).toBe(200);
+    expect((await world.call('POST /sessions', { body: { expires: '30d' } })).status).toBe(400);
+    expect((await world.call('POST /sessions', { token })).status).toBe(400);
+    expect(JSON.stringify([world.audit, await printed('session list')])).not.toContain(token);
+    expect(world.audit[0]).toEqual({ key: 'boss', action: 'POST /sessions', subject: id, result: '201' });
+  });
+
+  it('GET /sessions: 200, what session list prints', async () => {
+    const { id } = await signIn({ expires: '1h' });
+    const { status, json } = await world.call('GET /sessions');
+    expect([status, json]).toEqual([200, await printed('session list')]);
+    expect(json).toMatchObject([{ id, key: 'boss', scope: 'ALL', isCurrent: false }]);
+  });
+
+  it('DELETE /sessions/{id}: 200 {message, id}, refused from then on; 404 when there is none', async () => {
+    const { id, token } = await signIn();
+    const { status, json } = await world.call(`DELETE /sessions/${id}`);
+    expect([status, json]).toEqual([200, { message: `session ${id} is ended`, id }]);
+    expect((await world.call('GET /whoami', { token })).status).toBe(401);
+    expect((await world.call(`DELETE /sessions/${id}`)).status).toBe(404);
+    const other = await signIn();
+    expect(await printed(`session revoke ${other.id}`)).toEqual({
+      message: `session ${other.id} is ended`,
+      id: other.id,
+    });
+    expect((await world.call('GET /whoami', { token: other.token })).status).toBe(401);
   });
 });
 

@@ -5,6 +5,7 @@ import { auditWrites } from '../../../src/api/access/audit.js';
 import type { Actor } from '../../../src/api/access/auth.js';
 import { auditEntrySchema } from '../../../src/model/audit.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
+import { testAccess } from '../../support/api/test-access.js';
 import { until } from '../../support/until.js';
 
 let world: ApiWorld;
@@ -59,7 +60,7 @@ describe('the audit trail', () => {
 
   it('names a template and its file as one path', async () => {
     const server = fastify();
-    const actor: Actor = { kind: 'key', label: 'ci', scope: 'ALL' };
+    const actor: Actor = testAccess('ci');
     server.decorateRequest('actor', { getter: () => actor });
     server.decorateRequest('subject', null);
     server.decorateRequest('isRoutine', false);

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KeyWriter, type KeyWriterOptions } from '../../../src/api/access/key-writer.js';
 import { generateToken, isWellFormedToken } from '../../../src/api/access/tokens.js';
-import { apiKeyRecordSchema } from '../../../src/model/api-key.js';
+import { apiKeyRecordSchema, withoutLimits } from '../../../src/model/access/api-key.js';
 import { PREFIX } from '../../../src/store/keys.js';
 import { openStore } from '../../../src/store/lmdb/open.js';
 import { Mirror } from '../../../src/store/mirror.js';
@@ -45,14 +45,14 @@ const labels = (): string[] => [...world.keys.entries()].map(([label]) => label)
 
 describe('a key that is made', () => {
   it('works with the next request, in its scope only', async () => {
-    const all = await writer.create('ci', 'ALL');
-    const site = await writer.create('site', 'PUBLIC');
+    const all = await writer.create('ci', withoutLimits('ALL'));
+    const site = await writer.create('site', withoutLimits('PUBLIC'));
     expect([await statusWith(all.token), await statusWith(site.token)]).toEqual([200, 401]);
     expect(await statusWith(site.token, '/ping')).toBe(200);
   });
 
   it('is drv_, 30 characters and a checksum; what is stored of it is hash and mask', async () => {
-    const { token, record } = await writer.create('ci', 'ALL');
+    const { token, record } = await writer.create('ci', withoutLimits('ALL'));
     expect(token).toMatch(/^drv_[0-9A-Za-z]{36}$/);
     expect(isWellFormedToken(token)).toBe(true);
     expect(record).toEqual({
@@ -66,9 +66,11 @@ describe('a key that is made', () => {
   });
 
   it('needs a label of its own: 409, and of many at once one is made', async () => {
-    const made = await Promise.allSettled(Array.from({ length: 10 }, () => writer.create('ci', 'ALL')));
+    const made = await Promise.allSettled(
+      Array.from({ length: 10 }, () => writer.create('ci', withoutLimits('ALL'))),
+    );
     expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    await expect(writer.create('ci', 'PUBLIC')).rejects.toMatchObject({
+    await expect(writer.create('ci', withoutLimits('PUBLIC'))).rejects.toMatchObject({
       code: 'DRV_KEY_EXISTS',
       status: 409,
       message: 'there is a key "ci" already: delete it first, or take another label',
@@ -78,14 +80,16 @@ describe('a key that is made', () => {
   it.each(['', '.hidden', '../x', 'a b', 'a/b', '__proto__', 'x'.repeat(65), 'terminal', 'instance aaaaaa'])(
     'is refused under the label %j',
     async (label) => {
-      await expect(writer.create(label, 'ALL')).rejects.toMatchObject({ code: 'DRV_REQUEST_INVALID' });
+      await expect(writer.create(label, withoutLimits('ALL'))).rejects.toMatchObject({
+        code: 'DRV_REQUEST_INVALID',
+      });
       expect(labels()).toEqual(['boss']);
     },
   );
 
   it('is refused under a token that was pasted for a label, which is not repeated', async () => {
     const pasted = generateToken();
-    const failure = await writer.create(pasted, 'ALL').catch(String);
+    const failure = await writer.create(pasted, withoutLimits('ALL')).catch(String);
     expect(failure).toContain('must not be a token');
     expect(failure).not.toContain(pasted);
     expect(labels()).toEqual(['boss']);
@@ -99,7 +103,7 @@ describe('a key that is made', () => {
     }));
     for (const step of inSteps(operations)) await world.store.transact(step);
     await world.keys.until(await world.store.barrier());
-    await expect(writer.create('more', 'ALL')).rejects.toThrow('there are 1000 keys');
+    await expect(writer.create('more', withoutLimits('ALL'))).rejects.toThrow('there are 1000 keys');
   });
 
   it('outlives a restart', async () => {
@@ -114,7 +118,7 @@ describe('a key that is made', () => {
       return { store, keys, clock: world.clock };
     };
     const before = await open();
-    const { record } = await writerOver(before).create('ci', 'ALL');
+    const { record } = await writerOver(before).create('ci', withoutLimits('ALL'));
     // As after a crash: nothing is written at the end.
     await before.keys.stop();
     await before.store.close();
@@ -127,7 +131,7 @@ describe('a key that is made', () => {
 
 describe('a key that is deleted', () => {
   it('is refused from the next request on; the others go on', async () => {
-    const { token } = await writer.create('ci', 'ALL');
+    const { token } = await writer.create('ci', withoutLimits('ALL'));
     await writer.remove('ci');
     expect([await statusWith(token), await statusWith(world.admin)]).toEqual([401, 200]);
   });
@@ -141,7 +145,7 @@ describe('a key that is deleted', () => {
   });
 
   it('cannot be the last one with scope ALL', async () => {
-    await writer.create('site', 'PUBLIC');
+    await writer.create('site', withoutLimits('PUBLIC'));
     await expect(writer.remove('boss')).rejects.toMatchObject({
       code: 'DRV_REQUEST_INVALID',
       message: expect.stringContaining('key "boss" is the last one with scope ALL'),
@@ -151,15 +155,15 @@ describe('a key that is deleted', () => {
   });
 
   it('leaves one ALL key when all of them are deleted at once', async () => {
-    for (const label of ['a', 'b', 'c']) await writer.create(label, 'ALL');
+    for (const label of ['a', 'b', 'c']) await writer.create(label, withoutLimits('ALL'));
     const removed = await Promise.allSettled(['boss', 'a', 'b', 'c'].map((label) => writer.remove(label)));
     expect(removed.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
     expect(labels()).toHaveLength(1);
   });
 
   it('takes data/admin.key with it when that holds its token, and leaves it otherwise', async () => {
-    const { token } = await writer.create('admin', 'ALL');
-    const other = await writer.create('other', 'ALL');
+    const { token } = await writer.create('admin', withoutLimits('ALL'));
+    const other = await writer.create('other', withoutLimits('ALL'));
     await writeFile(adminKeyPath(), `${token}\n`, { mode: 0o600 });
     await writer.remove('other');
     expect([await statusWith(other.token), await readdir(directory)]).toEqual([401, ['admin.key']]);
@@ -169,7 +173,7 @@ describe('a key that is deleted', () => {
   });
 
   it('is revoked also when data/admin.key cannot be removed, which the log says', async () => {
-    const { token } = await writer.create('admin', 'ALL');
+    const { token } = await writer.create('admin', withoutLimits('ALL'));
     await writeFile(adminKeyPath(), `${token}\n`);
     await chmod(adminKeyPath(), 0o644);
     await writer.remove('admin');

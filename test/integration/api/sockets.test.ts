@@ -21,7 +21,7 @@ let world: ApiWorld;
 const clients: SocketClient[] = [];
 
 beforeEach(async () => {
-  world = await new ApiWorld({ limits: { sockets: { perKey: 3, total: 5 } } }).start();
+  world = await new ApiWorld({ limits: { sockets: { perCaller: 3, total: 5 } } }).start();
   await world.server.start();
 });
 afterEach(async () => {

@@ -2,6 +2,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KeyWriter } from '../../../src/api/access/key-writer.js';
+import { withoutLimits } from '../../../src/model/access/api-key.js';
 import { apiKeyKey, joinTokenKey, memberKey } from '../../../src/store/keys.js';
 import { MasterState } from '../../../src/store/master-state.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
@@ -69,10 +70,10 @@ it('an API key that cannot be read can be deleted', async () => {
   const { keys } = new MasterState(store, logger);
   await keys.start();
   const writer = new KeyWriter({ store, keys, clock, adminKeyPath: '/nowhere/admin.key', logger });
-  await expect(writer.create('old', 'PUBLIC')).rejects.toThrow('there is a key "old" already');
+  await expect(writer.create('old', withoutLimits('PUBLIC'))).rejects.toThrow('there is a key "old" already');
   await writer.remove('old');
   expect(await store.get(apiKeyKey('old'))).toBeUndefined();
-  await writer.create('old', 'PUBLIC');
+  await writer.create('old', withoutLimits('PUBLIC'));
   expect([...keys.entries()].map(([label]) => label)).toEqual(['old']);
   await keys.stop();
 });

@@ -614,8 +614,33 @@ describe('key create, list, delete', () => {
     expect(await world.json('key create reader PUBLIC')).toEqual({
       label: 'reader',
       scope: 'PUBLIC',
+      configurations: null,
+      from: null,
+      expiresAt: null,
       token: expect.stringMatching(/^drv_/),
     });
+  });
+
+  it('says what a key is restricted to, when it is made and in the list', async () => {
+    const line =
+      "key create ci --scope OPERATE --configurations 'lobby*,survival' --expires 2d --from 10.0.0.0/8,::1";
+    expect(await world.run(line)).toContain(
+      'This is the token of key ci (OPERATE; configurations lobby*, survival; from 10.0.0.0/8, ::1; until 20',
+    );
+    await world.run('key create boss ALL');
+    const [head, boss, ci] = (await world.run('key list')).split('\n').map((row) => row.split(/ {2,}/));
+    expect(head).toEqual(
+      'LABEL SCOPE TOKEN AGE EXPIRES LAST+USED CONFIGURATIONS FROM'
+        .split(' ')
+        .map((h) => h.replace('+', ' ')),
+    );
+    expect(boss?.slice(4)).toEqual(['never', 'never', 'all', 'anywhere']);
+    expect(ci?.slice(4)).toEqual(['in 2 d', 'never', 'lobby*,survival', '10.0.0.0/8,::1']);
+    expect(await world.run('key revoke ci')).toBe('key ci is deleted\n');
+    expect(await world.run('session list')).toBe('there are no sessions\n');
+    expect(await world.run('session revoke aaaaaaaaaaaa')).toMatch(
+      /^error: there is no session aaaaaaaaaaaa/,
+    );
   });
 
   it('deletes a key, and refuses the last one that may do everything', async () => {
@@ -627,8 +652,16 @@ describe('key create, list, delete', () => {
   });
 
   it.each([
-    ['key create one all', /choices are ALL, PUBLIC/],
-    ['key create one', /missing required argument 'scope'/],
+    ['key create one all', /choices are ALL, OPERATE, PLAN, READ, PUBLIC/],
+    ['key create one', /say what the key may do: key create one <ALL\|OPERATE\|PLAN\|READ\|PUBLIC>/],
+    ['key create one ALL --scope READ', /the scope is ALL, and --scope says READ: give one of them/],
+    [
+      'key create one READ --configurations lobby*,a/b',
+      /'--configurations <names>'.* "a\/b" must hold only letters/,
+    ],
+    ['key create one READ --expires soon', /'--expires <time>'.* must be a time such as 12h or 30d/],
+    ['key create one READ --expires 2020-01-01', /expires must be later than now/],
+    ['key create one READ --from 10.0.0.0/40', /'--from <addresses>'.* "10.0.0.0\/40" must be an address/],
     ['key create ../x ALL', /label of a key must start with/],
   ])('refuses %s', async (line, error) => {
     expect(await world.run(line)).toMatch(error);
@@ -713,21 +746,22 @@ describe('help', () => {
       'cluster token revoke <token-id>',
       'template progress',
       'node info',
-      'key create <label> <ALL|PUBLIC>',
+      'key create <label> <ALL|OPERATE|PLAN|READ|PUBLIC>',
       'extension list',
       'help [command...]',
       'stop',
     ])
       expect(text).toMatch(new RegExp(`^${command.replace(/[[\]|.]/g, '\\$&')} {2,}\\S`, 'm'));
-    expect(await world.json('help')).toHaveLength(35);
+    expect(await world.json('help')).toHaveLength(38);
   });
 
   it('explains a group and a single command', async () => {
     expect(cells(await world.run('help key')).map(([usage]) => usage)).toEqual([
       'COMMAND',
-      'key create <label> <ALL|PUBLIC>',
+      'key create <label> <ALL|OPERATE|PLAN|READ|PUBLIC>',
       'key list',
       'key delete <label>',
+      'key revoke <label>',
     ]);
     const one = await world.run('help instance logs');
     expect(one).toContain('Usage: instance logs [options] <id>');
@@ -835,7 +869,7 @@ describe('completion', () => {
     expect(world.commands.complete('instance stop ')[0]).toEqual([`${id} `]);
     expect(world.commands.complete('instance create lo')[0]).toEqual(['lobby ']);
     expect(world.commands.complete('instance logs --l')[0]).toEqual(['--lines ']);
-    expect(world.commands.complete('key create x ')[0]).toEqual(['ALL', 'PUBLIC']);
+    expect(world.commands.complete('key create x ')[0]).toEqual(['ALL', 'OPERATE', 'PLAN', 'READ', 'PUBLIC']);
     expect(world.commands.complete('help con')[0]).toEqual(['config ']);
     expect(world.commands.complete('nothing ')[0]).toEqual([]);
   });

@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { pino } from 'pino';
 import { KeyWriter } from '../../../src/api/access/key-writer.js';
+import { SessionWriter } from '../../../src/api/access/session-writer.js';
 import {
   creationOfKept,
   generateToken,
@@ -21,7 +22,14 @@ import { FactsExplainer } from '../../../src/explain/explainer.js';
 import type { ExtensionStatus } from '../../../src/extensions/extension.js';
 import type { LogBatch } from '../../../src/logs/log-batch.js';
 import { KeyedTurns } from '../../../src/loop/keyed-turns.js';
-import { type ApiKeyRecord, apiKeyRecordSchema, type KeyScope } from '../../../src/model/api-key.js';
+import {
+  apiKeyRecord,
+  apiKeyRecordSchema,
+  type Grant,
+  type KeyScope,
+  withoutLimits,
+} from '../../../src/model/access/api-key.js';
+import { sessionRecordSchema } from '../../../src/model/access/session.js';
 import type { AuditEntry, AuditTrail } from '../../../src/model/audit.js';
 import {
   type ConfigurationFileError,
@@ -41,6 +49,7 @@ import {
   nodeConfigurationSchema,
   nodeRecordSchema,
 } from '../../../src/model/node.js';
+import type { DrainProgress } from '../../../src/model/node-drain.js';
 import type { StateReport } from '../../../src/store/instance-changes.js';
 import { apiKeyKey, configurationKey, instanceKey, nodeKey, PREFIX } from '../../../src/store/keys.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
@@ -125,6 +134,24 @@ export class ApiWorld {
     prefix: PREFIX.keys,
     decode: (value) => apiKeyRecordSchema.parse(value),
   });
+  readonly sessions = new Mirror({
+    store: this.store,
+    prefix: PREFIX.sessions,
+    decode: (value) => sessionRecordSchema.parse(value),
+  });
+  readonly keyWrites = new KeyWriter({
+    store: this.store,
+    keys: this.keys,
+    clock: this.clock,
+    adminKeyPath: NO_FILE,
+    logger: quietLogger,
+  });
+  readonly sessionWrites = new SessionWriter({
+    store: this.store,
+    keys: this.keys,
+    sessions: this.sessions,
+    clock: this.clock,
+  });
   readonly #nodes = new Mirror({
     store: this.store,
     prefix: PREFIX.nodes,
@@ -167,6 +194,8 @@ export class ApiWorld {
   readonly log: Record<string, unknown>[] = [];
   /** What nodes use, by node. */
   readonly usages = new Map<string, InstanceUsage>();
+  /** The drains of nodes, by node. */
+  readonly drains = new Map<string, DrainProgress>();
   /** What instances use, by instance. */
   readonly instanceUsages = new Map<string, InstanceUsage>();
   readonly fileErrors: ConfigurationFileError[] = [];
@@ -215,7 +244,7 @@ export class ApiWorld {
 
   /** Loads the mirrors and makes an ALL key. The server does not listen yet. */
   async start(): Promise<this> {
-    await Promise.all([this.instances, this.configurations, this.keys, this.#nodes].map((m) => m.start()));
+    await Promise.all(this.#mirrors().map((mirror) => mirror.start()));
     await this.templates.start();
     this.admin = await this.addKey('boss', 'ALL');
     this.answers.start();
@@ -225,7 +254,7 @@ export class ApiWorld {
   async stop(): Promise<void> {
     await this.server.stop();
     await this.templates.stop();
-    await Promise.all([this.instances, this.configurations, this.keys, this.#nodes].map((m) => m.stop()));
+    await Promise.all(this.#mirrors().map((mirror) => mirror.stop()));
     await this.store.close();
     this.answers.stop();
   }
@@ -244,15 +273,12 @@ export class ApiWorld {
     });
   }
 
-  async addKey(label: string, scope: KeyScope): Promise<string> {
+  async addKey(label: string, scope: KeyScope, limits: Partial<Grant> = {}): Promise<string> {
     const token = generateToken();
-    const record: ApiKeyRecord = {
-      label,
-      scope,
-      hash: hashToken(token),
-      mask: maskToken(token),
-      createdAt: this.clock.now(),
-    };
+    const record = apiKeyRecord(
+      { label, hash: hashToken(token), mask: maskToken(token), createdAt: this.clock.now() },
+      { ...withoutLimits(scope), ...limits },
+    );
     await this.keys.until(await this.store.transact([{ do: 'put', key: apiKeyKey(label), value: record }]));
     return token;
   }
@@ -299,6 +325,10 @@ export class ApiWorld {
     await this.instances.until(await this.store.transact([{ do: 'remove', key: instanceKey(id) }]));
   }
 
+  #mirrors(): Pick<Mirror<unknown>, 'start' | 'stop'>[] {
+    return [this.instances, this.configurations, this.keys, this.sessions, this.#nodes];
+  }
+
   #dependencies(configuration: NodeConfiguration): ApiDependencies {
     return {
       configuration,
@@ -308,6 +338,7 @@ export class ApiWorld {
       configurations: this.configurations,
       nodes: this.#nodes,
       keys: this.keys,
+      sessions: this.sessions,
       isReady: () => this.isReady,
       instanceWrites: this.#instanceWrites(),
       revisions: { get: () => undefined },
@@ -327,13 +358,8 @@ export class ApiWorld {
         inspect: async () => undefined,
       },
       nodeWrites: this.#nodeWrites(),
-      keyWrites: new KeyWriter({
-        store: this.store,
-        keys: this.keys,
-        clock: this.clock,
-        adminKeyPath: NO_FILE,
-        logger: quietLogger,
-      }),
+      keyWrites: this.keyWrites,
+      sessionWrites: this.sessionWrites,
       joinTokens: new JoinTokens({
         store: this.store,
         authority: testAuthority(this.clock),
@@ -356,7 +382,7 @@ export class ApiWorld {
       templateSync: this.templates.sync,
       beats: this.beats,
       usedOf: (nodeId) => this.#usedOf(nodeId),
-      drainOf: () => undefined,
+      drainOf: (nodeId) => this.drains.get(nodeId),
       serviceOf: () => undefined,
       usageOfNode: (nodeId) => this.usages.get(nodeId),
       audit: this.audit,

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { KeyWriter } from '../../../src/api/access/key-writer.js';
+import { SessionWriter } from '../../../src/api/access/session-writer.js';
 import type { CommandSession } from '../../../src/api/http/command-runner.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import { Commands } from '../../../src/commands/command-runner.js';
@@ -152,7 +153,7 @@ export class CommandWorld {
 
   #dependencies(logger: pino.Logger, clock: Clock): CommandDependencies {
     const { master } = this.plane;
-    const { instances, configurations, revisions, nodes, keys } = master.state;
+    const { instances, configurations, revisions, nodes, keys, sessions } = master.state;
     return {
       configuration: nodeConfigurationSchema.parse({ nodeId: 'alpha', clusterName: 'test' }),
       version: '1.2.3',
@@ -162,6 +163,7 @@ export class CommandWorld {
       revisions,
       nodes,
       keys,
+      sessions,
       instanceWrites: master.writer,
       nodeWrites: master.nodeWriter,
       joinTokens: this.#joinTokens,
@@ -210,6 +212,7 @@ export class CommandWorld {
         adminKeyPath: join(this.root, 'admin.key'),
         logger,
       }),
+      sessionWrites: new SessionWriter({ store: this.plane.store, keys, sessions, clock: this.clock }),
       explainer: master.explainer({
         errors: () => this.files.errors(),
         warnings: () => this.files.warnings(),

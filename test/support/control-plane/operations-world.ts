@@ -2,9 +2,12 @@
  * One master with both its doors, the command tree and the API server, in one process. It checks each route's
  * answer against the API's description, and a test can compare it with the output of the command.
  */
+import { join } from 'node:path';
 import { z } from 'zod';
+import { KeyWriter } from '../../../src/api/access/key-writer.js';
+import { SessionWriter } from '../../../src/api/access/session-writer.js';
 import { InstanceTokens } from '../../../src/api/access/tokens.js';
-import { ApiServer } from '../../../src/api/server.js';
+import { type ApiDependencies, ApiServer } from '../../../src/api/server.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
 import { OpenApiCheck } from '../api/openapi-check.js';
 import { quietLogger } from '../templates/template-trees.js';
@@ -67,7 +70,7 @@ export class OperationsWorld {
     return { status, headers, json: text === '' ? undefined : JSON.parse(text) };
   }
 
-  #dependencies(): ConstructorParameters<typeof ApiServer>[0]['dependencies'] {
+  #dependencies(): ApiDependencies {
     const { dependencies, plane, files, commands } = this.commands;
     const { master, metrics } = plane;
     const { clock, configuration } = dependencies;
@@ -82,12 +85,24 @@ export class OperationsWorld {
       templates: new TemplateWorld({ clock, maxUploadMB: configuration.maxUploadMB }).local,
       usageOfNode: (nodeId) => master.usageOfNode(nodeId),
       commands,
+      ...this.#writers(),
       isReady: () => true,
       verifyInstanceToken: (token) =>
         new InstanceTokens({ secret: Buffer.alloc(32, 7), createdAtOf: () => undefined }).verify(token),
       audit: { record: (entry) => this.#record(entry), last: () => [] },
       metrics,
       logger: quietLogger,
+    };
+  }
+
+  #writers(): Pick<ApiDependencies, 'keyWrites' | 'sessionWrites'> {
+    const { plane, root, dependencies } = this.commands;
+    const { master } = plane;
+    const { clock } = dependencies;
+    const options = { ...master.state, clock };
+    return {
+      keyWrites: new KeyWriter({ ...options, adminKeyPath: join(root, 'admin.key'), logger: quietLogger }),
+      sessionWrites: new SessionWriter(options),
     };
   }
 

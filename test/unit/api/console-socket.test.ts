@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { CommandRunner } from '../../../src/api/http/command-runner.js';
 import { consoleSocket } from '../../../src/api/sockets/console-socket.js';
 import type { ApiSocket } from '../../../src/api/sockets/socket.js';
+import { testAccess } from '../../support/api/test-access.js';
 import { until } from '../../support/until.js';
 
 class FakeSocket implements ApiSocket {
-  readonly actor = { kind: 'key', label: 'boss', scope: 'ALL' } as const;
+  readonly access = testAccess('boss');
   readonly address = '10.0.0.9';
   readonly frames: string[] = [];
   bufferedBytes = 0;

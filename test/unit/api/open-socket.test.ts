@@ -6,9 +6,10 @@ import { WebSocketServer } from 'ws';
 import { OpenSocket } from '../../../src/api/sockets/open-socket.js';
 import { frame } from '../../support/api/raw-frames.js';
 import { SocketClient } from '../../support/api/socket-client.js';
+import { testAccess } from '../../support/api/test-access.js';
 import { until } from '../../support/until.js';
 
-const ACTOR = { kind: 'key', label: 'boss', scope: 'ALL' } as const;
+const access = testAccess('boss');
 const http = createServer();
 const server = new WebSocketServer({ server: http });
 let client: SocketClient;
@@ -19,7 +20,7 @@ beforeEach(async () => {
   await once(http, 'listening');
   const opened = new Promise<OpenSocket>((resolve) => {
     server.once('connection', (websocket, { socket: connection }: IncomingMessage) =>
-      resolve(new OpenSocket({ websocket, connection, actor: ACTOR, address: '127.0.0.1' })),
+      resolve(new OpenSocket({ websocket, connection, access, address: '127.0.0.1' })),
     );
   });
   const address = http.address();

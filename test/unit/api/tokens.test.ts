@@ -11,7 +11,7 @@ import {
   isWellFormedToken,
   maskToken,
 } from '../../../src/api/access/tokens.js';
-import { apiKeyRecordSchema } from '../../../src/model/api-key.js';
+import { apiKeyRecordSchema } from '../../../src/model/access/api-key.js';
 import { apiKeyKey } from '../../../src/store/keys.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 

@@ -84,4 +84,19 @@ describe('the routes', () => {
     expect(served.length).toBeGreaterThan(10);
     expect(said.toSorted()).toEqual(served.toSorted());
   });
+
+  it('stand there with their least scope, and a mark where a restricted key gets something', () => {
+    const { routes, sockets } = new ApiWorld().server;
+    const declared = [...routes, ...sockets.map((socket) => ({ ...socket, method: 'GET' }))]
+      .filter(({ scope }) => scope !== 'open')
+      .map(({ method, path, scope, reach }) => {
+        const least = scope === 'instance-or-OPERATE' ? "OPERATE, or the instance's own key" : scope;
+        const where = `/api${path.replace(/:(\w+)/g, '{$1}').replace('*', '{path}')}`;
+        return `${method} ${where} ${least}${reach === undefined ? '' : ' ✓'}`;
+      });
+    const said = rowsOf(read('docs/api.md'))
+      .filter(([method = '', , scope]) => /^(?:GET|POST|PUT|PATCH|DELETE)$/.test(method) && scope !== 'open')
+      .map(([method, path = '', scope]) => `${method} ${path.replaceAll('`', '')} ${scope}`);
+    expect(said.toSorted()).toEqual(declared.toSorted());
+  });
 });

@@ -1,0 +1,110 @@
+/** `/sessions` and `/whoami`: sessions for browsers and people, and what the caller may do. */
+import { z } from 'zod';
+import { DroverError } from '../../model/errors.js';
+import {
+  createdSessionSchema,
+  createSession,
+  endSession,
+  listedSessionSchema,
+  listSessions,
+  newSessionSchema,
+  type SessionNeeds,
+  sessionMessageSchema,
+  type WhoamiNeeds,
+  whoami,
+  whoamiSchema,
+} from '../../operations/sessions.js';
+import type { Access } from '../access/access.js';
+import { type Actor, accessOf } from '../access/auth.js';
+import { defineRoute, nothing, type Route } from '../http/route.js';
+
+const sessionParams = z.object({
+  id: z.string().describe('id of the session, which is not secret; `current`: the one that asks'),
+});
+
+export function sessionRoutes(dependencies: SessionNeeds & WhoamiNeeds): readonly Route[] {
+  return [
+    whoamiRoute(dependencies),
+    listRoute(dependencies),
+    createRoute(dependencies),
+    removeRoute(dependencies),
+  ];
+}
+
+function whoamiRoute(dependencies: WhoamiNeeds): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/whoami',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'What the key or session of this call may do, and which cluster says so.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'the caller', schema: whoamiSchema } },
+    handle: ({ request }) => whoami(dependencies, callerOf(request), request.ip),
+  });
+}
+
+function listRoute(dependencies: SessionNeeds): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/sessions',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'The sessions of the key, the oldest first; of all keys for one with scope ALL.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'sessions', schema: z.array(listedSessionSchema) } },
+    handle: ({ request }) => listSessions(dependencies, callerOf(request)),
+  });
+}
+
+function createRoute(dependencies: SessionNeeds): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/sessions',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'Makes a session of the key that asks; its token is answered this once.',
+    errors: ['DRV_STORE_WRITE_FAILED'],
+    params: nothing,
+    query: nothing,
+    body: newSessionSchema,
+    answers: { 201: { description: 'the new session', schema: createdSessionSchema } },
+    handle: async ({ body, request }, reply) => {
+      const created = await createSession(dependencies, callerOf(request), { ...body, address: request.ip });
+      request.subject = created.id;
+      reply.code(201).header('cache-control', 'no-store');
+      return created;
+    },
+  });
+}
+
+function removeRoute(dependencies: SessionNeeds): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: '/sessions/:id',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'Ends a session at once; its open sockets are closed. With `current`: signs out.',
+    errors: ['DRV_SESSION_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
+    params: sessionParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'ended', schema: sessionMessageSchema } },
+    handle: async ({ params, request }) => {
+      const ended = await endSession(dependencies, callerOf(request), params.id);
+      request.subject = ended.id;
+      return ended;
+    },
+  });
+}
+
+/** No other caller passes the gate to these routes. */
+function callerOf(request: { readonly actor: Actor | null }): Access {
+  const access = accessOf(request);
+  if (access === undefined) throw new DroverError('DRV_INTERNAL', 'the caller has no key');
+  return access;
+}

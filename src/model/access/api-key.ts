@@ -1,0 +1,90 @@
+/**
+ * API keys: scopes, restrictions, and the stored record. The token itself is never stored; see
+ * `src/api/access/auth.ts`.
+ */
+import { z } from 'zod';
+import { nameSchema } from '../names.js';
+import { addressRangeSchema } from './address-range.js';
+import { namePatternSchema } from './name-pattern.js';
+
+const MAX_ENTRIES = 64;
+
+/** From the narrowest to the widest: each may do what those before it may. */
+export const KEY_SCOPES = ['PUBLIC', 'READ', 'PLAN', 'OPERATE', 'ALL'] as const;
+export const keyScopeSchema = z.enum(KEY_SCOPES);
+export type KeyScope = z.output<typeof keyScopeSchema>;
+
+const WIDTH: Readonly<Record<KeyScope, number>> = { PUBLIC: 0, READ: 1, PLAN: 2, OPERATE: 3, ALL: 4 };
+
+/** True when `scope` may do what needs `least`. */
+export function includesScope(scope: KeyScope, least: KeyScope): boolean {
+  return WIDTH[scope] >= WIDTH[least];
+}
+
+export const keyPatternsSchema = z.array(namePatternSchema).min(1).max(MAX_ENTRIES);
+export const keyRangesSchema = z.array(addressRangeSchema).min(1).max(MAX_ENTRIES);
+
+/** What a key allows. Strict: a master that does not know a restriction must not read the key as one without it. */
+export const grantSchema = z.strictObject({
+  scope: keyScopeSchema,
+  /** Patterns of the configurations that the key sees, with their instances; null: all. */
+  configurations: keyPatternsSchema.nullable(),
+  /** Unix milliseconds by the master's clock; null: never. */
+  expiresAt: z.number().nullable(),
+  /** Where it may be used from; null: anywhere. */
+  from: keyRangesSchema.nullable(),
+});
+export type Grant = z.output<typeof grantSchema>;
+
+/** When and from where something was used last. Written once a minute at most. */
+export const lastUseSchema = z.object({ at: z.number(), address: z.string() });
+export type LastUse = z.output<typeof lastUseSchema>;
+
+const common = {
+  label: nameSchema,
+  /** SHA-256 of the token, hex. */
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
+  /** What `key list` shows: prefix and last characters. */
+  mask: z.string(),
+  createdAt: z.number(),
+  lastUse: lastUseSchema.optional(),
+};
+
+/**
+ * A key without restrictions has the form of 0.1.0. Any other has a `grant` and no `scope`, without which 0.1.0 reads
+ * no key: after a downgrade it opens nothing, and never more than it should.
+ */
+export const apiKeyRecordSchema = z.union([
+  z.object({ ...common, scope: z.enum(['ALL', 'PUBLIC']), grant: z.undefined().optional() }),
+  z.object({ ...common, grant: grantSchema, scope: z.undefined().optional() }),
+]);
+export type ApiKeyRecord = z.output<typeof apiKeyRecordSchema>;
+
+export function grantOf(record: ApiKeyRecord): Grant {
+  return record.grant ?? withoutLimits(record.scope);
+}
+
+/** All that a scope may do, for ever and from everywhere. */
+export function withoutLimits(scope: KeyScope): Grant {
+  return { scope, configurations: null, expiresAt: null, from: null };
+}
+
+/** The record of a key, in the form that its grant needs. */
+export function apiKeyRecord(
+  key: Pick<ApiKeyRecord, 'label' | 'hash' | 'mask' | 'createdAt'>,
+  grant: Grant,
+): ApiKeyRecord {
+  const { scope } = grant;
+  const isPlain = isUnrestricted(grant) && (scope === 'ALL' || scope === 'PUBLIC');
+  return isPlain ? { ...key, scope } : { ...key, grant };
+}
+
+/** True for a key that may do everything, for ever and from everywhere: one of them must always remain. */
+export function isMasterKey(record: ApiKeyRecord): boolean {
+  const grant = grantOf(record);
+  return grant.scope === 'ALL' && isUnrestricted(grant);
+}
+
+function isUnrestricted({ configurations, expiresAt, from }: Grant): boolean {
+  return configurations === null && expiresAt === null && from === null;
+}

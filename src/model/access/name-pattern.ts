@@ -1,0 +1,29 @@
+/** Patterns of names, such as `lobby*`: a star stands for any characters, also for none. */
+import { z } from 'zod';
+
+const PATTERN_RULE =
+  'must hold only letters, digits, ".", "_", "-" and "*" for any characters, such as "lobby*" (64 characters at most)';
+
+export const namePatternSchema = z.string().regex(/^[A-Za-z0-9._*-]{1,64}$/, PATTERN_RULE);
+
+/** True when one of the patterns stands for the whole name. Takes time in proportion to the name, whatever the pattern. */
+export function matchesAny(patterns: readonly string[], name: string): boolean {
+  for (const pattern of patterns) if (matches(pattern, name)) return true;
+  return false;
+}
+
+function matches(pattern: string, name: string): boolean {
+  const star = pattern.indexOf('*');
+  if (star < 0) return pattern === name;
+  const [head = '', ...parts] = pattern.split('*');
+  const tail = parts.pop() ?? '';
+  if (name.length < head.length + tail.length || !name.startsWith(head) || !name.endsWith(tail)) return false;
+  // The earliest place of each part leaves the most room for those after it.
+  let at = head.length;
+  for (const part of parts) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at + tail.length <= name.length;
+}

@@ -1,0 +1,190 @@
+/** Makes, lists and ends sessions, and says what a caller may do: `session ...`, its routes, and `GET /whoami`. */
+import { z } from 'zod';
+import type { Access } from '../api/access/access.js';
+import type { SessionWriter } from '../api/access/session-writer.js';
+import type { Clock } from '../loop/clock.js';
+import { type ApiKeyRecord, keyScopeSchema } from '../model/access/api-key.js';
+import {
+  endOfSession,
+  grantOfSession,
+  type SessionRecord,
+  sessionIdSchema,
+} from '../model/access/session.js';
+import { DroverError } from '../model/errors.js';
+import type { NodeConfiguration } from '../model/node.js';
+import type { MirrorReader } from '../store/mirror.js';
+import { expiryOf, expirySchema } from './api-keys.js';
+
+/** In the place of an id: the session of the caller. */
+const OWN = 'current';
+
+export interface SessionNeeds {
+  readonly keys: Pick<MirrorReader<ApiKeyRecord>, 'get'>;
+  readonly sessions: Pick<MirrorReader<SessionRecord>, 'get' | 'entries' | 'setAside'>;
+  readonly sessionWrites: Pick<SessionWriter, 'create' | 'remove'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export interface WhoamiNeeds {
+  readonly configuration: Pick<NodeConfiguration, 'nodeId' | 'clusterName'>;
+  readonly version: string;
+}
+
+/** A session has the restrictions of its key, so these are no fields. */
+export const newSessionSchema = z.object({
+  scope: keyScopeSchema
+    .exclude(['PUBLIC'])
+    .nullable()
+    .default(null)
+    .describe('at most that of the key; null: the same'),
+  expires: expirySchema
+    .nullable()
+    .default(null)
+    .describe('when it ends at the latest, such as `8h`; null: after 7 days, or with its key'),
+});
+
+const sessionFields = {
+  id: z.string().describe('not secret'),
+  key: z.string().describe('label of its key'),
+  scope: keyScopeSchema,
+  configurations: z.array(z.string()).nullable().describe('patterns of what it sees; null: all'),
+  from: z.array(z.string()).nullable().describe('where it may be used from; null: anywhere'),
+  expiresAt: z.number().describe('Unix milliseconds: it ends then, however much it is used'),
+  endsAt: z.number().describe('Unix milliseconds: it ends then unless it is used before'),
+};
+
+export const createdSessionSchema = z.object({
+  ...sessionFields,
+  token: z.string().describe('shown this once; accepted wherever a key is'),
+});
+
+export const listedSessionSchema = z.object({
+  ...sessionFields,
+  createdAt: z.number().describe('Unix milliseconds'),
+  lastUsedAt: z.number().describe('Unix milliseconds, exact to a minute'),
+  lastUsedFrom: z.string().describe('the address'),
+  isCurrent: z.boolean().describe('it is the session that asks'),
+});
+export type ListedSession = z.output<typeof listedSessionSchema>;
+
+export const sessionMessageSchema = z.object({ message: z.string(), id: z.string() });
+
+export const whoamiSchema = z.object({
+  key: z.string().describe('label of the key'),
+  session: z.string().nullable().describe('id of the session; null: the key itself'),
+  scope: keyScopeSchema,
+  configurations: z.array(z.string()).nullable().describe('patterns of what it sees; null: all'),
+  from: z.array(z.string()).nullable().describe('where it may be used from; null: anywhere'),
+  expiresAt: z.number().nullable().describe('Unix milliseconds: it ends then; null: never'),
+  endsAt: z
+    .number()
+    .nullable()
+    .describe('Unix milliseconds: it ends then unless it is used before; null: never'),
+  address: z.string().describe('where the call came from'),
+  nodeId: z.string().describe('the node that answers'),
+  clusterName: z.string(),
+  version: z.string().describe('of Drover on that node'),
+});
+
+/** Makes a session. Only this answer shows its token. Throws DRV_REQUEST_INVALID. */
+export async function createSession(
+  { keys, sessionWrites, clock }: SessionNeeds,
+  access: Access,
+  { scope, expires, address }: z.output<typeof newSessionSchema> & { readonly address: string },
+): Promise<z.output<typeof createdSessionSchema>> {
+  const expiresAt = expires === null ? null : expiryOf(expires, clock.now());
+  const { token, record } = await sessionWrites.create(access, { scope, expiresAt, address });
+  const fields = fieldsOf(record, keys.get(record.key)?.value);
+  if (fields === undefined)
+    throw new DroverError('DRV_KEY_UNKNOWN', `key ${record.key} was deleted just now`);
+  return { ...fields, token };
+}
+
+/**
+ * The live sessions, the oldest first: those of the caller's key, and of all keys for one that may do everything.
+ * `access` null: the node's own terminal.
+ */
+export function listSessions(
+  { keys, sessions, clock }: SessionNeeds,
+  access: Access | null,
+): ListedSession[] {
+  const now = clock.now();
+  return [...sessions.entries()]
+    .map(([, { value }]) => value)
+    .filter((record) => mayEnd(access, record))
+    .flatMap((record) => {
+      const fields = fieldsOf(record, keys.get(record.key)?.value);
+      if (fields === undefined || fields.endsAt <= now) return [];
+      const { createdAt, lastUse } = record;
+      const isCurrent = record.id === access?.session;
+      return [{ ...fields, createdAt, lastUsedAt: lastUse.at, lastUsedFrom: lastUse.address, isCurrent }];
+    })
+    .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+}
+
+/** Ends a session at once; `current` is that of the caller. Throws DRV_SESSION_UNKNOWN. */
+export async function endSession(
+  { sessions, sessionWrites }: Pick<SessionNeeds, 'sessions' | 'sessionWrites'>,
+  access: Access | null,
+  asked: string,
+): Promise<z.output<typeof sessionMessageSchema>> {
+  const id = asked === OWN ? (access?.session ?? undefined) : sessionIdSchema.safeParse(asked).data;
+  const record = id === undefined ? undefined : sessions.get(id)?.value;
+  const isMine = record === undefined ? mayEndAll(access) : mayEnd(access, record);
+  if (id === undefined || !isMine || !(await sessionWrites.remove(id))) throw unknownSession(asked);
+  return { message: `session ${id} is ended`, id };
+}
+
+/** What the access may do, and which cluster says so. */
+export function whoami(
+  { configuration, version }: WhoamiNeeds,
+  access: Access,
+  address: string,
+): z.output<typeof whoamiSchema> {
+  const { label, session, grant, endsAt } = access;
+  const { nodeId, clusterName } = configuration;
+  return {
+    key: label,
+    session,
+    ...grant,
+    endsAt: Number.isFinite(endsAt) ? endsAt : null,
+    address,
+    nodeId,
+    clusterName,
+    version,
+  };
+}
+
+type SessionFields = z.output<z.ZodObject<typeof sessionFields>>;
+
+/** Undefined: its key is gone, and the session with it. */
+function fieldsOf(record: SessionRecord, key: ApiKeyRecord | undefined): SessionFields | undefined {
+  const grant = grantOfSession(record, key);
+  if (grant === undefined) return undefined;
+  const { scope, configurations, from, expiresAt } = grant;
+  return {
+    id: record.id,
+    key: record.key,
+    scope,
+    configurations,
+    from,
+    expiresAt: expiresAt ?? record.expiresAt,
+    endsAt: endOfSession(record, grant),
+  };
+}
+
+function mayEnd(access: Access | null, { key }: SessionRecord): boolean {
+  return mayEndAll(access) || key === access?.label;
+}
+
+function mayEndAll(access: Access | null): boolean {
+  return access === null || (access.may('ALL') && access.configurations === null);
+}
+
+/** Repeats the id only when it is well-formed. */
+function unknownSession(asked: string): DroverError {
+  const isId = sessionIdSchema.safeParse(asked).success;
+  const which =
+    asked === OWN ? 'session here: the caller is a key' : isId ? `session ${asked}` : 'such session';
+  return new DroverError('DRV_SESSION_UNKNOWN', `there is no ${which}. GET /api/sessions lists them`);
+}

@@ -1,0 +1,9 @@
+/** The access of a key, without an API: for tests of what takes one. */
+import { KeyAccess } from '../../../src/api/access/access.js';
+import { type Grant, withoutLimits } from '../../../src/model/access/api-key.js';
+import { FakeClock } from '../fake-clock.js';
+
+/** An ALL key without restrictions, unless `limits` say otherwise. */
+export function testAccess(label: string, limits: Partial<Grant> = {}, clock = new FakeClock()): KeyAccess {
+  return new KeyAccess({ label, keyHash: '', grant: { ...withoutLimits('ALL'), ...limits }, clock });
+}
