@@ -8,6 +8,7 @@ import type { MaybePromise } from '../../loop/maybe-promise.js';
 import type { ErrorCode } from '../../model/errors.js';
 import type { Access } from '../access/access.js';
 import type { Reach, Scope } from '../http/route.js';
+import type { LineStream } from './line-stream.js';
 
 /** An open socket. Frames are UTF-8 text. No call throws when the socket is closed. */
 export interface ApiSocket {
@@ -62,4 +63,13 @@ export interface SocketSpec<P, Q> extends SocketDescription {
    * say.
    */
   open(call: SocketCall<P, Q>): MaybePromise<(socket: ApiSocket) => void>;
+  /** What a plain GET gets. Absent: the answer 426. */
+  readonly lines?: LinesSpec<P, Q>;
+}
+
+/** The endpoint without an upgrade: an answer of lines that goes on until either side ends it. */
+export interface LinesSpec<P, Q> {
+  readonly contentType: string;
+  /** Like `open` of the endpoint. */
+  open(call: SocketCall<P, Q>): MaybePromise<(stream: LineStream) => void>;
 }

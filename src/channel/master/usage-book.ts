@@ -13,7 +13,14 @@ export interface MeasuredInstance {
   readonly used: InstanceUsage;
 }
 
+export interface UsageListener {
+  measured(instance: MeasuredInstance): void;
+  /** Nothing is known any more of what the instance uses on that node. */
+  gone(id: string, nodeId: string): void;
+}
+
 export class UsageBook {
+  readonly #listeners = new Set<UsageListener>();
   readonly #nodes = new Map<string, Map<string, MeasuredInstance>>();
 
   /**
@@ -36,16 +43,30 @@ export class UsageBook {
         known?.configuration === configuration ? known.labels : usageLabels(id, configuration, nodeId);
       measured.set(id, { configuration, labels, used });
     }
+    const before = this.#nodes.get(nodeId);
     this.#nodes.set(nodeId, measured);
+    for (const listener of this.#listeners) {
+      for (const instance of measured.values()) listener.measured(instance);
+      for (const id of before?.keys() ?? []) if (!measured.has(id)) listener.gone(id, nodeId);
+    }
   }
 
   /** The instance is gone from the node, or is being removed. */
   drop(nodeId: string, id: string): void {
-    this.#nodes.get(nodeId)?.delete(id);
+    if (this.#nodes.get(nodeId)?.delete(id) !== true) return;
+    for (const listener of this.#listeners) listener.gone(id, nodeId);
   }
 
   forget(nodeId: string): void {
+    const before = this.#nodes.get(nodeId);
     this.#nodes.delete(nodeId);
+    for (const listener of this.#listeners) for (const id of before?.keys() ?? []) listener.gone(id, nodeId);
+  }
+
+  /** Returns the function that unsubscribes. */
+  onChange(listener: UsageListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   get(nodeId: string, id: string): InstanceUsage | undefined {
