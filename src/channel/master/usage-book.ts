@@ -14,7 +14,7 @@ export interface MeasuredInstance {
 }
 
 export interface UsageListener {
-  measured(instance: MeasuredInstance): void;
+  measured(id: string, nodeId: string, instance: MeasuredInstance): void;
   /** Nothing is known any more of what the instance uses on that node. */
   gone(id: string, nodeId: string): void;
 }
@@ -43,10 +43,9 @@ export class UsageBook {
         known?.configuration === configuration ? known.labels : usageLabels(id, configuration, nodeId);
       measured.set(id, { configuration, labels, used });
     }
-    const before = this.#nodes.get(nodeId);
     this.#nodes.set(nodeId, measured);
     for (const listener of this.#listeners) {
-      for (const instance of measured.values()) listener.measured(instance);
+      for (const [id, instance] of measured) listener.measured(id, nodeId, instance);
       for (const id of before?.keys() ?? []) if (!measured.has(id)) listener.gone(id, nodeId);
     }
   }
