@@ -129,7 +129,7 @@ function getRoute({ dependencies, view }: ClusterRoutesOptions): Route {
       if (node === undefined) throw unknownNode(id);
       return {
         ...nodeStateOf(dependencies, node),
-        drain: drainShown(dependencies.drainOf(id), accessOf(request)),
+        ...(accessOf(request)?.configurations != null && { drain: drainShown(dependencies.drainOf(id) ?? null) }),
         instances: view
           .onNode(id)
           .filter(({ configurationName }) => seesConfiguration(request, configurationName)),
@@ -224,9 +224,8 @@ function summaryOf(
 }
 
 /** What a drain waits for names instances: a key that is restricted to configurations gets their number only. */
-function drainShown(drain: DrainProgress | undefined, access: Access | undefined): DrainProgress | null {
-  if (drain === undefined) return null;
-  return access === undefined || access.configurations === null ? drain : { ...drain, waitingFor: [] };
+export function drainShown(drain: DrainProgress | null): DrainProgress | null {
+  return drain === null ? null : { ...drain, waitingFor: [] };
 }
 
 function usageOf(usage: InstanceUsage | undefined): z.output<typeof usageSchema> | null {

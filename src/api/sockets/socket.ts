@@ -51,6 +51,8 @@ export interface SocketDescription {
   readonly frames: string;
   readonly params: z.ZodType;
   readonly query: z.ZodType;
+  /** What a plain GET gets. Absent: the answer 426. */
+  readonly lines?: { readonly contentType: string };
   /** The errors of this endpoint before the upgrade, beside those of every endpoint. */
   readonly errors?: readonly ErrorCode[];
 }
@@ -63,7 +65,6 @@ export interface SocketSpec<P, Q> extends SocketDescription {
    * say.
    */
   open(call: SocketCall<P, Q>): MaybePromise<(socket: ApiSocket) => void>;
-  /** What a plain GET gets. Absent: the answer 426. */
   readonly lines?: LinesSpec<P, Q>;
 }
 

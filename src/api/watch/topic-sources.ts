@@ -6,7 +6,7 @@ import type { NodeRecord } from '../../model/node.js';
 import { LOCAL_STORAGE } from '../../model/template.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import type { LocalTemplates } from '../../templates/library/local-templates.js';
-import { type NodeStateNeeds, nodeStateOf } from '../routes/cluster-routes.js';
+import { drainShown, type NodeStateNeeds, nodeStateOf } from '../routes/cluster-routes.js';
 import type { InstanceView } from '../routes/instance-view.js';
 import type { Traits } from './change-order.js';
 import type { TopicSource } from './topic.js';
@@ -15,7 +15,7 @@ export interface TopicNeeds extends NodeStateNeeds {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly nodes: MirrorReader<NodeRecord>;
-  readonly usages: Pick<UsageBook, 'all' | 'onChange'>;
+  readonly usages: Pick<UsageBook, 'follow'>;
   readonly templates: Pick<LocalTemplates, 'groups' | 'onChange'>;
 }
 
@@ -42,6 +42,7 @@ function followMirror<T>(
 function instanceSource({ instances }: TopicNeeds, view: InstanceView): TopicSource {
   return {
     filters: ['configuration', 'node', 'state'],
+    isWhole: false,
     textOf: (id) => view.get(id),
     follow: ({ put, remove }) =>
       followMirror(instances, (id, record) => {
@@ -63,6 +64,7 @@ function traitsOf({
 function configurationSource({ configurations }: TopicNeeds): TopicSource {
   return {
     filters: ['configuration'],
+    isWhole: false,
     textOf: (name) => {
       const record = configurations.get(name)?.value;
       if (record === undefined) return undefined;
@@ -81,9 +83,12 @@ function nodeSource(needs: TopicNeeds): TopicSource {
   const { nodes, instances } = needs;
   return {
     filters: ['node', 'state'],
-    textOf: (id) => {
+    isWhole: false,
+    textOf: (id, isRestricted) => {
       const node = nodes.get(id)?.value;
-      return node === undefined ? undefined : JSON.stringify(nodeStateOf(needs, node));
+      if (node === undefined) return undefined;
+      const state = nodeStateOf(needs, node);
+      return JSON.stringify(isRestricted ? { ...state, drain: drainShown(state.drain) } : state);
     },
     follow: ({ put, remove }) => {
       const take = (id: string, node: NodeRecord | undefined): void =>
@@ -120,6 +125,7 @@ function isSameLoad(after: InstanceRecord | undefined, before: InstanceRecord | 
 function templateSource({ templates }: TopicNeeds): TopicSource {
   return {
     filters: [],
+    isWhole: true,
     textOf: (id) => {
       const [group = '', name = ''] = id.split('/');
       const isThere = templates.groups().get(group)?.includes(name) === true;
@@ -137,31 +143,28 @@ function templateSource({ templates }: TopicNeeds): TopicSource {
 }
 
 function usageSource({ usages }: TopicNeeds): TopicSource {
-  const measured = new Map<string, MeasuredInstance>();
+  const known = new Map<string, { readonly node: string; readonly last: MeasuredInstance }>();
   return {
     filters: ['configuration', 'node'],
-    textOf: (id) => {
-      const last = measured.get(id);
-      if (last === undefined) return undefined;
-      const { used, ...names } = last;
-      return JSON.stringify({ ...names, ...used });
+    isWhole: false,
+    textOf: (instance) => {
+      const measured = known.get(instance);
+      if (measured === undefined) return undefined;
+      const { node, last } = measured;
+      return JSON.stringify({ instance, configuration: last.configuration, node, ...last.used });
     },
-    follow: ({ put, remove }) => {
-      const take = (last: MeasuredInstance): void => {
-        const { instance, configuration, node } = last;
-        measured.set(instance, last);
-        put(instance, { configuration, node });
-      };
-      for (const last of usages.all()) take(last);
-      return usages.onChange({
-        measured: take,
-        gone: (id, nodeId) => {
+    follow: ({ put, remove }) =>
+      usages.follow({
+        measured: (id, node, last) => {
+          known.set(id, { node, last });
+          put(id, { configuration: last.configuration, node });
+        },
+        gone: (id, node) => {
           // It may have moved, and its new node has measured it since.
-          if (measured.get(id)?.node !== nodeId) return;
-          measured.delete(id);
+          if (known.get(id)?.node !== node) return;
+          known.delete(id);
           remove(id);
         },
-      });
-    },
+      }),
   };
 }

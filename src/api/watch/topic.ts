@@ -8,8 +8,10 @@ export type FilterName = keyof FilterOptions;
 export interface TopicSource {
   /** Names of the filters that its entries have traits for. */
   readonly filters: readonly FilterName[];
-  /** The JSON text of an entry as it is now; undefined: it is gone. */
-  textOf(id: string): string | undefined;
+  /** True: it concerns more than a key sees that is restricted to configurations. */
+  readonly isWhole: boolean;
+  /** The JSON text of an entry as it is now, for a reader that is restricted to configurations or not; undefined: gone. */
+  textOf(id: string, isRestricted: boolean): string | undefined;
   /** Returns the function that ends it. */
   follow(entries: { put(id: string, traits: Traits): void; remove(id: string): void }): () => void;
 }
@@ -17,6 +19,7 @@ export interface TopicSource {
 export class Topic {
   readonly name: string;
   readonly filters: readonly FilterName[];
+  readonly isWhole: boolean;
   readonly order: ChangeOrder;
   readonly #source: TopicSource;
   readonly #onChange: () => void;
@@ -27,6 +30,7 @@ export class Topic {
     this.order = new ChangeOrder(mostEnds);
     this.name = name;
     this.filters = source.filters;
+    this.isWhole = source.isWhole;
     this.#source = source;
     this.#onChange = onChange;
   }
@@ -45,8 +49,8 @@ export class Topic {
     });
   }
 
-  textOf(id: string): string | undefined {
-    return this.#source.textOf(id);
+  textOf(id: string, isRestricted: boolean): string | undefined {
+    return this.#source.textOf(id, isRestricted);
   }
 
   /** Idempotent. */

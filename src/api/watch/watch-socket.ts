@@ -1,6 +1,7 @@
 /** `/watch`: the state as it changes, over a WebSocket, and as lines over a plain GET. */
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
+import { nothing } from '../http/route.js';
 import type { LineStream } from '../sockets/line-stream.js';
 import type { ApiSocket, SocketSpec } from '../sockets/socket.js';
 import { errorText, namesSchema, type Position, parseWatchRequest } from './watch-messages.js';
@@ -43,7 +44,7 @@ export function watchSocket({ watchers }: WatchSocketOptions): SocketSpec<unknow
       '`last` in the last one), then `changes` with `put` and `gone`, at most one frame in 100 ms; `error`; `beat` after ' +
       '10 s without another one. Without an upgrade the answer is the same messages, a line each, for the topics of ' +
       '`subscribe`.',
-    params: z.unknown(),
+    params: nothing,
     query: watchQuery,
     open: ({ query }) => {
       const asked = askedOf(query, watchers);

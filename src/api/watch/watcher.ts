@@ -1,7 +1,7 @@
 /** One client of the change stream: what it follows, and how far it is in each topic. */
 import { DroverError } from '../../model/errors.js';
 import type { Topic } from './topic.js';
-import { type FilterOptions, WatchFilter } from './watch-filter.js';
+import { type FilterOptions, type Sight, WatchFilter } from './watch-filter.js';
 import type { Position } from './watch-messages.js';
 import type { Packet, Piece, Reading, Snapshot, WatchRound } from './watch-round.js';
 
@@ -32,6 +32,7 @@ export interface Subscription {
 
 export class Watcher {
   readonly sink: WatchSink;
+  readonly #sight: Sight;
   /** True while it waits for its sink to drain. */
   isWaiting = false;
   /** True: something was sent since the last beat. */
@@ -39,8 +40,9 @@ export class Watcher {
   readonly #epoch: string;
   readonly #followed = new Map<Topic, Following>();
 
-  constructor(sink: WatchSink, epoch: string) {
+  constructor(sink: WatchSink, sight: Sight, epoch: string) {
     this.sink = sink;
+    this.#sight = sight;
     this.#epoch = epoch;
   }
 
@@ -54,7 +56,7 @@ export class Watcher {
     const isResumed = resume !== undefined && reason === undefined;
     this.#followed.set(topic, {
       topic,
-      filter: new WatchFilter(filter),
+      filter: new WatchFilter(filter, this.#sight),
       place: isResumed ? resume.revision : 0,
       snapshot: isResumed ? undefined : { to: order.end, reason },
       resumedTo: isResumed ? order.end : undefined,

@@ -7,6 +7,7 @@ import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 import { cutToBytes } from '../../model/words.js';
 import { type FilterName, Topic, type TopicSource } from './topic.js';
+import type { Sight } from './watch-filter.js';
 import { BEAT_TEXT } from './watch-messages.js';
 import { Packet, WatchRound } from './watch-round.js';
 import { type Subscription, Watcher, type WatchSink } from './watcher.js';
@@ -50,8 +51,8 @@ export class Watchers {
   }
 
   /** Serves `sink` until it ends. The client follows nothing until `subscribe`. */
-  open(sink: WatchSink): Watcher {
-    const watcher = new Watcher(sink, this.#epoch);
+  open(sink: WatchSink, sight: Sight): Watcher {
+    const watcher = new Watcher(sink, sight, this.#epoch);
     this.#watchers.add(watcher);
     sink.signal.addEventListener('abort', () => this.#forget(watcher), { once: true });
     this.#beat ??= this.#clock.setTimer(BEAT_MS, () => this.#onBeat());

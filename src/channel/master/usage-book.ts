@@ -62,8 +62,10 @@ export class UsageBook {
     for (const listener of this.#listeners) for (const id of before?.keys() ?? []) listener.gone(id, nodeId);
   }
 
-  /** Returns the function that unsubscribes. */
-  onChange(listener: UsageListener): () => void {
+  /** Tells the listener what is measured now, then each change. Returns the function that unsubscribes. */
+  follow(listener: UsageListener): () => void {
+    for (const [nodeId, measured] of this.#nodes)
+      for (const [id, instance] of measured) listener.measured(id, nodeId, instance);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
