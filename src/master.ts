@@ -214,7 +214,7 @@ export class Master implements Part {
   }
 
   /** What instances use, as their nodes last measured. */
-  get usages(): Pick<UsageBook, 'all' | 'onChange'> {
+  get usages(): Pick<UsageBook, 'follow'> {
     return this.#hub.usage;
   }
 

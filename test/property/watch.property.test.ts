@@ -12,6 +12,7 @@ import { WatchRound } from '../../src/api/watch/watch-round.js';
 import { Watcher } from '../../src/api/watch/watcher.js';
 
 const EPOCH = 'e';
+const EVERYTHING = { configurations: null, sees: () => true };
 const IDS = 6;
 /** Three of these fill a packet. */
 const PAD = 'x'.repeat(90_000);
@@ -81,6 +82,7 @@ class Scene {
     this.#filter = filterOptions;
     const source = {
       filters: ['configuration', 'node', 'state'] as const,
+      isWhole: false,
       textOf: (id: string) => JSON.stringify({ id, value: this.#there.get(id)?.value, pad: PAD }),
       follow: (entries: { put(id: string, traits: Traits): void; remove(id: string): void }) => {
         this.#entries = entries;
@@ -133,7 +135,7 @@ class Scene {
   }
 
   expectAll(): void {
-    const wanted = new WatchFilter(this.#filter);
+    const wanted = new WatchFilter(this.#filter, EVERYTHING);
     const there = [...this.#there].filter(([, { traits }]) => wanted.matches(traits));
     expect(new Map([...this.#held].sort())).toEqual(
       new Map(there.map(([id, { value }]): [string, number] => [id, value]).sort()),
@@ -147,7 +149,7 @@ class Scene {
       send: () => undefined,
       whenDrained: async () => undefined,
     };
-    const watcher = new Watcher(sink, EPOCH);
+    const watcher = new Watcher(sink, EVERYTHING, EPOCH);
     watcher.subscribe(this.#topic, { filter: this.#filter, resume });
     return watcher;
   }

@@ -21,7 +21,6 @@ import {
 } from '../../operations/cluster-status.js';
 import { configurationSummarySchema, listConfigurations } from '../../operations/configuration-list.js';
 import type { MirrorReader } from '../../store/mirror.js';
-import type { Access } from '../access/access.js';
 import { accessOf, seesConfiguration } from '../access/auth.js';
 import { sendError } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
@@ -129,7 +128,9 @@ function getRoute({ dependencies, view }: ClusterRoutesOptions): Route {
       if (node === undefined) throw unknownNode(id);
       return {
         ...nodeStateOf(dependencies, node),
-        ...(accessOf(request)?.configurations != null && { drain: drainShown(dependencies.drainOf(id) ?? null) }),
+        ...(accessOf(request)?.configurations != null && {
+          drain: drainShown(dependencies.drainOf(id) ?? null),
+        }),
         instances: view
           .onNode(id)
           .filter(({ configurationName }) => seesConfiguration(request, configurationName)),

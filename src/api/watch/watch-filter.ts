@@ -54,8 +54,7 @@ export class WatchFilter {
     // Entries of a topic that is not by configuration are for all who may follow it.
     if (name === undefined) return this.#configurations === undefined;
     return (
-      this.#sight.sees(name) &&
-      (this.#configurations === undefined || matchesAny(this.#configurations, name))
+      this.#sight.sees(name) && (this.#configurations === undefined || matchesAny(this.#configurations, name))
     );
   }
 }

@@ -102,7 +102,8 @@ export class WatchRound {
     let place = to;
     for (const placed of topic.order.after(from, to)) {
       const { id, traits } = placed;
-      const text = traits !== undefined && filter.matches(traits) ? topic.textOf(id, filter.isRestricted) : undefined;
+      const text =
+        traits !== undefined && filter.matches(traits) ? topic.textOf(id, filter.isRestricted) : undefined;
       if (text !== undefined) put.push(text);
       else if (snapshot === undefined && filter.mayHold(placed, from)) gone.push(id);
       chars += text?.length ?? id.length;

@@ -1,9 +1,12 @@
 /** `/watch`: the state as it changes, over a WebSocket, and as lines over a plain GET. */
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
+import { accessOf } from '../access/auth.js';
 import { nothing } from '../http/route.js';
 import type { LineStream } from '../sockets/line-stream.js';
 import type { ApiSocket, SocketSpec } from '../sockets/socket.js';
+import type { Sight } from './watch-filter.js';
 import { errorText, namesSchema, type Position, parseWatchRequest } from './watch-messages.js';
 import { Packet } from './watch-round.js';
 import type { Subscription, Watcher, WatchSink } from './watcher.js';
@@ -36,7 +39,8 @@ export interface WatchSocketOptions {
 export function watchSocket({ watchers }: WatchSocketOptions): SocketSpec<unknown, WatchQuery> {
   return {
     path: '/watch',
-    scope: 'ALL',
+    scope: 'READ',
+    reach: 'filtered',
     summary: `The state as it changes: ${watchers.topics.join(', ')}.`,
     frames:
       'Client: `{"subscribe": TOPIC, "filter"?: {"configuration"?, "node"?, "state"?}, "resume"?: {"epoch", "revision"}}` ' +
@@ -46,27 +50,34 @@ export function watchSocket({ watchers }: WatchSocketOptions): SocketSpec<unknow
       '`subscribe`.',
     params: nothing,
     query: watchQuery,
-    open: ({ query }) => {
-      const asked = askedOf(query, watchers);
+    open: ({ query, request }) => {
+      const asked = askedOf(query, sightOf(request), watchers);
       return (socket) => {
-        const watcher = watchers.open(sinkOf(socket));
+        const watcher = watchers.open(sinkOf(socket), socket.access);
         for (const { topic, subscription } of asked) watchers.subscribe(watcher, topic, subscription);
         socket.onText((text) => take(watchers, watcher, text));
       };
     },
     lines: {
       contentType: LINES_TYPE,
-      open: ({ query }) => {
-        const asked = askedOf(query, watchers);
+      open: ({ query, request }) => {
+        const sight = sightOf(request);
+        const asked = askedOf(query, sight, watchers);
         if (asked.length === 0)
           throw invalid(`query field subscribe: name what to follow: ${watchers.topics.join(', ')}`);
         return (lines) => {
-          const watcher = watchers.open(lineSinkOf(lines));
+          const watcher = watchers.open(lineSinkOf(lines), sight);
           for (const { topic, subscription } of asked) watchers.subscribe(watcher, topic, subscription);
         };
       },
     },
   };
+}
+
+function sightOf(request: FastifyRequest): Sight {
+  const access = accessOf(request);
+  if (access === undefined) throw new Error('the gate lets in only callers with a key');
+  return access;
 }
 
 interface Asked {
@@ -75,10 +86,10 @@ interface Asked {
 }
 
 /** What the query asks for. A filter holds for the topics that take it. Throws DRV_REQUEST_INVALID. */
-function askedOf(query: WatchQuery, watchers: Watchers): readonly Asked[] {
+function askedOf(query: WatchQuery, sight: Sight, watchers: Watchers): readonly Asked[] {
   const asked = (query.subscribe ?? '').split(',').filter((text) => text.trim() !== '');
   const topics = asked.map((text) => topicOf(text.trim()));
-  const taken = topics.map(({ name }) => watchers.filtersOf(name));
+  const taken = topics.map(({ name }) => watchers.filtersOf(name, sight));
   const { configuration, node, state } = query;
   const given = Object.entries({ configuration, node, state }).filter(([, names]) => names !== undefined);
   for (const [filter] of given)

@@ -32,7 +32,8 @@ export interface Subscription {
 
 export class Watcher {
   readonly sink: WatchSink;
-  readonly #sight: Sight;
+  /** What its client may see. */
+  readonly sight: Sight;
   /** True while it waits for its sink to drain. */
   isWaiting = false;
   /** True: something was sent since the last beat. */
@@ -42,7 +43,7 @@ export class Watcher {
 
   constructor(sink: WatchSink, sight: Sight, epoch: string) {
     this.sink = sink;
-    this.#sight = sight;
+    this.sight = sight;
     this.#epoch = epoch;
   }
 
@@ -56,7 +57,7 @@ export class Watcher {
     const isResumed = resume !== undefined && reason === undefined;
     this.#followed.set(topic, {
       topic,
-      filter: new WatchFilter(filter, this.#sight),
+      filter: new WatchFilter(filter, this.sight),
       place: isResumed ? resume.revision : 0,
       snapshot: isResumed ? undefined : { to: order.end, reason },
       resumedTo: isResumed ? order.end : undefined,

@@ -45,9 +45,9 @@ export class Watchers {
     return [...this.#topics.keys()];
   }
 
-  /** The filters that a topic takes. Throws DRV_REQUEST_INVALID: there is no such topic. */
-  filtersOf(topic: string): readonly FilterName[] {
-    return this.#topicOf(topic).filters;
+  /** The filters that a topic takes. Throws DRV_REQUEST_INVALID: there is no such topic, or not for this reader. */
+  filtersOf(topic: string, sight: Sight): readonly FilterName[] {
+    return this.#topicOf(topic, sight).filters;
   }
 
   /** Serves `sink` until it ends. The client follows nothing until `subscribe`. */
@@ -61,13 +61,13 @@ export class Watchers {
 
   /** Throws DRV_REQUEST_INVALID with what is wrong: no such topic, or a filter that it does not take. */
   subscribe(watcher: Watcher, topic: string, subscription: Subscription): void {
-    watcher.subscribe(this.#topicOf(topic), subscription);
+    watcher.subscribe(this.#topicOf(topic, watcher.sight), subscription);
     this.#serveSoon(watcher);
   }
 
   /** Throws DRV_REQUEST_INVALID: there is no such topic. */
   unsubscribe(watcher: Watcher, topic: string): void {
-    watcher.unsubscribe(this.#topicOf(topic));
+    watcher.unsubscribe(this.#topicOf(topic, watcher.sight));
   }
 
   /** Ends the topics. Idempotent. */
@@ -78,11 +78,13 @@ export class Watchers {
     for (const topic of this.#topics.values()) topic.close();
   }
 
-  #topicOf(name: string): Topic {
+  #topicOf(name: string, { configurations }: Sight): Topic {
     const topic = this.#topics.get(name);
-    if (topic !== undefined) return topic;
-    const message = `there is no topic ${cutToBytes(name, MAX_NAME_BYTES)}: there are ${this.topics.join(', ')}`;
-    throw new DroverError('DRV_REQUEST_INVALID', message);
+    const shown = cutToBytes(name, MAX_NAME_BYTES);
+    if (topic === undefined) throw invalid(`there is no topic ${shown}: there are ${this.topics.join(', ')}`);
+    if (topic.isWhole && configurations !== null)
+      throw invalid(`${shown} are not for a key that is restricted to configurations`);
+    return topic;
   }
 
   #forget(watcher: Watcher): void {
@@ -157,4 +159,8 @@ export class Watchers {
     }
     this.#beat = this.#clock.setTimer(BEAT_MS, () => this.#onBeat());
   }
+}
+
+function invalid(message: string): DroverError {
+  return new DroverError('DRV_REQUEST_INVALID', message);
 }

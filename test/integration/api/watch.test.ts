@@ -30,7 +30,7 @@ const clients: SocketClient[] = [];
 const ending = new Set<AbortController>();
 
 beforeEach(async () => {
-  world = await new ApiWorld({ limits: { sockets: { perKey: 4, total: 6 } } }).start();
+  world = await new ApiWorld({ limits: { sockets: { perCaller: 4, total: 6 } } }).start();
   await world.server.start();
 });
 afterEach(async () => {
@@ -186,6 +186,20 @@ describe('a subscription', () => {
     expect(await message(client, 5)).toMatchObject({ topic: 'nodes', put: [{ nodeId: 'alpha' }] });
     world.usageBook.forget('alpha');
     expect(await message(client, 6)).toMatchObject({ topic: 'usage', gone: ['aaaaaa'] });
+  });
+
+  it('of a key that is restricted to configurations has only these', async () => {
+    const token = await world.addKey('eu', 'READ', { configurations: ['lobby*'] });
+    await world.putInstance(instanceRecord('aaaaaa', { configurationName: 'lobby-eu' }));
+    await world.putInstance(instanceRecord('bbbbbb', { configurationName: 'bed' }));
+    const client = await open('?subscribe=instances', token);
+    expect((await message(client, 1)).put).toEqual([expect.objectContaining({ id: 'aaaaaa' })]);
+    subscribe(client, 'instances', { filter: { configuration: ['bed', 'lobby*'] } });
+    expect((await message(client, 2)).put).toEqual([expect.objectContaining({ id: 'aaaaaa' })]);
+    subscribe(client, 'templates');
+    expect((await message(client, 3)).error).toBe(
+      'templates are not for a key that is restricted to configurations',
+    );
   });
 
   it('ends with unsubscribe', async () => {
