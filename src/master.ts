@@ -10,6 +10,7 @@ import { buildMasterControllers, type MasterControllers } from '../controllers/m
 import { BeatBook } from './channel/master/beat-book.js';
 import { Hub } from './channel/master/hub.js';
 import { StatusIntake } from './channel/master/status-intake.js';
+import type { UsageBook } from './channel/master/usage-book.js';
 import type { CallPeer } from './channel/protocol/calls.js';
 import type { MessageOf } from './channel/protocol/messages.js';
 import type { Transport } from './channel/protocol/transport.js';
@@ -210,6 +211,11 @@ export class Master implements Part {
   usageOf(id: string): InstanceUsage | undefined {
     const nodeId = this.state.instances.get(id)?.value.placement?.nodeId;
     return nodeId === undefined ? undefined : this.#hub.usage.get(nodeId, id);
+  }
+
+  /** What instances use, as their nodes last measured. */
+  get usages(): Pick<UsageBook, 'follow'> {
+    return this.#hub.usage;
   }
 
   /** The sum of what is used on a node; undefined: nothing was measured there. */

@@ -30,6 +30,9 @@ import type { SocketDescription } from './sockets/socket.js';
 import { SocketBook, type SocketLimits } from './sockets/socket-book.js';
 import { registerSockets } from './sockets/socket-plugin.js';
 import { defineSocketRoute, type SocketRoute } from './sockets/socket-route.js';
+import { type TopicNeeds, topicSources } from './watch/topic-sources.js';
+import { watchSocket } from './watch/watch-socket.js';
+import { Watchers } from './watch/watchers.js';
 
 const PREFIX = '/api';
 const KIB = 1024;
@@ -61,7 +64,8 @@ export interface ApiLimits {
 export type ApiDependencies = GateNeeds &
   InstanceViewOptions &
   LiveLogNeeds &
-  RouteNeeds & { readonly clock: Clock };
+  RouteNeeds &
+  TopicNeeds & { readonly clock: Clock };
 
 export interface ApiServerOptions {
   readonly dependencies: ApiDependencies;
@@ -83,6 +87,7 @@ export class ApiServer implements Part {
   readonly #gate: Gate;
   readonly #view: InstanceView;
   readonly #liveLogs: LiveLogs;
+  readonly #watchers: Watchers;
   readonly #server: FastifyInstance;
   readonly #routes: readonly Route[];
   readonly #socketRoutes: readonly SocketRoute[];
@@ -98,10 +103,12 @@ export class ApiServer implements Part {
     this.#gate = new Gate(dependencies, clock);
     this.#view = new InstanceView(dependencies);
     this.#liveLogs = new LiveLogs({ dependencies, clock });
+    this.#watchers = new Watchers(clock, topicSources(dependencies, this.#view));
     this.#routes = [...apiRoutes({ dependencies, view: this.#view }), openApiRoute(() => this.describe())];
     this.#socketRoutes = [
       defineSocketRoute(consoleSocket(dependencies)),
       defineSocketRoute(liveLogSocket({ liveLogs: this.#liveLogs, view: this.#view })),
+      defineSocketRoute(watchSocket({ watchers: this.#watchers })),
     ];
     this.#server = this.#build();
     const patterns = this.#socketRoutes.map(({ path }) => PREFIX + path);
@@ -177,6 +184,7 @@ export class ApiServer implements Part {
       this.#address = undefined;
       await this.#gate.close();
       this.#liveLogs.close();
+      this.#watchers.close();
       this.#view.close();
     }
   }

@@ -142,6 +142,7 @@ function buildDependencies(
     extensions,
     beats: master.beats,
     usedOf: (nodeId) => master.usedOf(nodeId),
+    usages: master.usages,
     usageOf: (id) => master.usageOf(id),
     usageOfNode: (nodeId) => master.usageOfNode(nodeId),
     drainOf: (nodeId) => master.drainOf(nodeId),

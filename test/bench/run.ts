@@ -27,6 +27,7 @@ import { printColumns, printTable, type Row } from './table.js';
 import { benchTemplateFanOut } from './template-fan-out.js';
 import { benchTemplateInstall } from './template-install.js';
 import { benchTemplateUpload } from './template-upload.js';
+import { benchWatch } from './watch/watch.js';
 
 type Benches = Readonly<Record<string, () => Promise<Row[]>>>;
 
@@ -41,6 +42,7 @@ const BENCHES: Benches = {
   'template-fan-out': benchTemplateFanOut,
   'template-install': benchTemplateInstall,
   'live-log': benchLiveLog,
+  watch: benchWatch,
   idle: benchIdle,
 };
 

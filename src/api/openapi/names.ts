@@ -59,6 +59,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /templates/sync': 'getTemplateSync',
   'POST /commands/execute': 'executeCommand',
   'GET /console': 'openConsole',
+  'GET /watch': 'watchState',
   'GET /keys': 'listKeys',
   'POST /keys': 'createKey',
   'DELETE /keys/:label': 'deleteKey',
@@ -105,6 +106,7 @@ export const TAGS: readonly Tag[] = [
     description: 'The command tree of the console, by request and by WebSocket.',
     segments: ['commands', 'console'],
   },
+  { name: 'Watch', description: 'The state as it changes.', segments: ['watch'] },
   {
     name: 'Keys',
     description: 'The keys of this API, and the sessions of browsers and people.',

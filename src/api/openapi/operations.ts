@@ -41,7 +41,13 @@ export function socketOperation(socket: SocketDescription): ZodOpenApiOperationO
     ...parametersOf(socket),
     responses: {
       101: { description: 'Switching Protocols: the socket is open' },
-      ...failures(socket, [400, 426]),
+      ...(socket.lines !== undefined && {
+        200: {
+          description: 'without an upgrade: the messages, a line each, for as long as either side wants',
+          content: { [socket.lines.contentType]: { schema: { type: 'string' } } },
+        },
+      }),
+      ...failures(socket, socket.lines === undefined ? [400, 426] : [400]),
     },
   };
 }

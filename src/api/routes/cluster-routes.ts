@@ -21,7 +21,6 @@ import {
 } from '../../operations/cluster-status.js';
 import { configurationSummarySchema, listConfigurations } from '../../operations/configuration-list.js';
 import type { MirrorReader } from '../../store/mirror.js';
-import type { Access } from '../access/access.js';
 import { accessOf, seesConfiguration } from '../access/auth.js';
 import { sendError } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
@@ -47,24 +46,30 @@ const usageSchema = z.object({
   processes: z.int(),
 });
 
-export const detailSchema = summarySchema.extend({
-  instances: z.array(instanceInfoSchema).describe('what is placed there, oldest first'),
+export const nodeStateSchema = summarySchema.extend({
   capacity: nodeCapacitySchema,
   condition: nodeConditionSchema.describe(
     '`returning`: it said that it will be back; `lost`: its beats are missing',
   ),
   conditionSince: z.number().describe('Unix milliseconds'),
-  lastBeat: z
-    .number()
-    .nullable()
-    .describe('Unix milliseconds, by the clock of the master; null: none since the master started'),
   cordoned: z.boolean().describe('it gets no new instances'),
   drain: drainProgressSchema.nullable().describe('null: its instances are not being moved away'),
   runtimes: z.array(runtimeOfferSchema),
   advisoryLimits: z.string().nullable().describe('why ramMB and cpu do not hold there; null: they do'),
-  usage: usageSchema.nullable().describe('of all instances there; null: nothing was measured'),
   version: z.string(),
 });
+
+export const detailSchema = nodeStateSchema.extend({
+  instances: z.array(instanceInfoSchema).describe('what is placed there, oldest first'),
+  lastBeat: z
+    .number()
+    .nullable()
+    .describe('Unix milliseconds, by the clock of the master; null: none since the master started'),
+  usage: usageSchema.nullable().describe('of all instances there; null: nothing was measured'),
+});
+
+/** What a node's state is made of. */
+export type NodeStateNeeds = Pick<ClusterStatusNeeds, 'usedOf' | 'drainOf'>;
 
 export interface ClusterNeeds extends ClusterStatusNeeds {
   readonly nodes: Pick<MirrorReader<NodeRecord>, 'get' | 'entries'>;
@@ -121,22 +126,16 @@ function getRoute({ dependencies, view }: ClusterRoutesOptions): Route {
     handle: ({ params: { id }, request }): z.output<typeof detailSchema> => {
       const node = dependencies.nodes.get(id)?.value;
       if (node === undefined) throw unknownNode(id);
-      const { capacity, condition, conditionSince, cordoned, runtimes, version } = node;
       return {
-        ...summaryOf(dependencies, node),
+        ...nodeStateOf(dependencies, node),
+        ...(accessOf(request)?.configurations != null && {
+          drain: drainShown(dependencies.drainOf(id) ?? null),
+        }),
         instances: view
           .onNode(id)
           .filter(({ configurationName }) => seesConfiguration(request, configurationName)),
-        capacity,
-        condition,
-        conditionSince,
         lastBeat: dependencies.beats.lastBeatAt(id) ?? null,
-        cordoned,
-        drain: drainShown(dependencies.drainOf(id), accessOf(request)),
-        runtimes,
-        advisoryLimits: node.advisoryLimits ?? null,
         usage: usageOf(dependencies.usageOfNode(id)),
-        version,
       };
     },
   });
@@ -201,6 +200,22 @@ function configurationsRoute(dependencies: ClusterNeeds): Route {
   });
 }
 
+/** All of a node but what changes with each beat, and its instances. */
+export function nodeStateOf(needs: NodeStateNeeds, node: NodeRecord): z.output<typeof nodeStateSchema> {
+  const { nodeId, capacity, condition, conditionSince, cordoned, runtimes, version } = node;
+  return {
+    ...summaryOf(needs, node),
+    capacity,
+    condition,
+    conditionSince,
+    cordoned,
+    drain: needs.drainOf(nodeId) ?? null,
+    runtimes,
+    advisoryLimits: node.advisoryLimits ?? null,
+    version,
+  };
+}
+
 function summaryOf(
   dependencies: Pick<ClusterNeeds, 'usedOf'>,
   { nodeId, address, master }: NodeRecord,
@@ -210,9 +225,8 @@ function summaryOf(
 }
 
 /** What a drain waits for names instances: a key that is restricted to configurations gets their number only. */
-function drainShown(drain: DrainProgress | undefined, access: Access | undefined): DrainProgress | null {
-  if (drain === undefined) return null;
-  return access === undefined || access.configurations === null ? drain : { ...drain, waitingFor: [] };
+export function drainShown(drain: DrainProgress | null): DrainProgress | null {
+  return drain === null ? null : { ...drain, waitingFor: [] };
 }
 
 function usageOf(usage: InstanceUsage | undefined): z.output<typeof usageSchema> | null {

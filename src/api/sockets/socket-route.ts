@@ -7,8 +7,9 @@ import { accessOf } from '../access/auth.js';
 import { offeredProtocols, selectableProtocols } from '../access/socket-protocols.js';
 import { sendError } from '../http/json-reply.js';
 import { parseRequest } from '../http/request-validation.js';
+import { LineStream } from './line-stream.js';
 import { OpenSocket } from './open-socket.js';
-import type { ApiSocket, SocketDescription, SocketSpec } from './socket.js';
+import type { ApiSocket, SocketCall, SocketDescription, SocketSpec } from './socket.js';
 import type { SocketBook } from './socket-book.js';
 
 declare module 'fastify' {
@@ -42,27 +43,55 @@ export function defineSocketRoute<P, Q>(spec: SocketSpec<P, Q>): SocketRoute {
       preHandler: async (request, reply) => {
         if (request.ws) runs.set(request.raw, await prepare(spec, book, { request, reply }));
       },
-      handler: (_request, reply) => {
-        reply.header('upgrade', 'websocket');
-        sendError(reply, 426, 'this endpoint is a WebSocket: send an upgrade request');
-      },
+      handler: (request, reply) => answerPlain(spec, book, { request, reply }),
       wsHandler: (websocket, request) => start(websocket, request, { book, run: runs.get(request.raw) }),
     });
   };
   return { ...spec, register };
 }
 
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
 async function prepare<P, Q>(
   spec: SocketSpec<P, Q>,
   book: SocketBook,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  { request, reply }: Exchange,
 ): Promise<Run> {
   checkHandshake(request.raw, reply);
-  const params = parseRequest(spec.params, request.params, 'path');
-  const query = parseRequest(spec.query, request.query, 'query');
+  const call = callOf(spec, request);
+  reserve(book, request);
+  return await spec.open(call);
+}
+
+/** Answers a request without an upgrade. A stream of lines takes a place among the sockets. */
+async function answerPlain<P, Q>(
+  spec: SocketSpec<P, Q>,
+  book: SocketBook,
+  { request, reply }: Exchange,
+): Promise<void> {
+  if (spec.lines === undefined) {
+    reply.header('upgrade', 'websocket');
+    sendError(reply, 426, 'this endpoint is a WebSocket: send an upgrade request');
+    return;
+  }
+  const { contentType, open } = spec.lines;
+  const run = await open(callOf(spec, request));
+  reserve(book, request);
+  run(new LineStream(reply, contentType));
+}
+
+function reserve(book: SocketBook, request: FastifyRequest): void {
   const access = accessOf(request);
   if (access !== undefined) book.reserve(access, request.raw.socket);
-  return await spec.open({ params, query, request });
+}
+
+function callOf<P, Q>(spec: SocketSpec<P, Q>, request: FastifyRequest): SocketCall<P, Q> {
+  const params = parseRequest(spec.params, request.params, 'path');
+  const query = parseRequest(spec.query, request.query, 'query');
+  return { params, query, request };
 }
 
 /** Checks the handshake before the library does: it would refuse later, and in its own words. */

@@ -8,6 +8,7 @@ import type { MaybePromise } from '../../loop/maybe-promise.js';
 import type { ErrorCode } from '../../model/errors.js';
 import type { Access } from '../access/access.js';
 import type { Reach, Scope } from '../http/route.js';
+import type { LineStream } from './line-stream.js';
 
 /** An open socket. Frames are UTF-8 text. No call throws when the socket is closed. */
 export interface ApiSocket {
@@ -50,6 +51,8 @@ export interface SocketDescription {
   readonly frames: string;
   readonly params: z.ZodType;
   readonly query: z.ZodType;
+  /** What a plain GET gets. Absent: the answer 426. */
+  readonly lines?: { readonly contentType: string };
   /** The errors of this endpoint before the upgrade, beside those of every endpoint. */
   readonly errors?: readonly ErrorCode[];
 }
@@ -62,4 +65,12 @@ export interface SocketSpec<P, Q> extends SocketDescription {
    * say.
    */
   open(call: SocketCall<P, Q>): MaybePromise<(socket: ApiSocket) => void>;
+  readonly lines?: LinesSpec<P, Q>;
+}
+
+/** The endpoint without an upgrade: an answer of lines that goes on until either side ends it. */
+export interface LinesSpec<P, Q> {
+  readonly contentType: string;
+  /** Like `open` of the endpoint. */
+  open(call: SocketCall<P, Q>): MaybePromise<(stream: LineStream) => void>;
 }

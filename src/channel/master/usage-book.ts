@@ -13,7 +13,14 @@ export interface MeasuredInstance {
   readonly used: InstanceUsage;
 }
 
+export interface UsageListener {
+  measured(id: string, nodeId: string, instance: MeasuredInstance): void;
+  /** Nothing is known any more of what the instance uses on that node. */
+  gone(id: string, nodeId: string): void;
+}
+
 export class UsageBook {
+  readonly #listeners = new Set<UsageListener>();
   readonly #nodes = new Map<string, Map<string, MeasuredInstance>>();
 
   /**
@@ -37,15 +44,30 @@ export class UsageBook {
       measured.set(id, { configuration, labels, used });
     }
     this.#nodes.set(nodeId, measured);
+    for (const listener of this.#listeners) {
+      for (const [id, instance] of measured) listener.measured(id, nodeId, instance);
+      for (const id of before?.keys() ?? []) if (!measured.has(id)) listener.gone(id, nodeId);
+    }
   }
 
   /** The instance is gone from the node, or is being removed. */
   drop(nodeId: string, id: string): void {
-    this.#nodes.get(nodeId)?.delete(id);
+    if (this.#nodes.get(nodeId)?.delete(id) !== true) return;
+    for (const listener of this.#listeners) listener.gone(id, nodeId);
   }
 
   forget(nodeId: string): void {
+    const before = this.#nodes.get(nodeId);
     this.#nodes.delete(nodeId);
+    for (const listener of this.#listeners) for (const id of before?.keys() ?? []) listener.gone(id, nodeId);
+  }
+
+  /** Tells the listener what is measured now, then each change. Returns the function that unsubscribes. */
+  follow(listener: UsageListener): () => void {
+    for (const [nodeId, measured] of this.#nodes)
+      for (const [id, instance] of measured) listener.measured(id, nodeId, instance);
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   get(nodeId: string, id: string): InstanceUsage | undefined {

@@ -7,7 +7,7 @@ import { checkTemplateName } from '../tree/file-path.js';
 import type { ArchiveLimits } from './archive-check.js';
 import { type ImportedTree, TemplateArchives } from './archives.js';
 import { TemplateFiles } from './files.js';
-import type { TemplateLibrary } from './library.js';
+import type { TemplateLibrary, TemplateListener } from './library.js';
 import { TemplateDirectory } from './template-directory.js';
 
 const MIB = 1024 * 1024;
@@ -72,6 +72,11 @@ export class LocalTemplates implements Part {
 
   groups(): ReadonlyMap<string, readonly string[]> {
     return this.#library.groups();
+  }
+
+  /** See `TemplateLibrary.onChange`. */
+  onChange(listener: TemplateListener): () => void {
+    return this.#library.onChange(listener);
   }
 
   /** See `TemplateLibrary.rescan`. */

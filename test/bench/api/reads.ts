@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Row } from '../table.js';
 import { type BenchDaemon, freePort, until } from '../world.js';
+import { Changes } from './changes.js';
 import { compare, rateRow } from './load.js';
 
 const CONNECTIONS_TO_ONE = 50;
 const CONNECTIONS_TO_ALL = 4;
 const CHANGES = 200;
-const CHANGE_EVERY_MS = 10;
 
 export async function readRows(daemon: BenchDaemon): Promise<Row[]> {
   const instances = await daemon.instances();
@@ -27,6 +27,7 @@ export async function readRows(daemon: BenchDaemon): Promise<Row[]> {
     const changes = new Changes(
       daemon,
       instances.map(({ id }) => id),
+      CHANGES,
     );
     const changing = await compare(all, same);
     await changes.stop();
@@ -47,38 +48,6 @@ export async function readRows(daemon: BenchDaemon): Promise<Row[]> {
     ];
   } finally {
     bare.stop();
-  }
-}
-
-/** Changes so many instances a second, one after the other: each gets another number of players. */
-class Changes {
-  readonly #timer: NodeJS.Timeout;
-  readonly #asked = new Set<Promise<unknown>>();
-  readonly #startedAt = performance.now();
-  #count = 0;
-  #error: unknown;
-
-  constructor(daemon: BenchDaemon, ids: readonly string[]) {
-    this.#timer = setInterval(() => {
-      const due = ((performance.now() - this.#startedAt) * CHANGES) / 1000;
-      for (; this.#count < due; this.#count++) {
-        const id = ids[(this.#count * 7) % ids.length];
-        const asked = daemon
-          .request('PUT', `/instances/${id}/state`, { state: 'ONLINE', players: this.#count })
-          .catch((error: unknown) => {
-            this.#error = error;
-          })
-          .finally(() => this.#asked.delete(asked));
-        this.#asked.add(asked);
-      }
-    }, CHANGE_EVERY_MS);
-  }
-
-  /** Resolves when every change is answered. Throws when one was refused. */
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await Promise.all(this.#asked);
-    if (this.#error !== undefined) throw this.#error;
   }
 }
 

@@ -38,6 +38,7 @@ READ GET /templates/:group/:name/files -
 READ GET /templates/:group/:name/files/* -
 READ GET /templates/:group/:name/users -
 READ GET /templates/sync -
+READ GET /watch filtered
 READ GET /whoami filtered
 READ POST /sessions filtered
 READ DELETE /sessions/:id filtered

@@ -15,6 +15,7 @@ import {
 } from '../../../src/api/access/tokens.js';
 import type { CommandRunner } from '../../../src/api/http/command-runner.js';
 import { type ApiDependencies, ApiServer, type ApiServerOptions } from '../../../src/api/server.js';
+import { UsageBook } from '../../../src/channel/master/usage-book.js';
 import { type InstanceStreams, logNodeOf } from '../../../src/channel/services/instance-streams.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import type { PlacementView } from '../../../src/explain/decisions.js';
@@ -119,6 +120,7 @@ export class ApiWorld {
   readonly store = new MemoryStore();
   readonly clock = new FakeClock();
   readonly beats = new FakeBeats();
+  readonly usageBook = new UsageBook();
   readonly instances = new Mirror({
     store: this.store,
     prefix: PREFIX.instances,
@@ -384,6 +386,7 @@ export class ApiWorld {
       usedOf: (nodeId) => this.#usedOf(nodeId),
       drainOf: (nodeId) => this.drains.get(nodeId),
       serviceOf: () => undefined,
+      usages: this.usageBook,
       usageOfNode: (nodeId) => this.usages.get(nodeId),
       audit: this.audit,
       explainer: this.explainer,

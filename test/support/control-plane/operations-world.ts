@@ -83,6 +83,7 @@ export class OperationsWorld {
       streams: master.streams,
       beats: master.beats,
       templates: new TemplateWorld({ clock, maxUploadMB: configuration.maxUploadMB }).local,
+      usages: master.usages,
       usageOfNode: (nodeId) => master.usageOfNode(nodeId),
       commands,
       ...this.#writers(),

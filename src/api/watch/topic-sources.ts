@@ -1,0 +1,170 @@
+/** Where the entries of each topic come from. */
+import type { MeasuredInstance, UsageBook } from '../../channel/master/usage-book.js';
+import type { ConfigurationRecord } from '../../model/configuration.js';
+import type { InstanceRecord } from '../../model/instance.js';
+import type { NodeRecord } from '../../model/node.js';
+import { LOCAL_STORAGE } from '../../model/template.js';
+import type { MirrorReader } from '../../store/mirror.js';
+import type { LocalTemplates } from '../../templates/library/local-templates.js';
+import { drainShown, type NodeStateNeeds, nodeStateOf } from '../routes/cluster-routes.js';
+import type { InstanceView } from '../routes/instance-view.js';
+import type { Traits } from './change-order.js';
+import type { TopicSource } from './topic.js';
+
+export interface TopicNeeds extends NodeStateNeeds {
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly nodes: MirrorReader<NodeRecord>;
+  readonly usages: Pick<UsageBook, 'follow'>;
+  readonly templates: Pick<LocalTemplates, 'groups' | 'onChange'>;
+}
+
+export function topicSources(needs: TopicNeeds, view: InstanceView): Readonly<Record<string, TopicSource>> {
+  return {
+    instances: instanceSource(needs, view),
+    configurations: configurationSource(needs),
+    nodes: nodeSource(needs),
+    templates: templateSource(needs),
+    usage: usageSource(needs),
+  };
+}
+
+/** The entries of a mirror: those that are there in the order of their last change, then each change. */
+function followMirror<T>(
+  mirror: MirrorReader<T>,
+  take: (id: string, value: T | undefined) => void,
+): () => void {
+  const there = [...mirror.entries()].sort(([, a], [, b]) => a.revision - b.revision);
+  for (const [id, { value }] of there) take(id, value);
+  return mirror.onChange((id, after) => take(id, after?.value));
+}
+
+function instanceSource({ instances }: TopicNeeds, view: InstanceView): TopicSource {
+  return {
+    filters: ['configuration', 'node', 'state'],
+    isWhole: false,
+    textOf: (id) => view.get(id),
+    follow: ({ put, remove }) =>
+      followMirror(instances, (id, record) => {
+        // One that is being removed is shown nowhere.
+        if (record === undefined || record.desired.goal === 'remove') remove(id);
+        else put(id, traitsOf(record));
+      }),
+  };
+}
+
+function traitsOf({
+  configurationName: configuration,
+  placement,
+  status: { state },
+}: InstanceRecord): Traits {
+  return placement === null ? { configuration, state } : { configuration, node: placement.nodeId, state };
+}
+
+function configurationSource({ configurations }: TopicNeeds): TopicSource {
+  return {
+    filters: ['configuration'],
+    isWhole: false,
+    textOf: (name) => {
+      const record = configurations.get(name)?.value;
+      if (record === undefined) return undefined;
+      const { sourceFile: file, hash: revision, configuration } = record;
+      return JSON.stringify({ name, file, revision, configuration });
+    },
+    follow: ({ put, remove }) =>
+      followMirror(configurations, (name, record) =>
+        record === undefined ? remove(name) : put(name, { configuration: name }),
+      ),
+  };
+}
+
+/** A node changes also with what is placed on it: with the RAM and CPU given out, and the progress of its drain. */
+function nodeSource(needs: TopicNeeds): TopicSource {
+  const { nodes, instances } = needs;
+  return {
+    filters: ['node', 'state'],
+    isWhole: false,
+    textOf: (id, isRestricted) => {
+      const node = nodes.get(id)?.value;
+      if (node === undefined) return undefined;
+      const state = nodeStateOf(needs, node);
+      return JSON.stringify(isRestricted ? { ...state, drain: drainShown(state.drain) } : state);
+    },
+    follow: ({ put, remove }) => {
+      const take = (id: string, node: NodeRecord | undefined): void =>
+        node === undefined ? remove(id) : put(id, { node: id, state: node.condition });
+      const touch = (record: InstanceRecord | undefined): void => {
+        const id = record?.placement?.nodeId;
+        const node = id === undefined ? undefined : nodes.get(id)?.value;
+        if (node !== undefined) take(node.nodeId, node);
+      };
+      const ends = [
+        followMirror(nodes, take),
+        instances.onChange((_id, after, before) => {
+          if (isSameLoad(after?.value, before?.value)) return;
+          touch(before?.value);
+          touch(after?.value);
+        }),
+      ];
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+  };
+}
+
+/** True when the change of an instance cannot change what its node has given out, or how far its drain is. */
+function isSameLoad(after: InstanceRecord | undefined, before: InstanceRecord | undefined): boolean {
+  return (
+    after?.placement?.nodeId === before?.placement?.nodeId &&
+    after?.desired.goal === before?.desired.goal &&
+    after?.status.state === before?.status.state
+  );
+}
+
+function templateSource({ templates }: TopicNeeds): TopicSource {
+  return {
+    filters: [],
+    isWhole: true,
+    textOf: (id) => {
+      const [group = '', name = ''] = id.split('/');
+      const isThere = templates.groups().get(group)?.includes(name) === true;
+      return isThere ? JSON.stringify({ group, name, storage: LOCAL_STORAGE }) : undefined;
+    },
+    follow: ({ put, remove }) => {
+      for (const [group, names] of templates.groups()) for (const name of names) put(`${group}/${name}`, {});
+      return templates.onChange((group, name) => {
+        const isThere = templates.groups().get(group)?.includes(name) === true;
+        if (isThere) put(`${group}/${name}`, {});
+        else remove(`${group}/${name}`);
+      });
+    },
+  };
+}
+
+function usageSource({ usages }: TopicNeeds): TopicSource {
+  const known = new Map<string, { readonly node: string; readonly last: MeasuredInstance }>();
+  return {
+    filters: ['configuration', 'node'],
+    isWhole: false,
+    textOf: (instance) => {
+      const measured = known.get(instance);
+      if (measured === undefined) return undefined;
+      const { node, last } = measured;
+      return JSON.stringify({ instance, configuration: last.configuration, node, ...last.used });
+    },
+    follow: ({ put, remove }) =>
+      usages.follow({
+        measured: (id, node, last) => {
+          known.set(id, { node, last });
+          put(id, { configuration: last.configuration, node });
+        },
+        gone: (id, node) => {
+          // It may have moved, and its new node has measured it since.
+          if (known.get(id)?.node !== node) return;
+          known.delete(id);
+          remove(id);
+        },
+      }),
+  };
+}

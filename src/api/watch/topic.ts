@@ -1,0 +1,60 @@
+/** A topic of the change stream: its entries in the order of their changes, and the JSON text of each one. */
+import { ChangeOrder, type Traits } from './change-order.js';
+import type { FilterOptions } from './watch-filter.js';
+
+export type FilterName = keyof FilterOptions;
+
+/** Follows where the entries come from. Calls `put` for those that are there now, and for each that changes. */
+export interface TopicSource {
+  /** Names of the filters that its entries have traits for. */
+  readonly filters: readonly FilterName[];
+  /** True: it concerns more than a key sees that is restricted to configurations. */
+  readonly isWhole: boolean;
+  /** The JSON text of an entry as it is now, for a reader that is restricted to configurations or not; undefined: gone. */
+  textOf(id: string, isRestricted: boolean): string | undefined;
+  /** Returns the function that ends it. */
+  follow(entries: { put(id: string, traits: Traits): void; remove(id: string): void }): () => void;
+}
+
+export class Topic {
+  readonly name: string;
+  readonly filters: readonly FilterName[];
+  readonly isWhole: boolean;
+  readonly order: ChangeOrder;
+  readonly #source: TopicSource;
+  readonly #onChange: () => void;
+  #unfollow: (() => void) | undefined;
+
+  /** Calls `onChange` at every change, from the first `open` on. */
+  constructor(name: string, source: TopicSource, onChange: () => void, mostEnds?: number) {
+    this.order = new ChangeOrder(mostEnds);
+    this.name = name;
+    this.filters = source.filters;
+    this.isWhole = source.isWhole;
+    this.#source = source;
+    this.#onChange = onChange;
+  }
+
+  /** Begins to follow: a topic that nobody has asked for costs nothing. */
+  open(): void {
+    this.#unfollow ??= this.#source.follow({
+      put: (id, traits) => {
+        this.order.put(id, traits);
+        this.#onChange();
+      },
+      remove: (id) => {
+        this.order.remove(id);
+        this.#onChange();
+      },
+    });
+  }
+
+  textOf(id: string, isRestricted: boolean): string | undefined {
+    return this.#source.textOf(id, isRestricted);
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#unfollow?.();
+  }
+}

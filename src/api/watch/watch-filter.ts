@@ -1,0 +1,60 @@
+/** Which entries of a topic a reader wants, and which changes it must hear of to know them. */
+import { matchesAny } from '../../model/access/name-pattern.js';
+import type { Access } from '../access/access.js';
+import type { Placed, Traits } from './change-order.js';
+
+export interface FilterOptions {
+  /** Names; `*` stands for any characters. */
+  readonly configuration?: readonly string[] | undefined;
+  readonly node?: readonly string[] | undefined;
+  readonly state?: readonly string[] | undefined;
+}
+
+/** What a reader may see, whatever it asks for. */
+export type Sight = Pick<Access, 'configurations' | 'sees'>;
+
+export class WatchFilter {
+  /** Equal for filters that let the same through. */
+  readonly key: string;
+  /** True: its reader is restricted to configurations. */
+  readonly isRestricted: boolean;
+  readonly #sight: Sight;
+  readonly #configurations: readonly string[] | undefined;
+  readonly #nodes: ReadonlySet<string> | undefined;
+  readonly #states: ReadonlySet<string> | undefined;
+
+  constructor({ configuration, node, state }: FilterOptions, sight: Sight) {
+    const lists = [configuration, node, state, sight.configurations ?? undefined];
+    this.key = JSON.stringify(lists.map((names) => names && [...names].sort()));
+    this.isRestricted = sight.configurations !== null;
+    this.#sight = sight;
+    this.#configurations = configuration;
+    this.#nodes = node && new Set(node);
+    this.#states = state && new Set(state);
+  }
+
+  matches({ configuration, node, state }: Traits): boolean {
+    return (
+      this.#isConfiguration(configuration) &&
+      (this.#nodes === undefined || (node !== undefined && this.#nodes.has(node))) &&
+      (this.#states === undefined || (state !== undefined && this.#states.has(state)))
+    );
+  }
+
+  /** True when a reader that stands at `from` may hold an entry that does not match any more, or is gone. */
+  mayHold({ before, traits }: Placed, from: number): boolean {
+    if (before === undefined) return false;
+    if (before.place <= from) return before.traits !== undefined && this.matches(before.traits);
+    // What it was when the reader stood at `from` is not known any more. Its configuration never changes.
+    const configuration = (traits ?? before.traits)?.configuration;
+    return this.#isConfiguration(configuration);
+  }
+
+  #isConfiguration(name: string | undefined): boolean {
+    // Entries of a topic that is not by configuration are for all who may follow it.
+    if (name === undefined) return this.#configurations === undefined;
+    return (
+      this.#sight.sees(name) && (this.#configurations === undefined || matchesAny(this.#configurations, name))
+    );
+  }
+}

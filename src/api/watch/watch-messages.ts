@@ -1,0 +1,108 @@
+/** The messages of the change stream in both directions. */
+import { z } from 'zod';
+import { DroverError } from '../../model/errors.js';
+
+const MOST_NAMES = 100;
+const MOST_CHARS = 200;
+
+/** Names to filter by. */
+export const namesSchema = z
+  .array(z.string().min(1).max(MOST_CHARS))
+  .min(1)
+  .max(MOST_NAMES, `takes at most ${MOST_NAMES} names`);
+const names = namesSchema.optional();
+
+export const filterSchema = z.strictObject({
+  configuration: names.describe('names of configurations; `*` stands for any characters'),
+  node: names.describe('ids of nodes'),
+  state: names.describe('states of instances, conditions of nodes'),
+});
+
+export const positionSchema = z.strictObject({
+  epoch: z.string().describe('of the last message of that topic'),
+  revision: z.int().min(0).describe('of the last message of that topic'),
+});
+/** Where a reader stopped: it has everything up to that revision. */
+export type Position = z.output<typeof positionSchema>;
+
+const topic = z.string().min(1).max(MOST_CHARS);
+
+const requestSchema = z.union([
+  z.strictObject({ subscribe: topic, filter: filterSchema.optional(), resume: positionSchema.optional() }),
+  z.strictObject({ unsubscribe: topic }),
+]);
+export type WatchRequest = z.output<typeof requestSchema>;
+
+const FORMS = '{"subscribe": TOPIC, "filter"?, "resume"?} or {"unsubscribe": TOPIC}';
+
+/** Reads a message of the client. Throws DRV_REQUEST_INVALID with one clear line. */
+export function parseWatchRequest(text: string): WatchRequest {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new DroverError('DRV_REQUEST_INVALID', `this is no JSON: a message is ${FORMS}`);
+  }
+  const result = requestSchema.safeParse(value);
+  if (result.success) return result.data;
+  throw new DroverError('DRV_REQUEST_INVALID', `a message is ${FORMS}: ${problemIn(value, result.error)}`);
+}
+
+/** The problem of the form that the client most likely meant. */
+function problemIn(value: unknown, error: z.ZodError): string {
+  const [issue] = error.issues;
+  const isEnd = value !== null && typeof value === 'object' && 'unsubscribe' in value;
+  const nearest = issue?.code === 'invalid_union' ? issue.errors[isEnd ? 1 : 0]?.[0] : issue;
+  if (nearest === undefined) return 'it is neither';
+  return nearest.path.length === 0 ? nearest.message : `field ${nearest.path.join('.')}: ${nearest.message}`;
+}
+
+export interface ChangesHead extends Position {
+  readonly topic: string;
+}
+
+/** What a part of a snapshot says beside its entries. */
+export interface SnapshotPart {
+  /** What the client has is to be forgotten. */
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+  /** Why a client that has something gets it all again. */
+  readonly reason: string | undefined;
+}
+
+export function snapshotText(
+  { topic, epoch, revision }: ChangesHead,
+  put: readonly string[],
+  { isFirst: first, isLast: last, reason }: SnapshotPart,
+): string {
+  const head = {
+    type: 'snapshot',
+    topic,
+    epoch,
+    revision,
+    first,
+    last,
+    ...(reason !== undefined && { reason }),
+  };
+  return `${open(head)},"put":[${put.join(',')}]}`;
+}
+
+export function changesText(
+  { topic, epoch, revision }: ChangesHead,
+  put: readonly string[],
+  gone: readonly string[],
+): string {
+  const head = { type: 'changes', topic, epoch, revision };
+  return `${open(head)},"put":[${put.join(',')}],"gone":${JSON.stringify(gone)}}`;
+}
+
+export function errorText(error: string): string {
+  return JSON.stringify({ type: 'error', error });
+}
+
+/** Shows that the connection lives while nothing changes. */
+export const BEAT_TEXT = JSON.stringify({ type: 'beat' });
+
+function open(head: object): string {
+  return JSON.stringify(head).slice(0, -1);
+}

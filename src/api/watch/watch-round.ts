@@ -1,0 +1,122 @@
+/**
+ * What readers get in one round: the pieces of the topics up to where these stood when it began. Readers at the same
+ * place share a piece, and those with the same pieces their bytes.
+ */
+import { encodeTextFrames } from '../sockets/text-frames.js';
+import type { Topic } from './topic.js';
+import type { WatchFilter } from './watch-filter.js';
+import { changesText, snapshotText } from './watch-messages.js';
+
+/** A piece ends after so many characters of entries. */
+const MOST_CHARS = 256 * 1024;
+
+/** One reader of one topic. */
+export interface Reading {
+  readonly topic: Topic;
+  readonly filter: WatchFilter;
+  /** The place up to which everything was sent. */
+  readonly place: number;
+  /** Set until the reader has all that was there when it came. */
+  readonly snapshot: Snapshot | undefined;
+  /** Set until the first message of a reader that resumes, which it gets in any case: the end of the topic then. */
+  readonly resumedTo: number | undefined;
+}
+
+export interface Snapshot {
+  /** The end of the topic when the reader came. */
+  readonly to: number;
+  /** Why it could not resume; undefined: it did not want to. */
+  readonly reason: string | undefined;
+}
+
+export interface Piece {
+  /** Unique in its round. */
+  readonly key: string;
+  /** The message; undefined: nothing that the reader must hear of. */
+  readonly text: string | undefined;
+  /** The place of the reader after it. */
+  readonly place: number;
+}
+
+/** Messages for one reader, encoded once for all that get the same. */
+export class Packet {
+  readonly #texts: readonly string[];
+  #frame: Buffer | undefined;
+  #lines: Buffer | undefined;
+
+  constructor(texts: readonly string[]) {
+    this.#texts = texts;
+  }
+
+  /** A WebSocket frame with the array of messages. */
+  get frame(): Buffer {
+    this.#frame ??= encodeTextFrames([`[${this.#texts.join(',')}]`]);
+    return this.#frame;
+  }
+
+  /** A line for each message. */
+  get lines(): Buffer {
+    this.#lines ??= Buffer.from(this.#texts.map((text) => `${text}\n`).join(''));
+    return this.#lines;
+  }
+}
+
+export class WatchRound {
+  readonly #epoch: string;
+  readonly #ends: ReadonlyMap<Topic, number>;
+  readonly #pieces = new Map<string, Piece>();
+  readonly #packets = new Map<string, Packet>();
+
+  constructor(epoch: string, topics: Iterable<Topic>) {
+    this.#epoch = epoch;
+    this.#ends = new Map([...topics].map((topic) => [topic, topic.order.end]));
+  }
+
+  /** What comes next for a reader; undefined: it has all of this round. */
+  next(reading: Reading): Piece | undefined {
+    const { topic, filter, place, snapshot, resumedTo } = reading;
+    const to = snapshot?.to ?? resumedTo ?? this.#ends.get(topic) ?? 0;
+    if (place >= to && snapshot === undefined && resumedTo === undefined) return undefined;
+    const part = snapshot === undefined ? '' : `${snapshot.to} ${snapshot.reason}`;
+    const key = `${topic.name} ${place} ${part} ${resumedTo} ${filter.key}`;
+    const known = this.#pieces.get(key);
+    if (known !== undefined) return known;
+    const piece = { key, ...this.#compose(reading, to) };
+    this.#pieces.set(key, piece);
+    return piece;
+  }
+
+  packetOf(pieces: readonly Piece[]): Packet {
+    const key = pieces.map((piece) => piece.key).join('\n');
+    const known = this.#packets.get(key);
+    if (known !== undefined) return known;
+    const packet = new Packet(pieces.flatMap(({ text }) => text ?? []));
+    this.#packets.set(key, packet);
+    return packet;
+  }
+
+  #compose({ topic, filter, place: from, snapshot, resumedTo }: Reading, to: number): Omit<Piece, 'key'> {
+    const put: string[] = [];
+    const gone: string[] = [];
+    let chars = 0;
+    let place = to;
+    for (const placed of topic.order.after(from, to)) {
+      const { id, traits } = placed;
+      const text =
+        traits !== undefined && filter.matches(traits) ? topic.textOf(id, filter.isRestricted) : undefined;
+      if (text !== undefined) put.push(text);
+      else if (snapshot === undefined && filter.mayHold(placed, from)) gone.push(id);
+      chars += text?.length ?? id.length;
+      if (chars < MOST_CHARS) continue;
+      place = placed.place;
+      break;
+    }
+    const head = { topic: topic.name, epoch: this.#epoch, revision: place };
+    if (snapshot !== undefined) {
+      const part = { isFirst: from === 0, isLast: place === to, reason: snapshot.reason };
+      return { text: snapshotText(head, put, part), place };
+    }
+    const isEmpty = put.length === 0 && gone.length === 0 && resumedTo === undefined;
+    return { text: isEmpty ? undefined : changesText(head, put, gone), place };
+  }
+}

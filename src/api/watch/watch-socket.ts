@@ -1,0 +1,152 @@
+/** `/watch`: the state as it changes, over a WebSocket, and as lines over a plain GET. */
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { DroverError } from '../../model/errors.js';
+import { accessOf } from '../access/auth.js';
+import { nothing } from '../http/route.js';
+import type { LineStream } from '../sockets/line-stream.js';
+import type { ApiSocket, SocketSpec } from '../sockets/socket.js';
+import type { Sight } from './watch-filter.js';
+import { errorText, namesSchema, type Position, parseWatchRequest } from './watch-messages.js';
+import { Packet } from './watch-round.js';
+import type { Subscription, Watcher, WatchSink } from './watcher.js';
+import type { Watchers } from './watchers.js';
+
+const LINES_TYPE = 'application/x-ndjson; charset=utf-8';
+const RESUMED_TOPIC = /^([^@]*)@([^:]*):(\d{1,15})$/;
+
+const listed = z
+  .string()
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .pipe(namesSchema)
+  .optional();
+
+const watchQuery = z.object({
+  subscribe: z
+    .string()
+    .optional()
+    .describe('topics with commas between them; `TOPIC@EPOCH:REVISION` goes on where the last message ended'),
+  configuration: listed.describe('only of these configurations; `*` stands for any characters'),
+  node: listed.describe('only of these nodes'),
+  state: listed.describe('only in these states'),
+});
+type WatchQuery = z.output<typeof watchQuery>;
+
+export interface WatchSocketOptions {
+  readonly watchers: Watchers;
+}
+
+export function watchSocket({ watchers }: WatchSocketOptions): SocketSpec<unknown, WatchQuery> {
+  return {
+    path: '/watch',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: `The state as it changes: ${watchers.topics.join(', ')}.`,
+    frames:
+      'Client: `{"subscribe": TOPIC, "filter"?: {"configuration"?, "node"?, "state"?}, "resume"?: {"epoch", "revision"}}` ' +
+      'or `{"unsubscribe": TOPIC}`. Server: each frame is an array of messages: `snapshot` (what is there, in parts; ' +
+      '`last` in the last one), then `changes` with `put` and `gone`, at most one frame in 100 ms; `error`; `beat` after ' +
+      '10 s without another one. Without an upgrade the answer is the same messages, a line each, for the topics of ' +
+      '`subscribe`.',
+    params: nothing,
+    query: watchQuery,
+    open: ({ query, request }) => {
+      const asked = askedOf(query, sightOf(request), watchers);
+      return (socket) => {
+        const watcher = watchers.open(sinkOf(socket), socket.access);
+        for (const { topic, subscription } of asked) watchers.subscribe(watcher, topic, subscription);
+        socket.onText((text) => take(watchers, watcher, text));
+      };
+    },
+    lines: {
+      contentType: LINES_TYPE,
+      open: ({ query, request }) => {
+        const sight = sightOf(request);
+        const asked = askedOf(query, sight, watchers);
+        if (asked.length === 0)
+          throw invalid(`query field subscribe: name what to follow: ${watchers.topics.join(', ')}`);
+        return (lines) => {
+          const watcher = watchers.open(lineSinkOf(lines), sight);
+          for (const { topic, subscription } of asked) watchers.subscribe(watcher, topic, subscription);
+        };
+      },
+    },
+  };
+}
+
+function sightOf(request: FastifyRequest): Sight {
+  const access = accessOf(request);
+  if (access === undefined) throw new Error('the gate lets in only callers with a key');
+  return access;
+}
+
+interface Asked {
+  readonly topic: string;
+  readonly subscription: Subscription;
+}
+
+/** What the query asks for. A filter holds for the topics that take it. Throws DRV_REQUEST_INVALID. */
+function askedOf(query: WatchQuery, sight: Sight, watchers: Watchers): readonly Asked[] {
+  const asked = (query.subscribe ?? '').split(',').filter((text) => text.trim() !== '');
+  const topics = asked.map((text) => topicOf(text.trim()));
+  const taken = topics.map(({ name }) => watchers.filtersOf(name, sight));
+  const { configuration, node, state } = query;
+  const given = Object.entries({ configuration, node, state }).filter(([, names]) => names !== undefined);
+  for (const [filter] of given)
+    if (!taken.some((filters) => filters.some((name) => name === filter)))
+      throw invalid(`query field ${filter}: none of the topics of subscribe can be filtered by it`);
+  return topics.map(({ name, resume }, index) => {
+    const filter = Object.fromEntries(
+      given.filter(([filter]) => taken[index]?.some((known) => known === filter)),
+    );
+    return { topic: name, subscription: { filter, resume } };
+  });
+}
+
+function topicOf(text: string): { readonly name: string; readonly resume: Position | undefined } {
+  const [, name, epoch, revision] = RESUMED_TOPIC.exec(text) ?? [];
+  return name === undefined || epoch === undefined
+    ? { name: text, resume: undefined }
+    : { name, resume: { epoch, revision: Number(revision) } };
+}
+
+/** Does what a message of the client asks. A wrong one is answered, and changes nothing. */
+function take(watchers: Watchers, watcher: Watcher, text: string): void {
+  try {
+    const request = parseWatchRequest(text);
+    if ('unsubscribe' in request) watchers.unsubscribe(watcher, request.unsubscribe);
+    else {
+      const { subscribe, filter = {}, resume } = request;
+      watchers.subscribe(watcher, subscribe, { filter, resume });
+    }
+  } catch (error) {
+    if (!DroverError.is(error, 'DRV_REQUEST_INVALID')) throw error;
+    watcher.sink.send(new Packet([errorText(error.message)]));
+  }
+}
+
+function sinkOf(socket: ApiSocket): WatchSink {
+  return {
+    signal: socket.signal,
+    get bufferedBytes() {
+      return socket.bufferedBytes;
+    },
+    send: ({ frame }) => socket.sendFrames(frame),
+    whenDrained: () => socket.whenDrained(),
+  };
+}
+
+function lineSinkOf(stream: LineStream): WatchSink {
+  return {
+    signal: stream.signal,
+    get bufferedBytes() {
+      return stream.bufferedBytes;
+    },
+    send: ({ lines }) => stream.write(lines),
+    whenDrained: () => stream.whenDrained(),
+  };
+}
+
+function invalid(message: string): DroverError {
+  return new DroverError('DRV_REQUEST_INVALID', message);
+}

@@ -1,0 +1,114 @@
+/** One client of the change stream: what it follows, and how far it is in each topic. */
+import { DroverError } from '../../model/errors.js';
+import type { Topic } from './topic.js';
+import { type FilterOptions, type Sight, WatchFilter } from './watch-filter.js';
+import type { Position } from './watch-messages.js';
+import type { Packet, Piece, Reading, Snapshot, WatchRound } from './watch-round.js';
+
+/** Where the messages go. No call throws when it is closed. */
+export interface WatchSink {
+  /** Aborts when either side ends it. */
+  readonly signal: AbortSignal;
+  /** Bytes that wait for the kernel to take them. */
+  readonly bufferedBytes: number;
+  send(packet: Packet): void;
+  /** Resolves when little waits, or the sink is closed. */
+  whenDrained(): Promise<void>;
+}
+
+/** While more than this waits for the client, nothing more is sent. */
+const MAX_BUFFERED_BYTES = 256 * 1024;
+
+interface Following extends Reading {
+  place: number;
+  snapshot: Snapshot | undefined;
+  resumedTo: number | undefined;
+}
+
+export interface Subscription {
+  readonly filter: FilterOptions;
+  readonly resume: Position | undefined;
+}
+
+export class Watcher {
+  readonly sink: WatchSink;
+  /** What its client may see. */
+  readonly sight: Sight;
+  /** True while it waits for its sink to drain. */
+  isWaiting = false;
+  /** True: something was sent since the last beat. */
+  hasSent = false;
+  readonly #epoch: string;
+  readonly #followed = new Map<Topic, Following>();
+
+  constructor(sink: WatchSink, sight: Sight, epoch: string) {
+    this.sink = sink;
+    this.sight = sight;
+    this.#epoch = epoch;
+  }
+
+  /** Takes the place of an earlier subscription of the same topic. Throws DRV_REQUEST_INVALID. */
+  subscribe(topic: Topic, { filter, resume }: Subscription): void {
+    for (const name of ['configuration', 'node', 'state'] as const)
+      if (filter[name] !== undefined && !topic.filters.includes(name)) throw unknownFilter(topic, name);
+    topic.open();
+    const { order } = topic;
+    const reason = resume === undefined ? undefined : this.#objection(topic, resume);
+    const isResumed = resume !== undefined && reason === undefined;
+    this.#followed.set(topic, {
+      topic,
+      filter: new WatchFilter(filter, this.sight),
+      place: isResumed ? resume.revision : 0,
+      snapshot: isResumed ? undefined : { to: order.end, reason },
+      resumedTo: isResumed ? order.end : undefined,
+    });
+  }
+
+  unsubscribe(topic: Topic): void {
+    this.#followed.delete(topic);
+  }
+
+  get isFull(): boolean {
+    return this.sink.bufferedBytes > MAX_BUFFERED_BYTES;
+  }
+
+  /** The next messages of a round, bounded in size; undefined: it has all of that round. */
+  take(round: WatchRound): Packet | undefined {
+    const pieces: Piece[] = [];
+    for (const following of this.#followed.values()) {
+      const piece = nextPiece(following, round);
+      if (piece !== undefined) pieces.push(piece);
+    }
+    return pieces.length === 0 ? undefined : round.packetOf(pieces);
+  }
+
+  #objection({ order }: Topic, { epoch, revision }: Position): string | undefined {
+    if (epoch !== this.#epoch) return 'the master has started anew since that revision';
+    return order.holdsAllAfter(revision) ? undefined : 'what ended since that revision is not known any more';
+  }
+}
+
+/** The next piece that says something. Moves the reader behind it. */
+function nextPiece(following: Following, round: WatchRound): Piece | undefined {
+  const { order } = following.topic;
+  if (!order.holdsAllAfter(following.snapshot?.to ?? following.place)) {
+    following.place = 0;
+    following.snapshot = {
+      to: order.end,
+      reason: 'it was too slow: what ended meanwhile is not known any more',
+    };
+  }
+  for (let piece = round.next(following); piece !== undefined; piece = round.next(following)) {
+    following.place = piece.place;
+    following.resumedTo = undefined;
+    if (following.snapshot !== undefined && piece.place >= following.snapshot.to)
+      following.snapshot = undefined;
+    if (piece.text !== undefined) return piece;
+  }
+  return undefined;
+}
+
+function unknownFilter({ name, filters }: Topic, filter: string): DroverError {
+  const known = filters.length === 0 ? 'it takes none' : `it takes ${filters.join(', ')}`;
+  return new DroverError('DRV_REQUEST_INVALID', `${name} cannot be filtered by ${filter}: ${known}`);
+}

@@ -1,0 +1,166 @@
+/**
+ * All clients of the change stream. Changes gather for 100 ms and go out in one round. No client has a queue: one that
+ * reads slowly keeps its place, and gets what is newest from there on when its connection has drained.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Clock, TimerHandle } from '../../loop/clock.js';
+import { DroverError } from '../../model/errors.js';
+import { cutToBytes } from '../../model/words.js';
+import { type FilterName, Topic, type TopicSource } from './topic.js';
+import type { Sight } from './watch-filter.js';
+import { BEAT_TEXT } from './watch-messages.js';
+import { Packet, WatchRound } from './watch-round.js';
+import { type Subscription, Watcher, type WatchSink } from './watcher.js';
+
+/** At most one frame for each client in this time. */
+const ROUND_MS = 100;
+/** How long clients are served before everything else has its turn. */
+const TURN_MS = 5;
+const BEAT_MS = 10_000;
+const MAX_NAME_BYTES = 64;
+const BEAT = new Packet([BEAT_TEXT]);
+
+export class Watchers {
+  /** Another one in each run of the master: with it, a reader that resumes knows what it missed. */
+  readonly #epoch = randomUUID();
+  readonly #clock: Clock;
+  readonly #topics = new Map<string, Topic>();
+  readonly #watchers = new Set<Watcher>();
+  /** Those to be served, in order. */
+  readonly #due = new Set<Watcher>();
+  #round = new WatchRound(this.#epoch, []);
+  #roundAt = Number.NEGATIVE_INFINITY;
+  #nextRound: TimerHandle | undefined;
+  #beat: TimerHandle | undefined;
+  #isServing = false;
+
+  constructor(clock: Clock, sources: Readonly<Record<string, TopicSource>>) {
+    this.#clock = clock;
+    for (const [name, source] of Object.entries(sources))
+      this.#topics.set(name, new Topic(name, source, () => this.#planRound()));
+  }
+
+  /** The names of the topics. */
+  get topics(): readonly string[] {
+    return [...this.#topics.keys()];
+  }
+
+  /** The filters that a topic takes. Throws DRV_REQUEST_INVALID: there is no such topic, or not for this reader. */
+  filtersOf(topic: string, sight: Sight): readonly FilterName[] {
+    return this.#topicOf(topic, sight).filters;
+  }
+
+  /** Serves `sink` until it ends. The client follows nothing until `subscribe`. */
+  open(sink: WatchSink, sight: Sight): Watcher {
+    const watcher = new Watcher(sink, sight, this.#epoch);
+    this.#watchers.add(watcher);
+    sink.signal.addEventListener('abort', () => this.#forget(watcher), { once: true });
+    this.#beat ??= this.#clock.setTimer(BEAT_MS, () => this.#onBeat());
+    return watcher;
+  }
+
+  /** Throws DRV_REQUEST_INVALID with what is wrong: no such topic, or a filter that it does not take. */
+  subscribe(watcher: Watcher, topic: string, subscription: Subscription): void {
+    watcher.subscribe(this.#topicOf(topic, watcher.sight), subscription);
+    this.#serveSoon(watcher);
+  }
+
+  /** Throws DRV_REQUEST_INVALID: there is no such topic. */
+  unsubscribe(watcher: Watcher, topic: string): void {
+    watcher.unsubscribe(this.#topicOf(topic, watcher.sight));
+  }
+
+  /** Ends the topics. Idempotent. */
+  close(): void {
+    this.#nextRound?.cancel();
+    this.#beat?.cancel();
+    this.#watchers.clear();
+    for (const topic of this.#topics.values()) topic.close();
+  }
+
+  #topicOf(name: string, { configurations }: Sight): Topic {
+    const topic = this.#topics.get(name);
+    const shown = cutToBytes(name, MAX_NAME_BYTES);
+    if (topic === undefined) throw invalid(`there is no topic ${shown}: there are ${this.topics.join(', ')}`);
+    if (topic.isWhole && configurations !== null)
+      throw invalid(`${shown} are not for a key that is restricted to configurations`);
+    return topic;
+  }
+
+  #forget(watcher: Watcher): void {
+    this.#watchers.delete(watcher);
+    this.#due.delete(watcher);
+  }
+
+  #planRound(): void {
+    if (this.#nextRound !== undefined || this.#watchers.size === 0) return;
+    const restMs = Math.max(0, this.#roundAt + ROUND_MS - this.#clock.monotonic());
+    this.#nextRound = this.#clock.setTimer(restMs, () => this.#beginRound());
+  }
+
+  #beginRound(): void {
+    this.#nextRound = undefined;
+    this.#roundAt = this.#clock.monotonic();
+    this.#round = new WatchRound(this.#epoch, this.#topics.values());
+    for (const watcher of this.#watchers) this.#due.add(watcher);
+    if (!this.#isServing) this.#serve();
+  }
+
+  #serveSoon(watcher: Watcher): void {
+    this.#due.add(watcher);
+    if (this.#isServing) return;
+    this.#isServing = true;
+    this.#clock.nextTurn(() => this.#serve());
+  }
+
+  /** Sends to those that are due, one packet each in turn, until all have what is in this round. */
+  #serve(): void {
+    this.#isServing = true;
+    const endsAt = performance.now() + TURN_MS;
+    for (const watcher of this.#due) {
+      this.#due.delete(watcher);
+      // One that has more to get stands at the end of the row again.
+      if (this.#sendNext(watcher)) this.#due.add(watcher);
+      if (performance.now() < endsAt) continue;
+      this.#clock.nextTurn(() => this.#serve());
+      return;
+    }
+    this.#isServing = false;
+  }
+
+  /** Returns true when there may be more. */
+  #sendNext(watcher: Watcher): boolean {
+    if (watcher.isWaiting || watcher.sink.signal.aborted) return false;
+    if (watcher.isFull) {
+      this.#waitFor(watcher);
+      return false;
+    }
+    const packet = watcher.take(this.#round);
+    if (packet === undefined) return false;
+    watcher.hasSent = true;
+    watcher.sink.send(packet);
+    return true;
+  }
+
+  #waitFor(watcher: Watcher): void {
+    watcher.isWaiting = true;
+    void watcher.sink.whenDrained().then(() => {
+      watcher.isWaiting = false;
+      if (this.#watchers.has(watcher)) this.#serveSoon(watcher);
+    });
+  }
+
+  #onBeat(): void {
+    this.#beat = undefined;
+    if (this.#watchers.size === 0) return;
+    for (const watcher of this.#watchers) {
+      if (!watcher.hasSent && !watcher.isFull) watcher.sink.send(BEAT);
+      watcher.hasSent = false;
+    }
+    this.#beat = this.#clock.setTimer(BEAT_MS, () => this.#onBeat());
+  }
+}
+
+function invalid(message: string): DroverError {
+  return new DroverError('DRV_REQUEST_INVALID', message);
+}
