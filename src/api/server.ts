@@ -101,7 +101,9 @@ export class ApiServer implements Part {
     this.#routes = [...apiRoutes({ dependencies, view: this.#view }), openApiRoute(() => this.describe())];
     this.#socketRoutes = [
       defineSocketRoute(consoleSocket(dependencies)),
-      defineSocketRoute(liveLogSocket({ liveLogs: this.#liveLogs, view: this.#view })),
+      defineSocketRoute(
+        liveLogSocket({ liveLogs: this.#liveLogs, view: this.#view, streams: dependencies.streams }),
+      ),
     ];
     this.#server = this.#build();
     const patterns = this.#socketRoutes.map(({ path }) => PREFIX + path);

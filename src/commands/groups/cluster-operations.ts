@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { DrainProgress } from '../../model/node-drain.js';
 import { countText, durationText } from '../../model/words.js';
+import { parseDuration } from '../../operations/duration.js';
 import {
   cordonNode,
   DRAIN_DEADLINE_SECONDS,
@@ -12,7 +13,6 @@ import {
   uncordonNode,
 } from '../../operations/node-operations.js';
 import { addCommand, type CommandContext, type SharedOptions, show } from '../context.js';
-import { parseDuration } from '../duration.js';
 import { findNode, requireNode } from '../find.js';
 
 interface ForgetCommandOptions extends SharedOptions {

@@ -1,6 +1,7 @@
 /** `cluster token ...`: the tokens with which nodes join. A token is printed only when it is made. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { countText, durationText } from '../../model/words.js';
+import { parseDuration } from '../../operations/duration.js';
 import {
   createJoinToken,
   JOIN_TOKEN_SECONDS,
@@ -10,7 +11,6 @@ import {
   revokeJoinToken,
 } from '../../operations/join-tokens.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
-import { parseDuration } from '../duration.js';
 
 interface CreateOptions extends SharedOptions {
   readonly label?: string;

@@ -1,4 +1,4 @@
-/** Reads times as commands take them. `model/words.ts` prints them. */
+/** Reads lengths of time as people type them. `words.ts` prints them. */
 
 const LENGTH = /^(\d{1,6})([smhd])$/;
 const SECONDS_OF: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
