@@ -9,9 +9,12 @@ import type { CallPeer, Service } from './channel/protocol/calls.js';
 import type { Transport } from './channel/protocol/transport.js';
 import { descriptionServices } from './channel/services/instance-description.js';
 import { instanceServices, type LogLines } from './channel/services/instance-streams.js';
+import type { LogPart } from './channel/services/log-ranges.js';
 import { prefetchServices } from './channel/services/template-relay.js';
 import { Link } from './channel/wrapper/link.js';
+import type { LineTimes } from './logs/line-times.js';
 import type { LogBatch, LogPosition } from './logs/log-batch.js';
+import type { LogRange, LogRangeQuery } from './logs/log-range.js';
 import type { SpanLines } from './logs/span-lines.js';
 import type { Clock, TimerHandle } from './loop/clock.js';
 import type { Part } from './loop/lifecycle.js';
@@ -24,7 +27,7 @@ import type { FetchCost } from './model/template.js';
 import { type Desired, DesiredCopy, type MasterAddress } from './node/desired-copy.js';
 import { FetchAhead } from './node/fetch-ahead.js';
 import { type Handle, HandleBook } from './node/handle-book.js';
-import { describePastRuns } from './node/past-runs.js';
+import { describePastRuns, previousOutput } from './node/past-runs.js';
 import { StatusOutbox } from './node/status-outbox.js';
 import { TemplatePrefetch } from './node/template-prefetch.js';
 import { WriteBehind } from './node/write-behind.js';
@@ -52,6 +55,10 @@ export interface Installation {
   remove(id: string): Promise<void>;
   checkPort(port: number): Promise<{ free: true } | { free: false; protocol: 'tcp' | 'udp' }>;
   readLogs(id: string, lines: number): Promise<LogLines>;
+  /** A part of the log, by time or number. */
+  readLogRange(id: string, query: Omit<LogRangeQuery, 'now'>): Promise<LogRange>;
+  /** When the lines from `from` to `to` were written. */
+  readLogTimes(id: string, from: number, to: number): Promise<LineTimes>;
   /** The log from `position` on, then live, until `signal` aborts. */
   followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
   /** Number of the first line that a run started now would write. */
@@ -350,6 +357,8 @@ export class Wrapper implements Part {
         ...instanceServices({
           readLogs: (id, lines) => installation.readLogs(id, lines),
           followLogs: (id, position, signal) => installation.followLogs(id, position, signal),
+          readLogRange: (id, part) => this.#readLogRange(id, part),
+          readLogTimes: (id, from, to) => installation.readLogTimes(id, from, to),
           writeStdin: (id, bytes) => this.#writeStdin(id, bytes),
         }),
         ...prefetchServices(this.#prefetch),
@@ -392,6 +401,11 @@ export class Wrapper implements Part {
       read: (span) => installation.readOutput(id, span, lines),
     });
     return { ...description, exits };
+  }
+
+  async #readLogRange(id: string, { previous, ...part }: LogPart): Promise<LogRange> {
+    const within = previous ? previousOutput(id, this.#handles.get(id)) : undefined;
+    return this.#options.installation.readLogRange(id, { ...part, within });
   }
 
   #buildControllers(): WrapperControllers {

@@ -107,7 +107,9 @@ export class ApiServer implements Part {
     this.#routes = [...apiRoutes({ dependencies, view: this.#view }), openApiRoute(() => this.describe())];
     this.#socketRoutes = [
       defineSocketRoute(consoleSocket(dependencies)),
-      defineSocketRoute(liveLogSocket({ liveLogs: this.#liveLogs, view: this.#view })),
+      defineSocketRoute(
+        liveLogSocket({ liveLogs: this.#liveLogs, view: this.#view, streams: dependencies.streams }),
+      ),
       defineSocketRoute(watchSocket({ watchers: this.#watchers })),
     ];
     this.#server = this.#build();

@@ -18,6 +18,7 @@ import type { ConfigurationDiffNeeds } from '../operations/configuration-diff.js
 import type { ConfigurationReloadNeeds } from '../operations/configuration-reload.js';
 import type { InstanceDetailsNeeds } from '../operations/instance-details.js';
 import type { InstanceLifecycleNeeds } from '../operations/instance-lifecycle.js';
+import type { InstanceLogNeeds } from '../operations/instance-log.js';
 import type { JoinTokenNeeds } from '../operations/join-tokens.js';
 import type { NodeOperationNeeds } from '../operations/node-operations.js';
 import type { SessionNeeds } from '../operations/sessions.js';
@@ -47,7 +48,7 @@ export type CommandDependencies = ClusterStatusNeeds &
     readonly nodes: Records<NodeRecord>;
     readonly keys: Records<ApiKeyRecord>;
     readonly instanceWrites: InstanceLifecycleNeeds['instanceWrites'] & Pick<InstanceWriter, 'create'>;
-    readonly streams: Pick<InstanceStreams, 'readLogs' | 'writeStdin'>;
+    readonly streams: InstanceLogNeeds['streams'] & Pick<InstanceStreams, 'writeStdin'>;
     readonly templates: Pick<LocalTemplates, 'groups' | 'rescan'>;
     readonly templateSync: Pick<MasterTemplates, 'fromStorage' | 'toCluster' | 'latestSync'>;
     readonly explainer: Explainer;

@@ -6,7 +6,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { LineSplitter } from './line-text.js';
 import type { LogBatch } from './log-batch.js';
 import { inodeOf, listSegments, type OpenSegment, openSegment } from './segment-reader.js';
-import { NEWLINE, type Segment } from './segments.js';
+import { NEWLINE, type Segment, segmentAt } from './segments.js';
+import { placeBefore } from './time-reader.js';
 
 const BLOCK_BYTES = 64 * 1024;
 const BATCH_LINES = 1000;
@@ -139,8 +140,12 @@ export class LogCursor {
   async *#goTo({ firstLine, handle, stat }: Found): AsyncGenerator<LogBatch> {
     await this.close();
     this.#splitter.end();
-    const toSkip = Math.max(0, this.#next - firstLine);
-    this.#place = { firstLine, handle, inode: stat.ino, offset: 0, toSkip };
+    // Set before the wait, which may throw: `close` closes the handle then.
+    const place: Place = { firstLine, handle, inode: stat.ino, offset: 0, toSkip: 0 };
+    this.#place = place;
+    const begin = await placeBefore(segmentAt(this.#directory, firstLine), this.#next, handle);
+    place.offset = begin.offset;
+    place.toSkip = Math.max(0, this.#next - begin.line);
     if (firstLine <= this.#next) return;
     const from = this.#next;
     this.#next = firstLine;

@@ -1,9 +1,11 @@
 /**
- * One open segment: appends, knows where its last line begins and how many lines it holds, and can hand an
- * unfinished line over to the next segment. Synchronous; throws the system's errors. Used by SegmentWriter only.
+ * One open segment: appends, notes the times, knows where its last line begins and how many lines it holds, and can hand
+ * an unfinished line over to the next segment. Synchronous; throws the system's errors. Used by SegmentWriter only.
  */
 import * as fs from 'node:fs';
 import { countNewlines, NEWLINE, type Segment } from './segments.js';
+import { timesPathOf } from './time-index.js';
+import { TimeWriter } from './time-writer.js';
 
 // O_NONBLOCK, so that a FIFO with this name does not block the open. O_NOFOLLOW, so that a link leads nowhere.
 const OPEN =
@@ -14,20 +16,34 @@ const OPEN =
   fs.constants.O_NONBLOCK;
 const BLOCK_BYTES = 64 * 1024;
 
+export interface SegmentFileOptions {
+  /** The most that the segment will have. */
+  readonly segmentBytes: number;
+  /** Wall clock, Unix milliseconds. */
+  readonly now: () => number;
+}
+
 export class SegmentFile {
   readonly firstLine: number;
   readonly #fd: number;
+  readonly #now: () => number;
+  readonly #times: TimeWriter;
+  /** The second of the newest output. */
+  #second = 0;
   #size: number;
   #lineStart: number;
   /** Newlines in the bytes after `#uncounted`. Those before are counted only when the number is needed. */
   #newlines = 0;
   readonly #uncounted: number;
+  /** Newlines in the bytes before `#uncounted`, when they were counted. */
+  #newlinesBefore: number | undefined;
 
   /**
    * Opens or creates the segment. Throws the system's error, or one like EINVAL for an entry that is no regular file.
    */
-  constructor(segment: Segment) {
+  constructor(segment: Segment, { segmentBytes, now }: SegmentFileOptions) {
     this.firstLine = segment.firstLine;
+    this.#now = now;
     this.#fd = fs.openSync(segment.path, OPEN, 0o600);
     try {
       const stat = fs.fstatSync(this.#fd);
@@ -35,6 +51,12 @@ export class SegmentFile {
       this.#size = stat.size;
       this.#uncounted = stat.size;
       this.#lineStart = this.#findLineStart();
+      const opened = {
+        size: stat.size,
+        writtenAt: stat.mtimeMs,
+        isLineStart: (offset: number) => offset === 0 || this.#byteAt(offset - 1) === NEWLINE,
+      };
+      this.#times = new TimeWriter(timesPathOf(segment.path), opened, segmentBytes);
     } catch (error) {
       fs.closeSync(this.#fd);
       throw error;
@@ -52,13 +74,13 @@ export class SegmentFile {
 
   /** The number of lines, an unfinished last one included. Reads what was there before the segment was opened. */
   countLines(): number {
-    let newlines = this.#newlines;
-    for (const block of this.#blocks(0, this.#uncounted)) newlines += countNewlines(block);
-    return newlines + (this.#lineStart < this.#size ? 1 : 0);
+    return this.#countNewlines() + (this.#lineStart < this.#size ? 1 : 0);
   }
 
   /** Appends once, maybe only a part. Returns the number of bytes written. */
   append(bytes: Uint8Array): number {
+    const second = Math.floor(this.#now() / 1000);
+    if (second !== this.#second) this.#noteTime(second, bytes.length);
     const written = fs.writeSync(this.#fd, bytes);
     const part = written === bytes.length ? bytes : bytes.subarray(0, written);
     const last = part.lastIndexOf(NEWLINE);
@@ -90,12 +112,39 @@ export class SegmentFile {
   handOverLine(next: SegmentFile): void {
     for (const block of this.#blocks(this.#lineStart + next.size, this.#size))
       for (let done = 0; done < block.length; ) done += next.append(block.subarray(done));
+    // The cut dates the file: without an entry of this second its last lines would seem to be of now.
+    this.#noteTime(Math.floor(this.#now() / 1000), 0);
     fs.ftruncateSync(this.#fd, this.#lineStart);
     this.#size = this.#lineStart;
   }
 
   close(): void {
+    this.#times.close();
     fs.closeSync(this.#fd);
+  }
+
+  /** Before the output, so that a killed writer leaves no output under the time of an earlier one. */
+  #noteTime(second: number, bytes: number): void {
+    const entry = { second, line: this.#countNewlines(), offset: this.#lineStart };
+    if (this.#times.note(entry, this.#size + bytes)) this.#second = second;
+  }
+
+  /** The newlines in the file. Of what was there before it was opened it reads what follows the last known time. */
+  #countNewlines(): number {
+    this.#newlinesBefore ??= this.#countBefore();
+    return this.#newlinesBefore + this.#newlines;
+  }
+
+  #countBefore(): number {
+    const { line, offset } = this.#times.last ?? { line: 0, offset: 0 };
+    let newlines = line;
+    for (const block of this.#blocks(offset, this.#uncounted)) newlines += countNewlines(block);
+    return newlines;
+  }
+
+  #byteAt(offset: number): number | undefined {
+    const byte = Buffer.alloc(1);
+    return fs.readSync(this.#fd, byte, 0, 1, offset) === 1 ? byte[0] : undefined;
   }
 
   #findLineStart(): number {

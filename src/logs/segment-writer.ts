@@ -6,22 +6,27 @@
  * While the disk is full, output is dropped and counted; when there is room again one line says how much.
  */
 import * as fs from 'node:fs';
+import { join } from 'node:path';
 import type { LogPlace } from '../model/past-exit.js';
 import { SegmentFile } from './segment-file.js';
 import { NEWLINE, type Segment, type SegmentLimits, segmentAt, segmentsOf } from './segments.js';
+import { indexesOf } from './time-index.js';
 
 export class SegmentWriter {
   readonly #directory: string;
   readonly #limits: SegmentLimits;
+  readonly #now: () => number;
   #file: SegmentFile | undefined;
   #lost: { bytes: number; readonly reason: string } | undefined;
   /** Bytes of the present chunk that are on disk. */
   #done = 0;
   #isClosed = false;
 
-  constructor(directory: string, limits: SegmentLimits) {
+  /** `now`: wall clock, Unix milliseconds, for the times of lines. */
+  constructor(directory: string, limits: SegmentLimits, now: () => number = Date.now) {
     this.#directory = directory;
     this.#limits = limits;
+    this.#now = now;
   }
 
   /**
@@ -34,8 +39,8 @@ export class SegmentWriter {
     if (!fs.lstatSync(this.#directory).isDirectory())
       throw new Error(`${this.#directory} is not a directory`);
     const [newest = segmentAt(this.#directory, 1), before] = this.#list().reverse();
-    const file = new SegmentFile(newest);
-    if (before !== undefined) finishHandOver(before, file);
+    const file = this.#openFile(newest);
+    if (before !== undefined) this.#finishHandOver(before, file);
     this.#file = file;
   }
 
@@ -115,7 +120,7 @@ export class SegmentWriter {
     const segment = segmentAt(this.#directory, firstLine);
     // Before the new segment is made: on a full disk this makes the room.
     this.#removeOldest();
-    const next = new SegmentFile(segment);
+    const next = this.#openFile(segment);
     try {
       if (hasOpenLine) file.handOverLine(next);
     } catch (error) {
@@ -127,10 +132,36 @@ export class SegmentWriter {
     file.close();
   }
 
+  /** Indexes of times go with their segments, whoever removed those. */
   #removeOldest(): void {
-    const kept = this.#list();
-    for (const old of kept.slice(0, Math.max(0, kept.length - this.#limits.segments + 1)))
-      fs.rmSync(old.path, { force: true });
+    const names = fs.readdirSync(this.#directory);
+    const segments = segmentsOf(this.#directory, names);
+    const surplus = Math.max(0, segments.length - this.#limits.segments + 1);
+    for (const old of segments.slice(0, surplus)) fs.rmSync(old.path, { force: true });
+    const kept = new Set(segments.slice(surplus).map(({ firstLine }) => firstLine));
+    for (const { name, firstLine } of indexesOf(names))
+      if (!kept.has(firstLine)) fs.rmSync(join(this.#directory, name), { force: true });
+  }
+
+  #openFile(segment: Segment): SegmentFile {
+    return new SegmentFile(segment, { segmentBytes: this.#limits.segmentBytes, now: this.#now });
+  }
+
+  /**
+   * Completes a move that a crash cut off. The end of a segment never cuts a line, unless the line fills the whole
+   * segment. So an unfinished line at the end of `before` was being moved, and `file` has its beginning.
+   */
+  #finishHandOver(before: Segment, file: SegmentFile): void {
+    const previous = this.#openFile(before);
+    try {
+      const lineBytes = previous.size - previous.lineStart;
+      if (previous.lineStart > 0 && lineBytes > 0 && file.size <= lineBytes) previous.handOverLine(file);
+    } catch (error) {
+      file.close();
+      throw error;
+    } finally {
+      previous.close();
+    }
   }
 
   #sayLoss(lost: { readonly bytes: number; readonly reason: string }): boolean {
@@ -155,23 +186,6 @@ export class SegmentWriter {
 
   #list() {
     return segmentsOf(this.#directory, fs.readdirSync(this.#directory));
-  }
-}
-
-/**
- * Completes a move that a crash cut off. The end of a segment never cuts a line, unless the line fills the whole
- * segment. So an unfinished line at the end of `before` was being moved, and `file` has its beginning.
- */
-function finishHandOver(before: Segment, file: SegmentFile): void {
-  const previous = new SegmentFile(before);
-  try {
-    const lineBytes = previous.size - previous.lineStart;
-    if (previous.lineStart > 0 && lineBytes > 0 && file.size <= lineBytes) previous.handOverLine(file);
-  } catch (error) {
-    file.close();
-    throw error;
-  } finally {
-    previous.close();
   }
 }
 

@@ -1,4 +1,5 @@
-/** Tells how an instance's last runs ended and what each wrote last, for `instance why`. */
+/** Tells how an instance's last runs ended and where their output is, for `instance why` and the log. */
+import { DroverError } from '../model/errors.js';
 import type { DescribedExit } from '../model/instance-description.js';
 import type { OutputSpan, PastRun } from '../model/past-exit.js';
 
@@ -23,4 +24,23 @@ export function describePastRuns(
       return { ...told, lastLines: [...lines], output: isKept ? 'known' : 'gone' };
     }),
   );
+}
+
+/**
+ * Where the output stands of the run before the present one; when none runs, of the one before the last. Throws
+ * DRV_RUN_UNKNOWN.
+ */
+export function previousOutput(
+  id: string,
+  handle: { readonly run: number; readonly exits: readonly PastRun[] } | undefined,
+): OutputSpan {
+  const previous = handle?.exits.find(({ run }) => run < handle.run);
+  if (previous === undefined)
+    throw new DroverError('DRV_RUN_UNKNOWN', `its node knows of no earlier run of instance ${id}`);
+  if (previous.output === null)
+    throw new DroverError(
+      'DRV_RUN_UNKNOWN',
+      `where the output of run ${previous.run} of instance ${id} ends is not known: it ended while nobody watched`,
+    );
+  return previous.output;
 }

@@ -2,6 +2,7 @@
  * Consecutive log lines, or a gap of lines that are no longer kept, with their WebSocket frames. The frames of each
  * form are made once, for all clients.
  */
+import { type LineTimes, timestampsOf } from '../../logs/line-times.js';
 import type { LogBatch } from '../../logs/log-batch.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import { encodeTextFrames } from '../sockets/text-frames.js';
@@ -15,7 +16,12 @@ export interface LineForm {
   readonly isAnsi: boolean;
   /** True: a frame is `<number> <line>`. */
   readonly isNumbered: boolean;
+  /** True: before the line stands when it was written, or `-` when that is not known. */
+  readonly isTimed: boolean;
 }
+
+/** A frame's time of a line that is not known. */
+const NO_TIME = '-';
 
 export class LogChunk {
   readonly first: number;
@@ -26,6 +32,8 @@ export class LogChunk {
   readonly bytes: number;
   readonly #batch: LogBatch;
   readonly #frames = new Map<number, Buffer>();
+  #asked: Promise<LineTimes> | undefined;
+  #times: LineTimes | undefined;
 
   constructor(batch: LogBatch) {
     this.#batch = batch;
@@ -41,27 +49,44 @@ export class LogChunk {
     }
   }
 
-  /** Returns the frames from line `from` on, which must lie in the chunk. Those of the whole chunk are kept. */
-  framesFrom(from: number, form: LineForm): Buffer {
-    if (from > this.first) return this.#encode(from, form);
-    const key = (form.isAnsi ? 1 : 0) + (form.isNumbered ? 2 : 0);
+  /** Asks when the lines were written, once for all clients. Never rejects: without an answer they are not known. */
+  async learnTimes(ask: (from: number, to: number) => Promise<LineTimes>): Promise<void> {
+    if (this.isGap || this.#times !== undefined) return;
+    this.#asked ??= ask(this.first, this.next - 1);
+    try {
+      this.#times = await this.#asked;
+    } catch {
+      this.#asked = undefined;
+    }
+  }
+
+  /**
+   * Returns the frames of the lines from `from` on, before `to`; both must lie in the chunk. Those of the whole chunk are
+   * kept. Times come after `learnTimes`.
+   */
+  frames(from: number, to: number, form: LineForm): Buffer {
+    const isWhole = from === this.first && to === this.next && (!form.isTimed || this.#times !== undefined);
+    if (!isWhole) return this.#encode(from, to, form);
+    const key = (form.isAnsi ? 1 : 0) + (form.isNumbered ? 2 : 0) + (form.isTimed ? 4 : 0);
     const known = this.#frames.get(key);
     if (known !== undefined) return known;
-    const frames = this.#encode(this.first, form);
+    const frames = this.#encode(from, to, form);
     this.#frames.set(key, frames);
     return frames;
   }
 
-  #encode(from: number, form: LineForm): Buffer {
-    if (this.#batch.kind === 'gap') return encodeTextFrames([gapLine(from, this.#batch.to)]);
-    const lines = this.#batch.lines.slice(from - this.first);
-    return encodeTextFrames(lines.map((line, index) => shown(line, from + index, form)));
+  #encode(from: number, to: number, { isAnsi, isNumbered, isTimed }: LineForm): Buffer {
+    if (this.#batch.kind === 'gap') return encodeTextFrames([gapLine(from, to - 1)]);
+    const lines = this.#batch.lines.slice(from - this.first, to - this.first);
+    const stamps = isTimed ? timestampsOf(this.#times ?? [], from, lines.length) : [];
+    return encodeTextFrames(
+      lines.map((line, index) => {
+        const text = isAnsi ? line : toPlainText(line);
+        const timed = isTimed ? `${stamps[index] ?? NO_TIME} ${text}` : text;
+        return isNumbered ? `${from + index} ${timed}` : timed;
+      }),
+    );
   }
-}
-
-function shown(line: string, number: number, { isAnsi, isNumbered }: LineForm): string {
-  const text = isAnsi ? line : toPlainText(line);
-  return isNumbered ? `${number} ${text}` : text;
 }
 
 function gapLine(from: number, to: number): string {

@@ -23,12 +23,18 @@ const NORMAL = 1000;
 /** Where a client begins: so many lines before the end, or at the line of that number. */
 export type LogStart = { readonly tail: number } | { readonly since: number };
 
-export interface LogReaderOptions {
+/** What one client wants to see. */
+export interface LogRequest {
+  readonly start: LogStart;
+  /** The number of the last line; undefined: it follows the log until the instance is gone. */
+  readonly last?: number | undefined;
+  readonly form: LineForm;
+}
+
+export interface LogReaderOptions extends LogRequest {
   readonly socket: ApiSocket;
   readonly live: LiveLog;
-  readonly start: LogStart;
-  readonly form: LineForm;
-  readonly streams: Pick<InstanceStreams, 'readLogs' | 'followLogs'>;
+  readonly streams: Pick<InstanceStreams, 'readLogs' | 'followLogs' | 'readLogTimes'>;
   readonly clock: Clock;
   /** Bounds how many clients read from disk at once. */
   readonly places: PQueue;
@@ -50,17 +56,19 @@ export class LogReader {
     this.#skipsGap = 'tail' in options.start;
   }
 
-  /** Runs until the socket is closed. Closes it when the instance is gone and everything was sent. */
+  /** Runs until the socket is closed. Closes it when everything was sent that the client wants, or that there is. */
   async run(): Promise<void> {
-    const { socket, live } = this.#options;
+    const { socket, live, last = Number.POSITIVE_INFINITY } = this.#options;
     const { signal } = socket;
     while (!signal.aborted) {
       if (this.#log === undefined) this.#begin();
       const log = this.#log;
-      if (socket.bufferedBytes > MAX_BUFFERED_BYTES) await socket.whenDrained();
+      if (this.#next > last) socket.close(NORMAL, `line ${last} was the last one that was asked for`);
+      else if (socket.bufferedBytes > MAX_BUFFERED_BYTES) await socket.whenDrained();
       else if (log !== undefined && this.#next < log.recent.first) await this.#catchUp(log);
-      else if (log === undefined || !this.#sendRecent(log)) {
-        if (log?.successor !== undefined) this.#move(log, log.successor);
+      else if (log?.recent.chunkAt(this.#next) !== undefined) await this.#sendRecent(log);
+      else {
+        if (log?.successor !== undefined) this.#moveOn(log, log.successor);
         else if (live.isRemoved) socket.close(NORMAL, `instance ${live.id} was removed`);
         else {
           this.#tell();
@@ -84,6 +92,13 @@ export class LogReader {
       );
   }
 
+  /** A part that was asked for has no more lines: the next log counts anew. */
+  #moveOn(from: LogOfNode, to: LogOfNode): void {
+    const { last, socket } = this.#options;
+    if (last === undefined) this.#move(from, to);
+    else socket.close(NORMAL, `the log begins anew on node ${to.nodeId}, before line ${last}`);
+  }
+
   #move(from: LogOfNode, to: LogOfNode): void {
     this.#stops.set(from.nodeId, this.#next);
     const stop = this.#stops.get(to.nodeId) ?? 1;
@@ -100,25 +115,31 @@ export class LogReader {
     this.#told = notice;
   }
 
-  /** Sends the lines in memory that fit. Returns false when there were none. */
-  #sendRecent({ recent }: LogOfNode): boolean {
+  /** Sends the lines in memory that fit. */
+  async #sendRecent(log: LogOfNode): Promise<void> {
     const { socket } = this.#options;
-    const before = this.#next;
     while (socket.bufferedBytes <= MAX_BUFFERED_BYTES && !socket.signal.aborted) {
-      const chunk = recent.chunkAt(this.#next);
-      if (chunk === undefined) break;
+      const chunk = log.recent.chunkAt(this.#next);
+      if (chunk === undefined) return;
+      if (this.#options.form.isTimed) await this.#learnTimes(chunk, log);
       this.#send(chunk);
     }
-    return this.#next > before;
   }
 
   #send(chunk: LogChunk): void {
+    const { socket, form, last = Number.POSITIVE_INFINITY } = this.#options;
     const from = Math.max(this.#next, chunk.first);
+    const to = Math.min(chunk.next, last + 1);
     if (from >= chunk.next) return;
-    const isSkipped = chunk.isGap && this.#skipsGap;
-    if (!isSkipped) this.#options.socket.sendFrames(chunk.framesFrom(from, this.#options.form));
+    const isSkipped = from >= to || (chunk.isGap && this.#skipsGap);
+    if (!isSkipped) socket.sendFrames(chunk.frames(from, to, form));
     this.#skipsGap = false;
     this.#next = chunk.next;
+  }
+
+  #learnTimes(chunk: LogChunk, { record }: LogOfNode): Promise<void> {
+    const { streams } = this.#options;
+    return chunk.learnTimes((from, to) => streams.readLogTimes(record, from, to));
   }
 
   async #catchUp(log: LogOfNode): Promise<void> {
@@ -156,7 +177,9 @@ export class LogReader {
     try {
       for await (const batch of streams.followLogs(log.record, { since: this.#next }, ending.signal)) {
         silence.cancel();
-        this.#send(new LogChunk(batch));
+        const chunk = new LogChunk(batch);
+        if (this.#options.form.isTimed) await this.#learnTimes(chunk, log);
+        this.#send(chunk);
         if (this.#next >= log.recent.first || !(await this.#isDrained())) return true;
         silence = clock.setTimer(SILENCE_MS, end);
       }

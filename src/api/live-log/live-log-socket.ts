@@ -1,16 +1,17 @@
 /** `/instances/{id}/live-log`: the lines of one instance as they are written, one line a frame. */
 import { z } from 'zod';
+import type { InstanceStreams } from '../../channel/services/instance-streams.js';
+import type { InstanceRecord } from '../../model/instance.js';
 import { visible } from '../routes/instance-routes.js';
-import { instanceParams } from '../routes/instance-schemas.js';
+import { checkLogPoints, flag, instanceParams, logPoint } from '../routes/instance-schemas.js';
 import type { InstanceView } from '../routes/instance-view.js';
 import type { SocketSpec } from '../sockets/socket.js';
+import type { LogRequest } from './live-log-reader.js';
 import type { LiveLogs } from './live-logs.js';
 
 const DEFAULT_TAIL = 100;
 const MAX_TAIL = 1000;
 const TAIL_RULE = `must be a whole number from 0 to ${MAX_TAIL}`;
-const SINCE_RULE = 'must be a whole number from 1 on';
-const FLAG = { error: 'must be true or false' };
 
 const liveLogQuery = z
   .object({
@@ -21,32 +22,36 @@ const liveLogQuery = z
       .max(MAX_TAIL, TAIL_RULE)
       .optional()
       .describe(`begin with so many of the last lines; default ${DEFAULT_TAIL}`),
-    since: z.coerce
-      .number({ error: SINCE_RULE })
-      .int(SINCE_RULE)
-      .min(1, SINCE_RULE)
+    since: logPoint
       .optional()
-      .describe('begin with the line of this number, counted from 1; instead of tail'),
-    numbered: z.enum(['true', 'false'], FLAG).default('false').describe('frames are `<number> <line>`'),
-    ansi: z
-      .enum(['true', 'false'], FLAG)
-      .default('false')
-      .describe('keep colours and other terminal sequences'),
+      .describe(
+        'begin with the line of this number, counted from 1, or with what was written since a time (2026-01-31T12:00:00Z) or an age (10m); instead of tail',
+      ),
+    until: logPoint
+      .optional()
+      .describe('close after the line of this number, or after what was written until a time or an age'),
+    numbered: flag.describe('frames are `<number> <line>`'),
+    timestamps: flag.describe('frames are `<time> <line>`, to the second; `-` is a time that is not known'),
+    ansi: flag.describe('keep colours and other terminal sequences'),
   })
   .refine(({ tail, since }) => tail === undefined || since === undefined, {
     error: 'takes the place of tail: give one of them',
     path: ['since'],
-  });
+  })
+  .superRefine(checkLogPoints);
+type LiveLogQuery = z.output<typeof liveLogQuery>;
 
 export interface LiveLogSocketOptions {
   readonly liveLogs: LiveLogs;
   readonly view: InstanceView;
+  readonly streams: Pick<InstanceStreams, 'readLogRange'>;
 }
 
 export function liveLogSocket({
   liveLogs,
   view,
-}: LiveLogSocketOptions): SocketSpec<z.output<typeof instanceParams>, z.output<typeof liveLogQuery>> {
+  streams,
+}: LiveLogSocketOptions): SocketSpec<z.output<typeof instanceParams>, LiveLogQuery> {
   return {
     path: '/instances/:id/live-log',
     scope: 'READ',
@@ -55,21 +60,48 @@ export function liveLogSocket({
     frames:
       'Server: each text frame is one line. What Drover itself has to say begins with `[drover] ` and has no number: ' +
       'lines that are no longer kept, a node that is away, a log that begins anew on another node. Closes with 1000 ' +
-      'when the instance was removed, after its last line. Frames of the client are ignored.',
-    errors: ['DRV_INSTANCE_UNKNOWN'],
+      'when the instance was removed, after its last line, and after the last line that was asked for. Frames of the client are ignored.',
+    errors: [
+      'DRV_INSTANCE_UNKNOWN',
+      'DRV_NODE_DISCONNECTED',
+      'DRV_CHANNEL_CALL_FAILED',
+      'DRV_NOT_IMPLEMENTED',
+    ],
     params: instanceParams,
     query: liveLogQuery,
-    open: ({ params, query }) => {
+    open: async ({ params, query }) => {
       const record = visible(view, params.id);
-      const { tail = DEFAULT_TAIL, since, ansi, numbered } = query;
-      const request = {
-        start: since === undefined ? { tail } : { since },
-        form: { isAnsi: ansi === 'true', isNumbered: numbered === 'true' },
+      const { ansi, numbered, timestamps } = query;
+      const form = {
+        isAnsi: ansi === 'true',
+        isNumbered: numbered === 'true',
+        isTimed: timestamps === 'true',
       };
+      const request = { ...(await boundsOf(streams, record, query)), form };
       return (socket) => {
         socket.onText(() => undefined);
         liveLogs.attach(socket, record, request);
       };
     },
   };
+}
+
+/** Finds the lines of times before the upgrade, so that a node that cannot is refused with a clear answer. */
+async function boundsOf(
+  streams: LiveLogSocketOptions['streams'],
+  record: InstanceRecord,
+  { tail = DEFAULT_TAIL, since, until, timestamps }: LiveLogQuery,
+): Promise<Pick<LogRequest, 'start' | 'last'>> {
+  const sinceLine = since !== undefined && 'line' in since ? since.line : undefined;
+  const untilLine = until !== undefined && 'line' in until ? until.line : undefined;
+  const isKnown = (since === undefined) === (sinceLine === undefined) && until === undefined;
+  const areLines = sinceLine !== undefined && untilLine !== undefined;
+  if ((isKnown || areLines) && timestamps === 'false')
+    return { start: sinceLine === undefined ? { tail } : { since: sinceLine }, last: untilLine };
+  const found = await streams.readLogRange(record, { since, until, previous: false, lines: 0 });
+  // A live log shows a line when it is finished.
+  const end = found.isUnfinished && found.last === found.totalLines ? found.last - 1 : found.last;
+  const last = until === undefined ? undefined : (untilLine ?? end);
+  if (since !== undefined) return { start: { since: sinceLine ?? found.first }, last };
+  return { start: last === undefined ? { tail } : { since: Math.max(found.first, end - tail + 1) }, last };
 }

@@ -26,7 +26,7 @@ const REMOVAL_MS = 15_000;
 export interface LiveLogNeeds {
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'get' | 'onChange'>;
   readonly nodes: Pick<MirrorReader<NodeRecord>, 'get' | 'onChange'>;
-  readonly streams: Pick<InstanceStreams, 'readLogs' | 'followLogs'>;
+  readonly streams: Pick<InstanceStreams, 'readLogs' | 'followLogs' | 'readLogTimes'>;
   readonly logger: Logger;
 }
 

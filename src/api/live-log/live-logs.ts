@@ -6,8 +6,7 @@ import { messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import type { ApiSocket } from '../sockets/socket.js';
 import { LiveLog, type LiveLogNeeds } from './live-log.js';
-import type { LineForm } from './live-log-chunk.js';
-import { LogReader, type LogStart } from './live-log-reader.js';
+import { LogReader, type LogRequest } from './live-log-reader.js';
 
 /** How many clients read from disk at once, each with a stream of its own. The others wait for a place. */
 const MAX_FROM_DISK = 64;
@@ -18,11 +17,6 @@ const FAULT = 1011;
 export interface LiveLogsOptions {
   readonly dependencies: LiveLogNeeds;
   readonly clock: Clock;
-}
-
-export interface LogRequest {
-  readonly start: LogStart;
-  readonly form: LineForm;
 }
 
 interface Followed {
@@ -57,16 +51,16 @@ export class LiveLogs {
   }
 
   /** Serves `socket` until it closes. Returns at once. */
-  attach(socket: ApiSocket, record: InstanceRecord, { start, form }: LogRequest): void {
+  attach(socket: ApiSocket, record: InstanceRecord, request: LogRequest): void {
     const { dependencies, clock } = this.#options;
+    const { start } = request;
     const followed = this.#follow(record, 'tail' in start ? start.tail : RESUME_AHEAD);
     followed.clients++;
     const { streams, logger } = dependencies;
     const reader = new LogReader({
       socket,
       live: followed.live,
-      start,
-      form,
+      ...request,
       streams,
       clock,
       places: this.#places,

@@ -19,6 +19,7 @@ import {
   deleteInstance,
   type InstanceLifecycleNeeds,
 } from '../../operations/instance-lifecycle.js';
+import { type InstanceLogNeeds, instanceLogSchema, readInstanceLog } from '../../operations/instance-log.js';
 import type { StateReport } from '../../store/instance-changes.js';
 import type { InstanceWriter } from '../../store/instance-writes.js';
 import type { MirrorReader } from '../../store/mirror.js';
@@ -35,17 +36,16 @@ import {
   instanceParams,
   lifecycleMessage,
   lifecycleQuery,
-  logsAnswer,
   logsQuery,
   stateBody,
 } from './instance-schemas.js';
 import type { InstanceView } from './instance-view.js';
 
-export interface InstanceNeeds extends InstanceDetailsNeeds, InstanceLifecycleNeeds {
+export interface InstanceNeeds extends InstanceDetailsNeeds, InstanceLifecycleNeeds, InstanceLogNeeds {
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'get' | 'setAside'>;
   readonly instanceWrites: InstanceLifecycleNeeds['instanceWrites'] &
     Pick<InstanceWriter, 'create' | 'reportState'>;
-  readonly streams: Pick<InstanceStreams, 'readLogs' | 'writeStdin'>;
+  readonly streams: InstanceLogNeeds['streams'] & Pick<InstanceStreams, 'writeStdin'>;
 }
 
 export interface InstanceRoutesOptions {
@@ -171,23 +171,31 @@ function removeRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
   });
 }
 
-function logsRoute({ streams }: InstanceNeeds, view: InstanceView): Route {
+function logsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
   return defineRoute({
     method: 'GET',
     path: '/instances/:id/logs',
     scope: 'READ',
     reach: 'instance',
-    summary: 'The most recent lines of output.',
-    errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_NODE_DISCONNECTED', 'DRV_CHANNEL_CALL_FAILED'],
+    summary: 'The most recent lines of output, or of a part of it.',
+    errors: [
+      'DRV_INSTANCE_UNKNOWN',
+      'DRV_NODE_DISCONNECTED',
+      'DRV_CHANNEL_CALL_FAILED',
+      'DRV_NOT_IMPLEMENTED',
+      'DRV_RUN_UNKNOWN',
+    ],
     params: instanceParams,
     query: logsQuery,
     body: nothing,
-    answers: { 200: { description: 'lines, oldest first', schema: logsAnswer } },
+    answers: { 200: { description: 'lines, oldest first', schema: instanceLogSchema } },
     handle: async ({ params, query }) => {
       const record = visible(view, params.id);
-      const { lines, totalLines } = await streams.readLogs(record, query.lines);
-      const shown = query.ansi === 'true' ? lines : lines.map(toPlainText);
-      return { lines: shown, totalLines, instanceId: record.id };
+      const { lines, since, until } = query;
+      const timestamps = query.timestamps === 'true';
+      const previous = query.previous === 'true';
+      const log = await readInstanceLog(dependencies, record, { lines, since, until, timestamps, previous });
+      return query.ansi === 'true' ? log : { ...log, lines: log.lines.map(toPlainText) };
     },
   });
 }

@@ -1,6 +1,8 @@
 /** Input and answers of the instance routes, as zod schemas. */
 import { z } from 'zod';
+import type { LogPoint } from '../../logs/log-batch.js';
 import { instanceInfoSchema, instanceStateSchema } from '../../model/instance.js';
+import { LOG_POINT_RULE, logPointsProblem, parseLogPoint } from '../../operations/log-point.js';
 
 export const MAX_LOG_LINES = 1000;
 export const DEFAULT_LOG_LINES = 100;
@@ -27,18 +29,46 @@ export const createBody = z.object({
   configurationName: z.string().describe('name of an existing configuration'),
 });
 
-export const logsQuery = z.object({
-  lines: z.coerce
-    .number({ error: LINES_RULE })
-    .int(LINES_RULE)
-    .min(1, LINES_RULE)
-    .max(MAX_LOG_LINES, LINES_RULE)
-    .default(DEFAULT_LOG_LINES),
-  ansi: z
-    .enum(['true', 'false'], { error: 'must be true or false' })
-    .default('false')
-    .describe('keep colours and other terminal sequences'),
+const FLAG = { error: 'must be true or false' };
+export const flag = z.enum(['true', 'false'], FLAG).default('false');
+
+/** A time, an age or the number of a line. */
+export const logPoint = z.string({ error: LOG_POINT_RULE }).transform((text, context): LogPoint => {
+  const point = parseLogPoint(text);
+  if (!('problem' in point)) return point;
+  context.addIssue({ code: 'custom', message: point.problem });
+  return z.NEVER;
 });
+
+/** Refuses a part of a log that ends before it begins. */
+export function checkLogPoints(
+  { since, until }: { readonly since?: LogPoint | undefined; readonly until?: LogPoint | undefined },
+  context: z.RefinementCtx,
+): void {
+  const message = logPointsProblem(since, until);
+  if (message !== undefined) context.addIssue({ code: 'custom', message, path: ['until'] });
+}
+
+export const logsQuery = z
+  .object({
+    lines: z.coerce
+      .number({ error: LINES_RULE })
+      .int(LINES_RULE)
+      .min(1, LINES_RULE)
+      .max(MAX_LOG_LINES, LINES_RULE)
+      .default(DEFAULT_LOG_LINES)
+      .describe('how many of the last lines, of the part that is asked for'),
+    ansi: flag.describe('keep colours and other terminal sequences'),
+    since: logPoint
+      .optional()
+      .describe(
+        'leave out what was written before: a time (2026-01-31T12:00:00Z), an age (10m) or a line number',
+      ),
+    until: logPoint.optional().describe('leave out what was written after: a time, an age or a line number'),
+    timestamps: flag.describe('say when each line was written, to the second'),
+    previous: flag.describe('only what the run before the present one wrote'),
+  })
+  .superRefine(checkLogPoints);
 
 export const stateBody = z.looseObject({
   state: instanceStateSchema,
@@ -70,8 +100,3 @@ export const instanceList = z.array(instanceInfoSchema);
 export const instanceMessage = z.object({ message: z.string(), instanceId: z.string() });
 export const lifecycleMessage = instanceMessage.extend({ target: z.string() });
 export const executeMessage = instanceMessage.extend({ command: z.string() });
-export const logsAnswer = z.object({
-  lines: z.array(z.string()),
-  totalLines: z.int(),
-  instanceId: z.string(),
-});

@@ -210,9 +210,7 @@ export class CallPeer {
     const service = this.#services.get(message.service);
     if (service === undefined || this.#serving.size >= this.#mostServed || this.#serving.has(id)) {
       const why =
-        service === undefined
-          ? `no service ${message.service}`
-          : `more than ${this.#mostServed} calls at once`;
+        service === undefined ? noService(message.service) : `more than ${this.#mostServed} calls at once`;
       this.#fail(id, new DroverError('DRV_CHANNEL_CALL_FAILED', why));
       return;
     }
@@ -270,6 +268,16 @@ export class CallPeer {
     const message = cutToBytes(publicMessage(error), MOST_FAILURE_BYTES);
     this.#transport.send({ type: 'failure', id, code, message });
   }
+}
+
+/** What a peer of any version answers that does not have a service. */
+function noService(service: string): string {
+  return `no service ${service}`;
+}
+
+/** True when the other side does not have `service`: it is older. */
+export function isUnknownService(error: unknown, service: string): boolean {
+  return DroverError.is(error, 'DRV_CHANNEL_CALL_FAILED') && error.message === noService(service);
 }
 
 function cancelled(service: string): DroverError {

@@ -3,11 +3,21 @@
  * that has the instance. Neither changes state.
  */
 import { z } from 'zod';
+import type { LineTimes } from '../../logs/line-times.js';
 import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
+import type { LogRange } from '../../logs/log-range.js';
 import { DroverError } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import { instanceIdSchema } from '../../model/names.js';
 import type { CallPeer, Service } from '../protocol/calls.js';
+import {
+  askForRange,
+  askForTimes,
+  type LogPart,
+  type LogRangeReader,
+  logRangeServices,
+  NO_LOG,
+} from './log-ranges.js';
 import { decodeBatch, encodeBatch } from './log-stream.js';
 
 const READ_LOGS = 'read-logs';
@@ -33,13 +43,16 @@ const writeStdinSchema = z.object({ id: instanceIdSchema });
 export type LogLines = z.output<typeof linesSchema>;
 
 /** The wrapper's half: answers the calls of `InstanceStreams`. */
-export function instanceServices(node: {
-  readLogs(id: string, lines: number): Promise<LogLines>;
-  followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
-  /** Throws DRV_INSTANCE_NOT_RUNNING and the runtime's errors. */
-  writeStdin(id: string, bytes: Buffer): Promise<void>;
-}): ReadonlyMap<string, Service> {
+export function instanceServices(
+  node: LogRangeReader & {
+    readLogs(id: string, lines: number): Promise<LogLines>;
+    followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
+    /** Throws DRV_INSTANCE_NOT_RUNNING and the runtime's errors. */
+    writeStdin(id: string, bytes: Buffer): Promise<void>;
+  },
+): ReadonlyMap<string, Service> {
   return new Map<string, Service>([
+    ...logRangeServices(node, (lines) => newestWithin(lines, MOST_ANSWER_BYTES)),
     [
       READ_LOGS,
       async (parameters) => {
@@ -78,6 +91,19 @@ export class InstanceStreams {
     const nodeId = logNodeOf(record);
     if (nodeId === undefined) return { lines: [], totalLines: 0 };
     return linesSchema.parse(await this.#callsOf(nodeId).call(READ_LOGS, { id: record.id, lines }));
+  }
+
+  /** Reads a part of the log. That of an instance without a node is empty. Throws DRV_NOT_IMPLEMENTED for an old node. */
+  async readLogRange(record: InstanceRecord, part: LogPart): Promise<LogRange> {
+    const nodeId = logNodeOf(record);
+    return nodeId === undefined ? NO_LOG : askForRange(this.#callsOf(nodeId), nodeId, record.id, part);
+  }
+
+  /** Tells when the lines from `from` to `to` were written, 10,000 at most. Throws as `readLogRange` does. */
+  async readLogTimes(record: InstanceRecord, from: number, to: number): Promise<LineTimes> {
+    const nodeId = logNodeOf(record);
+    const question = { id: record.id, from, to };
+    return nodeId === undefined ? [] : askForTimes(this.#callsOf(nodeId), nodeId, question);
   }
 
   /**

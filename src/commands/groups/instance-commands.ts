@@ -3,10 +3,14 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { DEFAULT_LOG_LINES, MAX_LOG_LINES } from '../../api/routes/instance-schemas.js';
 import { requireProcess, stdinCommand } from '../../channel/services/stdin-command.js';
 import { renderInstanceExplanation } from '../../explain/render.js';
+import type { LogPoint } from '../../logs/log-batch.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
+import { countText } from '../../model/words.js';
 import { detailsOf, infoOf, visibleInstances } from '../../operations/instance-details.js';
 import { changeLifecycle, deleteInstance } from '../../operations/instance-lifecycle.js';
+import { type InstanceLog, readInstanceLog } from '../../operations/instance-log.js';
+import { logPointsProblem, parseLogPoint } from '../../operations/log-point.js';
 import { addCommand, type CommandContext, type SharedOptions, show, tableOf } from '../context.js';
 import { findConfiguration, findInstance, requireInstance } from '../find.js';
 import { addressOf, byConfiguration, describeInstance, INSTANCE_HEAD, instanceRow } from './instance-text.js';
@@ -58,23 +62,74 @@ function addReading(group: Command, context: CommandContext): void {
       );
     },
   );
+  addLogs(group, context);
+}
+
+interface LogsOptions extends SharedOptions {
+  readonly lines?: number;
+  readonly since?: LogPoint;
+  readonly until?: LogPoint;
+  readonly timestamps?: true;
+  readonly previous?: true;
+}
+
+function addLogs(group: Command, context: CommandContext): void {
+  const { dependencies } = context;
   addCommand(group, 'logs <id>', 'the last lines that an instance wrote')
     .option(
       '-n, --lines <count>',
-      `how many, up to ${MAX_LOG_LINES}`,
+      `how many, up to ${MAX_LOG_LINES}; default ${DEFAULT_LOG_LINES}, or ${MAX_LOG_LINES} with --since, --until or --previous`,
       wholeNumber(MAX_LOG_LINES),
-      DEFAULT_LOG_LINES,
     )
-    .action(async (id: string, options: SharedOptions & { lines: number }) => {
+    .option(
+      '--since <when>',
+      'not what came before: a time (2026-01-31T12:00:00Z), an age (10m), a line number',
+      logPoint,
+    )
+    .option('--until <when>', 'not what came after, in the same forms', logPoint)
+    .option('-t, --timestamps', 'when each line was written, to the second')
+    .option('--previous', 'only what the run before the present one wrote')
+    .action(async (id: string, options: LogsOptions) => {
       const record = findInstance(dependencies, id);
-      const { lines, totalLines } = await dependencies.streams.readLogs(record, options.lines);
+      const { since, until, timestamps = false, previous = false } = options;
+      const problem = logPointsProblem(since, until);
+      if (problem !== undefined) throw new DroverError('DRV_COMMAND_INVALID', `--until ${problem}`);
+      const isPart = since !== undefined || until !== undefined || previous;
+      const lines = options.lines ?? (isPart ? MAX_LOG_LINES : DEFAULT_LOG_LINES);
+      const log = await readInstanceLog(dependencies, record, { lines, since, until, timestamps, previous });
       await show(
         context,
         options,
-        () => ({ instanceId: id, lines, totalLines }),
-        () => lines.join('\n'),
+        () => jsonOf(log),
+        () => logText(log),
       );
     });
+}
+
+function jsonOf({ instanceId, ...log }: InstanceLog): unknown {
+  return { instanceId, ...log };
+}
+
+/** The lines, after what their reader should know of those that are missing. */
+function logText({ lines, times, range, firstLine = 1, untimedLines = 0 }: InstanceLog): string {
+  const notes = [
+    ...(untimedLines === 0
+      ? []
+      : [`[drover] when ${countText(untimedLines, 'line was', 'lines were')} written is not known`]),
+    ...(range === undefined || range.first >= firstLine || lines.length === 0
+      ? []
+      : [
+          `[drover] lines ${range.first} to ${firstLine - 1} are left out: see them with --until ${firstLine - 1}`,
+        ]),
+  ];
+  const shown = times === undefined ? lines : lines.map((line, index) => `${times[index] ?? '-'} ${line}`);
+  return [...notes, ...shown].join('\n');
+}
+
+function logPoint(text: string): LogPoint {
+  const point = parseLogPoint(text);
+  if ('problem' in point) throw new InvalidArgumentError(`It ${point.problem}.`);
+  return point;
 }
 
 async function list(

@@ -8,7 +8,9 @@ import type { CallPeer } from '../../channel/protocol/calls.js';
 import type { LogLines } from '../../channel/services/instance-streams.js';
 import { requestBundle, requestParts } from '../../channel/services/template-relay.js';
 import { LogFollower } from '../../logs/follow.js';
+import type { LineTimes } from '../../logs/line-times.js';
 import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
+import { type LogRange, type LogRangeQuery, readLineTimes, readLogRange } from '../../logs/log-range.js';
 import { lineAt, nextLine } from '../../logs/next-line.js';
 import { SegmentCounts } from '../../logs/segment-counts.js';
 import { readSpanLines, type SpanLines } from '../../logs/span-lines.js';
@@ -167,6 +169,15 @@ export class LocalInstallation {
 
   followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch> {
     return this.#follower.follow(join(this.#options.logsDirectory, id), position, signal);
+  }
+
+  readLogRange(id: string, query: Omit<LogRangeQuery, 'now'>): Promise<LogRange> {
+    const now = this.#options.clock.now();
+    return readLogRange(join(this.#options.logsDirectory, id), { ...query, now }, this.#counts);
+  }
+
+  readLogTimes(id: string, from: number, to: number): Promise<LineTimes> {
+    return readLineTimes(join(this.#options.logsDirectory, id), from, to);
   }
 
   nextLogLine(id: string): Promise<number> {

@@ -20,7 +20,7 @@ const LINES = 50_000;
 /** What 10,000 lines a second give in the 20 ms between two looks at the file. */
 const LINES_AT_ONCE = 200;
 const ROUNDS = 5;
-const FORM = { isAnsi: false, isNumbered: false };
+const FORM = { isAnsi: false, isNumbered: false, isTimed: false };
 
 interface Client {
   readonly websocket: WebSocket;
@@ -101,7 +101,7 @@ async function sendChunks(clients: readonly Client[], lines: readonly string[]):
       lines: lines.slice(from, from + LINES_AT_ONCE),
     } as const;
     const chunk = new LogChunk(batch);
-    for (const { open } of clients) open.sendFrames(chunk.framesFrom(from + 1, FORM));
+    for (const { open } of clients) open.sendFrames(chunk.frames(chunk.first, chunk.next, FORM));
     await drained(clients);
   }
 }

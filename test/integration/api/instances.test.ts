@@ -151,6 +151,60 @@ describe('GET /instances/{id}/logs', () => {
     }
   });
 
+  it('is byte for byte the old answer while nothing new is asked for', async () => {
+    world.logs = { lines: ['one', 'two'], totalLines: 7 };
+    const before = '{"lines":["one","two"],"totalLines":7,"instanceId":"aaaaaa"}';
+    for (const query of ['', '?lines=5', '?ansi=true', '?timestamps=false&previous=false', '?unknown=1'])
+      expect(await (await world.call('GET', `/instances/aaaaaa/logs${query}`)).text()).toBe(before);
+  });
+
+  it('answers with a part of the log and its times when asked to', async () => {
+    const asked: unknown[] = [];
+    const { readLogRange } = world.nodeLogs;
+    world.nodeLogs.readLogRange = async (_record, part) => {
+      asked.push(part);
+      return {
+        first: 4,
+        last: 9,
+        firstLine: 7,
+        lines: ['\x1b[31mseven', 'eight', 'nine'],
+        times: [
+          [7, null],
+          [8, 1_769_860_805],
+        ],
+        untimedLines: 7,
+        totalLines: 12,
+        isUnfinished: false,
+      };
+    };
+    const log = {
+      lines: ['seven', 'eight', 'nine'],
+      totalLines: 12,
+      instanceId: 'aaaaaa',
+      firstLine: 7,
+      range: { first: 4, last: 9 },
+      untimedLines: 7,
+    };
+    const times = [null, '2026-01-31T12:00:05Z', '2026-01-31T12:00:05Z'];
+    const get = (query: string) => call('GET', `/instances/aaaaaa/logs?${query}`);
+    expect(await get('since=10m&lines=3')).toEqual({ status: 200, body: log });
+    expect(await get('timestamps=true&until=2026-01-31T12:00:05Z')).toEqual({
+      status: 200,
+      body: { ...log, times },
+    });
+    expect(await get('previous=true&until=9')).toEqual({ status: 200, body: log });
+    expect(asked).toEqual([
+      { lines: 3, since: { ago: 600_000 }, previous: false },
+      { lines: 100, until: { at: Date.UTC(2026, 0, 31, 12, 0, 5) }, previous: false },
+      { lines: 100, until: { line: 9 }, previous: true },
+    ]);
+    expect(await get('since=yesterday')).toEqual(
+      anError(400, /since: must be a time such as 2026-01-31T12:00:00Z/),
+    );
+    expect(await get('since=1m&until=2m')).toEqual(anError(400, 'exchange since and until'));
+    world.nodeLogs.readLogRange = readLogRange;
+  });
+
   it('answers 400 naming the range for anything but 1 to 1000', async () => {
     for (const lines of ['0', '-1', '1001', '1.5', 'abc', '', '1e9', 'NaN', 'Infinity', '5&lines=6']) {
       expect(await call('GET', `/instances/aaaaaa/logs?lines=${lines}`)).toEqual(

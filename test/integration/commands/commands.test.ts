@@ -219,6 +219,57 @@ describe('instance logs', () => {
     expect(await world.run(`instance logs ${await oneInstance()}`)).toBe('');
   });
 
+  it('prints a part of the log with its times, and says what is missing', async () => {
+    const id = await oneInstance();
+    world.range = {
+      first: 2,
+      last: 6,
+      firstLine: 5,
+      lines: ['five', '\x1b[31msix'],
+      times: [
+        [5, null],
+        [6, 1_769_860_805],
+      ],
+      untimedLines: 4,
+      totalLines: 8,
+      isUnfinished: false,
+    };
+    const notes =
+      '[drover] when 4 lines were written is not known\n' +
+      '[drover] lines 2 to 4 are left out: see them with --until 4\n';
+    expect(await world.run(`instance logs ${id} --since 10m`)).toBe(`${notes}five\nsix\n`);
+    expect(await world.run(`instance logs ${id} -t -n 2 --until 2026-01-31T12:00:05Z --previous`)).toBe(
+      `${notes}- five\n2026-01-31T12:00:05Z six\n`,
+    );
+    expect(await world.json(`instance logs ${id} --since 3 --timestamps`)).toEqual({
+      instanceId: id,
+      lines: world.range.lines,
+      totalLines: 8,
+      firstLine: 5,
+      range: { first: 2, last: 6 },
+      untimedLines: 4,
+      times: [null, '2026-01-31T12:00:05Z'],
+    });
+    expect(world.parts).toEqual([
+      { lines: 1000, since: { ago: 600_000 }, until: undefined, previous: false },
+      { lines: 2, since: undefined, until: { at: Date.UTC(2026, 0, 31, 12, 0, 5) }, previous: true },
+      { lines: 1000, since: { line: 3 }, until: undefined, previous: false },
+    ]);
+  });
+
+  it('names the fix for a time that is none', async () => {
+    const id = await oneInstance();
+    expect(await world.run(`instance logs ${id} --since yesterday`)).toMatch(
+      /^error: .*It must be a time such as 2026-01-31T12:00:00Z, an age such as .* from 1 on\.\n$/,
+    );
+    expect(await world.run(`instance logs ${id} --until 2026-01-31T12:00:00`)).toContain(
+      'end it with Z for UTC',
+    );
+    expect(await world.run(`instance logs ${id} --since 1m --until 2m`)).toContain(
+      'exchange since and until',
+    );
+  });
+
   it.each(['0', '1001', 'all'])('refuses %s lines', async (lines) => {
     const id = await oneInstance();
     expect(await world.run(`instance logs ${id} --lines ${lines}`)).toMatch(

@@ -2,8 +2,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LogFollower } from '../../../src/logs/follow.js';
 import type { LogPosition } from '../../../src/logs/log-batch.js';
+import { readLineTimes, readLogRange } from '../../../src/logs/log-range.js';
 import { LogWatches } from '../../../src/logs/log-watches.js';
 import { SegmentCounts } from '../../../src/logs/segment-counts.js';
+import { SegmentWriter } from '../../../src/logs/segment-writer.js';
 import { Gate, GatedTransport } from '../../support/cluster/gated-transport.js';
 import { ControlPlane } from '../../support/control-plane/control-plane.js';
 import { instanceRecord, placedOn } from '../../support/control-plane/records.js';
@@ -33,6 +35,9 @@ describe('a log followed from the master', () => {
       clock,
       adaptInstallation: (installation) => ({
         ...installation,
+        readLogRange: (_id, query) =>
+          readLogRange(log.directory, { ...query, now: Date.now() }, new SegmentCounts()),
+        readLogTimes: (_id, from, to) => readLineTimes(log.directory, from, to),
         followLogs: (_id, position, signal) => follower.follow(log.directory, position, signal),
       }),
       adaptTransport: (transport) => new GatedTransport(transport, gate),
@@ -67,6 +72,29 @@ describe('a log followed from the master', () => {
       '14 ',
     ]);
     expect(await follow({ tail: 2 }).until('14 ')).toHaveLength(2);
+  });
+
+  it('is asked for by time, and for the times of its lines', async () => {
+    const writer = new SegmentWriter(log.directory, { segmentBytes: 4096, segments: 3 });
+    writer.write(Buffer.from('one\ntwo\nthree\n'));
+    writer.close();
+    const { streams } = plane.master;
+    const part = { since: { ago: 600_000 }, until: { line: 2 }, previous: false, lines: 1 };
+    expect(await streams.readLogRange(record, part)).toMatchObject({
+      first: 1,
+      last: 2,
+      firstLine: 2,
+      lines: ['two'],
+    });
+    expect(
+      await streams.readLogRange(record, { ...part, since: { at: Date.now() + 600_000 } }),
+    ).toMatchObject({
+      lines: [],
+      totalLines: 3,
+    });
+    expect(await streams.readLogTimes(record, 2, 3)).toHaveLength(1);
+    const previous = streams.readLogRange(record, { previous: true, lines: 1 });
+    await expect(previous).rejects.toMatchObject({ code: 'DRV_RUN_UNKNOWN', status: 404 });
   });
 
   it('stops for a reader that does not read, and for nobody else', async () => {

@@ -95,6 +95,86 @@ describe('the form of its lines', () => {
   });
 });
 
+describe('times', () => {
+  const stamp = (second: number): string => `${new Date(second * 1000).toISOString().slice(0, 19)}Z`;
+
+  it('stand before each line when asked for, and are asked for once for all clients', async () => {
+    const { second } = world.logs;
+    world.logs.write('n1', 'one');
+    world.logs.second += 5;
+    world.logs.write('n1', 'two');
+    const clients = [
+      await world.open('?timestamps=true'),
+      await world.open('?timestamps=true&numbered=true'),
+      await world.open(),
+    ];
+    const [timed, numbered, plain] = clients;
+    if (timed === undefined || numbered === undefined || plain === undefined) throw new Error('no client');
+    const stamps = [stamp(second), stamp(second + 5)];
+    await shows(timed, [`${stamps[0]} one`, `${stamps[1]} two`]);
+    await shows(numbered, [`1 ${stamps[0]} one`, `2 ${stamps[1]} two`]);
+    await shows(plain, ['one', 'two']);
+    const asked = world.logs.timesAsked;
+    world.logs.write('n1', 'three');
+    await shows(timed, [`${stamps[0]} one`, `${stamps[1]} two`, `${stamps[1]} three`]);
+    await shows(numbered, [`1 ${stamps[0]} one`, `2 ${stamps[1]} two`, `3 ${stamps[1]} three`]);
+    expect(world.logs.timesAsked).toBe(asked + 1);
+  });
+
+  it('choose where it begins, and then it is live', async () => {
+    world.logs.write('n1', ...lines(1, 5));
+    world.logs.second += 60;
+    world.logs.write('n1', ...lines(6, 8));
+    const [age, time, none] = [
+      await world.open('?since=30s'),
+      await world.open(`?since=${stamp(world.logs.second - 30)}`),
+      await world.open(`?since=${stamp(world.logs.second + 30)}`),
+    ];
+    await shows(age, lines(6, 8));
+    world.logs.write('n1', 'new');
+    for (const client of [age, time]) await shows(client, [...lines(6, 8), 'new']);
+    await shows(none, ['new']);
+  });
+
+  it('and line numbers choose where it ends: it closes with 1000 then', async () => {
+    world.logs.write('n1', ...lines(1, 300));
+    const end = stamp(world.logs.second);
+    world.logs.second += 60;
+    world.logs.write('n1', ...lines(301, 400));
+    const all = await world.open(`?until=${end}&tail=1000`);
+    expect(await all.closed).toMatchObject({ code: 1000 });
+    expect(all.texts).toEqual(lines(1, 300));
+    const last = await world.open(`?until=${end}&tail=2`);
+    expect(await last.closed).toMatchObject({ code: 1000 });
+    expect(last.texts).toEqual(lines(299, 300));
+    const part = await world.open('?since=150&until=350');
+    expect(await part.closed).toMatchObject({ code: 1000 });
+    expect(part.texts).toEqual(lines(150, 350));
+    const empty = await world.open('?since=10s&until=5s');
+    expect(await empty.closed).toMatchObject({ code: 1000 });
+  });
+
+  it('are refused before the upgrade when they make no sense, or the node is too old or away', async () => {
+    for (const query of [
+      '?since=yesterday',
+      '?since=2026-01-31T12:00:00',
+      '?until=0',
+      '?since=5m&until=10m',
+    ]) {
+      expect([query, (await world.refusal(query)).status]).toEqual([query, 400]);
+    }
+    expect((await world.refusal('?since=2026-01-31T12:00:00')).body).toContain('Z for UTC');
+    world.logs.isOld = true;
+    for (const query of ['?since=10m', '?timestamps=true', '?until=10m'])
+      expect([query, (await world.refusal(query)).status]).toEqual([query, 501]);
+    world.logs.write('n1', ...lines(1, 3));
+    await shows(await world.open('?since=2'), lines(2, 3));
+    world.logs.isOld = false;
+    world.logs.disconnect('n1');
+    expect((await world.refusal('?since=10m')).status).toBe(503);
+  });
+});
+
 describe('a log whose instance or node comes and goes', () => {
   it('waits for an instance that has no node yet', async () => {
     await world.place(null);
@@ -261,6 +341,8 @@ describe('its clients', () => {
     let isBroken = true;
     world.api.nodeLogs = {
       readLogs: world.logs.readLogs,
+      readLogRange: world.logs.readLogRange,
+      readLogTimes: world.logs.readLogTimes,
       followLogs: (...given) => {
         if (isBroken) throw new Error('EIO /secret/path');
         return followLogs.apply(world.logs, given);

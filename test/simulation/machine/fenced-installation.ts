@@ -3,8 +3,10 @@
  * machine remembers their content. Each effect takes time; when the daemon dies, it is there whole or not at all.
  */
 import type { CallPeer } from '../../../src/channel/protocol/calls.js';
+import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import { requestBundle } from '../../../src/channel/services/template-relay.js';
 import type { LogBatch, LogPosition } from '../../../src/logs/log-batch.js';
+import type { LogRange } from '../../../src/logs/log-range.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { LogPlace } from '../../../src/model/past-exit.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
@@ -93,6 +95,14 @@ export class FencedInstallation implements Installation {
 
   async readLogs(): Promise<{ lines: string[]; totalLines: number }> {
     return { lines: [], totalLines: 0 };
+  }
+
+  async readLogRange(): Promise<LogRange> {
+    return NO_LOG;
+  }
+
+  async readLogTimes(): Promise<[]> {
+    return [];
   }
 
   async *followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncGenerator<LogBatch> {

@@ -8,9 +8,9 @@ import { request } from 'node:http';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import type { LifecycleTarget } from '../../../src/api/routes/instance-schemas.js';
-import { logsAnswer } from '../../../src/api/routes/instance-schemas.js';
 import { type Configuration, configurationSchema } from '../../../src/model/configuration.js';
 import { type InstanceInfo, instanceInfoSchema } from '../../../src/model/instance.js';
+import { instanceLogSchema } from '../../../src/operations/instance-log.js';
 import { AcknowledgedWrites } from '../daemon/acknowledged-writes.js';
 import { OpenApiCheck } from './openapi-check.js';
 
@@ -93,7 +93,7 @@ export class ApiClient {
   }
 
   async logs(id: string, lines = 1000): Promise<string[]> {
-    return (await this.#expect(200, 'GET', `/instances/${id}/logs?lines=${lines}`, logsAnswer)).lines;
+    return (await this.#expect(200, 'GET', `/instances/${id}/logs?lines=${lines}`, instanceLogSchema)).lines;
   }
 
   async metrics(): Promise<string> {

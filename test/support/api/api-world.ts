@@ -17,6 +17,7 @@ import type { CommandRunner } from '../../../src/api/http/command-runner.js';
 import { type ApiDependencies, ApiServer, type ApiServerOptions } from '../../../src/api/server.js';
 import { UsageBook } from '../../../src/channel/master/usage-book.js';
 import { type InstanceStreams, logNodeOf } from '../../../src/channel/services/instance-streams.js';
+import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import { FactsExplainer } from '../../../src/explain/explainer.js';
@@ -213,11 +214,13 @@ export class ApiWorld {
   readonly stdin: { id: string; bytes: Buffer }[] = [];
   logs = { lines: ['one', 'two'], totalLines: 2 };
   /** The logs on the nodes: `logs`, and a live log without lines. A test may replace them. */
-  nodeLogs: Pick<InstanceStreams, 'readLogs' | 'followLogs'> = {
+  nodeLogs: Pick<InstanceStreams, 'readLogs' | 'followLogs' | 'readLogRange' | 'readLogTimes'> = {
     readLogs: async (record, lines) =>
       logNodeOf(record) === undefined
         ? { lines: [], totalLines: 0 }
         : { ...this.logs, lines: this.logs.lines.slice(-lines) },
+    readLogRange: async () => NO_LOG,
+    readLogTimes: async () => [],
     followLogs: (_record, _position, signal) => this.#followKept(signal),
   };
   /** Every lifecycle write awaits it, so that a test can hold a write. */
@@ -375,6 +378,8 @@ export class ApiWorld {
       usageOf: (id) => this.instanceUsages.get(id),
       streams: {
         readLogs: (record, lines) => this.nodeLogs.readLogs(record, lines),
+        readLogRange: (record, part) => this.nodeLogs.readLogRange(record, part),
+        readLogTimes: (record, from, to) => this.nodeLogs.readLogTimes(record, from, to),
         followLogs: (record, position, signal) => this.nodeLogs.followLogs(record, position, signal),
         writeStdin: async ({ id }, bytes) => {
           this.stdin.push({ id, bytes });

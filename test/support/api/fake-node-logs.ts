@@ -1,6 +1,7 @@
 /** Logs on nodes, in memory, as `InstanceStreams` offers them. Tests write, rotate, disconnect and count readers. */
 import type { InstanceStreams } from '../../../src/channel/services/instance-streams.js';
-import type { LogBatch, LogPosition } from '../../../src/logs/log-batch.js';
+import { type LineTimes, timesWithin } from '../../../src/logs/line-times.js';
+import type { LogBatch, LogPoint, LogPosition } from '../../../src/logs/log-batch.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 
@@ -10,16 +11,26 @@ const MOST_CHARACTERS = 64 * 1024;
 
 class NodeLog {
   readonly lines: string[] = [];
+  /** The Unix second of each line. */
+  readonly seconds: number[] = [];
   /** Number of the oldest line that is kept. */
   keptFrom = 1;
   /** A last line without its newline. `readLogs` counts and returns it; `followLogs` does not. */
   unfinished: string | undefined;
 }
 
-export class FakeNodeLogs implements Pick<InstanceStreams, 'readLogs' | 'followLogs'> {
+export class FakeNodeLogs
+  implements Pick<InstanceStreams, 'readLogs' | 'followLogs' | 'readLogRange' | 'readLogTimes'>
+{
   readonly #logs = new Map<string, NodeLog>();
   readonly #away = new Set<string>();
   readonly #wakes = new Set<() => void>();
+  /** The Unix second in which lines are written now. */
+  second = 1_700_000_000;
+  /** True: the nodes are of a version without times. */
+  isOld = false;
+  /** How often times were asked for. */
+  timesAsked = 0;
   /** How many streams are open. `opened` has the positions at which all streams began. */
   open = 0;
   mostOpen = 0;
@@ -33,7 +44,10 @@ export class FakeNodeLogs implements Pick<InstanceStreams, 'readLogs' | 'followL
 
   write(nodeId: string, ...lines: string[]): void {
     const log = this.on(nodeId);
-    for (const line of lines) log.lines.push(line);
+    for (const line of lines) {
+      log.lines.push(line);
+      log.seconds.push(this.second);
+    }
     this.#wake();
   }
 
@@ -55,6 +69,39 @@ export class FakeNodeLogs implements Pick<InstanceStreams, 'readLogs' | 'followL
     const log = this.#reach(record);
     const lines = [...log.lines, ...(log.unfinished === undefined ? [] : [log.unfinished])];
     return { lines: lines.slice(-count), totalLines: lines.length };
+  };
+
+  readLogRange: InstanceStreams['readLogRange'] = async (record, { since, until, lines }) => {
+    const log = this.#reach(record, true);
+    const total = log.lines.length + (log.unfinished === undefined ? 0 : 1);
+    const second = (point: LogPoint): number =>
+      'at' in point ? Math.floor(point.at / 1000) : this.second - ('ago' in point ? point.ago / 1000 : 0);
+    const firstSince = (point: LogPoint): number => {
+      if ('line' in point) return point.line;
+      const index = log.seconds.findIndex((written) => written >= second(point));
+      return index < 0 ? total + 1 : index + 1;
+    };
+    const lastUntil = (point: LogPoint): number =>
+      'line' in point ? point.line : log.seconds.findLastIndex((written) => written <= second(point)) + 1;
+    const first = Math.max(log.keptFrom, since === undefined ? 1 : firstSince(since));
+    const last = Math.max(first - 1, Math.min(total, until === undefined ? total : lastUntil(until)));
+    const firstLine = Math.max(first, last - lines + 1);
+    const shown = [...log.lines, log.unfinished ?? ''].slice(firstLine - 1, last);
+    return {
+      first,
+      last,
+      firstLine,
+      lines: shown,
+      times: timesWithin(timesOf(log), firstLine, firstLine + shown.length - 1),
+      untimedLines: 0,
+      totalLines: total,
+      isUnfinished: log.unfinished !== undefined,
+    };
+  };
+
+  readLogTimes: InstanceStreams['readLogTimes'] = async (record, from, to) => {
+    this.timesAsked++;
+    return timesWithin(timesOf(this.#reach(record, true)), from, to);
   };
 
   async *followLogs(
@@ -87,10 +134,12 @@ export class FakeNodeLogs implements Pick<InstanceStreams, 'readLogs' | 'followL
     }
   }
 
-  #reach(record: InstanceRecord): NodeLog {
+  #reach(record: InstanceRecord, withTimes = false): NodeLog {
     const nodeId = record.placement?.nodeId ?? record.home?.nodeId ?? '';
     if (this.#away.has(nodeId))
       throw new DroverError('DRV_NODE_DISCONNECTED', `node ${nodeId} is not connected`);
+    if (withTimes && this.isOld)
+      throw new DroverError('DRV_NOT_IMPLEMENTED', `node ${nodeId} runs an older Drover`);
     return this.on(nodeId);
   }
 
@@ -109,6 +158,10 @@ export class FakeNodeLogs implements Pick<InstanceStreams, 'readLogs' | 'followL
       signal.addEventListener('abort', wake);
     });
   }
+}
+
+function timesOf({ seconds }: NodeLog): LineTimes {
+  return seconds.map((second, index) => [index + 1, second] as const);
 }
 
 function batchOf(lines: readonly string[], start: number): string[] {

@@ -2,6 +2,7 @@
  * The command tree over a real master with one wrapper and real configuration files, in one process: what a line
  * prints and does. Templates and extensions are fakes, as simple as the tests allow.
  */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,12 +11,14 @@ import { pino } from 'pino';
 import { KeyWriter } from '../../../src/api/access/key-writer.js';
 import { SessionWriter } from '../../../src/api/access/session-writer.js';
 import type { CommandSession } from '../../../src/api/http/command-runner.js';
+import { type LogPart, NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import { Commands } from '../../../src/commands/command-runner.js';
 import type { CommandDependencies } from '../../../src/commands/context.js';
 import { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
 import { DirectorySource } from '../../../src/configuration-files/source.js';
 import type { ExtensionCommand, ExtensionStatus } from '../../../src/extensions/extension.js';
+import type { LogRange } from '../../../src/logs/log-range.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
@@ -41,6 +44,9 @@ export class CommandWorld {
   readonly stdin: { readonly id: string; readonly text: string }[] = [];
   /** What `instance logs` finds. */
   lines: string[] = [];
+  /** The part of a log that the node answers with. */
+  range: LogRange = NO_LOG;
+  readonly parts: LogPart[] = [];
   readonly groups = new Map<string, readonly string[]>();
   /** A token with which a node that is forgotten could join again. */
   usableToken: string | undefined;
@@ -173,6 +179,10 @@ export class CommandWorld {
           lines: this.lines.slice(-count),
           totalLines: this.lines.length,
         }),
+        readLogRange: async (_record, part) => {
+          this.parts.push(part);
+          return this.range;
+        },
         writeStdin: async ({ id }, bytes) => {
           this.stdin.push({ id, text: bytes.toString() });
         },

@@ -2,9 +2,11 @@
  * One master and its wrappers in one process, for tests and benchmarks of their decisions. Controllers, channel and
  * stores are real. The runtimes are fakes, and the installation only records.
  */
+
 import { pino } from 'pino';
 import type { Service } from '../../../src/channel/protocol/calls.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
+import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { Master, type MasterOptions, type TemplateSource } from '../../../src/master.js';
@@ -262,6 +264,8 @@ function fakeInstallation(node: Omit<TestNode, 'wrapper'>): Installation {
     checkPort: async (port) =>
       node.foreignPorts.has(port) ? { free: false, protocol: 'tcp' } : { free: true },
     readLogs: async () => ({ lines: [], totalLines: 0 }),
+    readLogRange: async () => NO_LOG,
+    readLogTimes: async () => [],
     followLogs: async function* () {},
     nextLogLine: async () => 1,
     logLineAt: async () => 1,

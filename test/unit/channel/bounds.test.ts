@@ -22,6 +22,7 @@ import {
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import { WebSocketTransport } from '../../../src/channel/protocol/websocket-transport.js';
 import { InstanceStreams, instanceServices } from '../../../src/channel/services/instance-streams.js';
+import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import { decodeBatch } from '../../../src/channel/services/log-stream.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { StatusOutbox } from '../../../src/node/status-outbox.js';
@@ -231,6 +232,8 @@ describe('the last lines of a log', () => {
       its,
       instanceServices({
         readLogs: async () => ({ lines, totalLines: 300 }),
+        readLogRange: async () => NO_LOG,
+        readLogTimes: async () => [],
         followLogs: async function* () {},
         writeStdin: async () => undefined,
       }),
@@ -248,6 +251,25 @@ describe('the last lines of a log', () => {
     expect(answer.totalLines).toBe(300);
     expect(answer.lines.length).toBeGreaterThan(50);
     expect(answer.lines).toEqual(lines.slice(-answer.lines.length));
+  });
+});
+
+describe('a node of 0.1.0', () => {
+  it('is answered for in words when it is asked for times', async () => {
+    const [mine, its] = createInProcessPair();
+    const node = new CallPeer(its, new Map());
+    its.onFrame((frame) => node.handle(frame));
+    const calls = new CallPeer(mine, new Map());
+    mine.onFrame((frame) => calls.handle(frame));
+    const streams = new InstanceStreams(() => calls);
+    const record = instanceRecord('aaaaaa', { placement: placedOn('alpha') });
+    const refusal = {
+      code: 'DRV_NOT_IMPLEMENTED',
+      message: expect.stringContaining('node alpha runs an older'),
+    };
+    const range = streams.readLogRange(record, { previous: false, lines: 1 });
+    await expect(range).rejects.toMatchObject(refusal);
+    await expect(streams.readLogTimes(record, 1, 2)).rejects.toMatchObject(refusal);
   });
 });
 

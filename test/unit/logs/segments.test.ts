@@ -20,7 +20,10 @@ afterEach(() => fs.rmSync(root, { recursive: true }));
 const limits = { segmentBytes: 20, segments: 3 };
 
 function contents(): Record<string, string> {
-  const entries = fs.readdirSync(directory).sort();
+  const entries = fs
+    .readdirSync(directory)
+    .filter((name) => name.endsWith('.log'))
+    .sort();
   return Object.fromEntries(entries.map((name) => [name, fs.readFileSync(join(directory, name), 'utf8')]));
 }
 

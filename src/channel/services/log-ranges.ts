@@ -1,0 +1,132 @@
+/**
+ * Parts of an instance's log and the times of its lines, over the channel. The wrapper's half answers, the master's half
+ * asks through `InstanceStreams`. Nodes of 0.1.0 have none of these calls.
+ */
+import { z } from 'zod';
+import type { LogPoint } from '../../logs/log-batch.js';
+import type { LogRange } from '../../logs/log-range.js';
+import { DroverError } from '../../model/errors.js';
+import { instanceIdSchema } from '../../model/names.js';
+import { type CallPeer, isUnknownService, type Service } from '../protocol/calls.js';
+
+const READ_RANGE = 'read-log-range';
+const READ_TIMES = 'read-log-times';
+const MOST_LINES = 1000;
+/** More lines than a batch of a followed log has. */
+const MOST_TIMED_LINES = 10_000;
+
+const lineNumber = z.int().min(1);
+const count = z.int().min(0);
+const logPointSchema = z.union([
+  z.strictObject({ at: count }),
+  z.strictObject({ ago: count }),
+  z.strictObject({ line: lineNumber }),
+]);
+const rangeQuestionSchema = z.object({
+  id: instanceIdSchema,
+  since: logPointSchema.optional(),
+  until: logPointSchema.optional(),
+  /** Only what the run before the present one wrote. */
+  previous: z.boolean(),
+  lines: z.int().min(0).max(MOST_LINES),
+});
+const timesQuestionSchema = z
+  .object({ id: instanceIdSchema, from: lineNumber, to: lineNumber })
+  .refine(({ from, to }) => to - from < MOST_TIMED_LINES, { error: `at most ${MOST_TIMED_LINES} lines` });
+
+const timesSchema = z.array(z.tuple([lineNumber, z.int().min(1).nullable()])).max(MOST_TIMED_LINES + 1);
+const rangeSchema = z.object({
+  first: lineNumber,
+  last: count,
+  firstLine: lineNumber,
+  lines: z.array(z.string()).max(MOST_LINES),
+  times: timesSchema,
+  untimedLines: count,
+  totalLines: count,
+  isUnfinished: z.boolean(),
+});
+
+/** The part of a log that a client wants. */
+export interface LogPart {
+  readonly since?: LogPoint | undefined;
+  readonly until?: LogPoint | undefined;
+  readonly previous: boolean;
+  /** How many of its last lines, 0 to 1000. */
+  readonly lines: number;
+}
+
+/** The part of an empty log. */
+export const NO_LOG: LogRange = {
+  first: 1,
+  last: 0,
+  firstLine: 1,
+  lines: [],
+  times: [],
+  untimedLines: 0,
+  totalLines: 0,
+  isUnfinished: false,
+};
+
+/** What a node does for these calls. */
+export interface LogRangeReader {
+  /** Throws DRV_RUN_UNKNOWN. */
+  readLogRange(id: string, part: LogPart): Promise<LogRange>;
+  readLogTimes(id: string, from: number, to: number): Promise<LogRange['times']>;
+}
+
+/** The wrapper's half. `newestWithin` leaves out the oldest lines that make an answer too long. */
+export function logRangeServices(
+  node: LogRangeReader,
+  newestWithin: (lines: readonly string[]) => readonly string[],
+): ReadonlyMap<string, Service> {
+  return new Map<string, Service>([
+    [
+      READ_RANGE,
+      async (parameters) => {
+        const { id, ...part } = rangeQuestionSchema.parse(parameters);
+        const found = await node.readLogRange(id, part);
+        const lines = newestWithin(found.lines);
+        return { ...found, lines, firstLine: found.firstLine + found.lines.length - lines.length };
+      },
+    ],
+    [
+      READ_TIMES,
+      async (parameters) => {
+        const { id, from, to } = timesQuestionSchema.parse(parameters);
+        return node.readLogTimes(id, from, to);
+      },
+    ],
+  ]);
+}
+
+/** Asks a node for a part of a log. Throws DRV_NOT_IMPLEMENTED for one that is too old, and what it answers with. */
+export async function askForRange(
+  calls: CallPeer,
+  nodeId: string,
+  id: string,
+  part: LogPart,
+): Promise<LogRange> {
+  return rangeSchema.parse(await ask(calls, nodeId, READ_RANGE, { id, ...part }));
+}
+
+/** Asks a node for the times of the lines from `from` to `to`, 10,000 at most. Throws as `askForRange` does. */
+export async function askForTimes(
+  calls: CallPeer,
+  nodeId: string,
+  question: { readonly id: string; readonly from: number; readonly to: number },
+): Promise<LogRange['times']> {
+  return timesSchema.parse(await ask(calls, nodeId, READ_TIMES, question));
+}
+
+async function ask(calls: CallPeer, nodeId: string, service: string, parameters: object): Promise<unknown> {
+  try {
+    return await calls.call(service, parameters);
+  } catch (error) {
+    if (!isUnknownService(error, service)) throw error;
+    throw new DroverError(
+      'DRV_NOT_IMPLEMENTED',
+      `node ${nodeId} runs an older Drover, which keeps no times of log lines: update it, or ask without since, until, timestamps and previous`,
+      { cause: error },
+    );
+  }
+}

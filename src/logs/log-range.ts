@@ -1,0 +1,181 @@
+/**
+ * Reads a part of a log by time or by number: where it begins and ends, the last of its lines, and when they were
+ * written. Used by the node's installation.
+ *
+ * The order of the log is the truth. A part goes from the first line that is not before `since` to the last one that is
+ * not after `until`. When the clock was set back in between, lines with other times stand in the part too; none is lost.
+ */
+import type { LogPlace, OutputSpan } from '../model/past-exit.js';
+import { type LineTimes, timesWithin } from './line-times.js';
+import type { LogPoint } from './log-batch.js';
+import { LogCursor } from './log-cursor.js';
+import { countIn, type SegmentCounts } from './segment-counts.js';
+import { listSegments, openSegment } from './segment-reader.js';
+import { NEWLINE, type Segment } from './segments.js';
+import { readLastLines } from './tail.js';
+import { readSpans } from './time-reader.js';
+
+export interface LogRangeQuery {
+  readonly since?: LogPoint | undefined;
+  readonly until?: LogPoint | undefined;
+  /** The output of one run, instead of the whole log. */
+  readonly within?: OutputSpan | undefined;
+  /** How many of the last lines of the part are read. */
+  readonly lines: number;
+  /** Unix milliseconds by the node's clock. */
+  readonly now: number;
+}
+
+export interface LogRange {
+  /** Numbers of the first and the last line of the part; `last` is before `first` when there is none. */
+  readonly first: number;
+  readonly last: number;
+  /** The number of `lines[0]`. */
+  readonly firstLine: number;
+  /** The last lines of the part, oldest first, as written. */
+  readonly lines: readonly string[];
+  readonly times: LineTimes;
+  /** How many of the kept lines have no known time: none of them is found by one. */
+  readonly untimedLines: number;
+  readonly totalLines: number;
+  /** The last line of the log has no newline yet; it counts. */
+  readonly isUnfinished: boolean;
+}
+
+export async function readLogRange(
+  directory: string,
+  query: LogRangeQuery,
+  counts: SegmentCounts,
+): Promise<LogRange> {
+  const { lines: newest, totalLines } = await readLastLines(directory, 1, counts);
+  const segments = await listSegments(directory);
+  const isUnfinished = (await wholeLines(segments, counts)) < totalLines;
+  const spans = await readSpans(segments);
+  const kept = segments[0]?.firstLine ?? 1;
+  const run = query.within === undefined ? undefined : await runLines(segments, query.within);
+  const first = Math.max(kept, firstOf(query, spans, totalLines), run?.first ?? 1);
+  const last = Math.min(totalLines, lastOf(query, spans, totalLines), run?.last ?? totalLines);
+  const firstLine = Math.max(first, last - query.lines + 1);
+  const unfinished = isUnfinished && last === totalLines ? newest : [];
+  const read = await readLines(directory, { from: firstLine, to: last, unfinished });
+  return {
+    first,
+    last: Math.max(last, first - 1),
+    ...read,
+    times: timesWithin(spans, read.firstLine, read.firstLine + read.lines.length - 1),
+    untimedLines: untimed(spans, totalLines),
+    totalLines,
+    isUnfinished,
+  };
+}
+
+/** When the lines from number `from` to number `to` were written. Throws the system's read errors. */
+export async function readLineTimes(directory: string, from: number, to: number): Promise<LineTimes> {
+  return timesWithin(await readSpans(await listSegments(directory), from), from, to);
+}
+
+function firstOf({ since, now }: LogRangeQuery, spans: LineTimes, totalLines: number): number {
+  if (since === undefined) return 1;
+  if ('line' in since) return since.line;
+  const second = secondOf(since, now);
+  const found = spans.find(([, written]) => written !== null && written >= second);
+  return found?.[0] ?? totalLines + 1;
+}
+
+function lastOf({ until, now }: LogRangeQuery, spans: LineTimes, totalLines: number): number {
+  if (until === undefined) return totalLines;
+  if ('line' in until) return until.line;
+  const second = secondOf(until, now);
+  const found = spans.findLastIndex(([, written]) => written !== null && written <= second);
+  return found < 0 ? 0 : (spans[found + 1]?.[0] ?? totalLines + 1) - 1;
+}
+
+function secondOf(point: { readonly at: number } | { readonly ago: number }, now: number): number {
+  return Math.floor(('at' in point ? point.at : now - point.ago) / 1000);
+}
+
+function untimed(spans: LineTimes, totalLines: number): number {
+  return spans.reduce((sum, [line, second], index) => {
+    const end = Math.min(totalLines + 1, spans[index + 1]?.[0] ?? totalLines + 1);
+    return second === null ? sum + Math.max(0, end - line) : sum;
+  }, 0);
+}
+
+/** The number of lines with a newline; what came since the caller's look may count. */
+async function wholeLines(segments: readonly Segment[], counts: SegmentCounts): Promise<number> {
+  const newest = segments.at(-1);
+  const opened = newest === undefined ? undefined : await openSegment(newest);
+  if (newest === undefined || opened === undefined) return Number.POSITIVE_INFINITY;
+  try {
+    return newest.firstLine - 1 + (await counts.newlines(newest.path, opened));
+  } finally {
+    await opened.handle.close();
+  }
+}
+
+interface WantedLines {
+  readonly from: number;
+  readonly to: number;
+  /** The line number `to`, when it has no newline yet. */
+  readonly unfinished: readonly string[];
+}
+
+/** Lines that are gone meanwhile are left out. */
+async function readLines(
+  directory: string,
+  { from, to, unfinished }: WantedLines,
+): Promise<{ firstLine: number; lines: string[] }> {
+  if (from > to) return { firstLine: from, lines: [] };
+  const whole = to - unfinished.length;
+  let lines: string[] = [];
+  let firstLine = whole + 1;
+  const cursor = new LogCursor(directory, from, new AbortController().signal);
+  try {
+    for await (const batch of cursor.read(true)) {
+      if (batch.kind === 'gap') {
+        // What came before a gap cannot stand beside what comes after it.
+        lines = [];
+        firstLine = whole + 1;
+      } else if (batch.firstLine <= whole) {
+        if (lines.length === 0) firstLine = batch.firstLine;
+        lines.push(...batch.lines.slice(0, whole - batch.firstLine + 1));
+      }
+      if (batch.kind === 'lines' && batch.firstLine + batch.lines.length > whole) break;
+    }
+  } finally {
+    await cursor.close();
+  }
+  return { firstLine, lines: [...lines, ...unfinished] };
+}
+
+/** The numbers of the lines of one run's output that are kept; none when its end is gone. */
+async function runLines(
+  segments: readonly Segment[],
+  { from, to }: OutputSpan,
+): Promise<{ readonly first: number; readonly last: number }> {
+  const end = await standingAt(segments, to);
+  if (end === undefined) return { first: 1, last: 0 };
+  const begin = await standingAt(segments, from);
+  return { first: begin?.line ?? 1, last: end.isInside ? end.line : end.line - 1 };
+}
+
+/** The line that stands at a place. `isInside`: the line began before the place. Undefined: it is not kept. */
+async function standingAt(
+  segments: readonly Segment[],
+  place: LogPlace,
+): Promise<{ readonly line: number; readonly isInside: boolean } | undefined> {
+  const segment = segments.find(({ firstLine }) => firstLine === place.segment);
+  const opened = segment === undefined ? undefined : await openSegment(segment);
+  if (segment === undefined || opened === undefined) return undefined;
+  const { handle, stat } = opened;
+  try {
+    const end = Math.min(place.offset, stat.size);
+    const line = segment.firstLine + (await countIn(handle, 0, end));
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, end - 1));
+    const isAtBorder = end === 0 || (bytesRead === 1 && buffer[0] === NEWLINE);
+    // An unfinished line may have moved to the next segment since.
+    return { line, isInside: !isAtBorder || place.offset > stat.size };
+  } finally {
+    await handle.close();
+  }
+}

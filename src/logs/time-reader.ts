@@ -1,0 +1,89 @@
+/**
+ * Reads the indexes of times beside the segments of a log. The instance could tamper with them as with its log: links are
+ * not followed, and what is read is bounded. A wrong index gives wrong times, never other lines.
+ */
+import { type FileHandle, lstat } from 'node:fs/promises';
+import type { LineTimes } from './line-times.js';
+import { openSegment } from './segment-reader.js';
+import { NEWLINE, type Segment } from './segments.js';
+import {
+  ENTRY_BYTES,
+  entriesIn,
+  isOutdated,
+  MOST_ENTRIES,
+  type TimeEntry,
+  timesPathOf,
+  UNKNOWN,
+} from './time-index.js';
+
+/** Holes beside the entries, and those of a writer that was killed often. */
+const MOST_BYTES = 2 * MOST_ENTRIES * ENTRY_BYTES;
+/** Read first: readers mostly ask for the newest lines. */
+const FIRST_BYTES = 256 * ENTRY_BYTES;
+
+/**
+ * The entries of the segment that tell the times of its lines from number `from` on, maybe with some before. None when it
+ * has no index. Throws the system's read errors.
+ */
+export async function readTimes(segment: Segment, from = 1): Promise<TimeEntry[]> {
+  const opened = await openSegment({ ...segment, path: timesPathOf(segment.path) });
+  if (opened === undefined) return [];
+  const { handle, stat } = opened;
+  try {
+    const end = stat.size - (stat.size % ENTRY_BYTES);
+    for (let bytes = FIRST_BYTES; ; bytes *= 16) {
+      const length = Math.min(end, MOST_BYTES, bytes);
+      const block = Buffer.alloc(length);
+      const { bytesRead } = await handle.read(block, 0, length, end - length);
+      const entries = entriesIn(block.subarray(0, bytesRead));
+      const isWhole = length === end || length === MOST_BYTES;
+      if (isWhole || (entries[0] !== undefined && segment.firstLine + entries[0].line <= from))
+        return entries;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * A place in the segment that is known to begin a line, at or before line number `line`: where a reader begins that
+ * wants that line. `log` is the open segment.
+ */
+export async function placeBefore(
+  segment: Segment,
+  line: number,
+  log: FileHandle,
+): Promise<{ readonly line: number; readonly offset: number }> {
+  const start = { line: segment.firstLine, offset: 0 };
+  if (line <= segment.firstLine) return start;
+  const entries = await readTimes(segment, line);
+  const found = entries.findLast((entry) => segment.firstLine + entry.line <= line);
+  if (found === undefined || found.offset === 0) return start;
+  const { buffer, bytesRead } = await log.read(Buffer.alloc(1), 0, 1, found.offset - 1);
+  if (bytesRead === 0 || buffer[0] !== NEWLINE) return start;
+  return { line: segment.firstLine + found.line, offset: found.offset };
+}
+
+/** The times of all lines from number `from` on, in the order of the log. Throws the system's read errors. */
+export async function readSpans(segments: readonly Segment[], from = 1): Promise<LineTimes> {
+  const first = Math.max(
+    0,
+    segments.findLastIndex(({ firstLine }) => firstLine <= from),
+  );
+  const spans: [number, number | null][] = [];
+  for (const segment of segments.slice(first)) {
+    const entries = await readTimes(segment, from);
+    if (entries[0]?.line !== 0) spans.push([segment.firstLine, null]);
+    for (const { line, second } of entries)
+      spans.push([segment.firstLine + line, second === UNKNOWN ? null : second]);
+    const last = entries.at(-1);
+    if (last !== undefined && isOutdated(last, await writtenAt(segment)))
+      spans[spans.length - 1] = [segment.firstLine + last.line, null];
+  }
+  return spans;
+}
+
+/** Unix milliseconds; 0 when the segment was removed meanwhile. */
+async function writtenAt({ path }: Segment): Promise<number> {
+  return (await lstat(path).catch(() => undefined))?.mtimeMs ?? 0;
+}

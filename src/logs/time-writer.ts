@@ -1,0 +1,140 @@
+/**
+ * Keeps the index of times of one open segment. Synchronous, and it never throws: a log goes on without times. What it
+ * cannot say for certain it marks as unknown. Used by SegmentFile only.
+ */
+import * as fs from 'node:fs';
+import {
+  ENTRY_BYTES,
+  encodeEntries,
+  entryAt,
+  isOutdated,
+  MOST_ENTRIES,
+  type TimeEntry,
+  UNKNOWN,
+} from './time-index.js';
+
+// As for the segment itself: links lead nowhere, and a FIFO blocks nothing.
+const OPEN =
+  fs.constants.O_RDWR |
+  fs.constants.O_CREAT |
+  fs.constants.O_APPEND |
+  fs.constants.O_NOFOLLOW |
+  fs.constants.O_NONBLOCK;
+/** So many seconds have an entry in any case; further ones only as the segment grows. */
+const FREE_ENTRIES = 4096;
+const LEAST_SPACING_BYTES = 128;
+/** How far back a good entry is searched in a damaged index. */
+const SEARCHED_BYTES = 4096;
+
+/** What is known of the segment when it is opened. */
+export interface OpenedSegment {
+  readonly size: number;
+  /** Unix milliseconds of the last write. */
+  readonly writtenAt: number;
+  /** True at offset 0 and after a newline. */
+  isLineStart(offset: number): boolean;
+}
+
+export class TimeWriter {
+  readonly #path: string;
+  readonly #segment: OpenedSegment;
+  readonly #spacingBytes: number;
+  #fd: number | undefined;
+  #size = 0;
+  #last: TimeEntry | undefined;
+  /** True: output came after the last entry, nobody knows when. */
+  #isUnsure = false;
+
+  /** Opens nothing yet. `segmentBytes` is the most that the segment will have. */
+  constructor(path: string, segment: OpenedSegment, segmentBytes: number) {
+    this.#path = path;
+    this.#segment = segment;
+    this.#spacingBytes = Math.max(LEAST_SPACING_BYTES, segmentBytes / (MOST_ENTRIES - FREE_ENTRIES));
+  }
+
+  /** The newest entry that is certainly right; undefined: there is none, or the index cannot be opened. */
+  get last(): TimeEntry | undefined {
+    if (this.#fd === undefined) this.#tryOpen();
+    return this.#last;
+  }
+
+  /**
+   * Notes when the output is written that follows. `end` is the size that the segment will have then. False: there is no
+   * room for an entry yet; ask again with the next output.
+   */
+  note(entry: TimeEntry, end: number): boolean {
+    if (this.#fd === undefined) this.#tryOpen();
+    const last = this.#last;
+    if (last !== undefined && last.second === entry.second && !this.#isUnsure) return true;
+    if (this.#size / ENTRY_BYTES >= FREE_ENTRIES + end / this.#spacingBytes) return false;
+    const entries = last !== undefined && this.#isUnsure ? [{ ...last, second: UNKNOWN }, entry] : [entry];
+    this.#isUnsure = !this.#append(encodeEntries(entries));
+    if (!this.#isUnsure) this.#last = entry;
+    return true;
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (this.#fd !== undefined) fs.closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+
+  #tryOpen(): void {
+    let fd: number | undefined;
+    try {
+      fd = fs.openSync(this.#path, OPEN, 0o600);
+      const stat = fs.fstatSync(fd);
+      if (!stat.isFile()) throw new Error(`${this.#path} is not a regular file`);
+      this.#takeUp(fd, stat.size);
+      this.#fd = fd;
+    } catch {
+      if (fd !== undefined) fs.closeSync(fd);
+      this.#isUnsure = true;
+    }
+  }
+
+  /** Goes on after the last good entry, and cuts off what is behind it. */
+  #takeUp(fd: number, size: number): void {
+    const whole = size - (size % ENTRY_BYTES);
+    const start = Math.max(0, whole - SEARCHED_BYTES);
+    const bytes = Buffer.alloc(whole - start);
+    const read = fs.readSync(fd, bytes, 0, bytes.length, start);
+    let at = read - (read % ENTRY_BYTES) - ENTRY_BYTES;
+    let last: TimeEntry | undefined;
+    while (at >= 0 && last === undefined) {
+      last = this.#goodEntry(bytes, at);
+      if (last === undefined) at -= ENTRY_BYTES;
+    }
+    this.#size = last === undefined ? 0 : start + at + ENTRY_BYTES;
+    if (this.#size !== size) fs.ftruncateSync(fd, this.#size);
+    this.#last = last;
+    this.#isUnsure ||= this.#size !== size || this.#hasUntimed(last);
+  }
+
+  #goodEntry(bytes: Buffer, at: number): TimeEntry | undefined {
+    const entry = entryAt(bytes, at);
+    if (entry === undefined || entry.offset > this.#segment.size) return undefined;
+    return this.#segment.isLineStart(entry.offset) ? entry : undefined;
+  }
+
+  #hasUntimed(last: TimeEntry | undefined): boolean {
+    const { size, writtenAt } = this.#segment;
+    return last !== undefined && size > last.offset && isOutdated(last, writtenAt);
+  }
+
+  /** Appends all or nothing. */
+  #append(bytes: Buffer): boolean {
+    const fd = this.#fd;
+    if (fd === undefined) return false;
+    try {
+      if (fs.writeSync(fd, bytes) === bytes.length) {
+        this.#size += bytes.length;
+        return true;
+      }
+      fs.ftruncateSync(fd, this.#size);
+    } catch {
+      // The disk is full: the next second tries again, and says that the time between is unknown.
+    }
+    return false;
+  }
+}

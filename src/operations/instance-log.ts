@@ -1,0 +1,67 @@
+/** Reads a part of an instance's log, for the command and the route. */
+import { z } from 'zod';
+import type { InstanceStreams } from '../channel/services/instance-streams.js';
+import type { LogPart } from '../channel/services/log-ranges.js';
+import { timestampsOf } from '../logs/line-times.js';
+import type { InstanceRecord } from '../model/instance.js';
+
+export interface InstanceLogNeeds {
+  readonly streams: Pick<InstanceStreams, 'readLogs' | 'readLogRange'>;
+}
+
+export interface LogQuestion extends LogPart {
+  readonly timestamps: boolean;
+}
+
+const lineNumber = z.int();
+
+export const instanceLogSchema = z.object({
+  lines: z.array(z.string()),
+  totalLines: z.int(),
+  instanceId: z.string(),
+  firstLine: lineNumber
+    .optional()
+    .describe(
+      'number of lines[0]; this field and the next ones come only when since, until, timestamps or previous is given',
+    ),
+  range: z
+    .object({ first: lineNumber, last: lineNumber })
+    .optional()
+    .describe('first and last line that was asked for; last is before first when there is none'),
+  untimedLines: z
+    .int()
+    .optional()
+    .describe('how many kept lines have no known time, so that no time finds them'),
+  times: z
+    .array(z.string().nullable())
+    .optional()
+    .describe('with timestamps: for each line the second (UTC) in which its end was written, or null'),
+});
+export type InstanceLog = z.output<typeof instanceLogSchema>;
+
+/**
+ * Reads the last lines, of a part when the question names one. Throws DRV_NODE_DISCONNECTED; DRV_NOT_IMPLEMENTED when the
+ * node is too old for parts and times; DRV_RUN_UNKNOWN when there is no previous run.
+ */
+export async function readInstanceLog(
+  { streams }: InstanceLogNeeds,
+  record: InstanceRecord,
+  { timestamps, ...part }: LogQuestion,
+): Promise<InstanceLog> {
+  const isPlain = part.since === undefined && part.until === undefined && !part.previous && !timestamps;
+  const instanceId = record.id;
+  if (isPlain) return { ...(await streams.readLogs(record, part.lines)), instanceId };
+  const { first, last, firstLine, lines, times, untimedLines, totalLines } = await streams.readLogRange(
+    record,
+    part,
+  );
+  return {
+    lines: [...lines],
+    totalLines,
+    instanceId,
+    firstLine,
+    range: { first, last },
+    untimedLines,
+    ...(timestamps && { times: timestampsOf(times, firstLine, lines.length) }),
+  };
+}

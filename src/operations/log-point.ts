@@ -1,0 +1,38 @@
+/** Reads a point in an instance's log as people and programs write it: a time, an age, or the number of a line. */
+import type { LogPoint } from '../logs/log-batch.js';
+import { parseDuration } from '../model/duration.js';
+
+export const LOG_POINT_RULE =
+  'must be a time such as 2026-01-31T12:00:00Z, an age such as 30s, 10m, 2h or 7d, or the number of a line from 1 on';
+const ZONE_RULE = 'must say its time zone: end it with Z for UTC, or with an offset such as +01:00';
+
+const LINE = /^\d{1,15}$/;
+/** A plus sign in a URL arrives as a space. */
+const TIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)(?:([Zz])|([+ -])(\d\d:?\d\d))?$/;
+
+/** Reads a point from text. Answers with the rule that the text breaks when it is none. */
+export function parseLogPoint(text: string): LogPoint | { readonly problem: string } {
+  if (LINE.test(text)) return Number(text) >= 1 ? { line: Number(text) } : { problem: LOG_POINT_RULE };
+  const ago = parseDuration(text);
+  if (ago !== undefined) return { ago };
+  const [whole, day, time = '', utc, sign, offset = ''] = TIME.exec(text) ?? [];
+  if (whole === undefined) return { problem: LOG_POINT_RULE };
+  if (utc === undefined && sign === undefined) return { problem: ZONE_RULE };
+  const zone =
+    sign === undefined ? 'Z' : `${sign === '-' ? '-' : '+'}${offset.slice(0, 2)}:${offset.slice(-2)}`;
+  const at = Date.parse(`${day}T${time.replace(',', '.')}${zone}`);
+  return Number.isNaN(at) || at < 0 ? { problem: LOG_POINT_RULE } : { at };
+}
+
+/** What is wrong with two points together; undefined: nothing. Points of different kinds are not compared. */
+export function logPointsProblem(
+  since: LogPoint | undefined,
+  until: LogPoint | undefined,
+): string | undefined {
+  if (since === undefined || until === undefined) return undefined;
+  const isReversed =
+    ('at' in since && 'at' in until && since.at > until.at) ||
+    ('ago' in since && 'ago' in until && since.ago < until.ago) ||
+    ('line' in since && 'line' in until && since.line > until.line);
+  return isReversed ? 'must not end before it begins: exchange since and until' : undefined;
+}
