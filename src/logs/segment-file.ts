@@ -28,8 +28,9 @@ export class SegmentFile {
   readonly #fd: number;
   readonly #now: () => number;
   readonly #times: TimeWriter;
-  /** The second of the newest output. */
-  #second = 0;
+  /** The second of the newest output, Unix milliseconds: from, and before. */
+  #secondFrom = Number.POSITIVE_INFINITY;
+  #secondTo = 0;
   #size: number;
   #lineStart: number;
   /** Newlines in the bytes after `#uncounted`. Those before are counted only when the number is needed. */
@@ -79,8 +80,8 @@ export class SegmentFile {
 
   /** Appends once, maybe only a part. Returns the number of bytes written. */
   append(bytes: Uint8Array): number {
-    const second = Math.floor(this.#now() / 1000);
-    if (second !== this.#second) this.#noteTime(second, bytes.length);
+    const now = this.#now();
+    if (now >= this.#secondTo || now < this.#secondFrom) this.#noteTime(now, bytes.length);
     const written = fs.writeSync(this.#fd, bytes);
     const part = written === bytes.length ? bytes : bytes.subarray(0, written);
     const last = part.lastIndexOf(NEWLINE);
@@ -113,7 +114,7 @@ export class SegmentFile {
     for (const block of this.#blocks(this.#lineStart + next.size, this.#size))
       for (let done = 0; done < block.length; ) done += next.append(block.subarray(done));
     // The cut dates the file: without an entry of this second its last lines would seem to be of now.
-    this.#noteTime(Math.floor(this.#now() / 1000), 0);
+    this.#noteTime(this.#now(), 0);
     fs.ftruncateSync(this.#fd, this.#lineStart);
     this.#size = this.#lineStart;
   }
@@ -124,9 +125,12 @@ export class SegmentFile {
   }
 
   /** Before the output, so that a killed writer leaves no output under the time of an earlier one. */
-  #noteTime(second: number, bytes: number): void {
+  #noteTime(now: number, bytes: number): void {
+    const second = Math.floor(now / 1000);
     const entry = { second, line: this.#countNewlines(), offset: this.#lineStart };
-    if (this.#times.note(entry, this.#size + bytes)) this.#second = second;
+    if (!this.#times.note(entry, this.#size + bytes)) return;
+    this.#secondFrom = second * 1000;
+    this.#secondTo = this.#secondFrom + 1000;
   }
 
   /** The newlines in the file. Of what was there before it was opened it reads what follows the last known time. */
