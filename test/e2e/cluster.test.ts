@@ -1,10 +1,11 @@
 /** Two machines' worth of daemons: a master, and a wrapper that joins it by token and does all that a node does. */
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SocketClient } from '../support/api/socket-client.js';
 import { drover, Member } from '../support/cluster/member.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { cachedTrees } from '../support/templates/cached-trees.js';
 import { until } from '../support/until.js';
 
 let world: DaemonWorld;
@@ -30,12 +31,9 @@ const command = async (text: string): Promise<string> => {
 };
 
 /** The trees in the member's cache that have this greeting. Throws when there is none. */
-const treesWith = (greeting: string): string[] => {
-  const { templateCache } = member.paths;
-  const trees = readdirSync(templateCache).filter((tree) => /^[0-9a-f]{64}$/.test(tree));
-  const found = trees.filter(
-    (tree) => readFileSync(join(templateCache, tree, 'hello.txt'), 'utf8') === greeting,
-  );
+const treesWith = async (greeting: string): Promise<string[]> => {
+  const trees = await cachedTrees(member.paths.templateCache);
+  const found = [...trees.keys()].filter((digest) => trees.get(digest)?.['hello.txt'] === greeting);
   expect(found).not.toEqual([]);
   return found;
 };

@@ -19,12 +19,13 @@ const PROGRAMS = [
   'main.js',
   'owner-main.js',
   'session-owner-main.js',
+  'certificate-thread-main.js',
   'copy-thread-main.js',
   'certificate-thread-main.js',
 ];
 /** All that a package may hold; `dist/` has the programs, what they load, and maps. */
 const PACKED =
-  /^package\/(?:package\.json|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|controllers\/README\.md|configurations\/hello\.json|templates\/examples\/hello\/[\w.-]+|docs\/(?:[\w-]+\.md|plots\/[\w-]+\.svg)|manifests\/[\w./-]+|dist\/(?:THIRD-PARTY-LICENSES\.txt|(?:(?:owner-|session-owner-|copy-thread-)?main|chunks\/[\w.-]+)\.js(?:\.map)?))$/;
+  /^package\/(?:package\.json|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|controllers\/README\.md|configurations\/hello\.json|templates\/examples\/hello\/[\w.-]+|docs\/(?:[\w-]+\.md|plots\/[\w-]+\.svg)|manifests\/[\w./-]+|dist\/(?:THIRD-PARTY-LICENSES\.txt|(?:(?:owner-|session-owner-|copy-thread-|certificate-thread-)?main|chunks\/[\w.-]+)\.js(?:\.map)?))$/;
 /** How npm says that a package is neither in its cache nor to be had. */
 const NO_REGISTRY = /\b(?:ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH)\b/;
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { DaemonWorld } from '../support/daemon/daemon.js';
 import { shareDaemon } from '../support/daemon/shared-daemon.js';
+import { cachedTrees } from '../support/templates/cached-trees.js';
 import { zipOf } from '../support/templates/zip-bytes.js';
 import { until } from '../support/until.js';
 
@@ -82,12 +83,10 @@ it('a node hears of a file that was saved by hand before it needs it, and a cras
   const [first] = await world.untilOnline('app', 1);
   const id = first?.id ?? '';
   writeFileSync(join(world.paths.templates, 'games/lobby/a'), 'heard of');
-  const isCached = (): boolean =>
-    readdirSync(world.paths.templateCache).some((tree) => {
-      const path = join(world.paths.templateCache, tree, 'a');
-      return existsSync(path) && readFileSync(path, 'utf8') === 'heard of';
-    });
-  await until(() => expect(isCached()).toBe(true));
+  await until(async () => {
+    const trees = await cachedTrees(world.paths.templateCache);
+    expect([...trees.values()]).toContainEqual({ a: 'heard of' });
+  });
   // The tree is in its place a moment before the node counts it as whole: a crash in between brings the old one once more.
   let killed: number | undefined;
   await until(async () => {
@@ -102,18 +101,14 @@ it('a node hears of a file that was saved by hand before it needs it, and a cras
 it('a template sync brings trees into the cache of the node before anything needs them', async () => {
   world.template('games', 'lobby', { a: 'x' });
   world.template('games', 'arena', { b: 'y' });
-  const cached = (): string[] =>
-    readdirSync(world.paths.templateCache).filter((name) => /^[0-9a-f]{64}$/.test(name));
-  const before = new Set(cached());
   expect(await (await send('POST', '/sync')).json()).toMatchObject({
     pattern: '*',
     templates: ['games/arena', 'games/lobby'],
     nodes: ['node-a'],
   });
   await until(async () => {
-    const trees = cached().filter((tree) => !before.has(tree));
-    const files = trees.flatMap((tree) => readdirSync(join(world.paths.templateCache, tree)));
-    expect(files.toSorted()).toEqual(['a', 'b']);
+    const trees = [...(await cachedTrees(world.paths.templateCache)).values()];
+    expect(trees).toEqual(expect.arrayContaining([{ a: 'x' }, { b: 'y' }]));
   });
 });
 

@@ -407,6 +407,11 @@ describe('Instances and the serving node', () => {
     expect((await world.call('GET /instances/zzzzzz/details')).status).toBe(404);
   });
 
+  it('GET /watch: 400 without a topic; what it sends is tested in watch.test.ts', async () => {
+    const { status, json } = await world.call('GET /watch');
+    expect([status, json]).toEqual([400, { error: expect.stringContaining('name what to follow') }]);
+  });
+
   it('GET /extensions: 200, what extension list prints', async () => {
     world.commands.extensions.push({
       id: 'shelf',

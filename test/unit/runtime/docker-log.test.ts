@@ -119,6 +119,7 @@ describe('the copy of a log', () => {
     });
   const written = (): string =>
     readdirSync(root)
+      .filter((name) => name.endsWith('.log'))
       .sort()
       .map((name) => readFileSync(join(root, name), 'utf8'))
       .join('');
