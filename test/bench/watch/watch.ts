@@ -93,7 +93,7 @@ function rowsOf(alone: number, watched: number, { found, memory, peak }: Measure
     },
     {
       figure: 'the same: resident memory of the daemon, and its growth with the subscribers',
-      value: `${peak.toFixed(0)} MB (+${(peak - memory).toFixed(0)})`,
+      value: `${peak.toFixed(0)} MB (${peak > memory ? '+' : ''}${(peak - memory).toFixed(0)})`,
       baseline: `without a subscriber: ${memory.toFixed(0)} MB`,
       target: '+ < 200 MB',
       ok: peak - memory < 200,
