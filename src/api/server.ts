@@ -103,7 +103,12 @@ export class ApiServer implements Part {
     this.#gate = new Gate(dependencies, clock);
     this.#view = new InstanceView(dependencies);
     this.#liveLogs = new LiveLogs({ dependencies, clock });
-    this.#watchers = new Watchers(clock, topicSources(dependencies, this.#view));
+    this.#watchers = new Watchers({
+      clock,
+      sources: topicSources(dependencies, this.#view),
+      liveLogs: this.#liveLogs,
+      view: this.#view,
+    });
     this.#routes = [...apiRoutes({ dependencies, view: this.#view }), openApiRoute(() => this.describe())];
     this.#socketRoutes = [
       defineSocketRoute(consoleSocket(dependencies)),

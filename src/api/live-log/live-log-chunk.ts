@@ -5,6 +5,7 @@
 import { type LineTimes, timestampsOf } from '../../logs/line-times.js';
 import type { LogBatch } from '../../logs/log-batch.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
+import { MessagePacket } from '../sockets/message-packet.js';
 import { encodeTextFrames } from '../sockets/text-frames.js';
 
 /** What a line takes beside its characters, an empty one too. */
@@ -20,6 +21,12 @@ export interface LineForm {
   readonly isTimed: boolean;
 }
 
+/** How a client of the change stream wants its lines. */
+export interface LogMessageForm extends Pick<LineForm, 'isAnsi' | 'isTimed'> {
+  /** The same for all clients of the log. */
+  readonly topic: string;
+}
+
 /** A frame's time of a line that is not known. */
 const NO_TIME = '-';
 
@@ -32,6 +39,7 @@ export class LogChunk {
   readonly bytes: number;
   readonly #batch: LogBatch;
   readonly #frames = new Map<number, Buffer>();
+  readonly #packets = new Map<number, MessagePacket>();
   #asked: Promise<LineTimes> | undefined;
   #times: LineTimes | undefined;
 
@@ -73,6 +81,25 @@ export class LogChunk {
     const frames = this.#encode(from, to, form);
     this.#frames.set(key, frames);
     return frames;
+  }
+
+  /** The same as a message of the change stream, as `frames` in all else. A gap is an empty message with its numbers. */
+  packet(from: number, to: number, form: LogMessageForm): MessagePacket {
+    const isWhole = from === this.first && to === this.next && (!form.isTimed || this.#times !== undefined);
+    const key = (form.isAnsi ? 1 : 0) + (form.isTimed ? 2 : 0);
+    const known = isWhole ? this.#packets.get(key) : undefined;
+    if (known !== undefined) return known;
+    const packet = new MessagePacket([this.#message(from, to, form)]);
+    if (isWhole) this.#packets.set(key, packet);
+    return packet;
+  }
+
+  #message(from: number, to: number, { topic, isAnsi, isTimed }: LogMessageForm): string {
+    if (this.#batch.kind === 'gap') return JSON.stringify({ type: 'gap', topic, first: from, last: to - 1 });
+    const written = this.#batch.lines.slice(from - this.first, to - this.first);
+    const lines = isAnsi ? written : written.map(toPlainText);
+    const times = isTimed ? { times: timestampsOf(this.#times ?? [], from, lines.length) } : {};
+    return JSON.stringify({ type: 'lines', topic, first: from, lines, ...times });
   }
 
   #encode(from: number, to: number, { isAnsi, isNumbered, isTimed }: LineForm): Buffer {

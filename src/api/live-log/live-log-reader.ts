@@ -5,10 +5,9 @@
 import type PQueue from 'p-queue';
 import type { InstanceStreams } from '../../channel/services/instance-streams.js';
 import type { Clock } from '../../loop/clock.js';
-import type { ApiSocket } from '../sockets/socket.js';
 import type { LiveLog, Notice } from './live-log.js';
 import { Bell } from './live-log-bell.js';
-import { type LineForm, LogChunk } from './live-log-chunk.js';
+import { LogChunk } from './live-log-chunk.js';
 import type { LogOfNode } from './live-log-of-node.js';
 
 /** While more than this waits for the client, nothing more is sent. */
@@ -18,7 +17,6 @@ const PLACE_MS = 5000;
 /** How long a node may give no lines that it should have. Then it is asked again. */
 const SILENCE_MS = 10_000;
 const RETRY_MS = 500;
-const NORMAL = 1000;
 
 /** Where a client begins: so many lines before the end, or at the line of that number. */
 export type LogStart = { readonly tail: number } | { readonly since: number };
@@ -28,11 +26,30 @@ export interface LogRequest {
   readonly start: LogStart;
   /** The number of the last line; undefined: it follows the log until the instance is gone. */
   readonly last?: number | undefined;
-  readonly form: LineForm;
+  /** True: the times of the lines are learnt before a chunk is sent. */
+  readonly isTimed: boolean;
+}
+
+/** Where the lines go, in the form that the client wants. No call throws when it has ended. */
+export interface LogSink {
+  /** Aborts when either side ends it. */
+  readonly signal: AbortSignal;
+  /** Bytes that wait for the kernel to take them. */
+  readonly bufferedBytes: number;
+  /** Resolves when little waits, or the sink has ended. */
+  whenDrained(): Promise<void>;
+  /** Sends the lines of a chunk from `from` on, before `to`. */
+  send(chunk: LogChunk, from: number, to: number): void;
+  /** Sends what Drover has to say. */
+  say(text: string): void;
+  /** Ends it: everything was sent. */
+  end(reason: string): void;
+  /** Ends it by a fault of Drover. */
+  fail(): void;
 }
 
 export interface LogReaderOptions extends LogRequest {
-  readonly socket: ApiSocket;
+  readonly sink: LogSink;
   readonly live: LiveLog;
   readonly streams: Pick<InstanceStreams, 'readLogs' | 'followLogs' | 'readLogTimes'>;
   readonly clock: Clock;
@@ -56,20 +73,20 @@ export class LogReader {
     this.#skipsGap = 'tail' in options.start;
   }
 
-  /** Runs until the socket is closed. Closes it when everything was sent that the client wants, or that there is. */
+  /** Runs until the sink has ended. Ends it when everything was sent that the client wants, or that there is. */
   async run(): Promise<void> {
-    const { socket, live, last = Number.POSITIVE_INFINITY } = this.#options;
-    const { signal } = socket;
+    const { sink, live, last = Number.POSITIVE_INFINITY } = this.#options;
+    const { signal } = sink;
     while (!signal.aborted) {
       if (this.#log === undefined) this.#begin();
       const log = this.#log;
-      if (this.#next > last) socket.close(NORMAL, `line ${last} was the last one that was asked for`);
-      else if (socket.bufferedBytes > MAX_BUFFERED_BYTES) await socket.whenDrained();
+      if (this.#next > last) sink.end(`line ${last} was the last one that was asked for`);
+      else if (sink.bufferedBytes > MAX_BUFFERED_BYTES) await sink.whenDrained();
       else if (log !== undefined && this.#next < log.recent.first) await this.#catchUp(log);
       else if (log?.recent.chunkAt(this.#next) !== undefined) await this.#sendRecent(log);
       else {
         if (log?.successor !== undefined) this.#moveOn(log, log.successor);
-        else if (live.isRemoved) socket.close(NORMAL, `instance ${live.id} was removed`);
+        else if (live.isRemoved) sink.end(`instance ${live.id} was removed`);
         else {
           this.#tell();
           await live.changed.wait(signal);
@@ -79,7 +96,7 @@ export class LogReader {
   }
 
   #begin(): void {
-    const { live, start, socket } = this.#options;
+    const { live, start, sink } = this.#options;
     const log = live.current;
     if (log === undefined) return;
     this.#log = log;
@@ -87,16 +104,16 @@ export class LogReader {
     if ('tail' in start) this.#next = Math.max(1, end - start.tail);
     else if (start.since <= end) this.#next = start.since;
     else
-      socket.sendText(
+      sink.say(
         `[drover] line ${start.since} is not there: the log ends at line ${end - 1}, it is shown from its first`,
       );
   }
 
   /** A part that was asked for has no more lines: the next log counts anew. */
   #moveOn(from: LogOfNode, to: LogOfNode): void {
-    const { last, socket } = this.#options;
+    const { last, sink } = this.#options;
     if (last === undefined) this.#move(from, to);
-    else socket.close(NORMAL, `the log begins anew on node ${to.nodeId}, before line ${last}`);
+    else sink.end(`the log begins anew on node ${to.nodeId}, before line ${last}`);
   }
 
   #move(from: LogOfNode, to: LogOfNode): void {
@@ -105,34 +122,34 @@ export class LogReader {
     const isSame = to.nodeId !== from.nodeId && stop > 1 && stop <= to.total + 1;
     this.#next = isSame ? stop : 1;
     this.#log = to;
-    this.#options.socket.sendText(to.reason);
+    this.#options.sink.say(to.reason);
   }
 
   #tell(): void {
-    const { live, socket } = this.#options;
+    const { live, sink } = this.#options;
     const { notice } = live;
-    if (notice !== undefined && notice !== this.#told) socket.sendText(notice.text);
+    if (notice !== undefined && notice !== this.#told) sink.say(notice.text);
     this.#told = notice;
   }
 
   /** Sends the lines in memory that fit. */
   async #sendRecent(log: LogOfNode): Promise<void> {
-    const { socket } = this.#options;
-    while (socket.bufferedBytes <= MAX_BUFFERED_BYTES && !socket.signal.aborted) {
+    const { sink } = this.#options;
+    while (sink.bufferedBytes <= MAX_BUFFERED_BYTES && !sink.signal.aborted) {
       const chunk = log.recent.chunkAt(this.#next);
       if (chunk === undefined) return;
-      if (this.#options.form.isTimed) await this.#learnTimes(chunk, log);
+      if (this.#options.isTimed) await this.#learnTimes(chunk, log);
       this.#send(chunk);
     }
   }
 
   #send(chunk: LogChunk): void {
-    const { socket, form, last = Number.POSITIVE_INFINITY } = this.#options;
+    const { sink, last = Number.POSITIVE_INFINITY } = this.#options;
     const from = Math.max(this.#next, chunk.first);
     const to = Math.min(chunk.next, last + 1);
     if (from >= chunk.next) return;
     const isSkipped = from >= to || (chunk.isGap && this.#skipsGap);
-    if (!isSkipped) socket.sendFrames(chunk.frames(from, to, form));
+    if (!isSkipped) sink.send(chunk, from, to);
     this.#skipsGap = false;
     this.#next = chunk.next;
   }
@@ -143,10 +160,10 @@ export class LogReader {
   }
 
   async #catchUp(log: LogOfNode): Promise<void> {
-    const { places, socket, live, clock } = this.#options;
-    const { signal } = socket;
+    const { places, sink, live, clock } = this.#options;
+    const { signal } = sink;
     const before = this.#next;
-    // It rejects only when the socket closes while the client waits for its place.
+    // It rejects only when the sink closes while the client waits for its place.
     const isRead = await places.add(() => this.#readFromDisk(log), { signal }).catch(() => false);
     if (signal.aborted || isRead || this.#next > before) return;
     if (log.isOver) this.#giveUp(log);
@@ -158,9 +175,9 @@ export class LogReader {
 
   /** Passes over lines that can no longer be read: the log is over, and its node does not answer. */
   #giveUp(log: LogOfNode): void {
-    const { socket } = this.#options;
+    const { sink } = this.#options;
     const last = log.recent.first - 1;
-    socket.sendText(`[drover] lines ${this.#next} to ${last} on node ${log.nodeId} cannot be read any more`);
+    sink.say(`[drover] lines ${this.#next} to ${last} on node ${log.nodeId} cannot be read any more`);
     this.#next = last + 1;
   }
 
@@ -169,16 +186,16 @@ export class LogReader {
    * have.
    */
   async #readFromDisk(log: LogOfNode): Promise<boolean> {
-    const { streams, socket, clock } = this.#options;
+    const { streams, sink, clock } = this.#options;
     const ending = new AbortController();
     const end = (): void => ending.abort();
-    socket.signal.addEventListener('abort', end);
+    sink.signal.addEventListener('abort', end);
     let silence = clock.setTimer(SILENCE_MS, end);
     try {
       for await (const batch of streams.followLogs(log.record, { since: this.#next }, ending.signal)) {
         silence.cancel();
         const chunk = new LogChunk(batch);
-        if (this.#options.form.isTimed) await this.#learnTimes(chunk, log);
+        if (this.#options.isTimed) await this.#learnTimes(chunk, log);
         this.#send(chunk);
         if (this.#next >= log.recent.first || !(await this.#isDrained())) return true;
         silence = clock.setTimer(SILENCE_MS, end);
@@ -189,17 +206,17 @@ export class LogReader {
       return false;
     } finally {
       silence.cancel();
-      socket.signal.removeEventListener('abort', end);
+      sink.signal.removeEventListener('abort', end);
       end();
     }
   }
 
   async #isDrained(): Promise<boolean> {
-    const { socket, clock } = this.#options;
-    if (socket.bufferedBytes <= MAX_BUFFERED_BYTES) return !socket.signal.aborted;
+    const { sink, clock } = this.#options;
+    if (sink.bufferedBytes <= MAX_BUFFERED_BYTES) return !sink.signal.aborted;
     const drained = new Bell();
-    void socket.whenDrained().then(() => drained.ring());
-    await drained.wait(socket.signal, { clock, ms: PLACE_MS });
-    return socket.bufferedBytes <= MAX_BUFFERED_BYTES && !socket.signal.aborted;
+    void sink.whenDrained().then(() => drained.ring());
+    await drained.wait(sink.signal, { clock, ms: PLACE_MS });
+    return sink.bufferedBytes <= MAX_BUFFERED_BYTES && !sink.signal.aborted;
   }
 }

@@ -5,10 +5,13 @@ import type { InstanceRecord } from '../../model/instance.js';
 import { visible } from '../routes/instance-routes.js';
 import { checkLogPoints, flag, instanceParams, logPoint } from '../routes/instance-schemas.js';
 import type { InstanceView } from '../routes/instance-view.js';
-import type { SocketSpec } from '../sockets/socket.js';
-import type { LogRequest } from './live-log-reader.js';
+import type { ApiSocket, SocketSpec } from '../sockets/socket.js';
+import type { LineForm } from './live-log-chunk.js';
+import type { LogRequest, LogSink } from './live-log-reader.js';
 import type { LiveLogs } from './live-logs.js';
 
+const NORMAL = 1000;
+const FAULT = 1011;
 const DEFAULT_TAIL = 100;
 const MAX_TAIL = 1000;
 const TAIL_RULE = `must be a whole number from 0 to ${MAX_TAIL}`;
@@ -77,12 +80,26 @@ export function liveLogSocket({
         isNumbered: numbered === 'true',
         isTimed: timestamps === 'true',
       };
-      const request = { ...(await boundsOf(streams, record, query)), form };
+      const request = { ...(await boundsOf(streams, record, query)), isTimed: form.isTimed };
       return (socket) => {
         socket.onText(() => undefined);
-        liveLogs.attach(socket, record, request);
+        liveLogs.attach(sinkOf(socket, form), record, request);
       };
     },
+  };
+}
+
+function sinkOf(socket: ApiSocket, form: LineForm): LogSink {
+  return {
+    signal: socket.signal,
+    get bufferedBytes() {
+      return socket.bufferedBytes;
+    },
+    whenDrained: () => socket.whenDrained(),
+    send: (chunk, from, to) => socket.sendFrames(chunk.frames(from, to, form)),
+    say: (text) => socket.sendText(text),
+    end: (reason) => socket.close(NORMAL, reason),
+    fail: () => socket.close(FAULT, 'unexpected fault of the server'),
   };
 }
 

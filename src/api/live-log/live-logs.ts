@@ -4,15 +4,13 @@ import { logNodeOf } from '../../channel/services/instance-streams.js';
 import type { Clock } from '../../loop/clock.js';
 import { messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
-import type { ApiSocket } from '../sockets/socket.js';
 import { LiveLog, type LiveLogNeeds } from './live-log.js';
-import { LogReader, type LogRequest } from './live-log-reader.js';
+import { LogReader, type LogRequest, type LogSink } from './live-log-reader.js';
 
 /** How many clients read from disk at once, each with a stream of its own. The others wait for a place. */
 const MAX_FROM_DISK = 64;
 /** How many lines are read ahead for a first client that resumes: it is most likely not far behind. */
 const RESUME_AHEAD = 100;
-const FAULT = 1011;
 
 export interface LiveLogsOptions {
   readonly dependencies: LiveLogNeeds;
@@ -50,15 +48,15 @@ export class LiveLogs {
     ];
   }
 
-  /** Serves `socket` until it closes. Returns at once. */
-  attach(socket: ApiSocket, record: InstanceRecord, request: LogRequest): void {
+  /** Serves `sink` until it ends. Returns at once. */
+  attach(sink: LogSink, record: InstanceRecord, request: LogRequest): void {
     const { dependencies, clock } = this.#options;
     const { start } = request;
     const followed = this.#follow(record, 'tail' in start ? start.tail : RESUME_AHEAD);
     followed.clients++;
     const { streams, logger } = dependencies;
     const reader = new LogReader({
-      socket,
+      sink,
       live: followed.live,
       ...request,
       streams,
@@ -70,7 +68,7 @@ export class LiveLogs {
       .catch((error: unknown) => {
         const fields = { err: error, instance: record.id };
         logger.error(fields, `a client of a live log could not be served: ${messageOf(error)}`);
-        socket.close(FAULT, 'unexpected fault of the server');
+        sink.fail();
       })
       .finally(() => this.#leave(record.id, followed));
   }

@@ -26,14 +26,35 @@ export const positionSchema = z.strictObject({
 export type Position = z.output<typeof positionSchema>;
 
 const topic = z.string().min(1).max(MOST_CHARS);
+/** As for a live log. */
+const MOST_TAIL = 1000;
+
+/** How a client wants the lines of a log. */
+export const logOptionsSchema = z.strictObject({
+  tail: z
+    .int()
+    .min(0)
+    .max(MOST_TAIL)
+    .optional()
+    .describe('begin with so many of the last lines; default 100'),
+  since: z.int().min(1).optional().describe('begin with the line of this number; instead of tail'),
+  timestamps: z.boolean().default(false).describe('say when each line was written'),
+  ansi: z.boolean().default(false).describe('keep colours and other terminal sequences'),
+});
+export type LogOptions = z.output<typeof logOptionsSchema>;
 
 const requestSchema = z.union([
-  z.strictObject({ subscribe: topic, filter: filterSchema.optional(), resume: positionSchema.optional() }),
+  z.strictObject({
+    subscribe: topic,
+    filter: filterSchema.optional(),
+    resume: positionSchema.optional(),
+    log: logOptionsSchema.optional(),
+  }),
   z.strictObject({ unsubscribe: topic }),
 ]);
 export type WatchRequest = z.output<typeof requestSchema>;
 
-const FORMS = '{"subscribe": TOPIC, "filter"?, "resume"?} or {"unsubscribe": TOPIC}';
+const FORMS = '{"subscribe": TOPIC, "filter"?, "resume"?, "log"?} or {"unsubscribe": TOPIC}';
 
 /** Reads a message of the client. Throws DRV_REQUEST_INVALID with one clear line. */
 export function parseWatchRequest(text: string): WatchRequest {

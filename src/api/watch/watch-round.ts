@@ -2,7 +2,7 @@
  * What readers get in one round: the pieces of the topics up to where these stood when it began. Readers at the same
  * place share a piece, and those with the same pieces their bytes.
  */
-import { encodeTextFrames } from '../sockets/text-frames.js';
+import { MessagePacket } from '../sockets/message-packet.js';
 import type { Topic } from './topic.js';
 import type { WatchFilter } from './watch-filter.js';
 import { changesText, snapshotText } from './watch-messages.js';
@@ -38,34 +38,11 @@ export interface Piece {
   readonly place: number;
 }
 
-/** Messages for one reader, encoded once for all that get the same. */
-export class Packet {
-  readonly #texts: readonly string[];
-  #frame: Buffer | undefined;
-  #lines: Buffer | undefined;
-
-  constructor(texts: readonly string[]) {
-    this.#texts = texts;
-  }
-
-  /** A WebSocket frame with the array of messages. */
-  get frame(): Buffer {
-    this.#frame ??= encodeTextFrames([`[${this.#texts.join(',')}]`]);
-    return this.#frame;
-  }
-
-  /** A line for each message. */
-  get lines(): Buffer {
-    this.#lines ??= Buffer.from(this.#texts.map((text) => `${text}\n`).join(''));
-    return this.#lines;
-  }
-}
-
 export class WatchRound {
   readonly #epoch: string;
   readonly #ends: ReadonlyMap<Topic, number>;
   readonly #pieces = new Map<string, Piece>();
-  readonly #packets = new Map<string, Packet>();
+  readonly #packets = new Map<string, MessagePacket>();
 
   constructor(epoch: string, topics: Iterable<Topic>) {
     this.#epoch = epoch;
@@ -86,11 +63,11 @@ export class WatchRound {
     return piece;
   }
 
-  packetOf(pieces: readonly Piece[]): Packet {
+  packetOf(pieces: readonly Piece[]): MessagePacket {
     const key = pieces.map((piece) => piece.key).join('\n');
     const known = this.#packets.get(key);
     if (known !== undefined) return known;
-    const packet = new Packet(pieces.flatMap(({ text }) => text ?? []));
+    const packet = new MessagePacket(pieces.flatMap(({ text }) => text ?? []));
     this.#packets.set(key, packet);
     return packet;
   }

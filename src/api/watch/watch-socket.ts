@@ -1,14 +1,15 @@
 /** `/watch`: the state as it changes, over a WebSocket, and as lines over a plain GET. */
+
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
 import { accessOf } from '../access/auth.js';
 import { nothing } from '../http/route.js';
 import type { LineStream } from '../sockets/line-stream.js';
+import { MessagePacket } from '../sockets/message-packet.js';
 import type { ApiSocket, SocketSpec } from '../sockets/socket.js';
 import type { Sight } from './watch-filter.js';
 import { errorText, namesSchema, type Position, parseWatchRequest } from './watch-messages.js';
-import { Packet } from './watch-round.js';
 import type { Subscription, Watcher, WatchSink } from './watcher.js';
 import type { Watchers } from './watchers.js';
 
@@ -41,12 +42,14 @@ export function watchSocket({ watchers }: WatchSocketOptions): SocketSpec<unknow
     path: '/watch',
     scope: 'READ',
     reach: 'filtered',
-    summary: `The state as it changes: ${watchers.topics.join(', ')}.`,
+    summary: `The state as it changes: ${watchers.topics.join(', ')}, and logs.`,
     frames:
-      'Client: `{"subscribe": TOPIC, "filter"?: {"configuration"?, "node"?, "state"?}, "resume"?: {"epoch", "revision"}}` ' +
+      'Client: `{"subscribe": TOPIC, "filter"?: {"configuration"?, "node"?, "state"?}, "resume"?: {"epoch", "revision"}}`, ' +
+      '`{"subscribe": "log:ID", "log"?: {"tail"?, "since"?, "timestamps"?, "ansi"?}}` ' +
       'or `{"unsubscribe": TOPIC}`. Server: each frame is an array of messages: `snapshot` (what is there, in parts; ' +
       '`last` in the last one), then `changes` with `put` and `gone`, at most one frame in 100 ms; `error`; `beat` after ' +
-      '10 s without another one. Without an upgrade the answer is the same messages, a line each, for the topics of ' +
+      '10 s without another one. Of a log: `lines` with the number of the `first`, `gap` of lines that are no longer kept, ' +
+      '`note` of what Drover has to say, `end` when the instance was removed. Without an upgrade the answer is the same messages, a line each, for the topics of ' +
       '`subscribe`.',
     params: nothing,
     query: watchQuery,
@@ -116,12 +119,12 @@ function take(watchers: Watchers, watcher: Watcher, text: string): void {
     const request = parseWatchRequest(text);
     if ('unsubscribe' in request) watchers.unsubscribe(watcher, request.unsubscribe);
     else {
-      const { subscribe, filter = {}, resume } = request;
-      watchers.subscribe(watcher, subscribe, { filter, resume });
+      const { subscribe, ...subscription } = request;
+      watchers.subscribe(watcher, subscribe, subscription);
     }
   } catch (error) {
     if (!DroverError.is(error, 'DRV_REQUEST_INVALID')) throw error;
-    watcher.sink.send(new Packet([errorText(error.message)]));
+    watcher.sink.send(new MessagePacket([errorText(error.message)]));
   }
 }
 

@@ -1,9 +1,11 @@
 /** One client of the change stream: what it follows, and how far it is in each topic. */
+
 import { DroverError } from '../../model/errors.js';
+import type { MessagePacket } from '../sockets/message-packet.js';
 import type { Topic } from './topic.js';
 import { type FilterOptions, type Sight, WatchFilter } from './watch-filter.js';
 import type { Position } from './watch-messages.js';
-import type { Packet, Piece, Reading, Snapshot, WatchRound } from './watch-round.js';
+import type { Piece, Reading, Snapshot, WatchRound } from './watch-round.js';
 
 /** Where the messages go. No call throws when it is closed. */
 export interface WatchSink {
@@ -11,7 +13,7 @@ export interface WatchSink {
   readonly signal: AbortSignal;
   /** Bytes that wait for the kernel to take them. */
   readonly bufferedBytes: number;
-  send(packet: Packet): void;
+  send(packet: MessagePacket): void;
   /** Resolves when little waits, or the sink is closed. */
   whenDrained(): Promise<void>;
 }
@@ -26,9 +28,12 @@ interface Following extends Reading {
 }
 
 export interface Subscription {
-  readonly filter: FilterOptions;
-  readonly resume: Position | undefined;
+  readonly filter?: FilterOptions | undefined;
+  readonly resume?: Position | undefined;
 }
+
+/** How many logs one client may follow. */
+const MOST_LOGS = 16;
 
 export class Watcher {
   readonly sink: WatchSink;
@@ -40,6 +45,7 @@ export class Watcher {
   hasSent = false;
   readonly #epoch: string;
   readonly #followed = new Map<Topic, Following>();
+  readonly #logs = new Map<string, AbortController>();
 
   constructor(sink: WatchSink, sight: Sight, epoch: string) {
     this.sink = sink;
@@ -48,7 +54,7 @@ export class Watcher {
   }
 
   /** Takes the place of an earlier subscription of the same topic. Throws DRV_REQUEST_INVALID. */
-  subscribe(topic: Topic, { filter, resume }: Subscription): void {
+  subscribe(topic: Topic, { filter = {}, resume }: Subscription): void {
     for (const name of ['configuration', 'node', 'state'] as const)
       if (filter[name] !== undefined && !topic.filters.includes(name)) throw unknownFilter(topic, name);
     topic.open();
@@ -68,12 +74,33 @@ export class Watcher {
     this.#followed.delete(topic);
   }
 
+  /** Returns what ends the log: with the client, or with `closeLog`. Throws DRV_REQUEST_INVALID. */
+  openLog(topic: string): AbortController {
+    this.closeLog(topic);
+    if (this.#logs.size >= MOST_LOGS)
+      throw new DroverError(
+        'DRV_REQUEST_INVALID',
+        `a client follows ${MOST_LOGS} logs at most: unsubscribe from one`,
+      );
+    const ending = new AbortController();
+    const { signal } = this.sink;
+    signal.addEventListener('abort', () => ending.abort(), { once: true, signal: ending.signal });
+    ending.signal.addEventListener('abort', () => this.#logs.delete(topic), { once: true });
+    this.#logs.set(topic, ending);
+    return ending;
+  }
+
+  /** Idempotent. */
+  closeLog(topic: string): void {
+    this.#logs.get(topic)?.abort();
+  }
+
   get isFull(): boolean {
     return this.sink.bufferedBytes > MAX_BUFFERED_BYTES;
   }
 
   /** The next messages of a round, bounded in size; undefined: it has all of that round. */
-  take(round: WatchRound): Packet | undefined {
+  take(round: WatchRound): MessagePacket | undefined {
     const pieces: Piece[] = [];
     for (const following of this.#followed.values()) {
       const piece = nextPiece(following, round);

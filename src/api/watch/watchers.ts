@@ -2,14 +2,19 @@
  * All clients of the change stream. Changes gather for 100 ms and go out in one round. No client has a queue: one that
  * reads slowly keeps its place, and gets what is newest from there on when its connection has drained.
  */
+
 import { randomUUID } from 'node:crypto';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 import { cutToBytes } from '../../model/words.js';
+import type { LiveLogs } from '../live-log/live-logs.js';
+import type { InstanceView } from '../routes/instance-view.js';
+import { MessagePacket } from '../sockets/message-packet.js';
 import { type FilterName, Topic, type TopicSource } from './topic.js';
 import type { Sight } from './watch-filter.js';
-import { BEAT_TEXT } from './watch-messages.js';
-import { Packet, WatchRound } from './watch-round.js';
+import { BEAT_TEXT, type LogOptions, logOptionsSchema } from './watch-messages.js';
+import { WatchRound } from './watch-round.js';
+import { instanceOfLog, logSinkOf } from './watched-log.js';
 import { type Subscription, Watcher, type WatchSink } from './watcher.js';
 
 /** At most one frame for each client in this time. */
@@ -18,12 +23,29 @@ const ROUND_MS = 100;
 const TURN_MS = 5;
 const BEAT_MS = 10_000;
 const MAX_NAME_BYTES = 64;
-const BEAT = new Packet([BEAT_TEXT]);
+/** As for a live log. */
+const DEFAULT_TAIL = 100;
+const BEAT = new MessagePacket([BEAT_TEXT]);
+
+export interface WatchersOptions {
+  readonly clock: Clock;
+  /** By the names of their topics. */
+  readonly sources: Readonly<Record<string, TopicSource>>;
+  readonly liveLogs: Pick<LiveLogs, 'attach'>;
+  readonly view: Pick<InstanceView, 'record'>;
+}
+
+/** Of a topic, or of a log. */
+export interface AnySubscription extends Subscription {
+  readonly log?: LogOptions | undefined;
+}
 
 export class Watchers {
   /** Another one in each run of the master: with it, a reader that resumes knows what it missed. */
   readonly #epoch = randomUUID();
   readonly #clock: Clock;
+  readonly #liveLogs: Pick<LiveLogs, 'attach'>;
+  readonly #view: Pick<InstanceView, 'record'>;
   readonly #topics = new Map<string, Topic>();
   readonly #watchers = new Set<Watcher>();
   /** Those to be served, in order. */
@@ -34,8 +56,10 @@ export class Watchers {
   #beat: TimerHandle | undefined;
   #isServing = false;
 
-  constructor(clock: Clock, sources: Readonly<Record<string, TopicSource>>) {
+  constructor({ clock, sources, liveLogs, view }: WatchersOptions) {
     this.#clock = clock;
+    this.#liveLogs = liveLogs;
+    this.#view = view;
     for (const [name, source] of Object.entries(sources))
       this.#topics.set(name, new Topic(name, source, () => this.#planRound()));
   }
@@ -60,14 +84,25 @@ export class Watchers {
   }
 
   /** Throws DRV_REQUEST_INVALID with what is wrong: no such topic, or a filter that it does not take. */
-  subscribe(watcher: Watcher, topic: string, subscription: Subscription): void {
+  subscribe(watcher: Watcher, topic: string, { log, ...subscription }: AnySubscription): void {
+    const id = instanceOfLog(topic);
+    if (id !== undefined) {
+      if (subscription.filter !== undefined || subscription.resume !== undefined)
+        throw invalid(
+          `${topic} takes no filter and no resume: "log": {"since": NUMBER} goes on behind a line`,
+        );
+      this.#followLog(watcher, id, log ?? logOptionsSchema.parse({}));
+      return;
+    }
+    if (log !== undefined) throw invalid('"log" is for topics log:ID');
     watcher.subscribe(this.#topicOf(topic, watcher.sight), subscription);
     this.#serveSoon(watcher);
   }
 
   /** Throws DRV_REQUEST_INVALID: there is no such topic. */
   unsubscribe(watcher: Watcher, topic: string): void {
-    watcher.unsubscribe(this.#topicOf(topic, watcher.sight));
+    if (instanceOfLog(topic) !== undefined) watcher.closeLog(topic);
+    else watcher.unsubscribe(this.#topicOf(topic, watcher.sight));
   }
 
   /** Ends the topics. Idempotent. */
@@ -78,10 +113,26 @@ export class Watchers {
     for (const topic of this.#topics.values()) topic.close();
   }
 
+  #followLog(
+    watcher: Watcher,
+    id: string,
+    { tail, since, timestamps: isTimed, ansi: isAnsi }: LogOptions,
+  ): void {
+    if (tail !== undefined && since !== undefined) throw invalid('give one of tail and since');
+    const record = this.#view.record(id);
+    if (record === undefined || !watcher.sight.sees(record.configurationName))
+      throw invalid(`there is no instance ${cutToBytes(id, MAX_NAME_BYTES)}`);
+    const topic = `log:${id}`;
+    const start = since === undefined ? { tail: tail ?? DEFAULT_TAIL } : { since };
+    const sink = logSinkOf(watcher.sink, { topic, isAnsi, isTimed }, watcher.openLog(topic));
+    this.#liveLogs.attach(sink, record, { start, isTimed });
+  }
+
   #topicOf(name: string, { configurations }: Sight): Topic {
     const topic = this.#topics.get(name);
     const shown = cutToBytes(name, MAX_NAME_BYTES);
-    if (topic === undefined) throw invalid(`there is no topic ${shown}: there are ${this.topics.join(', ')}`);
+    if (topic === undefined)
+      throw invalid(`there is no topic ${shown}: there are ${this.topics.join(', ')}, log:ID`);
     if (topic.isWhole && configurations !== null)
       throw invalid(`${shown} are not for a key that is restricted to configurations`);
     return topic;

@@ -22,7 +22,7 @@ const PER_KEY = 60;
 const CHANGES = 1000;
 const SECONDS = 10;
 
-const keySchema = z.object({ key: z.string() });
+const keySchema = z.object({ token: z.string() });
 
 export function benchWatch(): Promise<Row[]> {
   return withInstances(INSTANCES, async (daemon) => {
@@ -59,7 +59,7 @@ async function subscribe(daemon: BenchDaemon): Promise<ChildProcess> {
   const tokens: string[] = [];
   for (let index = 0; index < SUBSCRIBERS / PER_KEY; index++) {
     const made = await daemon.request('POST', '/keys', { label: `watch-${index}`, scope: 'ALL' });
-    tokens.push(keySchema.parse(made).key);
+    tokens.push(keySchema.parse(made).token);
   }
   const script = fileURLToPath(new URL('./watch-clients.js', import.meta.url));
   const child = fork(script, [`${daemon.url}/watch`, String(SUBSCRIBERS), String(UNREAD), ...tokens]);
@@ -93,7 +93,7 @@ function rowsOf(alone: number, watched: number, { found, memory, peak }: Measure
     },
     {
       figure: 'the same: resident memory of the daemon, and its growth with the subscribers',
-      value: `${peak.toFixed(0)} MB (+${(peak - memory).toFixed(0)})`,
+      value: `${peak.toFixed(0)} MB (${peak > memory ? '+' : ''}${(peak - memory).toFixed(0)})`,
       baseline: `without a subscriber: ${memory.toFixed(0)} MB`,
       target: '+ < 200 MB',
       ok: peak - memory < 200,

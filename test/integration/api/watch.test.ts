@@ -223,7 +223,10 @@ describe('a subscription', () => {
     await message(client, 5);
     expect(messagesOf(client).map(({ type, error }) => [type, error])).toEqual([
       ['error', expect.stringMatching(/^this is no JSON/)],
-      ['error', 'there is no topic cats: there are instances, configurations, nodes, templates, usage'],
+      [
+        'error',
+        'there is no topic cats: there are instances, configurations, nodes, templates, usage, log:ID',
+      ],
       ['error', 'nodes cannot be filtered by configuration: it takes node, state'],
       ['error', expect.stringContaining('field filter.node: ')],
       ['error', expect.stringContaining('field unsubscribe: ')],

@@ -33,8 +33,8 @@ export class LiveLogWorld {
   }
 
   /** Puts the instance on a node, or on none. */
-  place(nodeId: string | null): Promise<InstanceRecord> {
-    return this.api.putInstance(instanceRecord({ id: ID, placement: placementOn(nodeId) }));
+  place(nodeId: string | null, id = ID): Promise<InstanceRecord> {
+    return this.api.putInstance(instanceRecord({ id, placement: placementOn(nodeId) }));
   }
 
   /** Deletes the instance on n1. Its record stays until the node has cleaned up. */
@@ -46,6 +46,14 @@ export class LiveLogWorld {
   async open(query = '', token = this.api.admin): Promise<SocketClient> {
     const client = await SocketClient.open(this.#url(query), { token });
     this.#clients.push(client);
+    return client;
+  }
+
+  /** A client of the change stream. */
+  async watch(...messages: readonly object[]): Promise<SocketClient> {
+    const client = await SocketClient.open(`${this.api.url}/watch`, { token: this.api.admin });
+    this.#clients.push(client);
+    for (const message of messages) client.send(JSON.stringify(message));
     return client;
   }
 

@@ -1,0 +1,33 @@
+/** The log of one instance as a topic of the change stream: lines in place of entries, from the live log of the instance. */
+import type { LogMessageForm } from '../live-log/live-log-chunk.js';
+import type { LogSink } from '../live-log/live-log-reader.js';
+import { MessagePacket } from '../sockets/message-packet.js';
+import type { WatchSink } from './watcher.js';
+
+const PREFIX = 'log:';
+
+/** The id of the instance, where the topic is the log of one. */
+export function instanceOfLog(topic: string): string | undefined {
+  return topic.startsWith(PREFIX) ? topic.slice(PREFIX.length) : undefined;
+}
+
+/** Lines go to `sink` as messages until `ending` aborts, which it does itself when there are no more. */
+export function logSinkOf(sink: WatchSink, form: LogMessageForm, ending: AbortController): LogSink {
+  const { topic } = form;
+  const say = (message: object): void => sink.send(new MessagePacket([JSON.stringify(message)]));
+  const end = (reason: string): void => {
+    say({ type: 'end', topic, reason });
+    ending.abort();
+  };
+  return {
+    signal: ending.signal,
+    get bufferedBytes() {
+      return sink.bufferedBytes;
+    },
+    whenDrained: () => sink.whenDrained(),
+    send: (chunk, from, to) => sink.send(chunk.packet(from, to, form)),
+    say: (text) => say({ type: 'note', topic, text }),
+    end,
+    fail: () => end('unexpected fault of the server'),
+  };
+}
