@@ -6,6 +6,7 @@
 import { Adoption } from '../controllers/wrapper/process-supervisor/adoption.js';
 import { buildWrapperControllers, type WrapperControllers } from '../controllers/wrapper/register.js';
 import type { CallPeer, Service } from './channel/protocol/calls.js';
+import type { MasterAddress } from './channel/protocol/messages.js';
 import type { Transport } from './channel/protocol/transport.js';
 import { descriptionServices } from './channel/services/instance-description.js';
 import { instanceServices, type LogLines } from './channel/services/instance-streams.js';
@@ -24,7 +25,7 @@ import type { InstanceDescription } from './model/instance-description.js';
 import type { NodeCapacity, RuntimeOffer } from './model/node.js';
 import type { LogPlace, OutputSpan } from './model/past-exit.js';
 import type { FetchCost } from './model/template.js';
-import { type Desired, DesiredCopy, type MasterAddress } from './node/desired-copy.js';
+import { type Desired, DesiredCopy } from './node/desired-copy.js';
 import { FetchAhead } from './node/fetch-ahead.js';
 import { type Handle, HandleBook } from './node/handle-book.js';
 import { describePastRuns, previousOutput } from './node/past-runs.js';

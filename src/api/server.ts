@@ -10,8 +10,7 @@ import { describeListenError } from '../model/listen-error.js';
 import { auditWrites } from './access/audit.js';
 import { Gate, type GateNeeds, requireScope } from './access/auth.js';
 import { bindAddressOf } from './http/bind-address.js';
-import { ConnectionLimit } from './http/connection-limit.js';
-import { answerSocketError, replyWithError } from './http/error-reply.js';
+import { replyWithError } from './http/error-reply.js';
 import { HandlerGuard } from './http/handler-guard.js';
 import { acceptJsonBodies } from './http/json-body.js';
 import { sendError } from './http/json-reply.js';
@@ -30,33 +29,32 @@ import type { SocketDescription } from './sockets/socket.js';
 import { SocketBook, type SocketLimits } from './sockets/socket-book.js';
 import { registerSockets } from './sockets/socket-plugin.js';
 import { defineSocketRoute, type SocketRoute } from './sockets/socket-route.js';
+import {
+  MAX_HEADER_BYTES,
+  makeTransport,
+  type Transport,
+  type TransportLimits,
+  type TransportNeeds,
+} from './tls/transport.js';
 import { type TopicNeeds, topicSources } from './watch/topic-sources.js';
 import { watchSocket } from './watch/watch-socket.js';
 import { Watchers } from './watch/watchers.js';
 
 const PREFIX = '/api';
 const KIB = 1024;
-const MAX_HEADER_BYTES = 16 * KIB;
 const MAX_BODY_BYTES = KIB * KIB;
-const KEEP_ALIVE_MS = 72_000;
 /** How long running requests may take when the server stops. */
 const DRAIN_MS = 5000;
 const DRAIN_CHECK_MS = 20;
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-export interface ApiLimits {
-  /** Time for the headers of a request to arrive. Default 10 s. */
-  readonly headersMs: number;
+export interface ApiLimits extends TransportLimits {
   /** Time for the body of a request to arrive, unless its route takes it as a stream. Default 60 s. */
   readonly requestMs: number;
   /** Time until a handler that waits is given up. Default 60 s. */
   readonly handlerMs: number;
   /** Time that a body taken as a stream may pause. Default 30 s. */
   readonly uploadIdleMs: number;
-  /** How long a connection may stand still because its client does not read; then it is closed. Default 180 s. */
-  readonly silenceMs: number;
-  /** The most connections. Default: half of the files that the process may open, 16,384 at most. */
-  readonly connections: number;
   readonly sockets: Partial<SocketLimits>;
 }
 
@@ -65,7 +63,8 @@ export type ApiDependencies = GateNeeds &
   InstanceViewOptions &
   LiveLogNeeds &
   RouteNeeds &
-  TopicNeeds & { readonly clock: Clock };
+  TopicNeeds &
+  TransportNeeds & { readonly clock: Clock };
 
 export interface ApiServerOptions {
   readonly dependencies: ApiDependencies;
@@ -88,6 +87,7 @@ export class ApiServer implements Part {
   readonly #view: InstanceView;
   readonly #liveLogs: LiveLogs;
   readonly #watchers: Watchers;
+  readonly #transport: Transport;
   readonly #server: FastifyInstance;
   readonly #routes: readonly Route[];
   readonly #socketRoutes: readonly SocketRoute[];
@@ -117,6 +117,7 @@ export class ApiServer implements Part {
       ),
       defineSocketRoute(watchSocket({ watchers: this.#watchers })),
     ];
+    this.#transport = makeTransport(dependencies, limits ?? {});
     this.#server = this.#build();
     const patterns = this.#socketRoutes.map(({ path }) => PREFIX + path);
     this.#upgrades = new Upgrades({ server: this.#server.server, sockets: this.#handshakes, patterns });
@@ -179,6 +180,7 @@ export class ApiServer implements Part {
     const check = setInterval(() => {
       if (performance.now() < deadline) {
         http.closeIdleConnections();
+        this.#transport.closeWaiting();
         return;
       }
       http.closeAllConnections();
@@ -197,32 +199,21 @@ export class ApiServer implements Part {
   }
 
   #build(): FastifyInstance {
-    const { dependencies, limits } = this.#options;
-    const { headersMs = 10_000, silenceMs = 180_000 } = limits ?? {};
     const server = fastify({
       logger: false,
       bodyLimit: MAX_BODY_BYTES,
-      connectionTimeout: silenceMs,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      http: {
-        maxHeaderSize: MAX_HEADER_BYTES,
-        headersTimeout: headersMs,
-        connectionsCheckingInterval: Math.ceil(headersMs / 5),
-      },
+      ...this.#transport.options,
       // Long ids reach the handlers, which say what is wrong; the header limit bounds them. Plugins in use add slashes.
       routerOptions: { maxParamLength: MAX_HEADER_BYTES, ignoreTrailingSlash: true },
       // Routes check with zod and write their own bytes. The default compilers would load 800 KB for nothing.
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-      clientErrorHandler: answerSocketError,
       frameworkErrors: (error, request, reply) => {
         this.#upgrades.closeAfterAnswer(request, reply);
         if (this.#gate.admit(request, reply, {})) this.#fail(error, request, reply);
       },
     });
-    const { clock, logger } = dependencies;
-    const connections = new ConnectionLimit({ limit: limits?.connections, clock, logger });
-    connections.follow(server.server);
-    this.#addHooks(server, connections);
+    this.#transport.connections.follow(server.server);
+    this.#addHooks(server);
     server.setErrorHandler((error, request, reply) => this.#fail(error, request, reply));
     server.setNotFoundHandler((_request, reply) => sendError(reply, 404, 'there is no such endpoint'));
     acceptJsonBodies(server);
@@ -232,7 +223,7 @@ export class ApiServer implements Part {
     return server;
   }
 
-  #addHooks(server: FastifyInstance, connections: ConnectionLimit): void {
+  #addHooks(server: FastifyInstance): void {
     const { dependencies, limits } = this.#options;
     const { requestMs = 60_000, handlerMs = 60_000, uploadIdleMs = 30_000 } = limits ?? {};
     const bodies = new BodyGuard(requestMs);
@@ -255,7 +246,7 @@ export class ApiServer implements Part {
       this.#upgrades.closeAfterAnswer(request, reply);
       bodies.watch(request.raw, reply, config);
       if (!this.#gate.admit(request, reply, config)) return;
-      connections.note(request);
+      this.#transport.connections.note(request);
       done();
     });
   }

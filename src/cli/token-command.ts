@@ -2,19 +2,15 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { readAdminKey } from '../api/access/admin-key-file.js';
-import { bindAddressOf } from '../api/http/bind-address.js';
 import { DroverError } from '../model/errors.js';
-import type { NodeConfiguration } from '../model/node.js';
-import { systemReason } from '../model/public-message.js';
 import { readMainConfiguration } from '../node/main-configuration.js';
+import { postToLocalApi } from './local-api.js';
 
 export interface TokenOptions {
   readonly label?: string;
   readonly expires?: string;
   readonly uses?: string;
 }
-
-const TIMEOUT_MS = 30_000;
 
 const answerSchema = z.object({ output: z.string() });
 
@@ -35,7 +31,14 @@ export async function makeToken(root: string, options: TokenOptions): Promise<st
     throw invalid(
       `${directory} has no data/admin.key: start Drover there once, or make a token with "cluster token create" at its prompt`,
     );
-  const output = await execute(configuration, key.token, commandOf(options));
+  const answer = await postToLocalApi({
+    directory,
+    configuration,
+    key: key.token,
+    path: '/commands/execute',
+    body: { command: commandOf(options) },
+  });
+  const { output } = answerSchema.parse(answer);
   if (output.startsWith('error: ')) throw new DroverError('DRV_COMMAND_INVALID', output.slice(7).trim());
   return output;
 }
@@ -47,35 +50,6 @@ function commandOf({ label, expires, uses }: TokenOptions): string {
   if (uses !== undefined) words.push('--uses', uses);
   // Quoted as the command line of the console requires.
   return words.map((word) => (/^[\w.-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
-}
-
-async function execute(configuration: NodeConfiguration, key: string, command: string): Promise<string> {
-  const url = await apiUrl(configuration);
-  const response = await fetch(`${url}/commands/execute`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ command }),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  }).catch((error: unknown) => {
-    const cause = error instanceof Error ? error.cause : undefined;
-    throw new DroverError(
-      'DRV_NODE_DISCONNECTED',
-      `the master does not answer at ${url} (${systemReason(cause) ?? 'no answer'}): start it first`,
-      { cause: error },
-    );
-  });
-  if (!response.ok)
-    throw new DroverError(
-      'DRV_NODE_DISCONNECTED',
-      `the server at ${url} is not this master, or it is not ready (status ${response.status})`,
-    );
-  return answerSchema.parse(await response.json()).output;
-}
-
-async function apiUrl(configuration: NodeConfiguration): Promise<string> {
-  const bound = await bindAddressOf(configuration);
-  const host = bound === '0.0.0.0' || bound === '::' ? '127.0.0.1' : bound;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${configuration.apiPort}/api`;
 }
 
 function invalid(message: string): DroverError {

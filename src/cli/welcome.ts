@@ -19,7 +19,9 @@ export function describeWelcome(
   daemon: Daemon,
   { hasPrompt }: { readonly hasPrompt: boolean },
 ): readonly string[] {
-  const { configuration, paths, apiUrl } = daemon;
+  const { configuration, paths, apiUrl, apiCertificate } = daemon;
+  const certificate = apiCertificate?.describe(Date.now());
+  const isOwn = certificate?.source === 'cluster';
   return [
     '',
     `Drover is running as node ${configuration.nodeId} in ${paths.root}`,
@@ -28,6 +30,8 @@ export function describeWelcome(
     ...daemon.fileErrors().map((line) => `  broken   configurations/${line}`),
     '',
     `  API      ${apiUrl}`,
+    ...(isOwn ? [`  CA       ${paths.apiAuthority}`, `           SHA-256 ${certificate.fingerprint}`] : []),
+    ...(certificate?.problem == null ? [] : [`  broken   ${certificate.problem}`]),
     `  runtimes ${offeredRuntimes(daemon.offers())}`,
     ...runtimesNotOffered(daemon.offers()).map((line) => `           ${line}`),
     `  key      ${paths.adminKey}`,
@@ -36,7 +40,7 @@ export function describeWelcome(
     ...(hasPrompt ? ['  console  type help'] : []),
     '',
     'Try:',
-    `  curl -H "Authorization: Bearer $(cat ${shellWord(paths.adminKey)})" ${apiUrl}/instances`,
+    `  curl ${isOwn ? `--cacert ${shellWord(paths.apiAuthority)} ` : ''}-H "Authorization: Bearer $(cat ${shellWord(paths.adminKey)})" ${apiUrl}/instances`,
     '',
   ];
 }

@@ -59,6 +59,16 @@ function problemsOfIssue(issue: Issue, rules: Rule, input: unknown): Problem[] {
       return issue.keys.map((key) => unknownField([...path, key], key, rule));
     case 'invalid_key':
       return [{ path, message: issue.issues[0]?.message ?? 'key is not allowed', at: 'key' }];
+    case 'invalid_union': {
+      const inner = insideOf(issue.errors);
+      if (inner !== undefined)
+        return inner.flatMap((one) =>
+          problemsOfIssue({ ...one, path: [...path, ...one.path] }, rules, input),
+        );
+      return [
+        { path, message: `must be ${accepted(rule)}${shown(path, valueAt(input, path))}`, at: 'value' },
+      ];
+    }
     case 'custom':
     case 'invalid_format':
       return [{ path, message: `${issue.message}${shown(path, valueAt(input, path))}`, at: 'value' }];
@@ -67,6 +77,13 @@ function problemsOfIssue(issue: Issue, rules: Rule, input: unknown): Problem[] {
         { path, message: `must be ${accepted(rule)}${shown(path, valueAt(input, path))}`, at: 'value' },
       ];
   }
+}
+
+/** Of several kinds that a value may have, the faults within the one that it has; undefined: it has none of them. */
+function insideOf(kinds: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
+  return kinds.find((issues) =>
+    issues.every(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'),
+  );
 }
 
 /** The fields of `input` that `schema` does not know and left out of `output`, at every level. */
@@ -96,7 +113,7 @@ function* unknownPaths(
 }
 
 function unknownField(path: readonly PropertyKey[], key: string, parent: Rule | undefined): Problem {
-  const names = Object.keys(parent?.properties ?? {});
+  const names = Object.keys(objectIn(parent)?.properties ?? {});
   const nearest = nearestName(key, names);
   const hint = nearest === undefined ? `known fields: ${names.join(', ')}` : `did you mean "${nearest}"?`;
   return { path, message: `unknown field; ${hint}`, at: 'key' };
@@ -109,10 +126,16 @@ function ruleAt(rules: Rule, path: readonly PropertyKey[]): Rule | undefined {
 }
 
 function childRule(rule: Rule, segment: PropertyKey): Rule | undefined {
-  const { items, properties = {}, additionalProperties } = rule;
+  const { items, properties = {}, additionalProperties } = objectIn(rule) ?? rule;
   if (typeof segment === 'number') return isRule(items) ? items : undefined;
   const own = Object.hasOwn(properties, segment) ? properties[String(segment)] : additionalProperties;
   return isRule(own) ? own : undefined;
+}
+
+/** The rule for objects, where a value may be of several kinds. */
+function objectIn(rule: Rule | undefined): Rule | undefined {
+  const kinds = rule?.anyOf?.filter(isRule) ?? [];
+  return kinds.find(({ properties }) => properties !== undefined) ?? rule;
 }
 
 function isRule(rule: unknown): rule is Rule {

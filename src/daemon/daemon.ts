@@ -3,6 +3,7 @@
  * ways. start-daemon.ts puts it together.
  */
 import type { ApiServer } from '../api/server.js';
+import type { ApiCertificate } from '../api/tls/api-certificate.js';
 import type { Commands } from '../commands/command-runner.js';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import type { RunningParts } from '../loop/lifecycle.js';
@@ -22,6 +23,7 @@ export interface DaemonParts {
   readonly master: Master;
   readonly wrapper: Wrapper;
   readonly api: ApiServer;
+  readonly apiCertificate: ApiCertificate | undefined;
   readonly files: ConfigurationFiles;
   readonly commands: Commands;
   readonly running: RunningParts;
@@ -34,6 +36,8 @@ export class Daemon {
   readonly master: Master;
   /** The command tree, for the prompt. */
   readonly commands: Commands;
+  /** What the API shows in a handshake; undefined: it has no TLS. */
+  readonly apiCertificate: ApiCertificate | undefined;
   readonly #wrapper: Wrapper;
   readonly #api: ApiServer;
   readonly #files: ConfigurationFiles;
@@ -47,6 +51,7 @@ export class Daemon {
     this.logger = parts.logger;
     this.master = parts.master;
     this.commands = parts.commands;
+    this.apiCertificate = parts.apiCertificate;
     this.#wrapper = parts.wrapper;
     this.#api = parts.api;
     this.#files = parts.files;
@@ -65,7 +70,7 @@ export class Daemon {
       port: this.configuration.apiPort,
     };
     const local = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-    return `http://${local.includes(':') ? `[${local}]` : local}:${port}/api`;
+    return `${this.apiCertificate === undefined ? 'http' : 'https'}://${local.includes(':') ? `[${local}]` : local}:${port}/api`;
   }
 
   instances(): InstanceRecord[] {

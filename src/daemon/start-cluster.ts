@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { bindAddressOf } from '../api/http/bind-address.js';
+import type { ApiCertificate } from '../api/tls/api-certificate.js';
 import { ClusterServer } from '../channel/master/cluster-server.js';
 import { Admission } from '../channel/trust/admission.js';
 import { Authority } from '../channel/trust/authority.js';
@@ -13,6 +14,7 @@ import { Members } from '../channel/trust/members.js';
 import { Renewal } from '../channel/trust/renewal.js';
 import type { Master } from '../master.js';
 import type { AuditTrail } from '../model/audit.js';
+import type { NodeConfiguration } from '../model/node.js';
 import { SecretDirectory } from '../node/secret-files.js';
 import type { Store } from '../store/store.js';
 import type { Assembly } from './assembly.js';
@@ -21,8 +23,10 @@ import type { Assembly } from './assembly.js';
 const CERTIFICATE_PROGRAM = fileURLToPath(new URL('../certificate-thread-main.js', import.meta.url));
 /** The longest silence on a connection. A node that gives one up soon makes another, however large nodeTimeoutMs is. */
 export const MAX_SILENCE_MS = 15_000;
-/** The characters that a name in a certificate may have. */
-const NAME = /^[\x21-\x7e]+$/;
+/** The characters that a name in a certificate may have. Not `%`, which names an interface of this machine. */
+const NAME = /^[\x21-\x24\x26-\x7e]+$/;
+const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i;
+const ALL_INTERFACES: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 export interface Cluster {
   readonly authority: Authority;
@@ -30,6 +34,12 @@ export interface Cluster {
   readonly admission: Admission;
   readonly members: Members;
   readonly audit: Pick<AuditTrail, 'record'>;
+}
+
+export interface ClusterServerNeeds {
+  readonly master: () => Master;
+  /** Undefined: the API has no TLS. */
+  readonly apiCertificate: ApiCertificate | undefined;
 }
 
 /**
@@ -42,17 +52,14 @@ export async function openCluster(
   audit: Pick<AuditTrail, 'record'>,
 ): Promise<Cluster> {
   const { clock, logger } = shared;
-  const { clusterName, nodeId, address } = configuration;
+  const { clusterName, nodeId } = configuration;
   const files = new SecretDirectory(paths.cluster);
-  const names = [...new Set([address, nodeId, 'localhost', '127.0.0.1', '::1'])].filter((name) =>
-    NAME.test(name),
-  );
   const certificates = new CertificateThread({ program: CERTIFICATE_PROGRAM, clock });
   running.onStop(() => certificates.stop());
   const authority = new Authority({
     clusterName,
     nodeId,
-    names,
+    names: namesOf(configuration),
     authorityFile: files.file('authority.pem'),
     serverFile: files.file('server.json'),
     certificates,
@@ -66,11 +73,19 @@ export async function openCluster(
   return { authority, tokens, admission, members: new Members(shares), audit };
 }
 
+/** What nodes and clients may call this master, each name once. */
+function namesOf({ nodeId, address, bindAddress = address, apiNames = [] }: NodeConfiguration): string[] {
+  const names = [address, bindAddress, ...apiNames, nodeId, 'localhost', '127.0.0.1', '::1'];
+  // No client looks for the dot at the end of a name, nor for an IPv4 address as IPv6.
+  const plain = names.map((name) => name.replace(/\.$/, '').replace(IPV4_IN_IPV6, ''));
+  return [...new Set(plain)].filter((name) => NAME.test(name) && !ALL_INTERFACES.has(name));
+}
+
 /** Listens. Until `open` is called, when the master's state is loaded, it ends every connection of a node. */
 export async function startClusterServer(
   { configuration, shared, running }: Assembly,
   cluster: Cluster,
-  master: () => Master,
+  { master, apiCertificate }: ClusterServerNeeds,
 ): Promise<{ readonly open: () => Promise<void> }> {
   const { clock, logger } = shared;
   const { address, port, apiPort, nodeTimeoutMs } = configuration;
@@ -78,7 +93,7 @@ export async function startClusterServer(
     ...cluster,
     host: await bindAddressOf(configuration),
     port,
-    api: { address, port: apiPort },
+    api: { address, port: apiPort, hasTls: apiCertificate !== undefined },
     accept: (transport, peer) => master().accept(transport, peer),
     silenceMs: Math.min(nodeTimeoutMs, MAX_SILENCE_MS),
     clock,
@@ -89,7 +104,12 @@ export async function startClusterServer(
     members: cluster.members,
     connected: () => master().prefetching.connected(),
     callsOf: (nodeId) => master().callsOf(nodeId),
-    renewServer: () => server.renewServer(),
+    renewServer: async () => {
+      await server.renewServer();
+      // The API shows the same one, or files of the operator.
+      if (apiCertificate?.authority != null)
+        apiCertificate.replace(await cluster.authority.serverCredential());
+    },
     clock,
     logger,
   });

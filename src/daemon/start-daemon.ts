@@ -140,13 +140,13 @@ async function startAll(assembly: Assembly): Promise<StartedNode> {
   const { paths, configuration, shared, running } = assembly;
   if (!configuration.isMasterNode) return startMemberNode(assembly);
   const { logger } = shared;
-  const { master, api, files, commands, setReady } = await startMaster(assembly);
-  const wrapper = await startWrapper(assembly, connectionTo(master));
+  const { setReady, ...started } = await startMaster(assembly);
+  const wrapper = await startWrapper(assembly, connectionTo(started.master));
   await untilFed(wrapper, shared.clock);
-  await master.startControllers();
+  await started.master.startControllers();
   // Ready only now. Before, a client would read of processes that may be gone, and find no node for new instances.
   setReady();
-  return new Daemon({ paths, configuration, logger, master, wrapper, api, files, commands, running });
+  return new Daemon({ paths, configuration, logger, wrapper, running, ...started });
 }
 
 function ignore(): void {}

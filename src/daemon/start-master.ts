@@ -6,6 +6,7 @@ import { SessionWriter } from '../api/access/session-writer.js';
 import { ensureTokenSecret } from '../api/access/token-secret.js';
 import { creationOfKept, InstanceTokens } from '../api/access/tokens.js';
 import { type ApiDependencies, ApiServer } from '../api/server.js';
+import type { ApiCertificate } from '../api/tls/api-certificate.js';
 import { Commands } from '../commands/command-runner.js';
 import type { CommandDependencies } from '../commands/context.js';
 import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
@@ -18,11 +19,14 @@ import type { Store } from '../store/store.js';
 import { AuditLog } from '../telemetry/audit-log.js';
 import { MasterTemplates } from '../templates/master-templates.js';
 import { type Assembly, openNodeStore } from './assembly.js';
+import { openApiCertificate } from './start-api-tls.js';
 import { type Cluster, openCluster, startClusterServer } from './start-cluster.js';
 
 export interface StartedMaster {
   readonly master: Master;
   readonly api: ApiServer;
+  /** Undefined: no TLS. */
+  readonly apiCertificate: ApiCertificate | undefined;
   readonly files: ConfigurationFiles;
   readonly commands: Commands;
   /** Ends the API's answers of 503. */
@@ -34,6 +38,8 @@ interface Foundation {
   readonly store: Store;
   readonly audit: AuditLog;
   readonly cluster: Cluster;
+  /** Undefined: no TLS. */
+  readonly apiCertificate: ApiCertificate | undefined;
   readonly tokens: InstanceTokens;
   readonly templates: MasterTemplates;
   readonly master: Master;
@@ -44,14 +50,17 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   const { shared, extensions, running } = assembly;
   const { metrics } = shared;
   const foundation = await lay(assembly);
-  const { master, templates, files } = foundation;
+  const { master, templates, files, apiCertificate } = foundation;
   let isReady = false;
   const dependencies = buildDependencies(assembly, foundation, () => isReady);
   const commands = new Commands(dependencies);
   const api = new ApiServer({ dependencies: { ...dependencies, commands } });
   // The API listens first, so that a taken port is known before anything changes. It answers 503 until `setReady`.
   await running.start(api);
-  const door = await startClusterServer(assembly, foundation.cluster, () => master);
+  const door = await startClusterServer(assembly, foundation.cluster, {
+    master: () => master,
+    apiCertificate,
+  });
   await running.start(extensions);
   extensions.follow(master.state);
   await running.start(master);
@@ -63,7 +72,7 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   const setReady = (): void => {
     isReady = true;
   };
-  return { master, api, files, commands, setReady };
+  return { master, api, apiCertificate, files, commands, setReady };
 }
 
 async function lay(assembly: Assembly): Promise<Foundation> {
@@ -74,6 +83,7 @@ async function lay(assembly: Assembly): Promise<Foundation> {
   running.onStop(() => audit.close());
   await ensureAdminKey({ store, path: paths.adminKey, now: clock.now(), audit, logger });
   const cluster = await openCluster(assembly, store, audit);
+  const apiCertificate = await openApiCertificate(assembly, cluster.authority);
   const tokens = new InstanceTokens({
     secret: await ensureTokenSecret(join(paths.data, 'instance-tokens.secret')),
     createdAtOf: (id) => creationOfKept(master.state.instances)(id),
@@ -93,7 +103,13 @@ async function lay(assembly: Assembly): Promise<Foundation> {
   const master = new Master({
     ...shared,
     clusterName,
-    address: { nodeId, address, port, apiPort },
+    address: {
+      nodeId,
+      address,
+      port,
+      apiPort,
+      ...(apiCertificate !== undefined && { apiTls: { authority: apiCertificate.authority } }),
+    },
     nodeTimeoutMs,
     store,
     configurationSource: source,
@@ -109,13 +125,13 @@ async function lay(assembly: Assembly): Promise<Foundation> {
     logger,
     clock,
   });
-  return { store, audit, cluster, tokens, templates, master, files };
+  return { store, audit, cluster, apiCertificate, tokens, templates, master, files };
 }
 
 /** Builds the functions that the API and the commands share. */
 function buildDependencies(
   { paths, configuration, version, shared, extensions, stop }: Assembly,
-  { store, audit, cluster, tokens, templates, master, files }: Foundation,
+  { store, audit, cluster, apiCertificate, tokens, templates, master, files }: Foundation,
   isReady: () => boolean,
 ): Omit<ApiDependencies, 'commands'> & CommandDependencies {
   const { instances, configurations, revisions, nodes, keys, sessions } = master.state;
@@ -136,6 +152,7 @@ function buildDependencies(
     keyWrites: new KeyWriter({ store, keys, clock, adminKeyPath: paths.adminKey, logger }),
     sessionWrites: new SessionWriter({ store, keys, sessions, clock }),
     joinTokens: cluster.tokens,
+    apiCertificate,
     streams: master.streams,
     templates: templates.local,
     templateSync: templates,

@@ -85,6 +85,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
       address,
       runningDirectory: paths.running,
       logsDirectory: paths.instanceLogs,
+      apiAuthority: paths.apiAuthority,
       cache,
       workspaces,
       clock,

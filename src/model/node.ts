@@ -69,6 +69,23 @@ const nodeFieldsSchema = z.strictObject({
   bindAddress: addressSchema
     .optional()
     .describe('default: loopback when address is loopback, else all interfaces'),
+  apiTls: z
+    .union([
+      z.literal('cluster'),
+      z.strictObject({
+        certificate: z.string().min(1).describe('PEM file, followed by the certificates of its issuers'),
+        key: z.string().min(1).describe('PEM file'),
+      }),
+    ])
+    .optional()
+    .describe(
+      "TLS on apiPort: with a certificate of the cluster's own authority, or with files; default: none",
+    ),
+  apiNames: z
+    .array(addressSchema)
+    .max(64)
+    .optional()
+    .describe("more host names and IP addresses for the certificate of the cluster's own authority"),
   nodeTimeoutMs: z.int().min(4000).max(3_600_000).default(6000),
   maxUploadMB: z.int().min(1).max(1_048_576).default(512),
   instanceLogs: z

@@ -3,7 +3,13 @@
  * without its master. The feed writes it; the wrapper's reconcilers read it.
  */
 import { z } from 'zod';
-import { type Assignment, assignmentSchema, type MessageOf } from '../channel/protocol/messages.js';
+import {
+  type Assignment,
+  assignmentSchema,
+  type MasterAddress,
+  type MessageOf,
+  masterAddressSchema,
+} from '../channel/protocol/messages.js';
 import { type Configuration, configurationSchema } from '../model/configuration.js';
 import type { WriteBehind } from './write-behind.js';
 
@@ -11,9 +17,6 @@ const ASSIGNMENTS = 'assignments/';
 const REVISIONS = 'revisions/';
 const MASTER = 'master';
 const SEEN = 'seen';
-
-const masterSchema = z.object({ nodeId: z.string(), address: z.string(), port: z.int(), apiPort: z.int() });
-export type MasterAddress = z.output<typeof masterSchema>;
 
 export interface Desired {
   readonly assignment: Assignment;
@@ -42,7 +45,7 @@ export class DesiredCopy {
     const assignments = await this.#disk.load(ASSIGNMENTS, (value) => assignmentSchema.parse(value));
     for (const [id, assignment] of assignments.readable) this.#assignments.set(id, assignment);
     for (const id of assignments.unreadable.keys()) this.#leftAlone.add(id);
-    const masters = await this.#disk.load(MASTER, (value) => masterSchema.parse(value));
+    const masters = await this.#disk.load(MASTER, (value) => masterAddressSchema.parse(value));
     for (const master of masters.readable.values()) this.#master = master;
     const seen = await this.#disk.load(SEEN, (value) => z.int().parse(value));
     for (const revision of seen.readable.values()) this.#seen = revision;

@@ -41,6 +41,8 @@ export interface RootPaths {
   /** Keys and certificates of the cluster; made when the first is written. */
   readonly cluster: string;
   readonly adminKey: string;
+  /** The certificate of the cluster's authority, for clients of the API. No secret. */
+  readonly apiAuthority: string;
   readonly lockFile: string;
   /** No path: the part of the names of locks that nobody else can guess. */
   readonly lockKey: string;
@@ -101,6 +103,7 @@ function pathsUnder(root: string, rootId: string, hidden: Pick<RootPaths, 'socke
     extensionData: join(data, 'extensions'),
     cluster: join(data, 'cluster'),
     adminKey: join(data, 'admin.key'),
+    apiAuthority: join(root, 'api-ca.pem'),
     lockFile: join(data, 'lock'),
     ...hidden,
   };

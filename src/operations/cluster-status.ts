@@ -1,5 +1,6 @@
 /** Describes the cluster: its nodes, and whether everything runs that should. For `cluster ...` and its route. */
 import { z } from 'zod';
+import { type ApiCertificate, apiCertificateSchema } from '../api/tls/api-certificate.js';
 import type { BeatBook } from '../channel/master/beat-book.js';
 import type { Explainer } from '../explain/explanation.js';
 import type { Clock } from '../loop/clock.js';
@@ -36,6 +37,8 @@ export interface ClusterStatusNeeds extends NodeListNeeds, ConfigurationListNeed
   readonly configuration: NodeConfiguration;
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
   readonly explainer: Pick<Explainer, 'configuration'>;
+  /** Undefined: the API has no TLS. */
+  readonly apiCertificate: ApiCertificate | undefined;
   /** The stored records that are set aside. */
   unreadable(): Iterable<UnreadableRecord>;
 }
@@ -84,6 +87,7 @@ export const clusterStatusSchema = z.object({
       }),
     )
     .describe('stored records that cannot be read: kept as they are, and what they stand for is left alone'),
+  apiCertificate: apiCertificateSchema.nullable().describe('null: the API has no TLS'),
 });
 export type ClusterStatus = z.output<typeof clusterStatusSchema>;
 
@@ -131,6 +135,7 @@ export async function clusterStatus(needs: ClusterStatusNeeds): Promise<ClusterS
     removed: listRemoved(needs),
     brokenFiles: [...needs.configurationFiles.errors()],
     unreadableRecords: [...needs.unreadable()],
+    apiCertificate: needs.apiCertificate?.describe(needs.clock.now()) ?? null,
   };
 }
 

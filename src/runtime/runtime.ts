@@ -6,6 +6,9 @@ import type { RuntimeOffer } from '../model/node.js';
 import type { LogPlace, OutputSpan } from '../model/past-exit.js';
 import type { RunIdentity } from '../model/run-identity.js';
 
+/** Where a container finds the file of `StartSpec.apiAuthority`. */
+export const AUTHORITY_IN_CONTAINER = '/etc/drover/api-ca.pem';
+
 /** One start of one instance: `run` counts starts, so that an old process is never taken for a new one. */
 export interface RunId {
   readonly instanceId: string;
@@ -30,6 +33,8 @@ export interface StartSpec extends RunId {
   readonly properties?: Readonly<Record<string, string>>;
   /** The instance's port on the node, or null. docker publishes it. */
   readonly port?: number | null;
+  /** A file that the environment names, for runtimes whose programs have other files (docker mounts it). */
+  readonly apiAuthority?: string;
   /**
    * Called by a start that takes long (docker pulls an image), with what it does, in words for the operator. From
    * the first call on, other work on the instance no longer waits for this start.

@@ -33,10 +33,14 @@ export async function bindAddressOf(
   return ips.every((ip) => LOCALHOST_IPS.includes(ip)) ? '127.0.0.1' : '0.0.0.0';
 }
 
+/** True when only this machine reaches what listens there. `host`: an answer of `bindAddressOf`. */
+export function isLoopback(host: string): boolean {
+  return isIP(host) === 0 ? LOCALHOST.test(host) : LOOPBACK.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
+}
+
 function listenIp(ip: string): string {
-  const family = isIPv6(ip) ? 'ipv6' : 'ipv4';
-  if (LOOPBACK.check(ip, family)) return ip;
-  return family === 'ipv6' ? '::' : '0.0.0.0';
+  if (isLoopback(ip)) return ip;
+  return isIPv6(ip) ? '::' : '0.0.0.0';
 }
 
 async function ipsOf(

@@ -37,6 +37,8 @@ export class ConnectionLimit {
   /** The same connections by group, the oldest first. */
   readonly #groups = new Map<string, Set<Socket>>();
   readonly #known = new Set<Socket>();
+  /** Of a TLS socket, the connection that it was accepted as. That one is counted. */
+  readonly #below = new WeakMap<Socket, Socket>();
 
   constructor({ limit = ownLimit(), clock, logger }: ConnectionLimitOptions) {
     this.#limit = limit;
@@ -49,8 +51,14 @@ export class ConnectionLimit {
     server.on('connection', (socket) => this.#take(socket));
   }
 
+  /** Learns that the requests of `connection` come from `secure`: its TLS handshake is over. */
+  noteSecure(connection: Socket, secure: Socket): void {
+    this.#below.set(secure, connection);
+  }
+
   /** Called for each request that the gate has let in. */
-  note({ actor, raw: { socket } }: FastifyRequest): void {
+  note({ actor, raw }: FastifyRequest): void {
+    const socket = this.#below.get(raw.socket) ?? raw.socket;
     const group = actor === null ? undefined : this.#strangers.get(socket);
     if (group === undefined) return;
     this.#drop(socket, group);

@@ -59,14 +59,27 @@ const SOCKET_ERRORS: Readonly<Record<string, readonly [status: string, text: str
 /** How long a client may take to read such an answer and to close. */
 const LINGER_MS = 1000;
 const MALFORMED = ['400 Bad Request', 'this is not a well-formed HTTP request'] as const;
+/** Clients in use show it, or say that this is HTTP. A TLS alert would speak of versions. */
+const NO_TLS = ['400 Bad Request', 'this port speaks HTTP without TLS: use http://, or set apiTls'] as const;
+/** The first byte of a TLS connection. No HTTP request begins with it. */
+export const TLS_HANDSHAKE = 0x16;
+
+export type SocketError = Error & { readonly code?: string };
+
+/** True when a client begins with TLS on a connection without it. */
+export function isTlsHello(error: SocketError, socket: Socket): boolean {
+  // Node adds the bytes that its parser refused.
+  const packet = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : undefined;
+  return !('encrypted' in socket) && packet?.[0] === TLS_HANDSHAKE && socket.bytesRead <= packet.length;
+}
 
 /** Answers bytes that never became a request, and closes the connection. */
-export function answerSocketError(error: Error & { readonly code?: string }, socket: Socket): void {
+export function answerSocketError(error: SocketError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const [status, text] = SOCKET_ERRORS[error.code ?? ''] ?? MALFORMED;
+  const [status, text] = SOCKET_ERRORS[error.code ?? ''] ?? (isTlsHello(error, socket) ? NO_TLS : MALFORMED);
   endWith(socket, status, text);
 }
 

@@ -7,6 +7,7 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasBody } from './request-guard.js';
 
@@ -94,7 +95,8 @@ export class Upgrades {
     if (forget !== undefined) connection.off('close', forget);
     this.#detached.delete(connection);
     connection.off('error', destroy);
-    this.#server.emit('connection', connection);
+    // Node's servers take up requests from the one event or the other.
+    this.#server.emit(connection instanceof TLSSocket ? 'secureConnection' : 'connection', connection);
   }
 
   #handOver(request: IncomingMessage, socket: Duplex, rest: Buffer): void {

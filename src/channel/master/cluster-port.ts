@@ -6,6 +6,7 @@
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
+import { connectionKey } from '../../loop/connection-key.js';
 import { FailureLimiter } from '../../loop/failure-limiter.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { SystemClock } from '../../loop/system-clock.js';
@@ -39,7 +40,7 @@ export interface ClusterPortOptions {
   /** 0: the system chooses one. */
   readonly port: number;
   /** Where the API is, for the hint. */
-  readonly api: { readonly address: string; readonly port: number };
+  readonly api: { readonly address: string; readonly port: number; readonly hasTls: boolean };
   /** Takes a connection that begins with TLS; nothing has been read from it as far as it can tell. */
   readonly onTls: (socket: Socket) => void;
   /** Measures the failures of an address. Default: the system's. */
@@ -103,12 +104,12 @@ export class ClusterPort implements Part {
 
   /** Keeps the connection: it is a node's. `socket` is the one handed on, or the TLS socket around it. */
   letIn(socket: Socket): void {
-    this.#forget(keyOf(socket));
+    this.#forget(connectionKey(socket));
   }
 
   /** The connection's end will be no failure of its address: the peer did nothing wrong. It is not kept for that. */
   excuse(socket: Socket): void {
-    const stranger = this.#strangers.get(keyOf(socket));
+    const stranger = this.#strangers.get(connectionKey(socket));
     if (stranger !== undefined) stranger.isExcused = true;
   }
 
@@ -120,7 +121,7 @@ export class ClusterPort implements Part {
       socket.destroy();
       return;
     }
-    const key = keyOf(socket);
+    const key = connectionKey(socket);
     const block = addressBlockOf(remoteAddress);
     const ofOne = this.#crowds.get(block)?.size ?? 0;
     if (ofOne >= MAX_STRANGERS_OF_ONE || this.#failures.isOver(block, this.#clock.monotonic())) {
@@ -210,12 +211,7 @@ export class ClusterPort implements Part {
 }
 
 /** The text that an HTTP client gets here. */
-export function wrongDoor({ address, port }: ClusterPortOptions['api']): string {
-  const url = `http://${isIPv6(address) ? `[${address}]` : address}:${port}/api`;
+export function wrongDoor({ address, port, hasTls }: ClusterPortOptions['api']): string {
+  const url = `${hasTls ? 'https' : 'http'}://${isIPv6(address) ? `[${address}]` : address}:${port}/api`;
   return `This is the cluster port of Drover: only nodes talk here. The API is at ${url}\n`;
-}
-
-/** Names a connection: the same for a socket and the TLS socket around it, different for any other that is open. */
-function keyOf({ localAddress, remoteAddress, remotePort }: Socket): string {
-  return `${localAddress} ${remoteAddress} ${remotePort}`;
 }

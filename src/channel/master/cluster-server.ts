@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { TLSSocket } from 'node:tls';
+import { type SecureContextOptions, TLSSocket } from 'node:tls';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
@@ -92,8 +92,8 @@ export class ClusterServer implements Part {
 
   /** Takes up a renewed certificate. Connections stay. */
   async renewServer(): Promise<void> {
-    const credential = await this.#options.authority.serverCredential();
-    (await this.#server)?.setSecureContext({ key: credential.key, cert: credential.certificate });
+    const context = await this.#secureContext();
+    (await this.#server)?.setSecureContext(context);
   }
 
   async #onTls(socket: Socket): Promise<void> {
@@ -114,13 +114,16 @@ export class ClusterServer implements Part {
     socket.destroy();
   }
 
-  async #buildServer(): Promise<Server> {
+  /** Whole: `setSecureContext` forgets what it is not given, such as the least version. */
+  async #secureContext(): Promise<SecureContextOptions> {
     const { key, certificate } = await this.#options.authority.serverCredential();
+    return { key, cert: certificate, minVersion: 'TLSv1.3' };
+  }
+
+  async #buildServer(): Promise<Server> {
     const server = createServer(
       {
-        key,
-        cert: certificate,
-        minVersion: 'TLSv1.3',
+        ...(await this.#secureContext()),
         requestCert: true,
         // members.ts decides instead: it knows more than signatures, and uses the master's clock.
         rejectUnauthorized: false,

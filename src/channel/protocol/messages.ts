@@ -41,6 +41,7 @@ export const BOUNDS = {
   instances: 20_000,
   hashBytes: 64,
   serviceBytes: 64,
+  certificateChars: 10_000,
 } as const;
 
 /** Text of so many bytes of UTF-8 at most. */
@@ -67,6 +68,20 @@ export const resolvedTemplateSchema = z.object({
    */
   problem: z.string().optional(),
 });
+
+/** Where the master is, and how its API is reached. */
+export const masterAddressSchema = z.object({
+  nodeId: nameSchema,
+  address: z.string(),
+  port: z.int(),
+  apiPort: z.int(),
+  /**
+   * The API speaks TLS: PEM of the authority to check it with, null where the operator has a certificate of others.
+   * Absent: it does not.
+   */
+  apiTls: z.object({ authority: z.string().max(BOUNDS.certificateChars).nullable() }).optional(),
+});
+export type MasterAddress = z.output<typeof masterAddressSchema>;
 
 /** What one node should hold for one instance. The content of its revision is sent once per connection, beside it. */
 export const assignmentSchema = z.object({
@@ -170,7 +185,7 @@ export const messageSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('welcome'),
     protocol: z.int(),
-    master: z.object({ nodeId: nameSchema, address: z.string(), port: z.int(), apiPort: z.int() }),
+    master: masterAddressSchema,
   }),
   z.object({
     type: z.literal('refused'),

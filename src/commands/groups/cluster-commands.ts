@@ -113,6 +113,7 @@ async function describeStatus(context: CommandContext, found: ClusterStatus): Pr
     ...describeRemoved(found.removed),
     ...broken,
     ...describeUnreadable(found),
+    ...(found.apiCertificate?.problem == null ? [] : ['', `TLS of the API: ${found.apiCertificate.problem}`]),
   ].join('\n');
 }
 

@@ -35,7 +35,7 @@ export function addStopCommand(program: Command, context: CommandContext): void 
 type NodeInfo = ReturnType<typeof readInfo>;
 
 function readInfo({ dependencies }: CommandContext) {
-  const { configuration, version, nodes } = dependencies;
+  const { configuration, version, nodes, apiCertificate, clock } = dependencies;
   const { nodeId, clusterName, address, port, apiPort, isMasterNode } = configuration;
   return {
     nodeId,
@@ -44,6 +44,7 @@ function readInfo({ dependencies }: CommandContext) {
     address,
     port,
     apiPort,
+    apiCertificate: apiCertificate?.describe(clock.now()) ?? null,
     ...readNodeStats(version),
     runtimes: nodes.get(nodeId)?.value.runtimes ?? [],
     advisoryLimits: nodes.get(nodeId)?.value.advisoryLimits,
@@ -58,6 +59,7 @@ function describeInfo(info: NodeInfo): Promise<string> {
     version: `${info.version} on Node.js ${info.nodeVersion}`,
     address: info.address,
     'API port': info.apiPort,
+    'API TLS': tlsText(info.apiCertificate),
     'cluster port': info.port,
     pid: info.pid,
     uptime: durationText(info.uptimeSeconds * 1000),
@@ -66,6 +68,14 @@ function describeInfo(info: NodeInfo): Promise<string> {
     runtimes: [offeredRuntimes(info.runtimes), ...runtimesNotOffered(info.runtimes)].join('; '),
     limits: limitsText(info.advisoryLimits),
   });
+}
+
+function tlsText(certificate: NodeInfo['apiCertificate']): string {
+  if (certificate === null) return 'none';
+  const { source, fingerprint, names, endsAt, problem } = certificate;
+  const whose = source === 'cluster' ? "the cluster's own authority" : 'certificate';
+  const what = `for ${names.join(', ')}; until ${new Date(endsAt).toISOString().slice(0, 10)}`;
+  return `${whose} SHA-256 ${fingerprint}; ${what}${problem === null ? '' : `; ${problem}`}`;
 }
 
 function limitsText(advisory: string | null | undefined): string | undefined {

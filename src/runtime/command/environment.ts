@@ -16,6 +16,8 @@ export interface EnvironmentFacts {
   readonly nodeId: string;
   /** Base of the API as the instance reaches it, such as `http://10.0.0.1:7000/api`. */
   readonly apiUrl: string;
+  /** Path of the PEM with which it checks the API's certificate; undefined: no TLS, or a certificate of others. */
+  readonly apiAuthority?: string | undefined;
   /** The key with which the instance may PUT its own state. */
   readonly apiKey: string;
   readonly variables: Variables;
@@ -41,6 +43,7 @@ export function buildEnvironment(facts: EnvironmentFacts): Record<string, string
     ['DROVER_NODE_ID', facts.nodeId],
     ['DROVER_API_URL', facts.apiUrl],
     ['DROVER_API_KEY', facts.apiKey],
+    ...(facts.apiAuthority === undefined ? [] : [['DROVER_API_CA', facts.apiAuthority] as const]),
     ...(port === undefined ? [] : [['DROVER_PORT', port] as const, ['PORT', port] as const]),
     ...Object.entries(facts.commandVariables),
   ]);

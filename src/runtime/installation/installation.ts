@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path';
 import type { CallPeer } from '../../channel/protocol/calls.js';
+import type { MasterAddress } from '../../channel/protocol/messages.js';
 import type { LogLines } from '../../channel/services/instance-streams.js';
 import { requestBundle, requestParts } from '../../channel/services/template-relay.js';
 import { LogFollower } from '../../logs/follow.js';
@@ -18,7 +19,7 @@ import { readLastLines } from '../../logs/tail.js';
 import type { Clock } from '../../loop/clock.js';
 import type { LogPlace, OutputSpan } from '../../model/past-exit.js';
 import type { FetchCost } from '../../model/template.js';
-import type { Desired, MasterAddress } from '../../node/desired-copy.js';
+import type { Desired } from '../../node/desired-copy.js';
 import type { TemplateCache } from '../../templates/transfer/cache.js';
 import { asUser } from '../command/as-user.js';
 import { substituteCommand } from '../command/command-variables.js';
@@ -28,7 +29,8 @@ import { missingInText, missingText } from '../command/missing-variables.js';
 import type { NodeUsers, RunUser } from '../command/node-users.js';
 import { buildVariables, type Variables } from '../command/variables.js';
 import { checkPort, type PortCheck } from '../ports.js';
-import type { StartSpec } from '../runtime.js';
+import { AUTHORITY_IN_CONTAINER, type StartSpec } from '../runtime.js';
+import { ApiAuthorityFile } from './api-authority.js';
 import { enterProblem } from './enter-problem.js';
 import { MasterIp } from './master-ip.js';
 import type { Workspaces } from './workspace.js';
@@ -42,6 +44,8 @@ export interface LocalInstallationOptions {
   readonly address: string;
   readonly runningDirectory: string;
   readonly logsDirectory: string;
+  /** Where the certificate of the cluster's authority is kept for instances. */
+  readonly apiAuthority: string;
   readonly cache: TemplateCache;
   readonly workspaces: Workspaces;
   readonly clock: Clock;
@@ -59,12 +63,14 @@ export interface LocalInstallationOptions {
 export class LocalInstallation {
   readonly #options: LocalInstallationOptions;
   readonly #masterIp: MasterIp;
+  readonly #apiAuthority: ApiAuthorityFile;
   readonly #counts = new SegmentCounts();
   readonly #follower = new LogFollower({ counts: this.#counts });
 
   constructor(options: LocalInstallationOptions) {
     this.#options = options;
     this.#masterIp = new MasterIp(options);
+    this.#apiAuthority = new ApiAuthorityFile(options.apiAuthority);
   }
 
   isCached(digest: string): boolean {
@@ -86,6 +92,7 @@ export class LocalInstallation {
   ): Promise<readonly string[]> {
     const { assignment, configuration } = desired;
     if (master !== undefined) await this.#masterIp.learn(master.address, signal);
+    if (master?.apiTls?.authority != null) await this.#apiAuthority.keep(master.apiTls.authority);
     const variables = this.#variables(desired, master);
     const owner = this.#userOf(desired);
     const { warnings } = await this.#options.workspaces.prepare({
@@ -120,12 +127,14 @@ export class LocalInstallation {
     const user = this.#userOf(desired);
     const isContainer = configuration.runtime === DOCKER;
     const workingDirectory = join(this.#options.runningDirectory, assignment.id);
+    const apiAuthority = master?.apiTls?.authority == null ? undefined : this.#apiAuthority.path;
     const environment = buildEnvironment({
       inherited: isContainer ? null : inheritedBy(user, this.#options.inherited, workingDirectory),
       configuration,
       instance: assignment,
       nodeId: this.#options.nodeId,
-      apiUrl: master === undefined ? '' : `http://${hostPart(master.address)}:${master.apiPort}/api`,
+      apiUrl: master === undefined ? '' : apiUrlOf(master),
+      apiAuthority: isContainer && apiAuthority !== undefined ? AUTHORITY_IN_CONTAINER : apiAuthority,
       apiKey: assignment.apiKey,
       variables,
       commandVariables,
@@ -147,6 +156,7 @@ export class LocalInstallation {
           ? configuration.properties
           : { dockerUser: `${user.uid}:${user.gid}`, ...configuration.properties },
       port: assignment.port,
+      ...(apiAuthority !== undefined && { apiAuthority }),
     };
   }
 
@@ -222,7 +232,8 @@ function inheritedBy(
   return { ...inherited, HOME: home ?? workingDirectory, USER: name ?? '', SHELL: shell ?? '/bin/sh' };
 }
 
-/** An IPv6 address stands in brackets in a URL. */
-function hostPart(address: string): string {
-  return address.includes(':') ? `[${address}]` : address;
+function apiUrlOf({ address, apiPort, apiTls }: MasterAddress): string {
+  // An IPv6 address stands in brackets in a URL.
+  const host = address.includes(':') ? `[${address}]` : address;
+  return `${apiTls === undefined ? 'http' : 'https'}://${host}:${apiPort}/api`;
 }

@@ -41,7 +41,7 @@ const plane = new ControlPlane({ clock, masterStore: store, logger });
 const server = new ClusterServer({
   host: '127.0.0.1',
   port: 0,
-  api: { address: '127.0.0.1', port: 7000 },
+  api: { address: '127.0.0.1', port: 7000, hasTls: false },
   authority,
   admission: new Admission({ ...shares, clusterName: 'test', masterNodeId: 'master' }),
   members,

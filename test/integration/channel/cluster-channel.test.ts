@@ -275,6 +275,14 @@ describe('the cluster server', () => {
     await world.server.renewServer();
     expect(world.files.server.text).not.toBe(before);
     expect(transport.isOpen).toBe(true);
+    // Still no older TLS than before.
+    const old = connect({
+      host: '127.0.0.1',
+      port: world.port,
+      maxVersion: 'TLSv1.2',
+      rejectUnauthorized: false,
+    });
+    await expect(once(old, 'secureConnect')).rejects.toThrow(/protocol.version/i);
     const { membership: other } = await world.member('beta', { token: await world.token() });
     (await other.connect(never)).close('done');
     transport.close('done');

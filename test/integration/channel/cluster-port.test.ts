@@ -2,12 +2,12 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ClusterPort } from '../../../src/channel/master/cluster-port.js';
+import { ClusterPort, wrongDoor } from '../../../src/channel/master/cluster-port.js';
 import { exchange, openSocket } from '../../support/api/raw-http.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { until } from '../../support/until.js';
 
-const API = { address: '10.0.0.7', port: 7000 };
+const API = { address: '10.0.0.7', port: 7000, hasTls: false };
 let cluster: ClusterPort;
 /** What was handed on. */
 let handedOn: Socket[];
@@ -37,6 +37,10 @@ async function openMany(count: number): Promise<Socket[]> {
 }
 
 describe('the cluster port', () => {
+  it('names the API by https where that has TLS', () => {
+    expect(wrongDoor({ ...API, hasTls: true })).toContain('The API is at https://10.0.0.7:7000/api');
+  });
+
   it('tells an HTTP client where the API is', async () => {
     const response = await fetch(`http://127.0.0.1:${port()}/api/ping`);
     expect([response.status, response.headers.get('content-type')]).toEqual([

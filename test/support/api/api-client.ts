@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { request as requestTls } from 'node:https';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import type { LifecycleTarget } from '../../../src/api/routes/instance-schemas.js';
@@ -28,6 +29,8 @@ export interface ApiClientOptions {
   readonly apiPort: number;
   /** Path of `data/admin.key`. It is read for each request. */
   readonly keyFile: string;
+  /** Over TLS: path of the PEM that checks the server. It is read for each request. */
+  readonly authorityFile?: string | undefined;
 }
 
 export class ApiClient {
@@ -43,8 +46,8 @@ export class ApiClient {
    * Sends a request with the admin key, and with the content type that clients in use always send. Rejects without
    * an answer.
    */
-  send(method: string, path: string, body?: unknown): Promise<Answer> {
-    const { host = '127.0.0.1', apiPort: port, keyFile } = this.#options;
+  async send(method: string, path: string, body?: unknown): Promise<Answer> {
+    const { host = '127.0.0.1', apiPort: port, keyFile, authorityFile } = this.#options;
     const payload = body === undefined ? '' : JSON.stringify(body);
     const headers = {
       authorization: `Bearer ${readFileSync(keyFile, 'utf8').trim()}`,
@@ -53,7 +56,9 @@ export class ApiClient {
     };
     return new Promise((resolve, reject) => {
       const options = { host, port, method, path: `/api${path}`, headers, agent: false };
-      const call = request({ ...options, timeout: REQUEST_TIMEOUT_MS }, (response) => {
+      const ca = authorityFile === undefined ? {} : { ca: readFileSync(authorityFile) };
+      const ask = authorityFile === undefined ? request : requestTls;
+      const call = ask({ ...options, ...ca, timeout: REQUEST_TIMEOUT_MS }, (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (chunk: string) => {
           text += chunk;

@@ -15,6 +15,7 @@ import {
 } from '../../../src/api/access/tokens.js';
 import type { CommandRunner } from '../../../src/api/http/command-runner.js';
 import { type ApiDependencies, ApiServer, type ApiServerOptions } from '../../../src/api/server.js';
+import type { ApiCertificate } from '../../../src/api/tls/api-certificate.js';
 import { UsageBook } from '../../../src/channel/master/usage-book.js';
 import { type InstanceStreams, logNodeOf } from '../../../src/channel/services/instance-streams.js';
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
@@ -233,7 +234,12 @@ export class ApiWorld {
   readonly answers = new AnswerWatch(() => this.server.address?.port);
 
   constructor(
-    options: { limits?: ApiServerOptions['limits']; configuration?: Partial<NodeConfiguration> } = {},
+    options: {
+      limits?: ApiServerOptions['limits'];
+      configuration?: Partial<NodeConfiguration>;
+      /** Default: no TLS. */
+      certificate?: ApiCertificate;
+    } = {},
   ) {
     const configuration = {
       ...nodeConfigurationSchema.parse({ nodeId: 'n1', clusterName: 'test' }),
@@ -242,7 +248,7 @@ export class ApiWorld {
     };
     this.templates = new TemplateWorld({ clock: this.clock, maxUploadMB: configuration.maxUploadMB });
     this.server = new ApiServer({
-      dependencies: this.#dependencies(configuration),
+      dependencies: this.#dependencies(configuration, options.certificate),
       ...(options.limits !== undefined && { limits: options.limits }),
     });
   }
@@ -334,8 +340,12 @@ export class ApiWorld {
     return [this.instances, this.configurations, this.keys, this.sessions, this.#nodes];
   }
 
-  #dependencies(configuration: NodeConfiguration): ApiDependencies {
+  #dependencies(
+    configuration: NodeConfiguration,
+    apiCertificate: ApiCertificate | undefined,
+  ): ApiDependencies {
     return {
+      apiCertificate,
       configuration,
       version: '0.0.0-test',
       instances: this.instances,

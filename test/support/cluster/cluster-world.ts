@@ -77,7 +77,7 @@ export class ClusterWorld {
     this.server = new ClusterServer({
       host: '127.0.0.1',
       port: 0,
-      api: { address: '127.0.0.1', port: 7000 },
+      api: { address: '127.0.0.1', port: 7000, hasTls: false },
       authority,
       admission,
       members: this.members,

@@ -163,6 +163,7 @@ export class CommandWorld {
     return {
       configuration: nodeConfigurationSchema.parse({ nodeId: 'alpha', clusterName: 'test' }),
       version: '1.2.3',
+      apiCertificate: undefined,
       unreadable: () => master.state.unreadable(),
       instances,
       configurations,

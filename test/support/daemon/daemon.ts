@@ -20,6 +20,8 @@ import { RootProcesses } from './root-processes.js';
 export interface DaemonWorldOptions {
   /** Default: a new temporary directory. */
   readonly root?: string;
+  /** Over TLS: the PEM that checks the API. Default: none, or the cluster's with `apiTls` "cluster". */
+  readonly authorityFile?: string;
   /** More fields of config.json. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
@@ -34,10 +36,10 @@ export class DaemonWorld {
   readonly #past: string[] = [];
   #daemon: DaemonProcess | undefined;
 
-  private constructor(paths: RootPaths, apiPort: number) {
+  private constructor(paths: RootPaths, apiPort: number, authorityFile: string | undefined) {
     this.paths = paths;
     this.apiPort = apiPort;
-    this.api = new ApiClient({ apiPort, keyFile: paths.adminKey });
+    this.api = new ApiClient({ apiPort, keyFile: paths.adminKey, authorityFile });
     this.processes = new RootProcesses(paths.rootId);
     this.processes.watch();
   }
@@ -50,7 +52,10 @@ export class DaemonWorld {
     const capacity = { maxRamMB: 65_536, maxCpu: 10_000 };
     const settings = { apiPort, port: apiPort + 1, nodeId: 'node-a', ...capacity, ...options.settings };
     writeFileSync(join(root, 'config.json'), JSON.stringify(settings));
-    return new DaemonWorld(await prepareRoot(root), apiPort);
+    const paths = await prepareRoot(root);
+    const { authorityFile = options.settings?.apiTls === 'cluster' ? paths.apiAuthority : undefined } =
+      options;
+    return new DaemonWorld(paths, apiPort, authorityFile);
   }
 
   get root(): string {
@@ -64,14 +69,14 @@ export class DaemonWorld {
   }
 
   /** Starts the executable; resolves at once. */
-  spawn(options: Pick<DaemonProcessOptions, 'program' | 'parameters'> = {}): DaemonProcess {
+  spawn(options: Pick<DaemonProcessOptions, 'program' | 'parameters' | 'preload'> = {}): DaemonProcess {
     if (this.#daemon !== undefined) this.#past.push(this.#daemon.stdout + this.#daemon.stderr);
     this.#daemon = new DaemonProcess({ root: this.root, ...options });
     return this.#daemon;
   }
 
   /** Starts the executable and waits until the API serves. */
-  async start(options: Pick<DaemonProcessOptions, 'parameters'> = {}): Promise<void> {
+  async start(options: Pick<DaemonProcessOptions, 'parameters' | 'preload'> = {}): Promise<void> {
     const daemon = this.spawn(options);
     await until(async () => {
       if (!daemon.isRunning) return;

@@ -66,6 +66,19 @@ describe('the text of config.json', () => {
       JSON.stringify({ address }),
       `config.json:1:12: address: must be an IP address or a host name, without scheme, port or brackets, is "${address}"`,
     ]),
+    ['{"apiTls": "yes"}', 'config.json:1:12: apiTls: must be "cluster" or an object in { }, is "yes"'],
+    [
+      '{"apiTls": {"certificate": "a.pem"}}',
+      'config.json:1:12: apiTls.key: must be a text that is not empty, is missing',
+    ],
+    [
+      '{"apiTls": {"certificate": "a.pem", "key": "b.pem", "keys": 1}}',
+      'config.json:1:53: apiTls.keys: unknown field; did you mean "key"?',
+    ],
+    [
+      '{"apiNames": ["https://a"]}',
+      'config.json:1:15: apiNames[0]: must be an IP address or a host name, without scheme, port or brackets, is "https://a"',
+    ],
     [
       '{"bindAddress": "*"}',
       'config.json:1:17: bindAddress: must be an IP address or a host name, without scheme, port or brackets, is "*"',

@@ -24,6 +24,7 @@ const ROOMS: readonly string[] = [
   'src/api/sockets/',
   'src/operations/',
   'src/api/access/',
+  'src/api/tls/',
   'src/api/http/',
   'src/extensions/',
   'src/runtime/docker/',

@@ -107,6 +107,16 @@ describe('the container of a start', () => {
     });
   });
 
+  it('has the authority of the API where its environment names it, to read only', () => {
+    const { HostConfig } = optionsOf({ apiAuthority: '/srv/drover/api-ca.pem' });
+    expect(HostConfig?.Mounts).toContainEqual({
+      Type: 'bind',
+      Source: '/srv/drover/api-ca.pem',
+      Target: '/etc/drover/api-ca.pem',
+      ReadOnly: true,
+    });
+  });
+
   it('publishes the port for TCP and UDP, but not on the network of the host', () => {
     const published = optionsOf({ port: 25_565 });
     expect(published.ExposedPorts).toEqual({ '25565/tcp': {}, '25565/udp': {} });

@@ -50,6 +50,11 @@ describe('buildEnvironment', () => {
     });
   });
 
+  it('says where the authority is with which it checks the API, where there is one', () => {
+    const environment = buildEnvironment({ ...facts, apiAuthority: '/srv/drover/api-ca.pem' });
+    expect(environment).toHaveProperty('DROVER_API_CA', '/srv/drover/api-ca.pem');
+  });
+
   it('replaces variables in configured values, which win over the inherited and lose against ours', () => {
     const environmentVariables = {
       HOME: '/srv',

@@ -1,5 +1,6 @@
 /** What a runtime is asked to start for an instance with a user of its own. */
 import { expect, it } from 'vitest';
+import type { MasterAddress } from '../../../src/channel/protocol/messages.js';
 import { type ConfigurationInput, configurationSchema } from '../../../src/model/configuration.js';
 import { NodeUsers } from '../../../src/runtime/command/node-users.js';
 import { LocalInstallation } from '../../../src/runtime/installation/installation.js';
@@ -26,6 +27,7 @@ const installation = new LocalInstallation({
   address: '127.0.0.1',
   runningDirectory: '/nowhere/running',
   logsDirectory: '/nowhere/logs',
+  apiAuthority: '/nowhere/api-ca.pem',
   cache,
   workspaces: new Workspaces({
     runningDirectory: '/nowhere/running',
@@ -38,7 +40,7 @@ const installation = new LocalInstallation({
   users,
 });
 
-function specOf(fields: Partial<ConfigurationInput>): StartSpec {
+function specOf(fields: Partial<ConfigurationInput>, master?: MasterAddress): StartSpec {
   const configuration = configurationSchema.parse({ name: 'a', command: 'echo hello', ...fields });
   const assignment = {
     id: 'abc123',
@@ -51,7 +53,7 @@ function specOf(fields: Partial<ConfigurationInput>): StartSpec {
     templates: [],
     apiKey: 'drv_key',
   };
-  return installation.launchSpec({ assignment, configuration }, 1, undefined);
+  return installation.launchSpec({ assignment, configuration }, 1, master);
 }
 
 /** The environment as the command finds it. */
@@ -89,4 +91,22 @@ it('tells a container the numbers of the user, unless it has a user of its own',
   expect(spec.command).toMatch(/echo hello$/);
   const own = specOf({ runtime: 'docker', runAs: 'games', properties: { dockerUser: 'web' } });
   expect(own.properties).toEqual({ dockerUser: 'web' });
+});
+
+it('says how the API is reached: without TLS, with the authority of the cluster, with a certificate of others', () => {
+  const master = { nodeId: 'm', address: 'fd00::1', port: 6000, apiPort: 7000 };
+  const said = (apiTls: MasterAddress['apiTls'], fields: Partial<ConfigurationInput> = {}): unknown[] => {
+    const spec = specOf(fields, { ...master, ...(apiTls !== undefined && { apiTls }) });
+    return [spec.environment.DROVER_API_URL, spec.environment.DROVER_API_CA, spec.apiAuthority];
+  };
+  const file = '/nowhere/api-ca.pem';
+  expect(said(undefined)).toEqual(['http://[fd00::1]:7000/api', undefined, undefined]);
+  expect(said({ authority: null })).toEqual(['https://[fd00::1]:7000/api', undefined, undefined]);
+  expect(said({ authority: 'PEM' })).toEqual(['https://[fd00::1]:7000/api', file, file]);
+  const container = { runtime: 'docker', properties: { image: 'a:1' } };
+  expect(said({ authority: 'PEM' }, container)).toEqual([
+    'https://[fd00::1]:7000/api',
+    '/etc/drover/api-ca.pem',
+    file,
+  ]);
 });

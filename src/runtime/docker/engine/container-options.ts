@@ -1,7 +1,7 @@
 /** The request for the container of a start. Pure. */
 import type { ContainerCreateOptions, PortMap } from 'dockerode';
 import type { SegmentLimits } from '../../../logs/segments.js';
-import type { RunId, StartSpec } from '../../runtime.js';
+import { AUTHORITY_IN_CONTAINER, type RunId, type StartSpec } from '../../runtime.js';
 import type { DockerSettings } from './docker-settings.js';
 
 const MB = 1024 * 1024;
@@ -62,7 +62,19 @@ function hostConfig(
   );
   return {
     // Not `Binds`: there a colon in the path would separate, and a missing directory would be made.
-    Mounts: [{ Type: 'bind', Source: spec.workingDirectory, Target: settings.dockerWorkdir }],
+    Mounts: [
+      { Type: 'bind', Source: spec.workingDirectory, Target: settings.dockerWorkdir },
+      ...(spec.apiAuthority === undefined
+        ? []
+        : [
+            {
+              Type: 'bind' as const,
+              Source: spec.apiAuthority,
+              Target: AUTHORITY_IN_CONTAINER,
+              ReadOnly: true,
+            },
+          ]),
+    ],
     NetworkMode: network,
     PortBindings: bindings,
     Memory: memory,

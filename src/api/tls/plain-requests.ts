@@ -1,0 +1,80 @@
+/**
+ * Answers plain HTTP on the API's port with TLS, one request for each connection. A browser that shows a page goes on to
+ * https. Everything else gets an error: a client that was sent on would send its key in clear again, each time, and
+ * nobody would notice.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { addressBlockOf } from '../../loop/address-block.js';
+import type { RepeatedLog } from '../../telemetry/repeated-log.js';
+import { answerSocketError } from '../http/error-reply.js';
+
+/** A host name or an address in brackets, perhaps with a port. What else a Host header may hold is never repeated. */
+const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
+/** An absolute path of visible characters. Not `//`: some clients read a host in it. */
+const PATH = /^\/(?!\/)[\x21-\x5b\x5d-\x7e]{0,2048}$/;
+
+export class PlainRequests {
+  /** Never listens. It parses the requests of connections that are handed over. */
+  readonly #server: Server;
+  readonly #log: RepeatedLog;
+
+  constructor(maxHeaderSize: number, log: RepeatedLog) {
+    this.#log = log;
+    this.#server = createServer({ maxHeaderSize }, (request, response) => this.#answer(request, response));
+    // Otherwise Node asks for the body first.
+    this.#server.on('checkContinue', (request, response) => this.#answer(request, response));
+    this.#server.on('clientError', answerSocketError);
+  }
+
+  /** Answers what comes. The caller closes the connection when that takes too long. */
+  take(connection: Socket): void {
+    this.#server.emit('connection', connection);
+    connection.resume();
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const hasKey = showsKey(request);
+    if (hasKey) this.#warn(request.socket.remoteAddress ?? '');
+    const target = hasKey ? undefined : pageOf(request);
+    // What is left of the request is read and thrown away: closing over unread bytes could lose the answer.
+    request.resume();
+    response.setHeader('Connection', 'close');
+    response.setHeader('Cache-Control', 'no-store');
+    if (target === undefined) {
+      const error = hasKey ? `${HTTPS_ONLY}. ${KEY_IN_CLEAR}` : HTTPS_ONLY;
+      endWith(response, 400, 'application/json', JSON.stringify({ error }));
+      return;
+    }
+    response.setHeader('Location', target);
+    // Not for good: browsers would remember it when TLS is off again.
+    endWith(response, 307, 'text/plain', `${HTTPS_ONLY}\n`);
+  }
+
+  #warn(address: string): void {
+    const block = addressBlockOf(address);
+    const message = `a client at ${block} sent a key in clear to the API, which speaks HTTPS: let it use https, and replace the key`;
+    this.#log.warn(`key in clear from ${block}`, message, { address: block });
+  }
+}
+
+const HTTPS_ONLY = 'this port speaks HTTPS: use https:// in the place of http://';
+const KEY_IN_CLEAR =
+  'This request carried a key in clear, so others on the network may have read it: replace the key';
+
+function endWith(response: ServerResponse, status: number, type: string, text: string): void {
+  const headers = { 'Content-Type': `${type}; charset=utf-8`, 'Content-Length': Buffer.byteLength(text) };
+  response.writeHead(status, headers).end(text);
+}
+
+function showsKey({ headers }: IncomingMessage): boolean {
+  return headers.authorization !== undefined || headers['sec-websocket-protocol'] !== undefined;
+}
+
+/** Where a browser goes that wants to show a page; undefined: it is none. */
+function pageOf({ method, url = '', headers }: IncomingMessage): string | undefined {
+  const { host = '', accept = '', upgrade } = headers;
+  const isPage =
+    (method === 'GET' || method === 'HEAD') && upgrade === undefined && accept.includes('text/html');
+  return isPage && HOST.test(host) && PATH.test(url) ? `https://${host}${url}` : undefined;
+}
