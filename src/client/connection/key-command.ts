@@ -39,11 +39,3 @@ export function runKeyCommand(words: readonly string[]): Promise<string> {
     });
   });
 }
-
-/** The words of a typed command: blanks divide them, quotes hold one together. */
-export function splitCommand(text: string): string[] {
-  const words: string[] = [];
-  for (const [, double, single, plain] of text.matchAll(/"([^"]*)"|'([^']*)'|([^\s"']+)/g))
-    words.push(double ?? single ?? plain ?? '');
-  return words;
-}

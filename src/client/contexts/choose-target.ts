@@ -43,7 +43,7 @@ export async function chooseTarget(
   if (context !== undefined && root !== undefined)
     throw new ClientError(EXIT.usage, 'give --context or --root, not both');
   if (root !== undefined) return targetOfRoot(resolve(directory, root));
-  if (context !== undefined) return namedContext(await readAll(file), context, '--context');
+  if (context !== undefined) return namedContext(await readAll(file), context);
 
   const { DROVER_CONTEXT: variable = '', DROVER_URL: url = '' } = environment;
   if (variable !== '') {
@@ -77,9 +77,9 @@ async function readAll(file: ContextFile): Promise<StoredContexts> {
   return file.read();
 }
 
-function namedContext({ contexts }: StoredContexts, name: string, from: string): Target {
+function namedContext({ contexts }: StoredContexts, name: string, from?: string): Target {
   if (contexts.has(name)) return targetOfContext(name, contexts.get(name));
-  throw unknownContext(name, contexts, EXIT.usage, `, which ${from} names`);
+  throw unknownContext(name, contexts, EXIT.usage, from === undefined ? '' : `, which ${from} names`);
 }
 
 export function unknownContext(

@@ -1,12 +1,12 @@
 /** `drover context add`: checks what is given, asks for what is not, and keeps it. */
 import { isAbsolute, resolve } from 'node:path';
+import { parseArgsStringToArgv } from 'string-argv';
 import { ClientError, EXIT } from '../client-error.js';
-import { splitCommand } from '../connection/key-command.js';
 import { checkKey, type KeySource, readKey } from '../connection/key-source.js';
 import { clearText, isInClear, parseMasterUrl } from '../connection/master-url.js';
 import { readCertificates, type Trust } from '../connection/trust.js';
 import { checkContextName, entryOf } from './context.js';
-import { ContextFile } from './context-file.js';
+import { ContextFile, homeless } from './context-file.js';
 import { trustServer } from './pin.js';
 import type { Terminal } from './terminal.js';
 
@@ -46,6 +46,7 @@ export async function addContext(
   const url = parseMasterUrl(options.url, '--url');
   const file = new ContextFile(surroundings.environment);
   // Before anybody is asked anything.
+  if (file.path === undefined) throw homeless();
   refuseDouble(name, (await file.read()).contexts);
   const trust = await trustOf(name, url, options, surroundings);
   if (isInClear(url)) surroundings.terminal.say(clearText(url));
@@ -114,7 +115,7 @@ function given(text: string, from: string): KeySource {
 
 /** A program given by a path is found from every directory. */
 function commandOf(text: string, directory: string): KeySource {
-  const [program = '', ...parameters] = splitCommand(text);
+  const [program = '', ...parameters] = parseArgsStringToArgv(text);
   if (program === '') throw new ClientError(EXIT.usage, '--key-command must name a program');
   const isPath = program.includes('/') && !isAbsolute(program);
   return { kind: 'command', words: [isPath ? resolve(directory, program) : program, ...parameters] };

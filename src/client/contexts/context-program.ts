@@ -46,7 +46,7 @@ export function contextCommand(program: ContextProgram): Command {
       const terminal = await program.terminal();
       const { url, isCurrent } = await addContext(name, options, {
         environment,
-        directory,
+        directory: program.directory(),
         terminal,
         readInput,
       });
