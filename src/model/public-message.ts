@@ -4,8 +4,7 @@
  */
 import { z } from 'zod';
 import { DroverError, messageOf } from './errors.js';
-import { systemReason } from './system-reason.js';
-import { cutText } from './words.js';
+import { cutText, systemReason } from './words.js';
 
 const MOST_PROBLEM_CHARS = 300;
 

@@ -1,8 +1,7 @@
 /** Reads small files that hold keys: refused when another user could read them, or has written them. */
 import { open } from 'node:fs/promises';
 import { ownUser } from '../../files/own-user.js';
-import { shellWord } from '../../model/shell-word.js';
-import { systemReason } from '../../model/system-reason.js';
+import { shellWord, systemReason } from '../../model/words.js';
 import { ClientError, EXIT } from '../client-error.js';
 
 /** More than any key, or any file of contexts. */

@@ -46,30 +46,38 @@ export async function chooseTarget(
   if (context !== undefined) return namedContext(await readAll(file), context);
 
   const { DROVER_CONTEXT: variable = '', DROVER_URL: url = '' } = environment;
-  if (variable !== '') {
-    const all = await readAll(file);
-    const target = namedContext(all, variable, 'DROVER_CONTEXT');
-    if (all.current !== null && all.current !== variable)
-      say(`DROVER_CONTEXT chooses context ${variable} in the place of the current one, ${all.current}`);
-    if (url !== '') say('DROVER_URL has no effect beside DROVER_CONTEXT');
-    return target;
-  }
+  if (variable !== '') return variableTarget(variable, await readAll(file), surroundings);
   if (url !== '') return environmentTarget(url, surroundings, await currentName(file));
-
-  const ignored = ['DROVER_KEY', 'DROVER_KEY_FILE', 'DROVER_CA'].find(
-    (name) => (environment[name] ?? '') !== '',
-  );
+  const ignored = URL_COMPANIONS.find((name) => (environment[name] ?? '') !== '');
   if (ignored !== undefined) say(`${ignored} has no effect without DROVER_URL`);
-  const all = await file.read();
+  return usualTarget(await file.read(), file, surroundings);
+}
+
+const URL_COMPANIONS = ['DROVER_KEY', 'DROVER_KEY_FILE', 'DROVER_CA'] as const;
+
+function variableTarget(name: string, all: StoredContexts, { environment, say }: Surroundings): Target {
+  const target = namedContext(all, name, 'DROVER_CONTEXT');
+  if (all.current !== null && all.current !== name)
+    say(`DROVER_CONTEXT chooses context ${name} in the place of the current one, ${all.current}`);
+  if ((environment.DROVER_URL ?? '') !== '') say('DROVER_URL has no effect beside DROVER_CONTEXT');
+  return target;
+}
+
+/** The current context, or the master in whose root one stands. */
+async function usualTarget(
+  all: StoredContexts,
+  file: ContextFile,
+  { directory, say }: Surroundings,
+): Promise<Target> {
   const own = await findOwnRoot(directory);
-  if (all.current !== null) {
-    const target = namedContext(all, all.current, 'the file of contexts');
-    if (own !== undefined)
-      say(`the current context ${all.current} is used, not the node in ${own}: for that one give --root`);
-    return target;
+  if (all.current === null) {
+    if (own === undefined) throw noTarget(all, file);
+    return targetOfRoot(own);
   }
-  if (own !== undefined) return targetOfRoot(own);
-  throw noTarget(all, file);
+  const target = namedContext(all, all.current, 'the file of contexts');
+  if (own !== undefined)
+    say(`the current context ${all.current} is used, not the node in ${own}: for that one give --root`);
+  return target;
 }
 
 async function readAll(file: ContextFile): Promise<StoredContexts> {

@@ -1,5 +1,5 @@
 /** `drover context`: its commands, options and what they print. What they do is loaded when one is called. */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { AddOptions } from './context-add.js';
 import type { ListedContext } from './context-list.js';
 import type { ContextReport } from './context-test.js';
@@ -19,17 +19,16 @@ export interface ContextProgram {
 const NOBODY = 'none: choose one with "drover context use NAME"';
 
 export function contextCommand(program: ContextProgram): Command {
-  const { environment, version, print } = program;
   const command = new Command('context').description(
     'names the masters that this user steers, and their keys',
   );
-  const openFile = async () => {
-    const { ContextFile } = await import('./context-file.js');
-    return new ContextFile(environment);
-  };
+  for (const one of [addCommand, useCommand, listCommand, removeCommand, testCommand])
+    command.addCommand(one(program));
+  return command;
+}
 
-  command
-    .command('add')
+function addCommand(program: ContextProgram): Command {
+  return new Command('add')
     .description('adds a context; the first one becomes the current one')
     .argument('<name>', 'how you call it')
     .requiredOption('--url <address>', 'of the API, such as https://master.example:7000')
@@ -42,58 +41,60 @@ export function contextCommand(program: ContextProgram): Command {
     )
     .action(async (name: string, options: AddOptions) => {
       const { addContext } = await import('./context-add.js');
-      const { readInput } = program;
+      const { environment, readInput, print } = program;
+      const surroundings = { environment, directory: program.directory(), readInput };
       const terminal = await program.terminal();
-      const { url, isCurrent } = await addContext(name, options, {
-        environment,
-        directory: program.directory(),
-        terminal,
-        readInput,
-      });
-      print(
-        `context ${name} (${url}) was added${isCurrent ? ', and is the current one' : ''}; try it: drover context test ${name}\n`,
-      );
+      const { url, isCurrent } = await addContext(name, options, { ...surroundings, terminal });
+      const more = isCurrent ? ', and is the current one' : '';
+      print(`context ${name} (${url}) was added${more}; try it: drover context test ${name}\n`);
     });
+}
 
-  command
-    .command('use')
+function useCommand(program: ContextProgram): Command {
+  return new Command('use')
     .description('makes a context the current one')
     .argument('<name>')
     .action(async (name: string) => {
       const { useContext } = await import('./context-list.js');
-      await useContext(await openFile(), name);
-      print(`context ${name} is the current one\n`);
-      const variable = ['DROVER_CONTEXT', 'DROVER_URL'].find((one) => (environment[one] ?? '') !== '');
+      await useContext(await openFile(program), name);
+      program.print(`context ${name} is the current one\n`);
+      const variable = ['DROVER_CONTEXT', 'DROVER_URL'].find(
+        (one) => (program.environment[one] ?? '') !== '',
+      );
       if (variable !== undefined)
         (await program.terminal()).say(`${variable} is set, and chooses in the place of it in this shell`);
     });
+}
 
-  command
-    .command('list')
+function listCommand(program: ContextProgram): Command {
+  return new Command('list')
     .description('all contexts; * marks the current one')
-    .option('-o, --output <format>', 'table or json', 'table')
+    .addOption(outputOption('table'))
     .action(async ({ output }: { output: string }) => {
       const { listContexts } = await import('./context-list.js');
-      const contexts = await listContexts(await openFile());
-      print(output === 'json' ? json(contexts) : await tableOf(contexts));
+      const contexts = await listContexts(await openFile(program));
+      program.print(output === 'json' ? json(contexts) : tableOf(contexts));
     });
+}
 
-  command
-    .command('remove')
+function removeCommand(program: ContextProgram): Command {
+  return new Command('remove')
     .description('forgets a context; a key file stays')
     .argument('<name>')
     .action(async (name: string) => {
       const { removeContext } = await import('./context-list.js');
-      const { wasCurrent } = await removeContext(await openFile(), name);
-      print(`context ${name} was removed${wasCurrent ? `; the current one is ${NOBODY}` : ''}\n`);
+      const { wasCurrent } = await removeContext(await openFile(program), name);
+      program.print(`context ${name} was removed${wasCurrent ? `; the current one is ${NOBODY}` : ''}\n`);
     });
+}
 
-  command
-    .command('test')
+function testCommand(program: ContextProgram): Command {
+  return new Command('test')
     .description('asks the master who it is, and what the key may do')
     .argument('[name]', 'default: the one that commands use here')
-    .option('-o, --output <format>', 'text or json', 'text')
-    .action(async (name: string | undefined, { output }: { output: string }) => {
+    .option('--root <directory>', 'of a master on this machine, in the place of a context')
+    .addOption(outputOption('text'))
+    .action(async (context: string | undefined, { output, root }: { output: string; root?: string }) => {
       const [{ chooseTarget }, { HttpConnection }, { testConnection }, { clearText, isInClear }] =
         await Promise.all([
           import('./choose-target.js'),
@@ -101,9 +102,10 @@ export function contextCommand(program: ContextProgram): Command {
           import('./context-test.js'),
           import('../connection/master-url.js'),
         ]);
+      const { environment, version, print } = program;
       const { say } = await program.terminal();
       const target = await chooseTarget(
-        { context: name },
+        { context, root },
         { environment, directory: program.directory(), say },
       );
       // For DROVER_URL the choice has said it.
@@ -111,14 +113,22 @@ export function contextCommand(program: ContextProgram): Command {
       const report = await testConnection(new HttpConnection(target, { version }), version);
       print(output === 'json' ? json(report) : await reportText(report));
     });
-  return command;
+}
+
+function outputOption(usual: 'table' | 'text'): Option {
+  return new Option('-o, --output <format>', 'how it is printed').choices([usual, 'json']).default(usual);
+}
+
+async function openFile({ environment }: ContextProgram) {
+  const { ContextFile } = await import('./context-file.js');
+  return new ContextFile(environment);
 }
 
 function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-async function tableOf(contexts: readonly ListedContext[]): Promise<string> {
+function tableOf(contexts: readonly ListedContext[]): string {
   if (contexts.length === 0) return 'no contexts; add one: drover context add NAME --url https://...\n';
   const rows = contexts.map(({ name, isCurrent, url, key, trust, problem }) =>
     problem === null

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { ownUser } from '../../files/own-user.js';
-import { shellWord } from '../../model/shell-word.js';
+import { shellWord } from '../../model/words.js';
 import { ClientError, EXIT } from '../client-error.js';
 import { isMissing, reasonOf } from '../connection/private-text.js';
 import type { Target } from '../connection/target.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { DroverError, messageOf } from '../../../model/errors.js';
 import { withoutPaths } from '../../../model/public-message.js';
-import { systemReason } from '../../../model/system-reason.js';
+import { systemReason } from '../../../model/words.js';
 
 const LONGEST_WORDS = 500;
 /** The client's prefix to the engine's own words. */
