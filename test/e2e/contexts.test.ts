@@ -1,10 +1,12 @@
 /** `drover context` of the built program against a real daemon: where commands go, with which key, and what is refused. */
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { type IPty, spawn } from 'node-pty';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ClientRun, runClient } from '../support/client/client-program.js';
+import { CLIENT, type ClientRun, runClient } from '../support/client/client-program.js';
 import { TemporaryHome } from '../support/client/temporary-home.js';
+import { listenWithTls, serverCertificate, testOwnAuthority } from '../support/client/tls-servers.js';
 import { TcpProxy } from '../support/cluster/tcp-proxy.js';
 import type { DaemonWorld } from '../support/daemon/daemon.js';
 import { shareDaemon } from '../support/daemon/shared-daemon.js';
@@ -150,3 +152,40 @@ it('says that the key is refused, that the master is down, and that something cu
     stderr: expect.stringContaining('nothing listens there'),
   });
 });
+
+it('asks at a terminal before it trusts an authority, and does not show the key that is typed', async () => {
+  const authority = await testOwnAuthority();
+  const { key, certificate } = await serverCertificate(authority);
+  const shown = { key, certificate: certificate + authority.certificate };
+  const { server, url: secure } = await listenWithTls(shown, (_request, response) => response.end());
+  const token = `drv_${'s'.repeat(36)}`;
+  try {
+    const screen = await typeInto(
+      spawn(process.execPath, [CLIENT, 'context', 'add', 'prod', '--url', secure], { env: home.environment }),
+      [
+        ['Type yes to trust it from now on: ', 'yes\r'],
+        ['Key (it is not shown): ', `${token}\r`],
+      ],
+    );
+    expect(screen).toContain('was added, and is the current one');
+    expect(screen).not.toContain('sss');
+    expect(home.readContexts()).toMatchObject({ contexts: { prod: { key: token } } });
+  } finally {
+    server.close();
+  }
+});
+
+/** Answers each question as soon as it is seen; resolves with all that was shown. */
+function typeInto(pty: IPty, answers: [question: string, keys: string][]): Promise<string> {
+  let shown = '';
+  pty.onData((text) => {
+    shown += text;
+    const [next] = answers;
+    if (next === undefined || !shown.includes(next[0])) return;
+    answers.shift();
+    pty.write(next[1]);
+  });
+  return new Promise((resolve) => {
+    pty.onExit(() => resolve(shown));
+  });
+}

@@ -4,10 +4,11 @@
  * others usable.
  */
 import { closeSync, openSync } from 'node:fs';
-import { mkdir, realpath } from 'node:fs/promises';
+import { mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { lockOpenFile } from '../../files/lock-open-file.js';
+import { ownUser } from '../../files/own-user.js';
 import { replaceFile } from '../../files/replace-file.js';
 import { ClientError, EXIT } from '../client-error.js';
 import { isMissing, readPrivateText, reasonOf } from '../connection/private-text.js';
@@ -85,14 +86,30 @@ export class ContextFile {
     const directory = dirname(this.#path);
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 });
+      await refuseOthers(this.#path);
       return await realpath(this.#path).catch(async (error: unknown) => {
         if (!isMissing(error)) throw error;
         return join(await realpath(directory), basename(this.#path ?? ''));
       });
     } catch (error) {
+      if (error instanceof ClientError) throw error;
       throw new ClientError(EXIT.failed, `${directory} cannot be used: ${reasonOf(error)}`, { cause: error });
     }
   }
+}
+
+/** Root that writes the file of another user would lock that user out. */
+async function refuseOthers(path: string): Promise<void> {
+  const { uid, username } = ownUser();
+  const owner = await stat(path).then(
+    (status) => status.uid,
+    () => uid,
+  );
+  if (owner !== uid)
+    throw new ClientError(
+      EXIT.failed,
+      `${path} belongs to user ${owner}, not to ${username}: run this as that user`,
+    );
 }
 
 /** What is thrown where a place for contexts is needed and there is none. */

@@ -20,10 +20,11 @@ export function processTerminal(): Terminal {
     },
     ask: async (question, { isSecret = false } = {}) => {
       const { createInterface } = await import('node:readline');
-      output.write(question);
       // What is typed is not shown when nothing of it is written.
       const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
       const lines = createInterface({ input, output: isSecret ? silent : output, terminal: true });
+      // Only now: before it the terminal itself shows what is typed.
+      output.write(question);
       lines.once('SIGINT', () => {
         output.write('\n');
         process.kill(process.pid, 'SIGINT');

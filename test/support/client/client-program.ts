@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { REPOSITORY } from '../repository-root.js';
 
-const PROGRAM = join(REPOSITORY, 'dist/main.js');
+export const CLIENT = join(REPOSITORY, 'dist/main.js');
 
 export interface ClientRun {
   readonly code: number | null;
@@ -25,7 +25,7 @@ export async function runClient(
   words: readonly string[],
   { environment, directory, input = '' }: ClientOptions,
 ): Promise<ClientRun> {
-  const child = spawn(process.execPath, [PROGRAM, ...words], { env: environment, cwd: directory });
+  const child = spawn(process.execPath, [CLIENT, ...words], { env: environment, cwd: directory });
   child.stdin.on('error', () => undefined).end(input);
   const [stdout, stderr] = await Promise.all([
     text(child.stdout),
