@@ -8,8 +8,9 @@ import { CLIENT, type ClientRun, runClient } from '../support/client/client-prog
 import { TemporaryHome } from '../support/client/temporary-home.js';
 import { listenWithTls, serverCertificate, testOwnAuthority } from '../support/client/tls-servers.js';
 import { TcpProxy } from '../support/cluster/tcp-proxy.js';
-import type { DaemonWorld } from '../support/daemon/daemon.js';
+import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { shareDaemon } from '../support/daemon/shared-daemon.js';
+import { until } from '../support/until.js';
 
 let world: DaemonWorld;
 let home: TemporaryHome;
@@ -151,6 +152,40 @@ it('says that the key is refused, that the master is down, and that something cu
     code: 7,
     stderr: expect.stringContaining('nothing listens there'),
   });
+});
+
+it('goes to a master with TLS: of its root without set-up, of a context by the fingerprint of its authority', async ({
+  task,
+}) => {
+  const secure = await DaemonWorld.create({ settings: { apiTls: 'cluster' } });
+  const address = `https://127.0.0.1:${secure.apiPort}`;
+  const withKey = `--key-file ${secure.paths.adminKey}`;
+  try {
+    const daemon = secure.spawn();
+    await until(async () => {
+      if (daemon.isRunning)
+        expect(await drover(`context test --root ${secure.root}`)).toMatchObject({ code: 0 });
+    });
+    const [fingerprint] = /(?:[0-9A-F]{2}:){31}[0-9A-F]{2}/.exec(daemon.stdout) ?? [];
+    expect(await drover(`context add prod --url ${address} ${withKey}`)).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining(`SHA-256 ${fingerprint}`),
+    });
+    expect(
+      await drover(`context add prod --url ${address} ${withKey} --fingerprint ${fingerprint}`),
+    ).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    expect(await drover('context test')).toMatchObject({ code: 0, stderr: '' });
+    const plain = { DROVER_URL: address.replace('https', 'http'), DROVER_KEY_FILE: secure.paths.adminKey };
+    expect(await drover('context test', plain)).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining('this port speaks HTTPS: use https://'),
+    });
+  } finally {
+    await secure.finish({ isFailed: failedOf(task).isFailed });
+  }
 });
 
 it('asks at a terminal before it trusts an authority, and does not show the key that is typed', async () => {

@@ -11,6 +11,8 @@ import type { Target } from './target.js';
 const MAX_BYTES = 256 * 1024 * 1024;
 const MOST_CHARS = 1000;
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
+/** What a master with TLS says to a request without it (`src/api/tls/plain-requests.ts`). */
+const TLS_ONLY = 'this port speaks HTTPS';
 const KNOWN: Readonly<Record<number, number>> = {
   401: EXIT.denied,
   403: EXIT.denied,
@@ -55,11 +57,15 @@ export async function readAnswer(target: Place, response: IncomingMessage): Prom
   if (bytes === 0) return { status, headers, body: undefined };
   const text = Buffer.concat(chunks).toString('utf8');
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) return { status, headers, body: text };
+  let body: unknown;
   try {
-    return { status, headers, body: JSON.parse(text) };
+    body = JSON.parse(text);
   } catch (cause) {
     throw unreachable(target, `its answer says that it is JSON and is not (status ${status})`, cause);
   }
+  const said = status === 400 ? errorText(body) : undefined;
+  if (said?.startsWith(TLS_ONLY) === true && target.url.startsWith('http:')) throw unreachable(target, said);
+  return { status, headers, body };
 }
 
 /**
