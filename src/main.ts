@@ -2,6 +2,7 @@
 /** The executable. */
 import { readFileSync } from 'node:fs';
 import { buildProgram } from './cli/program.js';
+import { ClientError } from './client/client-error.js';
 import { DroverError } from './model/errors.js';
 import { SourceStacks } from './telemetry/source-stack.js';
 
@@ -12,8 +13,9 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 buildProgram(version)
   .parseAsync()
   .catch((error: unknown) => {
-    process.stderr.write(`drover: ${error instanceof DroverError ? error.message : stackOf(error)}\n`);
-    process.exit(1);
+    const isOurs = error instanceof DroverError || error instanceof ClientError;
+    process.stderr.write(`drover: ${isOurs ? error.message : stackOf(error)}\n`);
+    process.exit(error instanceof ClientError ? error.exitCode : 1);
   });
 
 function stackOf(error: unknown): string {

@@ -10,11 +10,11 @@ import { SystemClock } from '../loop/system-clock.js';
 import { DroverError } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
 import { defaultNodeId } from '../model/node.js';
+import { shellWord } from '../model/words.js';
 import { changeMainConfiguration, readMainConfiguration } from '../node/main-configuration.js';
 import { prepareRoot } from '../node/root.js';
 import { acquireRootLock } from '../node/root-lock.js';
 import { SecretDirectory } from '../node/secret-files.js';
-import { shellWord } from './shell-word.js';
 
 export interface JoinOptions {
   /** `host:port`. */

@@ -14,7 +14,7 @@ import { isIssuedBy } from '../channel/trust/peer-certificate.js';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { NodeConfiguration } from '../model/node.js';
-import { systemReason } from '../model/public-message.js';
+import { systemReason } from '../model/words.js';
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 1024 * 1024;

@@ -3,6 +3,7 @@
  * loads none.
  */
 import { Command } from 'commander';
+import { contextCommand } from '../client/contexts/context-program.js';
 import type { JoinOptions } from './join-command.js';
 import type { StartOptions } from './start-command.js';
 import type { TokenOptions } from './token-command.js';
@@ -62,5 +63,16 @@ export function buildProgram(version: string): Command {
       const { joinCluster } = await import('./join-command.js');
       process.stdout.write(await joinCluster(root, token, options));
     });
+
+  program.addCommand(
+    contextCommand({
+      version,
+      environment: process.env,
+      directory: () => process.cwd(),
+      print: (text) => process.stdout.write(text),
+      readInput: async () => (await import('node:stream/consumers')).text(process.stdin),
+      terminal: async () => (await import('../client/contexts/terminal.js')).processTerminal(),
+    }),
+  );
   return program;
 }

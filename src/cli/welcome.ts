@@ -8,7 +8,7 @@ import { offeredRuntimes, runtimesNotOffered } from '../commands/runtime-text.js
 import type { Daemon } from '../daemon/daemon.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { NO_HOST_PID } from '../model/run-identity.js';
-import { shellWord } from './shell-word.js';
+import { shellWord } from '../model/words.js';
 
 /** The package's root: two folders up from this file, and from the chunk that it becomes. */
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));

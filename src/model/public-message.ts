@@ -2,25 +2,14 @@
  * The part of an error that people away from the machine may read: in API answers, in an instance's `message`, on a
  * console. The log gets the error itself.
  */
-import { getSystemErrorMap } from 'node:util';
 import { z } from 'zod';
 import { DroverError, messageOf } from './errors.js';
-import { cutText } from './words.js';
+import { cutText, systemReason } from './words.js';
 
 const MOST_PROBLEM_CHARS = 300;
 
 /** Two segments and more: a single one may be a word such as `/api`. */
 const ABSOLUTE_PATH = /(?:file:\/\/|(?<![\w.:/~%-]))(?:\/[\w.@+~%=,-]+){2,}/g;
-
-/**
- * Returns `permission denied (EACCES)` for an error of the operating system, without the path that Node adds;
- * undefined for others.
- */
-export function systemReason(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('errno' in error) || typeof error.errno !== 'number') return undefined;
-  const known = getSystemErrorMap().get(error.errno);
-  return known === undefined ? undefined : `${known[1]} (${known[0]})`;
-}
 
 /**
  * The message of anything thrown, without paths of this machine. A DroverError's message was written for clients

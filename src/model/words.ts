@@ -1,4 +1,8 @@
-/** Times, counts, texts from outside and ends of processes in words for a person. The only formatters of their kind. */
+/**
+ * Times, counts, texts from outside, errors of the system and ends of processes in words for a person. The only
+ * formatters of their kind. It imports nothing of ours: the client loads it too.
+ */
+import { getSystemErrorMap } from 'node:util';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -72,4 +76,22 @@ export function endText({
   if (cause !== undefined) return `ended (${cause})`;
   if (signal !== null) return `was ended by ${signal}`;
   return code === null ? 'ended while nobody watched' : `exited with code ${code}`;
+}
+
+/**
+ * Returns `permission denied (EACCES)` for an error of the operating system, without the path that Node adds;
+ * undefined for others.
+ */
+export function systemReason(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('errno' in error) || typeof error.errno !== 'number') return undefined;
+  const known = getSystemErrorMap().get(error.errno);
+  return known === undefined ? undefined : `${known[1]} (${known[0]})`;
+}
+
+/**
+ * Returns `text` as one word of a POSIX shell, for commands that an operator copies. Quoted only where a shell
+ * needs it.
+ */
+export function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -3,12 +3,12 @@
  * (flock) on the open lock file, which no other process has: it ends with this process in any way. The file's text
  * only tells who holds it.
  */
-import { spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { fileReason } from '../configuration-files/file-reason.js';
+import { lockOpenFile } from '../files/lock-open-file.js';
 import { DroverError } from '../model/errors.js';
 import type { RootPaths } from './root.js';
 
@@ -67,7 +67,7 @@ async function openLocked(paths: RootPaths): Promise<number> {
     // Not a FileHandle: the garbage collector closes those, and the lock would be gone.
     const file = openSync(paths.lockFile, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
     try {
-      if (!(await lock(file, paths.lockFile))) throw await locked(paths);
+      if (!(await lockOpenFile(file))) throw await locked(paths);
       const inode = statSync(paths.lockFile, { throwIfNoEntry: false })?.ino;
       if (inode === fstatSync(file).ino) return file;
     } catch (error) {
@@ -76,34 +76,6 @@ async function openLocked(paths: RootPaths): Promise<number> {
     }
     closeSync(file);
   }
-}
-
-/**
- * Locks what `file` has opened; false: another process has. Node.js has no call for it, so the program `flock` does
- * it on a descriptor that it inherits. The lock belongs to the open file, not to that program, and stays when the
- * program ends. No other child inherits the descriptor: Node.js opens files close-on-exec.
- */
-function lock(file: number, path: string): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('flock', ['-n', '3'], {
-      stdio: ['ignore', 'ignore', 'pipe', file],
-      env: { PATH: process.env.PATH, LC_ALL: 'C' },
-    });
-    let said = '';
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
-    child.once('error', (error) => {
-      const isMissing = hasFileCode(error, 'ENOENT');
-      const why = isMissing ? 'the program flock is missing; install util-linux' : fileReason(error);
-      reject(unusable(path, why));
-    });
-    child.once('close', (code, signal) => {
-      if (code === 0) resolve(true);
-      else if (code === 1 && said === '') resolve(false);
-      else reject(unusable(path, said.trim() || `flock ended with ${signal ?? `exit code ${code}`}`));
-    });
-  });
 }
 
 /** Version 0.1.0 did not lock the file: a process of it is found by what it wrote there. */

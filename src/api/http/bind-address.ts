@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { DroverError } from '../../model/errors.js';
 import type { NodeConfiguration } from '../../model/node.js';
-import { systemReason } from '../../model/public-message.js';
+import { systemReason } from '../../model/words.js';
 
 /** Resolves a host name to its IP addresses; throws when it has none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { z } from 'zod';
 import { DroverError, messageOf } from '../../model/errors.js';
-import { systemReason } from '../../model/public-message.js';
+import { systemReason } from '../../model/words.js';
 import { MAX_JOIN_BYTES, refusalSchema } from '../trust/join-messages.js';
 
 /** Asks the master one thing on its own connection. Throws DRV_CHANNEL_CLOSED when it hangs up. */

@@ -11,11 +11,17 @@ describe('the executable', () => {
 
   /** What is wrong with a line that begins with `drover`; undefined: nothing. */
   function faultOf(line: string): string | undefined {
-    const [, word = '', ...rest] = line.split(/\s+/);
+    const [, word = '', inner = '', ...rest] = line.split(/\s+/);
     if (word.startsWith('-')) return ['--help', '--version'].includes(word) ? undefined : line;
-    const command = program.commands.find((known) => known.name() === word);
+    const group = program.commands.find((known) => known.name() === word);
+    const named = group?.commands.find((known) => known.name() === inner);
+    const isWhole =
+      inner === '' || inner.startsWith('-') || named !== undefined || group?.commands.length === 0;
+    const command = isWhole ? (named ?? group) : undefined;
     const options = [...(command?.options.map(({ long }) => long) ?? []), '--help'];
-    const isRight = rest.filter((text) => text.startsWith('--')).every((text) => options.includes(text));
+    const isRight = [inner, ...rest]
+      .filter((text) => text.startsWith('--'))
+      .every((text) => options.includes(text));
     return command !== undefined && isRight ? undefined : line;
   }
 
@@ -29,6 +35,18 @@ describe('the executable', () => {
     expect(inPages((text) => lines(text).flatMap((line) => faultOf(line) ?? []))).toEqual([]);
     expect(faultOf('drover fly')).toBe('drover fly');
     expect(faultOf('drover start --high')).toBe('drover start --high');
+    expect(faultOf('drover context fly')).toBe('drover context fly');
+    expect(faultOf('drover context add prod --high')).toBe('drover context add prod --high');
+  });
+
+  it('has the commands of contexts that docs/client.md explains, with their options', () => {
+    const said = firstCells(sectionOf(read('docs/client.md'), '## Contexts')).map((cell) =>
+      cell.replace(/ [<[].*$/, ''),
+    );
+    const contexts = program.commands.find((command) => command.name() === 'context')?.commands ?? [];
+    const commands = contexts.map((command) => `drover context ${command.name()}`);
+    const options = contexts.flatMap((command) => command.options.map(({ long }) => long ?? ''));
+    expect(said.toSorted()).toEqual([...new Set([...commands, ...options])].toSorted());
   });
 
   it('is explained whole in docs/commands.md', () => {

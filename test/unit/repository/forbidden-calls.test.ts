@@ -16,10 +16,11 @@ interface Rule {
 
 const RULES: readonly Rule[] = [
   {
-    what: 'starts a process: only owners, session tools and the program that locks the root are started, by argument arrays',
+    what: 'starts a process: only owners, session tools, the program that locks files and the key command of a context are started, by argument arrays',
     pattern: /from '(?:node:)?child_process'|require\(['"](?:node:)?child_process/,
     except: [
-      'src/node/root-lock.ts',
+      'src/client/connection/key-command.ts',
+      'src/files/lock-open-file.ts',
       'src/runtime/owner/owner-launch.ts',
       'src/runtime/session/screen/screen-tool.ts',
       'src/runtime/session/input/session-terminal.ts',

@@ -11,6 +11,9 @@ import { REPOSITORY } from '../../support/repository-root.js';
 const ROOMS: readonly string[] = [
   'src/main.ts',
   'src/cli/',
+  'src/client/contexts/',
+  'src/client/connection/',
+  'src/client/client-error.ts',
   'src/daemon/',
   'src/master.ts',
   'src/wrapper.ts',

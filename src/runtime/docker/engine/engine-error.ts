@@ -1,7 +1,8 @@
 /** The ways in which a request to the engine fails: the engine refuses, or it does not answer at all. */
 import { z } from 'zod';
 import { DroverError, messageOf } from '../../../model/errors.js';
-import { systemReason, withoutPaths } from '../../../model/public-message.js';
+import { withoutPaths } from '../../../model/public-message.js';
+import { systemReason } from '../../../model/words.js';
 
 const LONGEST_WORDS = 500;
 /** The client's prefix to the engine's own words. */

@@ -3,7 +3,7 @@
  * working directories are mounted into containers, so the engine must be on this machine.
  */
 import { accessSync, constants, statSync } from 'node:fs';
-import { systemReason } from '../../../model/public-message.js';
+import { systemReason } from '../../../model/words.js';
 
 export type EngineSocket = { readonly path: string } | { readonly problem: string };
 

@@ -1,0 +1,23 @@
+/** What ends a command of the client: one line for stderr, and the exit code that says its kind to scripts. */
+
+/** Documented in docs/client.md. 0 is success; 2 means only that there are differences. */
+export const EXIT = {
+  failed: 1,
+  notFound: 3,
+  denied: 4,
+  conflict: 5,
+  timedOut: 6,
+  unreachable: 7,
+  usage: 64,
+} as const;
+
+export class ClientError extends Error {
+  override readonly name = 'ClientError';
+  readonly exitCode: number;
+
+  /** `message`: one line without the name of the program, and never a key. */
+  constructor(exitCode: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}

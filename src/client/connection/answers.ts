@@ -1,0 +1,95 @@
+/** Reads answers of the API, and tells those apart that something between made. */
+import type { IncomingMessage } from 'node:http';
+import { cutText } from '../../model/words.js';
+import { toPlainText } from '../../telemetry/plain-text.js';
+import { ClientError, EXIT } from '../client-error.js';
+import type { Answer } from './connection.js';
+import { placeOf, unreachable } from './failures.js';
+import type { Target } from './target.js';
+
+/** The largest answer that is kept as a whole. Larger ones are streamed. */
+const MAX_BYTES = 256 * 1024 * 1024;
+const MOST_CHARS = 1000;
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
+/** What a master with TLS says to a request without it (`src/api/tls/plain-requests.ts`). */
+const TLS_ONLY = 'this port speaks HTTPS';
+const KNOWN: Readonly<Record<number, number>> = {
+  401: EXIT.denied,
+  403: EXIT.denied,
+  404: EXIT.notFound,
+  408: EXIT.timedOut,
+  409: EXIT.conflict,
+  412: EXIT.conflict,
+  502: EXIT.unreachable,
+  503: EXIT.unreachable,
+  504: EXIT.timedOut,
+};
+
+type Place = Pick<Target, 'name' | 'url'>;
+
+/** Throws a ClientError for what cannot come from the API: a redirect, a page for browsers. Reads no body. */
+export function refuseForeign(target: Place, { statusCode = 0, headers }: IncomingMessage): void {
+  const { location, 'content-type': type = '' } = headers;
+  if (statusCode >= 300 && statusCode < 400 && location !== undefined)
+    throw unreachable(
+      target,
+      `it redirects to ${plain(location)}, which is not followed, since the key would go along: if that is the master, use its address`,
+    );
+  if (/^text\/html\b/i.test(type))
+    throw unreachable(
+      target,
+      `it answers with a web page (status ${statusCode}), so it is not Drover's API, or a proxy before it has no connection: check the address`,
+    );
+}
+
+/** The whole body. Throws a ClientError, or the error of the connection. */
+export async function readAnswer(target: Place, response: IncomingMessage): Promise<Answer> {
+  const { statusCode: status = 0, headers } = response;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES)
+      throw new ClientError(EXIT.failed, `the answer of ${placeOf(target)} is larger than 256 MiB`);
+    chunks.push(chunk);
+  }
+  if (bytes === 0) return { status, headers, body: undefined };
+  const text = Buffer.concat(chunks).toString('utf8');
+  if (!JSON_TYPE.test(headers['content-type'] ?? '')) return { status, headers, body: text };
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch (cause) {
+    throw unreachable(target, `its answer says that it is JSON and is not (status ${status})`, cause);
+  }
+  const said = status === 400 ? errorText(body) : undefined;
+  if (said?.startsWith(TLS_ONLY) === true && target.url.startsWith('http:')) throw unreachable(target, said);
+  return { status, headers, body };
+}
+
+/**
+ * What to throw for an answer that is no success: the server's own sentence, and the exit code of its status. Undefined
+ * for a status below 400.
+ */
+export function refusalOf(
+  target: Place,
+  { status, body }: Pick<Answer, 'status' | 'body'>,
+): ClientError | undefined {
+  if (status < 400) return undefined;
+  const exitCode = KNOWN[status] ?? EXIT.failed;
+  const said = errorText(body);
+  if (status === 401)
+    return new ClientError(exitCode, `${placeOf(target)} refuses the key: ${said ?? 'it is not valid'}`);
+  return new ClientError(exitCode, said ?? `${placeOf(target)} answers with status ${status}`);
+}
+
+/** The sentence of `{error}`, on one line and without what could steer a terminal. */
+function errorText(body: unknown): string | undefined {
+  const isError = typeof body === 'object' && body !== null && 'error' in body;
+  return isError && typeof body.error === 'string' && body.error !== '' ? plain(body.error) : undefined;
+}
+
+function plain(text: string): string {
+  return cutText(toPlainText(text.replace(/\s+/g, ' ')), MOST_CHARS);
+}

@@ -1,0 +1,53 @@
+/** How the commands of the client talk to a master. `open-connection.ts` makes one, `http-connection.ts` is one. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { WebSocket } from 'ws';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Parsed JSON; the text of another kind of answer; undefined when it has no body. */
+  readonly body: unknown;
+}
+
+export interface StreamedAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Fails with a ClientError when the connection is cut. Whoever does not read it to its end destroys it. */
+  readonly body: Readable;
+}
+
+export interface RequestOptions {
+  /** For the whole answer. Default: 60 s. */
+  readonly timeoutMs?: number;
+  /** Its reason is thrown. */
+  readonly signal?: AbortSignal;
+}
+
+export interface StreamOptions {
+  /** Its own failure is thrown as it is. */
+  readonly body?: Readable;
+  /** Of `body`. Default: `application/octet-stream`. */
+  readonly contentType?: string;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * All calls may overlap. Each throws a ClientError with one line: 7 for a master that cannot be reached, 6 for one that
+ * does not answer in time, others for a key that cannot be had. No call follows a redirect: the key would go with it.
+ */
+export interface ApiConnection {
+  /** What a person calls it: a context, a root, or an address. */
+  readonly name: string;
+  /** Without `/api`. */
+  readonly url: string;
+  /** `path` is below `/api`, with its query. Any status of the API is an answer: see `refusalOf`. */
+  request(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
+  /** Resolves when the head of the answer is here. */
+  stream(method: string, path: string, options?: StreamOptions): Promise<StreamedAnswer>;
+  /**
+   * Resolves when the socket is open. Add listeners right after the `await`: messages begin in the next turn of the
+   * event loop. Refusals of the API are thrown as by `refusalOf`.
+   */
+  openSocket(path: string): Promise<WebSocket>;
+}

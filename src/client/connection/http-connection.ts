@@ -1,0 +1,314 @@
+/**
+ * A connection to the API of one master, over HTTP with or without TLS. Nothing is loaded, read or opened before the
+ * first call.
+ */
+import type { Agent, ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { Agent as TlsAgent } from 'node:https';
+import { Readable } from 'node:stream';
+import type { ConnectionOptions } from 'node:tls';
+import type { WebSocket } from 'ws';
+import { ClientError, EXIT } from '../client-error.js';
+import { readAnswer, refusalOf, refuseForeign } from './answers.js';
+import type { Answer, ApiConnection, RequestOptions, StreamedAnswer, StreamOptions } from './connection.js';
+import { cutFailure, failureOf, placeOf, unreachable } from './failures.js';
+import { readKey } from './key-source.js';
+import type { Target } from './target.js';
+import { tlsOptionsOf } from './trust.js';
+
+const CONNECT_MS = 10_000;
+const ANSWER_MS = 60_000;
+
+export interface HttpConnectionOptions {
+  /** Of this program, for the master's log. */
+  readonly version: string;
+  /** For a connection with its handshake. Default: 10 s. */
+  readonly connectMs?: number;
+}
+
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body?: string | Readable;
+  /** Until the head of the answer; 0: without end. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Transport {
+  readonly request: typeof import('node:http').request;
+  readonly agent: Agent | TlsAgent;
+  readonly tls: ConnectionOptions;
+}
+
+export class HttpConnection implements ApiConnection {
+  readonly #target: Target;
+  readonly #options: HttpConnectionOptions;
+  #transport: Promise<Transport> | undefined;
+  #key: Promise<string> | undefined;
+
+  constructor(target: Target, options: HttpConnectionOptions) {
+    this.#target = target;
+    this.#options = options;
+  }
+
+  get name(): string {
+    return this.#target.name;
+  }
+
+  get url(): string {
+    return this.#target.url;
+  }
+
+  async request(
+    method: string,
+    path: string,
+    body?: unknown,
+    { timeoutMs = ANSWER_MS, signal }: RequestOptions = {},
+  ): Promise<Answer> {
+    // A person may be asked for a password meanwhile: that time is not the master's.
+    await this.#readKey();
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(this.#late(timeoutMs)), timeoutMs);
+    const ends = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
+    const json = body === undefined ? undefined : JSON.stringify(body);
+    const headers: OutgoingHttpHeaders = {
+      accept: 'application/json',
+      ...(json !== undefined && {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(json),
+      }),
+    };
+    try {
+      const call = {
+        method,
+        path,
+        headers,
+        timeoutMs: 0,
+        signal: ends,
+        ...(json !== undefined && { body: json }),
+      };
+      const response = await this.#send(call);
+      return await readAnswer(this.#target, response).catch((error: unknown) => {
+        throw ends.aborted ? ends.reason : error;
+      });
+    } catch (error) {
+      if (ends.aborted) throw ends.reason;
+      throw await failureOf(error, this.#target, isChange(method));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async stream(
+    method: string,
+    path: string,
+    { body, contentType = 'application/octet-stream', signal }: StreamOptions = {},
+  ): Promise<StreamedAnswer> {
+    const headers: OutgoingHttpHeaders = {
+      accept: '*/*',
+      ...(body !== undefined && { 'content-type': contentType }),
+    };
+    let bodyError: Error | undefined;
+    body?.once('error', (error) => {
+      bodyError = error;
+    });
+    try {
+      // While a body is on its way the answer may take as long as that does.
+      const timeoutMs = body === undefined ? ANSWER_MS : 0;
+      const call = { method, path, headers, timeoutMs, signal, ...(body !== undefined && { body }) };
+      const response = await this.#send(call);
+      const { statusCode: status = 0, headers: answered } = response;
+      return { status, headers: answered, body: this.#readable(response, signal) };
+    } catch (error) {
+      if (signal?.aborted === true) throw signal.reason;
+      throw bodyError ?? (await failureOf(error, this.#target, isChange(method)));
+    }
+  }
+
+  async openSocket(path: string): Promise<WebSocket> {
+    try {
+      const [{ WebSocket: Socket }, { tls }, key] = await Promise.all([
+        import('ws'),
+        this.#prepare(),
+        this.#readKey(),
+      ]);
+      const { connectMs = CONNECT_MS } = this.#options;
+      const socket = new Socket(`${this.url.replace(/^http/, 'ws')}/api${path}`, {
+        ...tls,
+        headers: this.#headers(key),
+        perMessageDeflate: false,
+        followRedirects: false,
+        handshakeTimeout: connectMs,
+      });
+      return await this.#opened(socket);
+    } catch (error) {
+      const isLate = error instanceof Error && error.message === 'Opening handshake has timed out';
+      throw isLate ? this.#unconnected() : await failureOf(error, this.#target);
+    }
+  }
+
+  #opened(socket: WebSocket): Promise<WebSocket> {
+    return new Promise((resolve, reject) => {
+      socket.once('open', () => {
+        socket.off('error', reject);
+        // Else a message that came with the answer would find no listener.
+        socket.pause();
+        setImmediate(() => socket.resume());
+        resolve(socket);
+      });
+      socket.on('error', reject);
+      socket.once('unexpected-response', (request: ClientRequest, response: IncomingMessage) => {
+        this.#refused(response).then(reject, reject);
+        response.once('close', () => request.destroy());
+      });
+    });
+  }
+
+  async #refused(response: IncomingMessage): Promise<ClientError> {
+    refuseForeign(this.#target, response);
+    const answer = await readAnswer(this.#target, response);
+    return (
+      refusalOf(this.#target, answer) ??
+      unreachable(
+        this.#target,
+        `it opens no WebSocket (status ${answer.status}): a proxy before it must let them pass`,
+      )
+    );
+  }
+
+  /** Resolves with the head of an answer that can be the API's. */
+  async #send(call: Call): Promise<IncomingMessage> {
+    call.signal?.throwIfAborted();
+    const [{ request, agent }, key] = await Promise.all([this.#prepare(), this.#readKey()]);
+    const { method, path, signal, headers } = call;
+    const start = (): ClientRequest =>
+      request(`${this.url}/api${path}`, {
+        agent,
+        method,
+        headers: { ...headers, ...this.#headers(key) },
+        ...(signal !== undefined && { signal }),
+      });
+    const response = await this.#answerOf(start, call);
+    try {
+      refuseForeign(this.#target, response);
+    } catch (error) {
+      response.destroy();
+      throw error;
+    }
+    return response;
+  }
+
+  async #answerOf(start: () => ClientRequest, call: Call): Promise<IncomingMessage> {
+    const request = start();
+    try {
+      return await this.#headOf(request, call);
+    } catch (error) {
+      // The master closed a kept connection at the moment when it was used again. A question may be asked twice.
+      const isStale =
+        request.reusedSocket && isReset(error) && call.method === 'GET' && call.body === undefined;
+      if (!isStale || call.signal?.aborted === true) throw error;
+      return await this.#headOf(start(), call);
+    }
+  }
+
+  #headOf(request: ClientRequest, { body, timeoutMs }: Call): Promise<IncomingMessage> {
+    const timers: NodeJS.Timeout[] = [];
+    const endAfter = (ms: number, error: ClientError): NodeJS.Timeout => {
+      const timer = setTimeout(() => request.destroy(error), ms);
+      timers.push(timer);
+      return timer;
+    };
+    const head = new Promise<IncomingMessage>((resolve, reject) => {
+      request.once('response', resolve);
+      // Stays on: an answer may come while the body is still on its way, whose end then fails.
+      request.on('error', reject);
+      request.once('socket', (socket) => {
+        if (!socket.connecting && request.reusedSocket) return;
+        const timer = endAfter(this.#options.connectMs ?? CONNECT_MS, this.#unconnected());
+        socket.once(this.url.startsWith('https:') ? 'secureConnect' : 'connect', () => clearTimeout(timer));
+      });
+      if (timeoutMs > 0) endAfter(timeoutMs, this.#late(timeoutMs));
+      if (body instanceof Readable) {
+        body.once('error', (error) => request.destroy(error));
+        body.pipe(request);
+      } else request.end(body);
+    });
+    return head.finally(() => {
+      for (const timer of timers) clearTimeout(timer);
+    });
+  }
+
+  /** The body, whose failure is a ClientError. */
+  #readable(response: IncomingMessage, signal: AbortSignal | undefined): Readable {
+    const target = this.#target;
+    async function* read(): AsyncGenerator<Buffer> {
+      try {
+        yield* response;
+      } catch (error) {
+        if (signal?.aborted === true) throw signal.reason;
+        throw isReset(error) ? cutFailure(target, false, error) : await failureOf(error, target);
+      }
+    }
+    const body = Readable.from(read(), { objectMode: false });
+    // One that nobody has begun to read has not begun to read this either.
+    body.once('close', () => response.destroy());
+    return body;
+  }
+
+  #headers(key: string): OutgoingHttpHeaders {
+    return { authorization: `Bearer ${key}`, 'user-agent': `drover/${this.#options.version}` };
+  }
+
+  /** Once for all calls. After a failure the next call tries again. */
+  #readKey(): Promise<string> {
+    this.#key ??= readKey(this.#target.key).catch((error: unknown) => {
+      this.#key = undefined;
+      throw error;
+    });
+    return this.#key;
+  }
+
+  #prepare(): Promise<Transport> {
+    this.#transport ??= this.#makeTransport().catch((error: unknown) => {
+      this.#transport = undefined;
+      throw error;
+    });
+    return this.#transport;
+  }
+
+  async #makeTransport(): Promise<Transport> {
+    if (!this.url.startsWith('https:')) {
+      const { Agent: PlainAgent, request } = await import('node:http');
+      return { request, agent: new PlainAgent({ keepAlive: true }), tls: {} };
+    }
+    const [{ Agent: SecureAgent, request }, tls] = await Promise.all([
+      import('node:https'),
+      tlsOptionsOf(this.#target.trust),
+    ]);
+    return { request, agent: new SecureAgent({ ...tls, keepAlive: true }), tls };
+  }
+
+  #late(ms: number): ClientError {
+    return new ClientError(EXIT.timedOut, `${placeOf(this.#target)} did not answer within ${ms / 1000} s`);
+  }
+
+  #unconnected(): ClientError {
+    const { connectMs = CONNECT_MS } = this.#options;
+    return unreachable(
+      this.#target,
+      `it takes no connection within ${connectMs / 1000} s: check host and port, and firewalls on the way`,
+    );
+  }
+}
+
+function isReset(error: unknown): boolean {
+  const isCut =
+    error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+  return isCut || (error instanceof Error && error.message === 'aborted');
+}
+
+/** Whether something may have been changed by a request that got no answer. */
+function isChange(method: string): boolean {
+  return method !== 'GET';
+}

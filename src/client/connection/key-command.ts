@@ -1,0 +1,41 @@
+/** Runs the key command of a context, such as one of a password store. There is no shell between. */
+import { spawn } from 'node:child_process';
+import { ClientError, EXIT } from '../client-error.js';
+import { reasonOf } from './private-text.js';
+
+/** A person may have to unlock a store first. */
+const TIMEOUT_MS = 120_000;
+const MAX_BYTES = 64 * 1024;
+
+/**
+ * What the command prints. It may ask at the terminal: its standard input and its errors are those of this process.
+ * Throws a ClientError that holds nothing of the output.
+ */
+export function runKeyCommand(words: readonly string[]): Promise<string> {
+  const [program = '', ...parameters] = words;
+  return new Promise((resolve, reject) => {
+    const fail = (problem: string): void =>
+      reject(new ClientError(EXIT.failed, `the key command ${program} ${problem}`));
+    const child = spawn(program, parameters, { stdio: ['inherit', 'pipe', 'inherit'] });
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      fail(`did not end within ${TIMEOUT_MS / 1000} s`);
+    }, TIMEOUT_MS);
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (more: string) => {
+      text += more;
+      if (text.length <= MAX_BYTES) return;
+      child.kill('SIGKILL');
+      fail('prints more than a key');
+    });
+    child.once('error', (error) => {
+      clearTimeout(timer);
+      fail(`cannot be started: ${reasonOf(error)}`);
+    });
+    child.once('close', (code, signal) => {
+      clearTimeout(timer);
+      if (code === 0) resolve(text);
+      else fail(code === null ? `was ended by ${signal}` : `ended with exit code ${code}`);
+    });
+  });
+}

@@ -1,0 +1,46 @@
+/** The address of a master, as people type it. */
+import { isIP } from 'node:net';
+import { ClientError, EXIT } from '../client-error.js';
+
+/**
+ * The URL without a slash at its end, and without `/api`. It may have a path: that of a proxy. `from` begins messages,
+ * such as `--url`. Throws a ClientError for usage.
+ */
+export function parseMasterUrl(text: string, from: string): string {
+  const example = 'such as https://master.example:7000';
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new ClientError(EXIT.usage, `${from} must be an address ${example}`);
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new ClientError(EXIT.usage, `${from} must begin with https:// or http://, ${example}`);
+  // The text is not repeated: it may hold a password.
+  if (url.username !== '' || url.password !== '')
+    throw new ClientError(EXIT.usage, `${from} must be without user and password: ${example}`);
+  if (url.search !== '' || url.hash !== '')
+    throw new ClientError(EXIT.usage, `${from} must end with a host, a port or a path, ${example}`);
+  return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/api$/, '')}`;
+}
+
+/** The host of a URL without the brackets of IPv6. */
+export function hostOf(url: string): string {
+  return new URL(url).hostname.replace(/^\[|\]$/g, '');
+}
+
+/** True when what is sent to this URL can be read on the way. */
+export function isInClear(url: string): boolean {
+  return new URL(url).protocol === 'http:' && !isLoopback(hostOf(url));
+}
+
+/** What is said when a key is about to go to such a URL. */
+export function clearText(url: string): string {
+  return `warning: the key travels in clear to ${url}, and others on the way can read it; set apiTls on the master and use https://`;
+}
+
+function isLoopback(host: string): boolean {
+  const version = isIP(host);
+  if (version === 4) return host.startsWith('127.');
+  return version === 6 ? host === '::1' : /(?:^|\.)localhost\.?$/i.test(host);
+}

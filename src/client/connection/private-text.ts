@@ -1,0 +1,62 @@
+/** Reads small files that hold keys: refused when another user could read them, or has written them. */
+import { open } from 'node:fs/promises';
+import { ownUser } from '../../files/own-user.js';
+import { shellWord, systemReason } from '../../model/words.js';
+import { ClientError, EXIT } from '../client-error.js';
+
+/** More than any key, or any file of contexts. */
+const MAX_BYTES = 1024 * 1024;
+const ROOT_UID = 0;
+
+/**
+ * The text; undefined: there is no such file. `what` begins the messages, such as `the key file`. Throws a ClientError
+ * with the command that mends the mode.
+ */
+export async function readPrivateText(what: string, path: string): Promise<string | undefined> {
+  const named = `${what} ${path}`;
+  const file = await open(path, 'r').catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw unusable(`${named} cannot be read: ${reasonOf(error)}`, error);
+  });
+  if (file === undefined) return undefined;
+  try {
+    const status = await file.stat();
+    if (!status.isFile() && !status.isFIFO()) throw unusable(`${named} is no file`);
+    const { uid, username } = ownUser();
+    if (status.uid !== uid && status.uid !== ROOT_UID && uid !== ROOT_UID)
+      throw unusable(`${named} belongs to user ${status.uid}, not to ${username}`);
+    const mode = status.mode & 0o777;
+    if ((mode & 0o077) !== 0)
+      throw unusable(
+        `${named} has mode ${mode.toString(8)} and is open to other users; run: chmod 600 ${shellWord(path)}`,
+      );
+    return await readAll(file, named);
+  } finally {
+    await file.close();
+  }
+}
+
+async function readAll(file: Awaited<ReturnType<typeof open>>, named: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of file.createReadStream({ autoClose: false })) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw unusable(`${named} is larger than ${MAX_BYTES / 1024} KiB`);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** `permission denied (EACCES)`, without a path. */
+export function reasonOf(error: unknown): string {
+  return systemReason(error) ?? (error instanceof Error ? error.message : String(error));
+}
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+function unusable(message: string, cause?: unknown): ClientError {
+  return new ClientError(EXIT.failed, message, { cause });
+}

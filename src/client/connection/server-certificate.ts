@@ -1,0 +1,96 @@
+/** Looks at the certificates that a server shows. Sends it nothing but a handshake. */
+import { isIP } from 'node:net';
+import type { DetailedPeerCertificate } from 'node:tls';
+import { hostOf } from './master-url.js';
+import { type Trust, tlsOptionsOf } from './trust.js';
+
+export interface ShownCertificate {
+  readonly pem: string;
+  /** SHA-256, `AB:CD:...`. */
+  readonly fingerprint: string;
+  /** The common name; the whole subject when it has none. */
+  readonly title: string;
+  readonly validFrom: string;
+  readonly validTo: string;
+}
+
+export interface ShownCertificates {
+  /** The server's own first, then its issuers as far as they are shown or known. */
+  readonly chain: readonly [ShownCertificate, ...ShownCertificate[]];
+  /** Code of what the given trust finds wrong with it; undefined: nothing. */
+  readonly problem: string | undefined;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Does a handshake with the host of an https URL, whatever certificate it shows. Throws the error of the connection. */
+export async function lookAtServer(url: string, trust: Trust): Promise<ShownCertificates> {
+  const [{ connect }, options] = await Promise.all([import('node:tls'), tlsOptionsOf(trust)]);
+  const host = hostOf(url);
+  const port = Number(new URL(url).port || 443);
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      ...options,
+      host,
+      port,
+      ...(isIP(host) === 0 && { servername: host }),
+      // Only looked at: nothing is sent on this connection.
+      rejectUnauthorized: false,
+      timeout: TIMEOUT_MS,
+    });
+    socket.once('secureConnect', () => {
+      const [own, ...issuers] = chainOf(socket.getPeerCertificate(true));
+      const { authorized, authorizationError } = socket;
+      socket.destroy();
+      if (own === undefined) reject(new Error('the server shows no certificate'));
+      else
+        resolve({ chain: [own, ...issuers], problem: authorized ? undefined : codeOf(authorizationError) });
+    });
+    socket.once('timeout', () => {
+      socket.destroy(Object.assign(new Error('no handshake in time'), { code: 'ETIMEDOUT' }));
+    });
+    // Stays on: a second error of a closed connection must not end the program.
+    socket.on('error', reject);
+  });
+}
+
+function chainOf(peer: DetailedPeerCertificate): ShownCertificate[] {
+  const chain: ShownCertificate[] = [];
+  const seen = new Set<string>();
+  // The issuer of a root is the root itself.
+  for (let next: DetailedPeerCertificate | undefined = peer; next?.raw !== undefined; ) {
+    if (seen.has(next.fingerprint256)) break;
+    seen.add(next.fingerprint256);
+    chain.push(shown(next));
+    next = next.issuerCertificate;
+  }
+  return chain;
+}
+
+function shown({
+  raw,
+  fingerprint256,
+  subject,
+  valid_from,
+  valid_to,
+}: DetailedPeerCertificate): ShownCertificate {
+  const base64 = raw.toString('base64').replace(/.{1,64}/g, '$&\n');
+  return {
+    pem: `-----BEGIN CERTIFICATE-----\n${base64}-----END CERTIFICATE-----`,
+    fingerprint: fingerprint256,
+    title: titleOf(subject),
+    validFrom: valid_from,
+    validTo: valid_to,
+  };
+}
+
+function titleOf(subject: DetailedPeerCertificate['subject']): string {
+  const { CN, O } = { ...subject };
+  const titles = [CN, O].flat().filter((text) => text !== undefined && text !== '');
+  return titles.length === 0 ? 'a certificate without a name' : titles.join(', ');
+}
+
+/** Node types it as an error, and gives the code alone. */
+function codeOf(problem: unknown): string {
+  return problem instanceof Error && 'code' in problem ? String(problem.code) : String(problem);
+}

@@ -1,0 +1,13 @@
+/** What a connection goes to: the outcome of `choose-target.ts`. */
+import type { KeySource } from './key-source.js';
+import type { Trust } from './trust.js';
+
+export interface Target {
+  /** What a person calls it: a context, a root, or an address. */
+  readonly name: string;
+  readonly kind: 'context' | 'root' | 'environment';
+  /** Without `/api`. */
+  readonly url: string;
+  readonly key: KeySource;
+  readonly trust: Trust;
+}

@@ -1,0 +1,151 @@
+/**
+ * Which master a command goes to. From the first to the last, the first that is there counts:
+ *
+ *   --context NAME or --root DIR
+ *   DROVER_CONTEXT
+ *   DROVER_URL with DROVER_KEY or DROVER_KEY_FILE, and DROVER_CA
+ *   the file's current context
+ *   the master in whose root the command was typed
+ *
+ * A choice that somebody may not expect is said on stderr: a variable in the place of the current context, and the
+ * current context inside a root.
+ */
+import { resolve } from 'node:path';
+import { ClientError, EXIT } from '../client-error.js';
+import type { KeySource } from '../connection/key-source.js';
+import { clearText, isInClear, parseMasterUrl } from '../connection/master-url.js';
+import type { Target } from '../connection/target.js';
+import { targetOfContext } from './context.js';
+import { ContextFile, homeless, type StoredContexts } from './context-file.js';
+import { findOwnRoot, targetOfRoot } from './own-root.js';
+
+/** The options of a command. */
+export interface TargetOptions {
+  readonly context?: string | undefined;
+  readonly root?: string | undefined;
+}
+
+export interface Surroundings {
+  readonly environment: NodeJS.ProcessEnv;
+  /** Where the command was typed. */
+  readonly directory: string;
+  /** Prints one line for a person, on stderr. */
+  say(line: string): void;
+}
+
+/** Throws a ClientError. Reads no key. */
+export async function chooseTarget(
+  { context, root }: TargetOptions,
+  surroundings: Surroundings,
+): Promise<Target> {
+  const { environment, directory, say } = surroundings;
+  const file = new ContextFile(environment);
+  if (context !== undefined && root !== undefined)
+    throw new ClientError(EXIT.usage, 'give --context or --root, not both');
+  if (root !== undefined) return targetOfRoot(resolve(directory, root));
+  if (context !== undefined) return namedContext(await readAll(file), context);
+
+  const { DROVER_CONTEXT: variable = '', DROVER_URL: url = '' } = environment;
+  if (variable !== '') return variableTarget(variable, await readAll(file), surroundings);
+  if (url !== '') return environmentTarget(url, surroundings, await currentName(file));
+  const ignored = URL_COMPANIONS.find((name) => (environment[name] ?? '') !== '');
+  if (ignored !== undefined) say(`${ignored} has no effect without DROVER_URL`);
+  return usualTarget(await file.read(), file, surroundings);
+}
+
+const URL_COMPANIONS = ['DROVER_KEY', 'DROVER_KEY_FILE', 'DROVER_CA'] as const;
+
+function variableTarget(name: string, all: StoredContexts, { environment, say }: Surroundings): Target {
+  const target = namedContext(all, name, 'DROVER_CONTEXT');
+  if (all.current !== null && all.current !== name)
+    say(`DROVER_CONTEXT chooses context ${name} in the place of the current one, ${all.current}`);
+  if ((environment.DROVER_URL ?? '') !== '') say('DROVER_URL has no effect beside DROVER_CONTEXT');
+  return target;
+}
+
+/** The current context, or the master in whose root one stands. */
+async function usualTarget(
+  all: StoredContexts,
+  file: ContextFile,
+  { directory, say }: Surroundings,
+): Promise<Target> {
+  const own = await findOwnRoot(directory);
+  if (all.current === null) {
+    if (own === undefined) throw noTarget(all, file);
+    return targetOfRoot(own);
+  }
+  const target = namedContext(all, all.current, 'the file of contexts');
+  if (own !== undefined)
+    say(`the current context ${all.current} is used, not the node in ${own}: for that one give --root`);
+  return target;
+}
+
+async function readAll(file: ContextFile): Promise<StoredContexts> {
+  if (file.path === undefined) throw homeless();
+  return file.read();
+}
+
+function namedContext({ contexts }: StoredContexts, name: string, from?: string): Target {
+  if (contexts.has(name)) return targetOfContext(name, contexts.get(name));
+  throw unknownContext(name, contexts, EXIT.usage, from === undefined ? '' : `, which ${from} names`);
+}
+
+export function unknownContext(
+  name: string,
+  contexts: ReadonlyMap<string, unknown>,
+  exitCode: number,
+  more = '',
+): ClientError {
+  const known = contexts.size === 0 ? 'there are none' : `there are ${[...contexts.keys()].join(', ')}`;
+  return new ClientError(exitCode, `there is no context ${name}${more}: ${known}`);
+}
+
+/** Only for a line on stderr: a file that cannot be used stands in nobody's way here. */
+async function currentName(file: ContextFile): Promise<string | null> {
+  return file.read().then(
+    ({ current }) => current,
+    () => null,
+  );
+}
+
+function environmentTarget(
+  text: string,
+  { environment, directory, say }: Surroundings,
+  current: string | null,
+): Target {
+  const url = parseMasterUrl(text, 'DROVER_URL');
+  const key = environmentKey(environment, directory);
+  if (current !== null) say(`DROVER_URL chooses ${url} in the place of the current context, ${current}`);
+  if (isInClear(url)) say(clearText(url));
+  const { DROVER_CA: ca = '' } = environment;
+  return {
+    name: new URL(url).host,
+    kind: 'environment',
+    url,
+    key,
+    trust: ca === '' ? { kind: 'system' } : { kind: 'file', path: resolve(directory, ca), from: 'DROVER_CA' },
+  };
+}
+
+function environmentKey(
+  { DROVER_KEY: key = '', DROVER_KEY_FILE: file = '' }: NodeJS.ProcessEnv,
+  directory: string,
+): KeySource {
+  if ((key === '') === (file === ''))
+    throw new ClientError(EXIT.usage, 'DROVER_URL needs one of DROVER_KEY and DROVER_KEY_FILE');
+  return key === ''
+    ? { kind: 'file', path: resolve(directory, file) }
+    : { kind: 'text', key, from: 'DROVER_KEY' };
+}
+
+function noTarget({ contexts }: StoredContexts, file: ContextFile): ClientError {
+  const choose =
+    contexts.size > 0
+      ? `choose a context: drover context use NAME (${[...contexts.keys()].join(', ')})`
+      : 'add a context: drover context add NAME --url https://...';
+  const home = file.path === undefined ? ' (which needs HOME or XDG_CONFIG_HOME)' : '';
+  return new ClientError(
+    EXIT.usage,
+    `no master is chosen; ${choose}${home}, set DROVER_URL and DROVER_KEY_FILE, or give the root of a master with --root`,
+  );
+}

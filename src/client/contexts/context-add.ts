@@ -1,0 +1,122 @@
+/** `drover context add`: checks what is given, asks for what is not, and keeps it. */
+import { isAbsolute, resolve } from 'node:path';
+import { parseArgsStringToArgv } from 'string-argv';
+import { ClientError, EXIT } from '../client-error.js';
+import { checkKey, type KeySource, readKey } from '../connection/key-source.js';
+import { clearText, isInClear, parseMasterUrl } from '../connection/master-url.js';
+import { readCertificates, type Trust } from '../connection/trust.js';
+import { checkContextName, entryOf } from './context.js';
+import { ContextFile, homeless } from './context-file.js';
+import { trustServer } from './pin.js';
+import type { Terminal } from './terminal.js';
+
+export interface AddOptions {
+  readonly url: string;
+  /** `-`: standard input. */
+  readonly keyFile?: string | undefined;
+  readonly keyCommand?: string | undefined;
+  readonly ca?: string | undefined;
+  readonly fingerprint?: string | undefined;
+}
+
+export interface AddSurroundings {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly directory: string;
+  readonly terminal: Terminal;
+  /** All of standard input. */
+  readInput(): Promise<string>;
+}
+
+export interface AddedContext {
+  readonly name: string;
+  readonly url: string;
+  readonly isCurrent: boolean;
+}
+
+/**
+ * Adds the context; the first one becomes the current one. With TLS and without `ca` the master must be up, because its
+ * certificate is looked at. Throws a ClientError; then nothing is kept.
+ */
+export async function addContext(
+  name: string,
+  options: AddOptions,
+  surroundings: AddSurroundings,
+): Promise<AddedContext> {
+  checkContextName(name);
+  const url = parseMasterUrl(options.url, '--url');
+  const file = new ContextFile(surroundings.environment);
+  // Before anybody is asked anything.
+  if (file.path === undefined) throw homeless();
+  refuseDouble(name, (await file.read()).contexts);
+  const trust = await trustOf(name, url, options, surroundings);
+  if (isInClear(url)) surroundings.terminal.say(clearText(url));
+  const key = await keyOf(options, surroundings);
+  const entry = entryOf({ url, key, trust });
+  let isCurrent = false;
+  await file.change(({ current, contexts }) => {
+    refuseDouble(name, contexts);
+    isCurrent = current === null || !contexts.has(current);
+    return { current: isCurrent ? name : current, contexts: new Map(contexts).set(name, entry) };
+  });
+  return { name, url, isCurrent };
+}
+
+function refuseDouble(name: string, contexts: ReadonlyMap<string, unknown>): void {
+  if (!contexts.has(name)) return;
+  throw new ClientError(
+    EXIT.conflict,
+    `there is a context ${name} already: remove it first (drover context remove ${name})`,
+  );
+}
+
+async function trustOf(
+  name: string,
+  url: string,
+  { ca, fingerprint }: AddOptions,
+  { directory, terminal }: AddSurroundings,
+): Promise<Trust> {
+  if (ca !== undefined && fingerprint !== undefined)
+    throw new ClientError(EXIT.usage, 'give --ca or --fingerprint, not both');
+  if (!url.startsWith('https:')) {
+    if (ca === undefined && fingerprint === undefined) return { kind: 'system' };
+    throw new ClientError(EXIT.usage, '--ca and --fingerprint are for an address with https://');
+  }
+  if (ca === undefined) return trustServer({ name, url }, fingerprint, terminal);
+  const path = resolve(directory, ca);
+  await readCertificates({ path, from: '--ca' });
+  return { kind: 'file', path, from: '--ca' };
+}
+
+async function keyOf(
+  { keyFile, keyCommand }: AddOptions,
+  { directory, terminal, readInput }: AddSurroundings,
+): Promise<KeySource> {
+  if (keyFile !== undefined && keyCommand !== undefined)
+    throw new ClientError(EXIT.usage, 'give --key-file or --key-command, not both');
+  if (keyCommand !== undefined) return commandOf(keyCommand, directory);
+  if (keyFile === '-') return given(await readInput(), 'the key on standard input');
+  if (keyFile !== undefined) {
+    const source: KeySource = { kind: 'file', path: resolve(directory, keyFile) };
+    // Refused now rather than at the first command.
+    await readKey(source);
+    return source;
+  }
+  if (!terminal.isInteractive)
+    throw new ClientError(
+      EXIT.usage,
+      'give the key: --key-file FILE, --key-file - for standard input, or --key-command COMMAND',
+    );
+  return given(await terminal.ask('Key (it is not shown): ', { isSecret: true }), 'what was typed');
+}
+
+function given(text: string, from: string): KeySource {
+  return { kind: 'text', key: checkKey(text, from), from };
+}
+
+/** A program given by a path is found from every directory. */
+function commandOf(text: string, directory: string): KeySource {
+  const [program = '', ...parameters] = parseArgsStringToArgv(text);
+  if (program === '') throw new ClientError(EXIT.usage, '--key-command must name a program');
+  const isPath = program.includes('/') && !isAbsolute(program);
+  return { kind: 'command', words: [isPath ? resolve(directory, program) : program, ...parameters] };
+}

@@ -1,0 +1,172 @@
+/**
+ * The file of contexts, `~/.config/drover/contexts.json`: for its user alone, since it may hold keys. Writers take turns
+ * by a lock and replace it whole. What other versions wrote into it stays. One context that is of no use leaves the
+ * others usable.
+ */
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { lockOpenFile } from '../../files/lock-open-file.js';
+import { ownUser } from '../../files/own-user.js';
+import { replaceFile } from '../../files/replace-file.js';
+import { ClientError, EXIT } from '../client-error.js';
+import { isMissing, readPrivateText, reasonOf } from '../connection/private-text.js';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface StoredContexts {
+  /** Name of the current one; null: none. */
+  readonly current: string | null;
+  /** As they stand in the file: `context.ts` reads them. */
+  readonly contexts: ReadonlyMap<string, unknown>;
+}
+
+/** How long a writer waits for another one, which holds the lock for milliseconds. */
+const LOCK_MS = 10_000;
+const LOCK_STEP_MS = 50;
+
+/** Absolute; undefined: neither XDG_CONFIG_HOME nor HOME says where. */
+export function contextsPathOf(environment: NodeJS.ProcessEnv): string | undefined {
+  const { XDG_CONFIG_HOME: configurations, HOME: home } = environment;
+  // A relative path counts as none: so its specification says.
+  if (configurations !== undefined && isAbsolute(configurations))
+    return join(configurations, 'drover', 'contexts.json');
+  return home !== undefined && isAbsolute(home)
+    ? join(home, '.config', 'drover', 'contexts.json')
+    : undefined;
+}
+
+export class ContextFile {
+  readonly #path: string | undefined;
+
+  constructor(environment: NodeJS.ProcessEnv) {
+    this.#path = contextsPathOf(environment);
+  }
+
+  /** Undefined without a home. */
+  get path(): string | undefined {
+    return this.#path;
+  }
+
+  /** No contexts when there is no file or no home. Throws a ClientError. */
+  async read(): Promise<StoredContexts> {
+    if (this.#path === undefined) return { current: null, contexts: new Map() };
+    return contextsOf(await readFields(this.#path), this.#path);
+  }
+
+  /**
+   * Replaces the file by what `change` makes of it. Calls of several processes take turns, so none is lost. Resolves when
+   * it is on disk. Throws a ClientError; then the file is as it was.
+   */
+  async change(change: (stored: StoredContexts) => StoredContexts): Promise<void> {
+    const path = await this.#prepare();
+    const lock = await takeLock(`${path}.lock`);
+    try {
+      const fields = await readFields(path);
+      const { current, contexts } = change(contextsOf(fields, path));
+      const { current: _former, contexts: _all, ...unknown } = fields;
+      const changed = {
+        ...unknown,
+        ...(current !== null && { current }),
+        contexts: Object.fromEntries(contexts),
+      };
+      await replaceFile(path, `${JSON.stringify(changed, null, 2)}\n`);
+    } catch (error) {
+      if (error instanceof ClientError) throw error;
+      throw new ClientError(EXIT.failed, `${path} cannot be written: ${reasonOf(error)}`, { cause: error });
+    } finally {
+      closeSync(lock);
+    }
+  }
+
+  /** Makes the directory. Returns where the file is: a link to it stays a link. */
+  async #prepare(): Promise<string> {
+    if (this.#path === undefined) throw homeless();
+    const directory = dirname(this.#path);
+    try {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await refuseOthers(this.#path);
+      return await realpath(this.#path).catch(async (error: unknown) => {
+        if (!isMissing(error)) throw error;
+        return join(await realpath(directory), basename(this.#path ?? ''));
+      });
+    } catch (error) {
+      if (error instanceof ClientError) throw error;
+      throw new ClientError(EXIT.failed, `${directory} cannot be used: ${reasonOf(error)}`, { cause: error });
+    }
+  }
+}
+
+/** Root that writes the file of another user would lock that user out. */
+async function refuseOthers(path: string): Promise<void> {
+  const { uid, username } = ownUser();
+  const owner = await stat(path).then(
+    (status) => status.uid,
+    () => uid,
+  );
+  if (owner !== uid)
+    throw new ClientError(
+      EXIT.failed,
+      `${path} belongs to user ${owner}, not to ${username}: run this as that user`,
+    );
+}
+
+/** What is thrown where a place for contexts is needed and there is none. */
+export function homeless(): ClientError {
+  return new ClientError(
+    EXIT.usage,
+    'there is no place for contexts: set HOME or XDG_CONFIG_HOME, or name the master by DROVER_URL and DROVER_KEY_FILE',
+  );
+}
+
+async function readFields(path: string): Promise<Fields> {
+  const text = await readPrivateText('the file of contexts', path);
+  if (text === undefined || text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isFields(value)) return value;
+  } catch (error) {
+    throw invalid(path, `is not valid JSON${placeOf(error, text)}`);
+  }
+  throw invalid(path, 'must hold an object');
+}
+
+function contextsOf({ current, contexts = {} }: Fields, path: string): StoredContexts {
+  if (!isFields(contexts)) throw invalid(path, 'must have an object as "contexts"');
+  return {
+    current: typeof current === 'string' ? current : null,
+    contexts: new Map(Object.entries(contexts)),
+  };
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Only the line: the parser's own message repeats a part of the text, which may be a key. */
+function placeOf(error: unknown, text: string): string {
+  const [, position] = /at position (\d+)/.exec(error instanceof Error ? error.message : '') ?? [];
+  return position === undefined ? '' : ` in line ${text.slice(0, Number(position)).split('\n').length}`;
+}
+
+function invalid(path: string, problem: string): ClientError {
+  return new ClientError(EXIT.failed, `${path} ${problem}: mend it, or remove it and add the contexts again`);
+}
+
+/** Returns the open lock file; closing it frees the lock. The file stays: removing it could free another's lock. */
+async function takeLock(path: string): Promise<number> {
+  const file = openSync(path, 'a', 0o600);
+  try {
+    const endsAt = performance.now() + LOCK_MS;
+    while (!(await lockOpenFile(file))) {
+      if (performance.now() >= endsAt)
+        throw new ClientError(EXIT.timedOut, `another drover holds ${path}: try again when it has ended`);
+      await pause(LOCK_STEP_MS);
+    }
+    return file;
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+}

@@ -1,0 +1,164 @@
+/** `drover context`: its commands, options and what they print. What they do is loaded when one is called. */
+import { Command, Option } from 'commander';
+import type { AddOptions } from './context-add.js';
+import type { ListedContext } from './context-list.js';
+import type { ContextReport } from './context-test.js';
+import type { Terminal } from './terminal.js';
+
+export interface ContextProgram {
+  readonly version: string;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Where the command was typed. */
+  directory(): string;
+  print(text: string): void;
+  readInput(): Promise<string>;
+  /** Loaded when a command needs it. */
+  terminal(): Promise<Terminal>;
+}
+
+const NOBODY = 'none: choose one with "drover context use NAME"';
+
+export function contextCommand(program: ContextProgram): Command {
+  const command = new Command('context').description(
+    'names the masters that this user steers, and their keys',
+  );
+  for (const one of [addCommand, useCommand, listCommand, removeCommand, testCommand])
+    command.addCommand(one(program));
+  return command;
+}
+
+function addCommand(program: ContextProgram): Command {
+  return new Command('add')
+    .description('adds a context; the first one becomes the current one')
+    .argument('<name>', 'how you call it')
+    .requiredOption('--url <address>', 'of the API, such as https://master.example:7000')
+    .option('--key-file <file>', 'holds the key, for you alone (mode 600); - reads it from standard input')
+    .option('--key-command <command>', 'prints the key, such as "pass show drover/prod"')
+    .option('--ca <file>', 'PEM of the authorities that are trusted for this master')
+    .option(
+      '--fingerprint <sha256>',
+      "of the master's certificate, or of its authority's: pins it, without a question",
+    )
+    .action(async (name: string, options: AddOptions) => {
+      const { addContext } = await import('./context-add.js');
+      const { environment, readInput, print } = program;
+      const surroundings = { environment, directory: program.directory(), readInput };
+      const terminal = await program.terminal();
+      const { url, isCurrent } = await addContext(name, options, { ...surroundings, terminal });
+      const more = isCurrent ? ', and is the current one' : '';
+      print(`context ${name} (${url}) was added${more}; try it: drover context test ${name}\n`);
+    });
+}
+
+function useCommand(program: ContextProgram): Command {
+  return new Command('use')
+    .description('makes a context the current one')
+    .argument('<name>')
+    .action(async (name: string) => {
+      const { useContext } = await import('./context-list.js');
+      await useContext(await openFile(program), name);
+      program.print(`context ${name} is the current one\n`);
+      const variable = ['DROVER_CONTEXT', 'DROVER_URL'].find(
+        (one) => (program.environment[one] ?? '') !== '',
+      );
+      if (variable !== undefined)
+        (await program.terminal()).say(`${variable} is set, and chooses in the place of it in this shell`);
+    });
+}
+
+function listCommand(program: ContextProgram): Command {
+  return new Command('list')
+    .description('all contexts; * marks the current one')
+    .addOption(outputOption('table'))
+    .action(async ({ output }: { output: string }) => {
+      const { listContexts } = await import('./context-list.js');
+      const contexts = await listContexts(await openFile(program));
+      program.print(output === 'json' ? json(contexts) : tableOf(contexts));
+    });
+}
+
+function removeCommand(program: ContextProgram): Command {
+  return new Command('remove')
+    .description('forgets a context; a key file stays')
+    .argument('<name>')
+    .action(async (name: string) => {
+      const { removeContext } = await import('./context-list.js');
+      const { wasCurrent } = await removeContext(await openFile(program), name);
+      program.print(`context ${name} was removed${wasCurrent ? `; the current one is ${NOBODY}` : ''}\n`);
+    });
+}
+
+function testCommand(program: ContextProgram): Command {
+  return new Command('test')
+    .description('asks the master who it is, and what the key may do')
+    .argument('[name]', 'default: the one that commands use here')
+    .option('--root <directory>', 'of a master on this machine, in the place of a context')
+    .addOption(outputOption('text'))
+    .action(async (context: string | undefined, { output, root }: { output: string; root?: string }) => {
+      const [{ chooseTarget }, { HttpConnection }, { testConnection }, { clearText, isInClear }] =
+        await Promise.all([
+          import('./choose-target.js'),
+          import('../connection/http-connection.js'),
+          import('./context-test.js'),
+          import('../connection/master-url.js'),
+        ]);
+      const { environment, version, print } = program;
+      const { say } = await program.terminal();
+      const target = await chooseTarget(
+        { context, root },
+        { environment, directory: program.directory(), say },
+      );
+      // For DROVER_URL the choice has said it.
+      if (isInClear(target.url) && target.kind !== 'environment') say(clearText(target.url));
+      const report = await testConnection(new HttpConnection(target, { version }), version);
+      print(output === 'json' ? json(report) : await reportText(report));
+    });
+}
+
+function outputOption(usual: 'table' | 'text'): Option {
+  return new Option('-o, --output <format>', 'how it is printed').choices([usual, 'json']).default(usual);
+}
+
+async function openFile({ environment }: ContextProgram) {
+  const { ContextFile } = await import('./context-file.js');
+  return new ContextFile(environment);
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+function tableOf(contexts: readonly ListedContext[]): string {
+  if (contexts.length === 0) return 'no contexts; add one: drover context add NAME --url https://...\n';
+  const rows = contexts.map(({ name, isCurrent, url, key, trust, problem }) =>
+    problem === null
+      ? [isCurrent ? '*' : '', name, url ?? '', key ?? '', trust ?? 'no TLS']
+      : [isCurrent ? '*' : '', name, problem],
+  );
+  const all = [['', 'NAME', 'URL', 'KEY', 'TRUST'], ...rows];
+  const widthOf = (column: number): number =>
+    Math.max(...all.map((row) => (column < row.length - 1 ? (row[column]?.length ?? 0) : 0)));
+  const lines = all.map((row) =>
+    row
+      .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widthOf(column))))
+      .join('  ')
+      .trimEnd(),
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+async function reportText(report: ContextReport): Promise<string> {
+  const { instantText } = await import('../../model/words.js');
+  const { name, url, clusterName, nodeId, version, key, scope, configurations, expiresAt, skew } = report;
+  const lines = [
+    `${name} (${url}): cluster ${clusterName}, node ${nodeId}${version === null ? '' : `, Drover ${version}`}`,
+    ...(scope === null
+      ? []
+      : [
+          `key ${key}: scope ${scope}, ${configurations === null ? 'all configurations' : `configurations ${configurations.join(',')}`}, ` +
+            (expiresAt === null ? 'never ends' : `ends ${instantText(expiresAt)}`),
+        ]),
+    ...(skew === null ? [] : [skew]),
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,91 @@
+/** The node whose root somebody stands in, or names: its own daemon, with its `data/admin.key`. */
+import { readFile, stat } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
+import { ownUser } from '../../files/own-user.js';
+import { shellWord } from '../../model/words.js';
+import { ClientError, EXIT } from '../client-error.js';
+import { isMissing, reasonOf } from '../connection/private-text.js';
+import type { Target } from '../connection/target.js';
+import type { Trust } from '../connection/trust.js';
+import { type Fields, isFields } from './context-file.js';
+
+const DEFAULT_API_PORT = 7000;
+/** Written by a master that shows a certificate of the cluster's authority. */
+const AUTHORITY_FILE = 'api-ca.pem';
+
+/**
+ * The nearest directory, from `directory` upwards, that is the root of a master of this user; undefined: none is. A
+ * root of somebody else has to be named: whoever made it would get the commands.
+ */
+export async function findOwnRoot(directory: string): Promise<string | undefined> {
+  for (let root = resolve(directory); ; root = dirname(root)) {
+    if (await isOwnRoot(root)) return root;
+    if (root === dirname(root)) return undefined;
+  }
+}
+
+async function isOwnRoot(root: string): Promise<boolean> {
+  const { uid } = ownUser();
+  const files = [join(root, 'config.json'), join(root, 'data', 'admin.key')];
+  const owners = await Promise.all(files.map((file) => stat(file).catch(() => undefined)));
+  return owners.every((status) => status?.isFile() === true && status.uid === uid);
+}
+
+/** Throws a ClientError when `directory` is not the root of a master. */
+export async function targetOfRoot(directory: string): Promise<Target> {
+  const root = resolve(directory);
+  const fields = await readConfiguration(root);
+  if (fields.isMasterNode === false)
+    throw new ClientError(
+      EXIT.usage,
+      `the node in ${root} is not the master: its commands run on ${String(fields.masterAddress)}`,
+    );
+  const { apiPort = DEFAULT_API_PORT, apiTls } = fields;
+  const scheme = apiTls === undefined ? 'http' : 'https';
+  const host = localHostOf(fields);
+  return {
+    name: root,
+    kind: 'root',
+    url: `${scheme}://${isIP(host) === 6 ? `[${host}]` : host}:${String(apiPort)}`,
+    key: { kind: 'file', path: join(root, 'data', 'admin.key') },
+    trust: trustOf(root, apiTls),
+  };
+}
+
+async function readConfiguration(root: string): Promise<Fields> {
+  const file = join(root, 'config.json');
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (isMissing(error))
+      throw new ClientError(EXIT.usage, `there is no node in ${root} (no config.json): give another --root`);
+    throw new ClientError(EXIT.failed, `${file} cannot be read: ${reasonOf(error)}`);
+  });
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isFields(value)) return value;
+  } catch {
+    // Said below, as for another value; the node says at its start what is wrong where.
+  }
+  throw new ClientError(
+    EXIT.failed,
+    `${file} is not valid: "drover start --root ${shellWord(root)}" says what is wrong`,
+  );
+}
+
+/** Where the API listens for this machine (`bindAddressOf` of the node says where it listens at all). */
+function localHostOf({ bindAddress, address }: Fields): string {
+  if (typeof bindAddress === 'string') {
+    if (bindAddress === '0.0.0.0') return '127.0.0.1';
+    return bindAddress === '::' ? '::1' : bindAddress;
+  }
+  const isOwn = typeof address === 'string' && (/^127\./.test(address) || address === '::1');
+  if (isOwn) return address;
+  return typeof address === 'string' && isIP(address) === 6 ? '::1' : '127.0.0.1';
+}
+
+function trustOf(root: string, apiTls: unknown): Trust {
+  if (apiTls === undefined) return { kind: 'system' };
+  const file = isFields(apiTls) ? String(apiTls.certificate) : AUTHORITY_FILE;
+  const path = resolve(root, file);
+  return { kind: 'file', path, from: path };
+}

@@ -1,0 +1,33 @@
+/**
+ * Locks an open file for its process. The lock is the kernel's (flock): it ends with the process in any way, and holds
+ * across containers and machines that share the file.
+ */
+import { spawn } from 'node:child_process';
+
+/**
+ * Locks what `file` has opened; false: another process has. Node.js has no call for it, so the program `flock` does
+ * it on a descriptor that it inherits. The lock belongs to the open file, not to that program, and stays when the
+ * program ends. No other child inherits the descriptor: Node.js opens files close-on-exec. Throws an error whose
+ * message says in words why the file cannot be locked, or a system error.
+ */
+export function lockOpenFile(file: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('flock', ['-n', '3'], {
+      stdio: ['ignore', 'ignore', 'pipe', file],
+      env: { PATH: process.env.PATH, LC_ALL: 'C' },
+    });
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    child.once('error', (error) => {
+      const isMissing = 'code' in error && error.code === 'ENOENT';
+      reject(isMissing ? new Error('the program flock is missing; install util-linux') : error);
+    });
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve(true);
+      else if (code === 1 && said === '') resolve(false);
+      else reject(new Error(said.trim() || `flock ended with ${signal ?? `exit code ${code}`}`));
+    });
+  });
+}

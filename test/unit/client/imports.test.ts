@@ -1,0 +1,36 @@
+/** Holds that the client loads no code of the daemon: its start would pay for it, and so would each completion. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { REPOSITORY } from '../../support/repository-root.js';
+
+/** Small files without imports of the daemon's, or of schemas. */
+const SHARED = /^src\/(?:client|files)\/|^src\/model\/words\.ts$|^src\/telemetry\/plain-text\.ts$/;
+const PACKAGES = new Set(['commander', 'string-argv', 'ws']);
+const IMPORT = /^(?:import|export)\s+(?!type\b)(?:[\w$*\s{},]*?\sfrom\s+)?'([^']+)'/gm;
+const DYNAMIC_IMPORT = /(?<!typeof )\bimport\('([^']+)'\)/g;
+
+/** What a file loads when it runs, now or later: paths from the root, or names of packages. */
+function loadedBy(file: string): string[] {
+  const text = readFileSync(join(REPOSITORY, file), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
+  return [...text.matchAll(IMPORT), ...text.matchAll(DYNAMIC_IMPORT)].map(([, target = '']) =>
+    target.startsWith('.') ? join(dirname(file), target).replace(/\.js$/, '.ts') : target,
+  );
+}
+
+it('loads what it shares with the daemon only, however far one follows', () => {
+  const waiting = readdirSync(join(REPOSITORY, 'src/client'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join('src/client', name));
+  expect(waiting.length).toBeGreaterThan(10);
+  const seen = new Set(waiting);
+  const foreign: string[] = [];
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop())
+    for (const target of loadedBy(file)) {
+      if (target.startsWith('node:') || PACKAGES.has(target) || seen.has(target)) continue;
+      seen.add(target);
+      if (SHARED.test(target)) waiting.push(target);
+      else foreign.push(`${file} loads ${target}`);
+    }
+  expect(foreign).toEqual([]);
+});
