@@ -1,6 +1,5 @@
 /** One run in a container: its log, its standard input, and, once it has ended, its exit until that is acknowledged. */
 import { join } from 'node:path';
-import { recentBytes } from '../../logs/recent-bytes.js';
 import type { SegmentLimits } from '../../logs/segments.js';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
@@ -8,6 +7,7 @@ import { DroverError, messageOf } from '../../model/errors.js';
 import type { Attachment } from '../../model/run/attachment.js';
 import type { ContainerIdentity } from '../../model/run-identity.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { recentBytes } from '../recent-bytes.js';
 import { endOf } from '../run-end.js';
 import type { Exit, Held, RunId } from '../runtime.js';
 import { ContainerLog } from './container-log.js';

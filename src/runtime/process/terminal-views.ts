@@ -2,9 +2,10 @@
  * Those who look at one terminal of the `process` runtime. All see the same bytes, so the smallest of them decides the
  * size: nothing that the program draws is out of anybody's sight. With the last one the terminal is wide again.
  */
-import { recentBytes } from '../../logs/recent-bytes.js';
+
 import { smallestOf, type TerminalSize } from '../../model/run/attachment.js';
 import type { View, Viewer } from '../owner/held-run.js';
+import { recentBytes } from '../recent-bytes.js';
 import type { PseudoTerminal } from './pseudo-terminal.js';
 
 /** The end of the log, which a viewer sees first. */
