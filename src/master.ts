@@ -16,6 +16,7 @@ import type { MessageOf } from './channel/protocol/messages.js';
 import type { Transport } from './channel/protocol/transport.js';
 import { askForDescriptions } from './channel/services/instance-description.js';
 import { InstanceStreams } from './channel/services/instance-streams.js';
+import { InstanceTerminals } from './channel/services/instance-terminals.js';
 import { requestFetch, type TreeServer, templateServices } from './channel/services/template-relay.js';
 import type { Peer } from './channel/trust/members.js';
 import type { RecordFollower } from './configuration-files/record-follower.js';
@@ -79,6 +80,7 @@ export class Master implements Part {
   readonly writer: InstanceWriter;
   readonly nodeWriter: NodeWriter;
   readonly streams: InstanceStreams;
+  readonly terminals: InstanceTerminals;
   readonly #options: MasterOptions;
   readonly #ledger: PlacementLedger;
   readonly #counts: InstanceCounts;
@@ -108,6 +110,7 @@ export class Master implements Part {
     this.#hub = this.#buildHub(busyPorts);
     this.nodeWriter = this.#buildNodeWriter();
     this.streams = new InstanceStreams((nodeId) => this.#hub.callsOf(nodeId));
+    this.terminals = new InstanceTerminals((nodeId) => this.#hub.callsOf(nodeId));
     this.#controllers = buildMasterControllers({
       state: this.state,
       writer: this.writer,

@@ -10,6 +10,7 @@ import type { MasterAddress } from './channel/protocol/messages.js';
 import type { Transport } from './channel/protocol/transport.js';
 import { descriptionServices } from './channel/services/instance-description.js';
 import { instanceServices, type LogLines } from './channel/services/instance-streams.js';
+import { terminalServices } from './channel/services/instance-terminals.js';
 import type { LogPart } from './channel/services/log-ranges.js';
 import { prefetchServices } from './channel/services/template-relay.js';
 import { Link } from './channel/wrapper/link.js';
@@ -24,6 +25,7 @@ import type { InstanceState } from './model/instance.js';
 import type { InstanceDescription } from './model/instance-description.js';
 import type { NodeCapacity, RuntimeOffer } from './model/node.js';
 import type { LogPlace, OutputSpan } from './model/past-exit.js';
+import type { Attachment, TerminalSize } from './model/run/attachment.js';
 import type { FetchCost } from './model/template.js';
 import { type Desired, DesiredCopy } from './node/desired-copy.js';
 import { FetchAhead } from './node/fetch-ahead.js';
@@ -362,6 +364,7 @@ export class Wrapper implements Part {
           readLogTimes: (id, from, to) => installation.readLogTimes(id, from, to),
           writeStdin: (id, bytes) => this.#writeStdin(id, bytes),
         }),
+        ...terminalServices((id, size) => this.#attach(id, size)),
         ...prefetchServices(this.#prefetch),
         ...descriptionServices((id, lines) => this.#describe(id, lines)),
       ]),
@@ -448,14 +451,27 @@ export class Wrapper implements Part {
   }
 
   async #writeStdin(id: string, bytes: Buffer): Promise<void> {
+    const { runtime, run } = this.#running(id, 'reads no commands');
+    await runtime.write({ instanceId: id, run }, bytes);
+  }
+
+  async #attach(id: string, size: TerminalSize): Promise<Attachment> {
+    const { runtime, run } = this.#running(id, 'has no terminal');
+    if (runtime.attach === undefined)
+      throw new DroverError(
+        'DRV_INSTANCE_NOT_ATTACHABLE',
+        `instance ${id} cannot be attached to: its runtime ${runtime.key} shows no terminals`,
+      );
+    return await runtime.attach({ instanceId: id, run }, size);
+  }
+
+  /** Throws DRV_INSTANCE_NOT_RUNNING; `lack` says what follows from that. */
+  #running(id: string, lack: string): { readonly runtime: Runtime; readonly run: number } {
     const handle = this.#handles.get(id);
     const runtime = this.#offers.get(handle?.runtime ?? '');
     if (handle?.process == null || runtime === undefined)
-      throw new DroverError(
-        'DRV_INSTANCE_NOT_RUNNING',
-        `instance ${id} is not running, so it reads no commands`,
-      );
-    await runtime.write({ instanceId: id, run: handle.run }, bytes);
+      throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${id} is not running, so it ${lack}`);
+    return { runtime, run: handle.run };
   }
 }
 

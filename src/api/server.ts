@@ -9,6 +9,7 @@ import type { Part } from '../loop/lifecycle.js';
 import { describeListenError } from '../model/listen-error.js';
 import { auditWrites } from './access/audit.js';
 import { Gate, type GateNeeds, requireScope } from './access/auth.js';
+import { type AttachNeeds, attachSocket } from './attach/attach-socket.js';
 import { bindAddressOf } from './http/bind-address.js';
 import { replyWithError } from './http/error-reply.js';
 import { HandlerGuard } from './http/handler-guard.js';
@@ -59,7 +60,8 @@ export interface ApiLimits extends TransportLimits {
 }
 
 /** Everything that the gate, the routes and the sockets need of the master. Each part names its own needs. */
-export type ApiDependencies = GateNeeds &
+export type ApiDependencies = AttachNeeds &
+  GateNeeds &
   InstanceViewOptions &
   LiveLogNeeds &
   RouteNeeds &
@@ -116,6 +118,7 @@ export class ApiServer implements Part {
         liveLogSocket({ liveLogs: this.#liveLogs, view: this.#view, streams: dependencies.streams }),
       ),
       defineSocketRoute(watchSocket({ watchers: this.#watchers })),
+      defineSocketRoute(attachSocket(dependencies, this.#view)),
     ];
     this.#transport = makeTransport(dependencies, limits ?? {});
     this.#server = this.#build();

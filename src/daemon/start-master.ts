@@ -154,6 +154,7 @@ function buildDependencies(
     joinTokens: cluster.tokens,
     apiCertificate,
     streams: master.streams,
+    terminals: master.terminals,
     templates: templates.local,
     templateSync: templates,
     extensions,

@@ -2,8 +2,10 @@
  * What a runtime (process, screen, tmux, docker) does for the process supervisor. All runtimes keep their instances
  * alive without the daemon, and write the instances' output through src/logs. One contract suite tests them all.
  */
+
 import type { RuntimeOffer } from '../model/node.js';
 import type { LogPlace, OutputSpan } from '../model/past-exit.js';
+import type { Attachment, TerminalSize } from '../model/run/attachment.js';
 import type { RunIdentity } from '../model/run-identity.js';
 
 /** Where a container finds the file of `StartSpec.apiAuthority`. */
@@ -137,6 +139,12 @@ export interface Runtime {
 
   /** Writes bytes to standard input unchanged. Throws DRV_INSTANCE_NOT_RUNNING, DRV_STDIN_TOO_LONG, DRV_STDIN_FULL. */
   write(run: RunId, bytes: Buffer): Promise<void>;
+
+  /**
+   * Attaches a terminal to a live run. Several may be attached at once, and none holds up the program or its log.
+   * Throws DRV_INSTANCE_NOT_RUNNING, DRV_INSTANCE_NOT_ATTACHABLE, DRV_RUNTIME_UNAVAILABLE. Absent: it cannot.
+   */
+  attach?(run: RunId, size: TerminalSize): Promise<Attachment>;
 
   /** Forgets an exit once the daemon has recorded it. Repeatable. */
   acknowledge(run: RunId): Promise<void>;

@@ -15,6 +15,7 @@ import { type ContainerEngine, IMAGE, startEngine } from '../support/runtime/doc
 import { DockerWorld } from '../support/runtime/docker-world.js';
 import { FakeRegistry } from '../support/runtime/fake-registry.js';
 import { until } from '../support/until.js';
+import { testAttach } from './attach-contract.js';
 import { testRuntime } from './runtime-contract.js';
 
 const DAEMON = join(REPOSITORY, 'build/test/support/runtime/docker-daemon.js');
@@ -31,6 +32,7 @@ describe.skipIf(reason !== undefined)(
     });
     afterAll(() => engine.close());
 
+    testAttach(() => new DockerWorld(engine), { isTransparent: true });
     testRuntime('docker', () => new DockerWorld(engine), {
       hasPids: false,
       signalsGroup: false,

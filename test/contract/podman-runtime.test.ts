@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { type ContainerEngine, startPodman } from '../support/runtime/docker-engine.js';
 import { DockerWorld } from '../support/runtime/docker-world.js';
+import { testAttach } from './attach-contract.js';
 import { testRuntime } from './runtime-contract.js';
 
 /** Podman is started first: only then is it known whether the tests can run. */
@@ -17,6 +18,8 @@ describe.skipIf(reason !== undefined)(
     });
     afterAll(() => engine.close());
 
+    // Of a flood Podman may keep too little for the log, and so for a reader, to be too much.
+    testAttach(() => new DockerWorld(engine), { isTransparent: true, dropsSlow: false });
     testRuntime('docker', () => new DockerWorld(engine), {
       hasPids: false,
       signalsGroup: false,

@@ -9,6 +9,7 @@ import { ExitWatch } from '../support/exit-watch.js';
 import { hasTool } from '../support/runtime/process-world.js';
 import { SessionWorld } from '../support/runtime/session-world.js';
 import { until } from '../support/until.js';
+import { testAttach } from './attach-contract.js';
 import { testRuntime } from './runtime-contract.js';
 import { testSessions } from './session-contract.js';
 import { testTyping } from './typing-contract.js';
@@ -17,6 +18,7 @@ describe.skipIf(!hasTool('screen'))('with screen', () => {
   // screen keeps input that a program does not read, up to its own bounds, and reports nothing.
   testRuntime('screen', () => new SessionWorld('screen'), { noticesUnread: false });
   testSessions(() => new SessionWorld('screen'));
+  testAttach(() => new SessionWorld('screen'), { isTransparent: false, size: 'smallest', dropsSlow: false });
   testTyping(
     () => new SessionWorld('screen'),
     (world, instanceId) => ({

@@ -29,6 +29,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'DELETE /instances/:id': 'deleteInstance',
   'GET /instances/:id/logs': 'getInstanceLogs',
   'GET /instances/:id/live-log': 'followInstanceLog',
+  'GET /instances/:id/attach': 'attachToInstance',
   'GET /instances/:id/why': 'explainInstance',
   'PUT /instances/:id/state': 'reportInstanceState',
   'PATCH /instances/:id/lifecycle': 'changeInstanceLifecycle',

@@ -41,6 +41,9 @@ export class OpenSocket implements ApiSocket {
   readonly #connection: Socket;
   readonly #closed = new AbortController();
   #listener: ((text: string) => void) | undefined;
+  #binaryListener: ((bytes: Buffer) => Promise<void>) | undefined;
+  /** Binary frames that the listener has not taken yet. */
+  #untaken = 0;
   /** Frames that came before the listener was set. */
   readonly #early: string[] = [];
   #earlyBytes = 0;
@@ -74,6 +77,12 @@ export class OpenSocket implements ApiSocket {
     this.#limitBuffer();
   }
 
+  sendBinary(bytes: Buffer): void {
+    if (!this.#isOpen) return;
+    this.#websocket.send(bytes, { binary: true });
+    this.#limitBuffer();
+  }
+
   sendFrames(frames: Buffer): void {
     if (!this.#isOpen) return;
     // Without compression the library writes each frame whole and at once, so that these fall between its frames.
@@ -89,6 +98,10 @@ export class OpenSocket implements ApiSocket {
   onText(listener: (text: string) => void): void {
     this.#listener = listener;
     for (const text of this.#early.splice(0)) this.#hear(text);
+  }
+
+  onBinary(listener: (bytes: Buffer) => Promise<void>): void {
+    this.#binaryListener = listener;
   }
 
   close(code: number, reason: string): void {
@@ -125,11 +138,10 @@ export class OpenSocket implements ApiSocket {
 
   #onMessage(data: RawData, isBinary: boolean): void {
     if (!this.#isOpen) return;
-    if (isBinary) {
+    if (!isBinary) this.#hear(data.toString());
+    else if (this.#binaryListener === undefined)
       this.close(CLOSE.noBinary, 'this socket takes text frames only');
-      return;
-    }
-    this.#hear(data.toString());
+    else void this.#hearBinary(toBuffer(data), this.#binaryListener);
   }
 
   #hear(text: string): void {
@@ -142,6 +154,14 @@ export class OpenSocket implements ApiSocket {
     this.#early.push(text);
     this.#earlyBytes += Buffer.byteLength(text) + 1;
     if (this.#earlyBytes > MAX_EARLY_BYTES) this.close(CLOSE.refused, 'too many frames, too early');
+  }
+
+  async #hearBinary(bytes: Buffer, listener: (bytes: Buffer) => Promise<void>): Promise<void> {
+    this.#untaken++;
+    this.#websocket.pause();
+    await listener(bytes).finally(() => {
+      if (--this.#untaken === 0) this.#websocket.resume();
+    });
   }
 
   #onPing(data: Buffer): void {
@@ -162,4 +182,10 @@ export class OpenSocket implements ApiSocket {
     this.#early.length = 0;
     this.#releaseDrained();
   }
+}
+
+/** The library gives whole frames, which it may have received in pieces. */
+function toBuffer(data: RawData): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
 }

@@ -10,7 +10,7 @@ import type { Access } from '../access/access.js';
 import type { Reach, Scope } from '../http/route.js';
 import type { LineStream } from './line-stream.js';
 
-/** An open socket. Frames are UTF-8 text. No call throws when the socket is closed. */
+/** An open socket. Frames are UTF-8 text, unless its endpoint says otherwise. No call throws when the socket is closed. */
 export interface ApiSocket {
   readonly access: Access;
   /** The client's address. */
@@ -20,6 +20,7 @@ export interface ApiSocket {
   /** Bytes that wait for the kernel to take them. */
   readonly bufferedBytes: number;
   sendText(text: string): void;
+  sendBinary(bytes: Buffer): void;
   /** Sends whole frames that `encodeTextFrames` made. One buffer may go to many sockets. */
   sendFrames(frames: Buffer): void;
   /** Resolves at once when `bufferedBytes` is 256 KiB or less; else when all is taken, or the socket is closed. */
@@ -27,9 +28,14 @@ export interface ApiSocket {
   /**
    * Sets the listener, once. Earlier frames are kept, up to 64 KiB; beyond that the socket is closed with 1008. So
    * an endpoint that takes no frames must set a listener that ignores them. A binary frame closes the socket with
-   * 1003.
+   * 1003, where the endpoint does not take them.
    */
   onText(listener: (text: string) => void): void;
+  /**
+   * Takes binary frames, from now on. While the listener's promise is pending, the client is not read, so that it cannot
+   * send faster than its frames are taken. Called once, as soon as the socket is open.
+   */
+  onBinary(listener: (bytes: Buffer) => Promise<void>): void;
   /** Closes the socket. `reason` is cut to 123 bytes. Idempotent. */
   close(code: number, reason: string): void;
 }

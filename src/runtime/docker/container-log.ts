@@ -33,6 +33,8 @@ export interface ContainerLogOptions {
   readonly directory: string;
   readonly limits: SegmentLimits;
   readonly onCheckpoint: (checkpoint: LogCheckpoint) => void;
+  /** Called with all new output, in the turn in which it was written. */
+  readonly onOutput: (bytes: Buffer) => void;
   readonly delay: RetryDelay;
   readonly logger: Logger;
 }
@@ -165,6 +167,7 @@ export class ContainerLog {
     if (bytes.length === 0) return;
     const before = this.#writer.position;
     this.#writer.write(bytes);
+    this.#options.onOutput(bytes);
     const after = this.#writer.position;
     this.#sinceCheckpoint += bytes.length;
     // Another segment, or bytes that a full disk took: from here on the log's size must be counted anew.

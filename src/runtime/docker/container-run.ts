@@ -3,12 +3,16 @@ import { join } from 'node:path';
 import type { SegmentLimits } from '../../logs/segments.js';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
-import { messageOf } from '../../model/errors.js';
+import { DroverError, messageOf } from '../../model/errors.js';
+import type { Attachment } from '../../model/run/attachment.js';
 import type { ContainerIdentity } from '../../model/run-identity.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { recentBytes } from '../recent-bytes.js';
+import { endOf } from '../run-end.js';
 import type { Exit, Held, RunId } from '../runtime.js';
 import { ContainerLog } from './container-log.js';
 import { ContainerStdin } from './container-stdin.js';
+import { ContainerTerminal } from './container-terminal.js';
 import { REMOVED_CAUSE } from './engine/container-exit.js';
 import type { Engine } from './engine/engine.js';
 import { RetryDelay } from './engine/retry-delay.js';
@@ -16,6 +20,9 @@ import type { RunFiles, RunState } from './run-files.js';
 
 /** How long the end of a run waits for last output that the engine does not give. */
 const LAST_OUTPUT_LIMIT_MS = 30_000;
+/** The end of the log, which an attached terminal shows first. */
+const FIRST_SCREEN_BYTES = 16 * 1024;
+const MOST_TERMINALS = 32;
 
 export interface ContainerRunServices {
   readonly engine: Engine;
@@ -33,6 +40,7 @@ export class ContainerRun {
   readonly #log: ContainerLog;
   readonly #stdin: ContainerStdin;
   readonly #stop = new AbortController();
+  readonly #terminals = new Set<ContainerTerminal>();
   #state: RunState;
   #following: Promise<void> | undefined;
   #ending: Promise<Exit> | undefined;
@@ -48,6 +56,9 @@ export class ContainerRun {
       directory: join(logsDirectory, state.instanceId),
       limits,
       onCheckpoint: (checkpoint) => this.#keep({ checkpoint }),
+      onOutput: (bytes) => {
+        for (const terminal of this.#terminals) terminal.show(bytes);
+      },
       delay: new RetryDelay(clock, random),
       logger,
     });
@@ -119,6 +130,26 @@ export class ContainerRun {
     await this.#stdin.write(bytes);
   }
 
+  /**
+   * Shows the output as it comes into the log, so the engine is asked for nothing and holds up nobody. Throws
+   * DRV_INSTANCE_NOT_ATTACHABLE.
+   */
+  attach(): Attachment {
+    if (this.#terminals.size >= MOST_TERMINALS)
+      throw new DroverError(
+        'DRV_INSTANCE_NOT_ATTACHABLE',
+        `${MOST_TERMINALS} terminals are attached to instance ${this.id.instanceId}: leave one first`,
+      );
+    const directory = join(this.#services.logsDirectory, this.id.instanceId);
+    const terminal: ContainerTerminal = new ContainerTerminal({
+      first: recentBytes(directory, FIRST_SCREEN_BYTES),
+      write: (bytes) => this.write(bytes),
+      onClosed: () => this.#terminals.delete(terminal),
+    });
+    this.#terminals.add(terminal);
+    return terminal;
+  }
+
   /** Notes that the exit is recorded: only the container is left to remove. */
   acknowledge(): void {
     this.#keep({ isAcknowledged: true });
@@ -127,6 +158,7 @@ export class ContainerRun {
   /** Releases everything without ending anything. Idempotent. */
   async release(): Promise<void> {
     if (this.#stop.signal.aborted) return;
+    for (const terminal of this.#terminals) terminal.close();
     this.#stop.abort();
     await this.#following;
     await this.#ending?.catch(() => undefined);
@@ -147,6 +179,8 @@ export class ContainerRun {
       ...(this.#isRemoved && { cause: REMOVED_CAUSE }),
     };
     this.#keep({ exit });
+    const word = `instance ${this.id.instanceId} ${endOf(exit)}`;
+    for (const terminal of this.#terminals) terminal.end('exited', word);
     this.#stop.abort();
     return exit;
   }

@@ -8,11 +8,13 @@ import type { Clock } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { RuntimeOffer } from '../../model/node.js';
 import { publicMessage } from '../../model/public-message.js';
+import type { Attachment } from '../../model/run/attachment.js';
 import type { ContainerIdentity } from '../../model/run-identity.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { checkInput } from '../owner/stdin-limits.js';
 import type { Exit, ExitListener, Held, RunId, Runtime, StartSpec, Usage } from '../runtime.js';
 import { keyOf } from './container-book.js';
+import type { ContainerRun } from './container-run.js';
 import { startContainer } from './container-start.js';
 import { Engine } from './engine/engine.js';
 import { isMissing, isNotNow, unavailable } from './engine/engine-error.js';
@@ -145,16 +147,17 @@ export class DockerRuntime implements Runtime {
 
   async write(run: RunId, bytes: Buffer): Promise<void> {
     checkInput(bytes);
-    const known = this.#session?.book.get(run);
-    const isRunning = known?.exit === null && !known.isEnding;
-    if (!isRunning)
-      throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${run.instanceId} is not running`);
+    const known = this.#running(run);
     try {
       await known.write(bytes);
     } catch (error) {
-      if (!isMissing(error) && !isNotNow(error)) throw error;
-      throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${run.instanceId} is not running`);
+      throw toNotRunning(error, run);
     }
+  }
+
+  /** A container has no terminal, and so no size. */
+  async attach(run: RunId): Promise<Attachment> {
+    return this.#running(run).attach();
   }
 
   async acknowledge(run: RunId): Promise<void> {
@@ -177,6 +180,13 @@ export class DockerRuntime implements Runtime {
   async release(): Promise<void> {
     this.#release.abort(unavailable('this runtime was released'));
     await this.#session?.release();
+  }
+
+  /** Throws DRV_INSTANCE_NOT_RUNNING. */
+  #running(run: RunId): ContainerRun {
+    const known = this.#session?.book.get(run);
+    if (known?.exit !== null || known.isEnding) throw notRunning(run);
+    return known;
   }
 
   /** Returns a run that has not ended. Throws DRV_RUNTIME_UNAVAILABLE while that cannot be known. */
@@ -251,4 +261,13 @@ export class DockerRuntime implements Runtime {
       this.#options.logger.error({ reason: messageOf(error) }, 'a listener of the docker runtime failed');
     }
   }
+}
+
+function notRunning({ instanceId }: RunId): DroverError {
+  return new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${instanceId} is not running`);
+}
+
+/** The container ended, or went, while it was asked. */
+function toNotRunning(error: unknown, run: RunId): unknown {
+  return isMissing(error) || isNotNow(error) ? notRunning(run) : error;
 }

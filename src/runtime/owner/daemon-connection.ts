@@ -28,8 +28,17 @@ export class DaemonConnection {
     socket.on('close', () => events.onClose(this));
   }
 
-  send(message: OwnerMessage): void {
-    if (!this.#socket.destroyed) this.#socket.write(encodeFrame(message));
+  /** Bytes that wait for the other side to read. */
+  get unreadBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  get isClosed(): boolean {
+    return this.#socket.destroyed;
+  }
+
+  send(message: OwnerMessage, body?: Uint8Array): void {
+    if (!this.#socket.destroyed) this.#socket.write(encodeFrame(message, body));
   }
 
   /** Sends a last message and closes. */

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { RuntimeOffer } from '../../model/node.js';
+import type { Attachment, TerminalSize } from '../../model/run/attachment.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { InstanceProcesses } from '../instance-processes.js';
 import { ProcessTable } from '../process-table.js';
@@ -14,6 +15,7 @@ import { formatMark, MARK_VARIABLE } from '../run-mark.js';
 import type { Exit, ExitListener, Held, ProcessIdentity, RunId, Runtime, StartSpec } from '../runtime.js';
 import { resolveSocketPath } from '../socket-path.js';
 import { OwnerAccess } from './owner-access.js';
+import { attachToOwner } from './owner-attachment.js';
 import type { OwnerKind } from './owner-launch.js';
 import type { OwnerHeld } from './protocol.js';
 import { endRemains } from './remains.js';
@@ -123,6 +125,20 @@ export class KeptRuntime implements Runtime {
     await link.request({ type: 'write', instanceId: run.instanceId, run: run.run }, bytes);
   }
 
+  async attach({ instanceId, run }: RunId, size: TerminalSize): Promise<Attachment> {
+    if (!this.#book.isLive({ instanceId, run }))
+      throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${instanceId} is not running`);
+    const { title } = this.#kind;
+    if (!(await this.#reachable().reach()).attaches)
+      throw new DroverError(
+        'DRV_INSTANCE_NOT_ATTACHABLE',
+        `${title} was started by an earlier version of Drover and shows no terminals: it ends with the last of its instances, and the next one does`,
+      );
+    const { rootId, clock } = this.#options;
+    const request = { type: 'attach', rootId, instanceId, run, ...size } as const;
+    return await attachToOwner({ socketPath: this.#socketPath, title, request, clock });
+  }
+
   async acknowledge(run: RunId): Promise<void> {
     this.#book.acknowledge(run);
     const link = await this.#reachable().find();
@@ -169,12 +185,16 @@ export class KeptRuntime implements Runtime {
     this.#access ??= new OwnerAccess({
       ...this.#options,
       kind: this.#kind,
-      socketPath: resolveSocketPath(this.#options.socketDirectory, `${this.#kind.name}.sock`),
+      socketPath: this.#socketPath,
       onExit: (run, exit) => this.#tellExit(run, this.#book.exited(run, exit)),
       onConnected: (held) => this.#onConnected(held),
       ...(this.#kind.diesWithOwner && { onDead: () => this.#onDead() }),
     });
     return this.#access;
+  }
+
+  get #socketPath(): string {
+    return resolveSocketPath(this.#options.socketDirectory, `${this.#kind.name}.sock`);
   }
 
   #onConnected(held: readonly OwnerHeld[]): void {

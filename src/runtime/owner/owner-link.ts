@@ -47,6 +47,7 @@ export class OwnerLink {
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
   #welcome: { resolve: (held: readonly OwnerHeld[]) => void; reject: (error: unknown) => void } | undefined;
+  #attaches = false;
   #isReplaced = false;
   #isClosed = false;
 
@@ -78,6 +79,11 @@ export class OwnerLink {
     // The close that follows tells the rest.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#onClose());
+  }
+
+  /** False: an earlier version of Drover started the owner, and it shows no terminals. */
+  get attaches(): boolean {
+    return this.#attaches;
   }
 
   /**
@@ -127,6 +133,7 @@ export class OwnerLink {
   #receive(message: CheckedMessage): void {
     switch (message.type) {
       case 'welcome':
+        this.#attaches = message.attaches === true;
         this.#welcome?.resolve(message.held);
         this.#welcome = undefined;
         return;
@@ -145,7 +152,10 @@ export class OwnerLink {
       case 'failed': {
         const code = isErrorCode(message.code) ? message.code : 'DRV_INTERNAL';
         this.#take(message.id)?.reject(new DroverError(code, message.message));
+        return;
       }
+      default:
+      // The others come on the connections of attached terminals only.
     }
   }
 

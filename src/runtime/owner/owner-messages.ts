@@ -26,7 +26,13 @@ const heldSchema = runSchema.extend({
 
 /** Fields that a later owner adds are ignored. */
 const messageSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('welcome'), protocol: z.int(), pid: z.int(), held: z.array(heldSchema) }),
+  z.object({
+    type: z.literal('welcome'),
+    protocol: z.int(),
+    pid: z.int(),
+    held: z.array(heldSchema),
+    attaches: z.boolean().optional(),
+  }),
   z.object({ type: z.literal('refused'), protocol: z.int(), pid: z.int(), reason: z.string() }),
   z.object({ type: z.literal('replaced') }),
   z.object({
@@ -36,6 +42,15 @@ const messageSchema = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('failed'), id: z.int(), code: z.string(), message: z.string() }),
   runSchema.extend({ type: z.literal('exit'), exit: exitSchema }),
+  z.object({ type: z.literal('attached'), isTransparent: z.boolean() }),
+  z.object({ type: z.literal('not-attached'), code: z.string(), message: z.string() }),
+  z.object({ type: z.literal('output') }),
+  z.object({ type: z.literal('input-refused'), message: z.string() }),
+  z.object({
+    type: z.literal('ended'),
+    reason: z.enum(['exited', 'left', 'too-slow', 'lost']),
+    message: z.string(),
+  }),
 ]);
 
 export type CheckedMessage = z.output<typeof messageSchema>;

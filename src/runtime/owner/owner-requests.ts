@@ -2,7 +2,7 @@
  * Checks what a daemon sends before the owner acts on it. Written by hand: a schema library would double the
  * owner's memory.
  */
-import type { OwnerRequest, OwnerRun, StartRequest } from './protocol.js';
+import type { AttachRequest, OwnerRequest, OwnerRun, StartRequest } from './protocol.js';
 
 /** Returns the request; undefined: the value is none. */
 export function parseRequest(value: unknown): OwnerRequest | undefined {
@@ -15,12 +15,19 @@ export function parseRequest(value: unknown): OwnerRequest | undefined {
     case 'write':
     case 'acknowledge':
       return isAboutRun(value) ? value : undefined;
+    case 'attach':
+      return isAttach(value) ? value : undefined;
+    case 'input':
+      return { type: 'input' };
+    case 'resize':
+      return hasSize(value) ? value : undefined;
     default:
       return undefined;
   }
 }
 
 type Fields = Record<string, unknown>;
+type Resize = Extract<OwnerRequest, { type: 'resize' }>;
 type AboutRun = Extract<OwnerRequest, { type: 'write' | 'acknowledge' }>;
 
 function isHello(value: Fields): value is Fields & Extract<OwnerRequest, { type: 'hello' }> {
@@ -48,10 +55,25 @@ function isAboutRun(value: Fields): value is Fields & AboutRun {
   return hasIdAndRun(value);
 }
 
+function isAttach(value: Fields): value is Fields & AttachRequest {
+  return typeof value.rootId === 'string' && hasRun(value) && hasSize(value);
+}
+
+function hasSize(value: Fields): value is Fields & Resize {
+  return isLength(value.columns) && isLength(value.rows);
+}
+
+/** What a terminal takes. */
+function isLength(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 0xffff;
+}
+
 function hasIdAndRun(value: Fields): value is Fields & OwnerRun & { id: number } {
-  return (
-    typeof value.id === 'number' && typeof value.instanceId === 'string' && typeof value.run === 'number'
-  );
+  return typeof value.id === 'number' && hasRun(value);
+}
+
+function hasRun(value: Fields): value is Fields & OwnerRun {
+  return typeof value.instanceId === 'string' && typeof value.run === 'number';
 }
 
 function isObject(value: unknown): value is Fields {

@@ -6,9 +6,11 @@
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
+import { AttachedTerminals } from './attached-terminals.js';
 import { DaemonConnection } from './daemon-connection.js';
 import type { HeldRun, RunSource } from './held-run.js';
 import {
+  type AttachRequest,
   OWNER_PROTOCOL,
   type OwnerMessage,
   type OwnerRequest,
@@ -31,7 +33,7 @@ export interface OwnerOptions {
   readonly onIdle: () => void;
 }
 
-type RunRequest = Exclude<OwnerRequest, { type: 'hello' }>;
+type RunRequest = Extract<OwnerRequest, { type: 'start' | 'write' | 'acknowledge' }>;
 
 export class Owner {
   readonly #options: OwnerOptions;
@@ -42,6 +44,7 @@ export class Owner {
   readonly #pending = new Map<string, Promise<unknown>>();
   /** Runs that are being removed. */
   readonly #leaving = new Set<Promise<void>>();
+  readonly #terminals = new AttachedTerminals();
   /** Starts that wait for their turn. */
   readonly #queue: { readonly connection: DaemonConnection; readonly request: StartRequest }[] = [];
   #daemon: DaemonConnection | undefined;
@@ -69,6 +72,7 @@ export class Owner {
     const { instanceId, exit } = run;
     if (exit === null) return;
     this.#daemon?.send({ type: 'exit', instanceId, run: run.run, exit });
+    this.#terminals.endOf(run, exit);
     const ended = [...this.#runs.values()].filter((other) => other.exit !== null);
     for (const old of ended.slice(0, Math.max(0, ended.length - MOST_EXITS))) this.#forget(old);
   }
@@ -78,6 +82,7 @@ export class Owner {
     new DaemonConnection(socket, {
       onRequest: (connection, request, body) => this.#onRequest(connection, request, body),
       onClose: (connection) => {
+        this.#terminals.detach(connection);
         if (connection !== this.#daemon) return;
         this.#daemon = undefined;
         this.#checkIdle();
@@ -87,6 +92,9 @@ export class Owner {
 
   #onRequest(connection: DaemonConnection, request: OwnerRequest, body: Buffer): void {
     if (request.type === 'hello') this.#welcome(connection, request.protocol, request.rootId);
+    else if (request.type === 'attach') this.#attach(connection, request);
+    else if (request.type === 'input') this.#terminals.write(connection, Buffer.from(body));
+    else if (request.type === 'resize') this.#terminals.resize(connection, request);
     else if (connection !== this.#daemon) return;
     else if (request.type === 'start' && this.#starting.size >= MOST_STARTING)
       this.#queue.push({ connection, request });
@@ -115,11 +123,16 @@ export class Owner {
     before?.end({ type: 'replaced' });
     const welcome = (): void => {
       const held = [...this.#runs.values()].map((run) => run.held);
-      connection.send({ type: 'welcome', ...self, held });
+      connection.send({ type: 'welcome', ...self, held, attaches: true });
     };
     // A start that an earlier daemon asked for is among what this one finds.
     if (this.#pending.size === 0) welcome();
     else void Promise.allSettled(this.#pending.values()).then(welcome);
+  }
+
+  #attach(connection: DaemonConnection, request: AttachRequest): void {
+    const run = request.rootId === this.#options.rootId ? this.#runs.get(keyOf(request)) : undefined;
+    void this.#terminals.attach(connection, run, request);
   }
 
   #refusal(protocol: number, rootId: string): string | undefined {

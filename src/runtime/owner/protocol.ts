@@ -3,9 +3,12 @@
  * body. Both sides import it. The owner's memory counts, so only types are imported here.
  * daemon -> owner: hello, then requests with an id. owner -> daemon: welcome (with all it holds) or refused, then
  * one done or failed per request, and exits as they happen. A new daemon's hello replaces the old daemon.
+ * A connection that begins with attach instead is one attached terminal: output goes one way, input and sizes the other,
+ * and its end detaches. So a terminal that is not read never stands in the way of a start or an exit.
  */
 
 import type { LogPlace, OutputSpan } from '../../model/past-exit.js';
+import type { AttachEndReason, TerminalSize } from '../../model/run/attachment.js';
 
 /** Raised when a message changes its meaning. Owner and daemon with the same number may be of different versions. */
 export const OWNER_PROTOCOL = 1;
@@ -57,12 +60,22 @@ export interface StartRequest extends OwnerRun {
   readonly log: { readonly directory: string; readonly segmentBytes: number; readonly segments: number };
 }
 
+/** Owners that do not say `attaches` in their welcome would end the connection without a word. */
+export interface AttachRequest extends OwnerRun, TerminalSize {
+  readonly type: 'attach';
+  readonly rootId: string;
+}
+
 export type OwnerRequest =
   | { readonly type: 'hello'; readonly protocol: number; readonly rootId: string }
   | StartRequest
   /** The frame's body goes to standard input. */
   | ({ readonly type: 'write'; readonly id: number } & OwnerRun)
-  | ({ readonly type: 'acknowledge'; readonly id: number } & OwnerRun);
+  | ({ readonly type: 'acknowledge'; readonly id: number } & OwnerRun)
+  | AttachRequest
+  /** On the connection of an attached terminal: the frame's body is typed. */
+  | { readonly type: 'input' }
+  | ({ readonly type: 'resize' } & TerminalSize);
 
 export type OwnerMessage =
   | {
@@ -70,6 +83,8 @@ export type OwnerMessage =
       readonly protocol: number;
       readonly pid: number;
       readonly held: readonly OwnerHeld[];
+      /** It knows the request attach. Earlier owners omit it. */
+      readonly attaches?: boolean | undefined;
     }
   | { readonly type: 'refused'; readonly protocol: number; readonly pid: number; readonly reason: string }
   /** Another daemon took over; this connection ends. */
@@ -77,7 +92,14 @@ export type OwnerMessage =
   /** `process` is the answer to a start. */
   | { readonly type: 'done'; readonly id: number; readonly process?: OwnerProcess }
   | { readonly type: 'failed'; readonly id: number; readonly code: string; readonly message: string }
-  | ({ readonly type: 'exit'; readonly exit: OwnerExit } & OwnerRun);
+  | ({ readonly type: 'exit'; readonly exit: OwnerExit } & OwnerRun)
+  /** The answer to attach; or refusing, then the connection ends. */
+  | { readonly type: 'attached'; readonly isTransparent: boolean }
+  | { readonly type: 'not-attached'; readonly code: string; readonly message: string }
+  /** The frame's body is output. */
+  | { readonly type: 'output' }
+  | { readonly type: 'input-refused'; readonly message: string }
+  | { readonly type: 'ended'; readonly reason: AttachEndReason; readonly message: string };
 
 export interface OwnerFrame {
   /** Parsed JSON, not yet checked. */
@@ -88,7 +110,7 @@ export interface OwnerFrame {
 const NO_BODY = Buffer.alloc(0);
 
 /** Encodes a message. Throws RangeError when it is larger than the other side takes. */
-export function encodeFrame(message: OwnerRequest | OwnerMessage, body: Buffer = NO_BODY): Buffer {
+export function encodeFrame(message: OwnerRequest | OwnerMessage, body: Uint8Array = NO_BODY): Buffer {
   const json = Buffer.from(JSON.stringify(message));
   if (json.length > LONGEST_JSON_BYTES)
     throw new RangeError(`${json.length} bytes are too long for a message`);

@@ -28,19 +28,25 @@ export interface ForkOptions {
 export interface NativePty {
   /** Throws when the system refuses; the error does not say why. */
   fork(options: ForkOptions): ForkedPty;
+  /** Tells the terminal's programs with SIGWINCH. Throws for a descriptor that is no terminal any more. */
+  resize(fd: number, columns: number, rows: number): void;
 }
 
 /** Throws when node-pty is not installed, or not built for this machine. */
 export function loadNativePty(): NativePty {
   const require = createRequire(import.meta.url);
   const library: unknown = require('node-pty');
-  if (!hasFork(library)) throw new Error('this version of node-pty has no native.fork');
+  if (!hasFork(library)) throw new Error('this version of node-pty has no native.fork or native.resize');
   const { native } = library;
-  return { fork: (options) => forkWith(native, options) };
+  return {
+    fork: (options) => forkWith(native, options),
+    resize: (fd, columns, rows) => void native.resize(fd, columns, rows),
+  };
 }
 
 interface Native {
   fork(...parameters: readonly unknown[]): unknown;
+  resize(...parameters: readonly unknown[]): unknown;
 }
 
 const SAME_USER = -1;
@@ -68,7 +74,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function hasFork(value: unknown): value is { native: Native } {
-  return isObject(value) && isObject(value.native) && typeof value.native.fork === 'function';
+  if (!isObject(value) || !isObject(value.native)) return false;
+  return typeof value.native.fork === 'function' && typeof value.native.resize === 'function';
 }
 
 function isForked(value: unknown): value is ForkedPty {

@@ -4,10 +4,12 @@
  */
 import type { SegmentWriter } from '../../logs/segment-writer.js';
 import type { LogPlace, OutputSpan } from '../../model/past-exit.js';
-import type { HeldRun } from '../owner/held-run.js';
+import type { TerminalSize } from '../../model/run/attachment.js';
+import type { HeldRun, View, Viewer } from '../owner/held-run.js';
 import type { OwnerExit, OwnerHeld, StartRequest } from '../owner/protocol.js';
 import { checkDirectory, openLog, toOwnerExit } from '../owner/run-start.js';
 import type { PseudoTerminal } from './pseudo-terminal.js';
+import { TerminalViews } from './terminal-views.js';
 
 export interface RunServices {
   /** A terminal whose shell has no order yet. Throws what the system refused. */
@@ -23,6 +25,7 @@ export class OwnedRun implements HeldRun {
   readonly run: number;
   readonly #terminal: PseudoTerminal;
   readonly #log: SegmentWriter;
+  readonly #views: TerminalViews;
   readonly #logStart: LogPlace | undefined;
   #exit: OwnerExit | null = null;
   #isClosed = false;
@@ -34,6 +37,11 @@ export class OwnedRun implements HeldRun {
     checkDirectory(request.workingDirectory);
     this.#log = openLog(request.log);
     this.#logStart = this.#log.position;
+    const terminal = {
+      write: (bytes: Buffer) => this.#terminal.write(bytes),
+      resize: (size?: TerminalSize) => this.#terminal.resize(size),
+    };
+    this.#views = new TerminalViews(terminal, request.log.directory);
     try {
       this.#terminal = this.#startTerminal(request, services);
     } catch (error) {
@@ -73,6 +81,10 @@ export class OwnedRun implements HeldRun {
     return this.#terminal.write(bytes);
   }
 
+  attach(viewer: Viewer): View {
+    return this.#views.open(viewer);
+  }
+
   /** Closes terminal and log of an ended run. Processes that still have the terminal are hung up. Idempotent. */
   close(): void {
     this.#isClosed = true;
@@ -101,7 +113,10 @@ export class OwnedRun implements HeldRun {
         workingDirectory,
         controlGroups,
       },
-      onOutput: (bytes) => this.#log.write(bytes),
+      onOutput: (bytes) => {
+        this.#log.write(bytes);
+        this.#views.show(bytes);
+      },
       onReady: () => services.onReady(this),
       onExit: (code, signal) => {
         this.#exit = { ...toOwnerExit(code, signal), output: this.#output() };

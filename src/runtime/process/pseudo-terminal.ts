@@ -6,6 +6,7 @@ import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import type { SocketConstructorOpts, TcpSocketConnectOpts } from 'node:net';
 import { ReadStream } from 'node:tty';
 import { publicMessage } from '../../model/public-message.js';
+import type { TerminalSize } from '../../model/run/attachment.js';
 import { readProcess } from '../process-table.js';
 import { isInheritable } from './inheritable.js';
 import type { ForkedPty, NativePty } from './native-pty.js';
@@ -14,8 +15,7 @@ import { type OrderOptions, orderText, READY_BYTE, type ShellCall } from './shel
 import { StdinQueue } from './stdin-queue.js';
 
 /** So wide that programs which ask for the width do not wrap their lines. */
-const COLUMNS = 512;
-const ROWS = 50;
+const SIZE: TerminalSize = { columns: 512, rows: 50 };
 /** The most bytes read at an exit: more than the kernel buffers, less than remains of the run may write meanwhile. */
 const LAST_OUTPUT_BYTES = 1024 * 1024;
 
@@ -117,6 +117,16 @@ export class PseudoTerminal {
   /** Queues bytes for standard input; false when the queue is full. */
   write(bytes: Buffer): boolean {
     return this.#stdin.push(bytes);
+  }
+
+  /** Undefined: as wide as it is while nobody looks at it. */
+  resize({ columns, rows }: TerminalSize = SIZE): void {
+    if (this.#isClosed || this.#hasEnded) return;
+    try {
+      this.#options.native.resize(this.#master, columns, rows);
+    } catch {
+      // Hung up meanwhile.
+    }
   }
 
   /** Hangs up. Idempotent. */
@@ -225,8 +235,7 @@ function fork(
       ...shell(order.path),
       environment: [],
       workingDirectory: '/',
-      columns: COLUMNS,
-      rows: ROWS,
+      ...SIZE,
       onExit,
     });
   } catch (error) {

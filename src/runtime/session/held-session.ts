@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { SegmentWriter } from '../../logs/segment-writer.js';
-import type { HeldRun } from '../owner/held-run.js';
+import type { HeldRun, View, Viewer } from '../owner/held-run.js';
 import type { OwnerExit, OwnerHeld, StartRequest } from '../owner/protocol.js';
 import { checkDirectory, openLog, openLogAgain, toOwnerExit } from '../owner/run-start.js';
 import { DirectoryWatch } from './directory-watch.js';
@@ -19,6 +19,7 @@ import { SessionProcesses } from './session-processes.js';
 import { launchSession, untilBegun } from './session-start.js';
 import type { SessionExit, SessionTool, SpoolEnd } from './session-tool.js';
 import { SpoolRotation } from './spool-rotation.js';
+import { SessionViews } from './view/session-views.js';
 
 /** A session begins within milliseconds, and later on a very busy machine. */
 const START_PATIENCE_MS = 10_000;
@@ -46,6 +47,7 @@ export class HeldSession implements HeldRun {
   readonly #services: SessionServices;
   readonly #input: LiteralInput;
   readonly #inputQueue: InputQueue;
+  readonly #views: SessionViews;
   readonly #watch: DirectoryWatch;
   readonly #endMark: Buffer;
   readonly #rotation: SpoolRotation;
@@ -111,7 +113,15 @@ export class HeldSession implements HeldRun {
       run: directory,
       terminal: () => (this.#isOfEarlierBoot ? undefined : SessionTerminal.of(directory, services.path)),
     });
-    this.#inputQueue = new InputQueue((bytes) => this.#input.send(bytes));
+    this.#inputQueue = new InputQueue((bytes, isTyped) =>
+      isTyped ? this.#input.type(bytes) : this.#input.send(bytes),
+    );
+    this.#views = new SessionViews({
+      tool: services.tool,
+      run: directory,
+      terminal: () => SessionTerminal.of(directory, services.path),
+      type: (bytes) => this.#inputQueue.push(bytes, true),
+    });
     this.#rotation = new SpoolRotation(services.tool, directory);
     this.#processes = this.#readProcesses();
     this.#endMark = Buffer.from(endMark(record.nonce));
@@ -133,6 +143,10 @@ export class HeldSession implements HeldRun {
 
   write(bytes: Buffer): Promise<boolean> {
     return this.#inputQueue.push(bytes);
+  }
+
+  attach(viewer: Viewer): Promise<View> {
+    return this.#views.open(viewer);
   }
 
   /** An ended run closes itself. */

@@ -15,6 +15,7 @@
  *   <tool>.*          whatever else the tool needs (`screen.stdin.3`, `tmux.conf`); goes with the directory
  * ```
  */
+import type { TerminalSize } from '../../model/run/attachment.js';
 
 /** The parameters of a tool's constructor: `new ScreenTool(place)`, `new TmuxTool(place)`. */
 export interface ToolPlace {
@@ -66,6 +67,13 @@ export interface SpoolEnd {
 /** The program does not read, and too much waits for it already: the bytes were not taken. */
 export class InputFull extends Error {}
 
+/** A program that shows a session on the terminal that it is started on. */
+export interface ViewCall {
+  readonly file: string;
+  readonly parameters: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
 export interface SessionTool {
   readonly key: 'screen' | 'tmux';
 
@@ -104,6 +112,15 @@ export interface SessionTool {
    * such session.
    */
   flush(run: SessionRun): Promise<void>;
+
+  /**
+   * The program that shows the session, beside all others who look at it. Nothing is ever typed there: keys of the tool
+   * itself could start programs, as Drover's user. Throws when there is no such session.
+   */
+  view(run: SessionRun): Promise<ViewCall>;
+
+  /** For tools whose window takes the size of who looks at it (screen): gives the window a size. */
+  resize?(run: SessionRun, size: TerminalSize): Promise<void>;
 
   /**
    * From now on output goes to the spool file with the next number; none is lost. Tools that number by themselves

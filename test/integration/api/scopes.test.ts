@@ -43,6 +43,7 @@ READ GET /whoami filtered
 READ POST /sessions filtered
 READ DELETE /sessions/:id filtered
 READ POST /templates/:group/:name/export -
+OPERATE GET /instances/:id/attach instance
 OPERATE POST /instances filtered
 OPERATE DELETE /instances/:id instance
 OPERATE PATCH /instances/:id/lifecycle bad-instance

@@ -18,6 +18,7 @@ import { type ApiDependencies, ApiServer, type ApiServerOptions } from '../../..
 import type { ApiCertificate } from '../../../src/api/tls/api-certificate.js';
 import { UsageBook } from '../../../src/channel/master/usage-book.js';
 import { type InstanceStreams, logNodeOf } from '../../../src/channel/services/instance-streams.js';
+import type { InstanceTerminals } from '../../../src/channel/services/instance-terminals.js';
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import type { PlacementView } from '../../../src/explain/decisions.js';
@@ -193,6 +194,10 @@ export class ApiWorld {
   runCommand: CommandRunner['run'] = async (line, { write }) => {
     write(`would run: ${line}\n`);
     return { isOk: true };
+  };
+  /** There is no node. A test may replace it. */
+  attach: InstanceTerminals['attach'] = async ({ placement }) => {
+    throw new DroverError('DRV_NODE_DISCONNECTED', `node ${placement?.nodeId} is not connected`);
   };
   /** The parsed lines of the log. */
   readonly log: Record<string, unknown>[] = [];
@@ -395,6 +400,7 @@ export class ApiWorld {
           this.stdin.push({ id, bytes });
         },
       },
+      terminals: { attach: (record, size, signal) => this.attach(record, size, signal) },
       templates: this.templates.local,
       templateSync: this.templates.sync,
       beats: this.beats,

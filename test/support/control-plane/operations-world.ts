@@ -81,6 +81,7 @@ export class OperationsWorld {
       configurationFiles: files,
       instanceWrites: master.writer,
       streams: master.streams,
+      terminals: master.terminals,
       beats: master.beats,
       templates: new TemplateWorld({ clock, maxUploadMB: configuration.maxUploadMB }).local,
       usages: master.usages,

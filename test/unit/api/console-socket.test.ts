@@ -24,6 +24,14 @@ class FakeSocket implements ApiSocket {
     this.frames.push(text);
   }
 
+  sendBinary(): void {
+    throw new Error('the console sends texts');
+  }
+
+  onBinary(): void {
+    throw new Error('the console takes texts');
+  }
+
   sendFrames(): void {
     throw new Error('the console sends texts');
   }

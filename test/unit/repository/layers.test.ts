@@ -21,6 +21,7 @@ const ROOMS: readonly string[] = [
   'controllers/wrapper/',
   'src/commands/',
   'src/api/',
+  'src/api/attach/',
   'src/api/live-log/',
   'src/api/openapi/',
   'src/api/routes/',

@@ -111,6 +111,7 @@ describe('the copy of a log', () => {
       containerId: 'c',
       directory: root,
       limits: { segmentBytes, segments },
+      onOutput: () => undefined,
       onCheckpoint: (one) => {
         checkpoint = one;
       },

@@ -62,6 +62,19 @@ export class LiteralInput {
     }
   }
 
+  /**
+   * Gives what somebody types to the terminal, which edits lines, echoes and interrupts as its program wants. One call
+   * at a time, and none beside `send`. Throws like `send`.
+   */
+  async type(bytes: Buffer): Promise<void> {
+    const { tool, run } = this.#options;
+    await this.#returning;
+    const terminal = this.#options.terminal();
+    if (terminal !== undefined) await this.#refuseTooMuch(terminal, bytes.length);
+    this.#sentBytes += bytes.length;
+    await tool.write(run, bytes);
+  }
+
   /** Called every 2 s. Gives the terminal back to people once a program that reads late has read. */
   look(): void {
     const terminal = this.#isLiteral ? this.#options.terminal() : undefined;

@@ -3,6 +3,7 @@
  * looks whether the session's shell still lives: so it never touches a terminal that got the number of an ended one.
  */
 import { execFile } from 'node:child_process';
+import type { TerminalSize } from '../../../model/run/attachment.js';
 import { findProgram } from '../find-program.js';
 import type { ProcessStamp, RunDirectory } from '../run-directory.js';
 
@@ -43,6 +44,12 @@ export class SessionTerminal {
     const said = await this.#run('sh', 'exec stty -a');
     if (said === undefined || !/(?:^|\s)icanon\b/m.test(said)) return 'own';
     return /(?:^|\s)extproc\b/m.test(said) ? 'literal' : 'lines';
+  }
+
+  /** Undefined: it is gone. */
+  async size(): Promise<TerminalSize | undefined> {
+    const [, rows, columns] = /^(\d+) (\d+)\s*$/.exec((await this.#run('sh', 'exec stty size')) ?? '') ?? [];
+    return rows === undefined ? undefined : { columns: Number(columns), rows: Number(rows) };
   }
 
   /**

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { replaceFileSync } from '../../../files/replace-file-sync.js';
+import type { TerminalSize } from '../../../model/run/attachment.js';
 import { findProgram } from '../find-program.js';
 import type {
   SessionExit,
@@ -18,9 +19,11 @@ import type {
   SessionTool,
   SpoolEnd,
   ToolPlace,
+  ViewCall,
 } from '../session-tool.js';
 import { spoolName } from '../spool.js';
-import { isAlive, ScreenServers } from './screen-server.js';
+import { VIEW_ENVIRONMENT } from '../view/session-view.js';
+import { isAlive, type ScreenServer, ScreenServers } from './screen-server.js';
 import { pasteCommands, splitClosingWords } from './screen-words.js';
 
 /**
@@ -119,6 +122,20 @@ export class ScreenTool implements SessionTool {
     await this.#call(run, ['-Q', 'echo', '']);
   }
 
+  async view(run: SessionRun): Promise<ViewCall> {
+    const server = await this.#reach(run);
+    const environment = { ...this.#environment(), ...VIEW_ENVIRONMENT };
+    return {
+      file: this.#program(),
+      parameters: ['-x', `${server.pid}.${run.name}`, '-p', '0'],
+      environment,
+    };
+  }
+
+  async resize(run: SessionRun, { columns, rows }: TerminalSize): Promise<void> {
+    await this.#call(run, ['-X', 'width', '-w', `${columns}`, `${rows}`]);
+  }
+
   async rotate(run: SessionRun, next: number): Promise<void> {
     // screen runs a whole file in one turn: no output comes between the two.
     const file = this.#writeCommands(run, 'rotate', `logfile ${spoolName(next)}\nlog off\nlog on\n`);
@@ -178,18 +195,27 @@ export class ScreenTool implements SessionTool {
   /** Names the server by its pid: a name alone means all sessions whose names begin with it. */
   async #call(run: SessionRun, words: readonly string[]): Promise<void> {
     const { name, directory } = run;
-    const server = this.#servers.find(run);
-    if (server === undefined) throw new Error(`there is no screen session ${name}`);
-    await this.#callBack(this.#servers.socketOf(run, server), server.pid);
+    const server = await this.#reach(run);
     try {
       await promisify(execFile)(this.#program(), ['-S', `${server.pid}.${name}`, '-p', '0', ...words], {
         cwd: directory,
-        env: { SCREENDIR: this.#place.socketDirectory, PATH: this.#place.path },
+        env: this.#environment(),
         timeout: ANSWER_TIMEOUT_MS,
       });
     } catch (error) {
       throw new Error(`screen ${words[0]} failed for session ${name}: ${wordsOf(error)}`, { cause: error });
     }
+  }
+
+  async #reach(run: SessionRun): Promise<ScreenServer> {
+    const server = this.#servers.find(run);
+    if (server === undefined) throw new Error(`there is no screen session ${run.name}`);
+    await this.#callBack(this.#servers.socketOf(run, server), server.pid);
+    return server;
+  }
+
+  #environment(): Record<string, string> {
+    return { SCREENDIR: this.#place.socketDirectory, PATH: this.#place.path };
   }
 
   /** Has a server restore its socket, which somebody removed (a cleaner of temporary files). */

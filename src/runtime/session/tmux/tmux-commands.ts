@@ -130,6 +130,11 @@ export function pasteParameters(name: string, pane: string): string[] {
   ];
 }
 
+/** Parameters of a tmux client that shows a pane to one who only looks. */
+export function viewParameters(pane: string): string[] {
+  return ['attach-session', '-r', '-t', pane];
+}
+
 /** Parameters of a tmux client that ends a run's pane, and no other pane that got its number. */
 export function killParameters(name: string, pane: string): string[] {
   return ['if-shell', '-F', '-t', pane, isRun(name), `kill-pane -t ${pane}`];

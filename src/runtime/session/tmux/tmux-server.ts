@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { replaceFileSync } from '../../../files/replace-file-sync.js';
 import { readBootId, readProcess } from '../../process-table.js';
 import { findProgram } from '../find-program.js';
-import type { ToolPlace } from '../session-tool.js';
+import type { ToolPlace, ViewCall } from '../session-tool.js';
 import { SERVER_SETTINGS } from './tmux-commands.js';
 
 const ANSWER_TIMEOUT_MS = 10_000;
@@ -55,6 +55,11 @@ export class TmuxServer {
   constructor(place: ToolPlace) {
     this.#place = place;
     this.#socket = tmuxSocket(place.socketDirectory);
+  }
+
+  /** A client of this server, to be started on a terminal. Throws when tmux is not installed. */
+  clientCall(parameters: readonly string[]): ViewCall {
+    return { file: this.#program(), parameters: ['-S', this.#socket, ...parameters], environment: LOCALE };
   }
 
   /** The output of a tmux client. Throws NoServer, or an Error with tmux's words. */
@@ -165,9 +170,8 @@ export class TmuxServer {
     input?: Buffer | string,
     env: NodeJS.ProcessEnv = LOCALE,
   ): Promise<string> {
-    const program = findProgram('tmux', this.#place.path);
-    if (program === undefined) return Promise.reject(new Error('tmux is not installed'));
     return new Promise((resolve, reject) => {
+      const program = this.#program();
       const options = { env, cwd: '/', timeout: ANSWER_TIMEOUT_MS, maxBuffer: LONGEST_ANSWER_BYTES };
       const client = execFile(
         program,
@@ -179,6 +183,12 @@ export class TmuxServer {
       // The client may have ended before it read everything; its exit says why.
       client.stdin?.on('error', () => undefined).end(input);
     });
+  }
+
+  #program(): string {
+    const program = findProgram('tmux', this.#place.path);
+    if (program === undefined) throw new Error('tmux is not installed');
+    return program;
   }
 
   #read(): ServerIdentity | undefined {

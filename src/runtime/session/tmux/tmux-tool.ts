@@ -14,7 +14,9 @@ import type {
   SessionTool,
   SpoolEnd,
   ToolPlace,
+  ViewCall,
 } from '../session-tool.js';
+import { VIEW_ENVIRONMENT } from '../view/session-view.js';
 import {
   BEFORE_END,
   killParameters,
@@ -22,6 +24,7 @@ import {
   pasteParameters,
   STATUS_FILE,
   startCommands,
+  viewParameters,
 } from './tmux-commands.js';
 import { NoServer, type ServerIdentity, TmuxServer } from './tmux-server.js';
 
@@ -108,6 +111,16 @@ export class TmuxTool implements SessionTool {
   /** What one client had written is written before the next one is heard. */
   async flush(): Promise<void> {
     await this.#server.call(['display-message', '-p', '']);
+  }
+
+  /**
+   * By its pane: an operator may have given the session another name. Without a say in the size, which stays as it is.
+   */
+  async view(run: SessionRun): Promise<ViewCall> {
+    const pane = this.#panes.get(run.name) ?? (await this.#find(run.name));
+    if (pane === undefined) throw noSession(run);
+    const { file, parameters, environment } = this.#server.clientCall(viewParameters(pane.id));
+    return { file, parameters, environment: { ...environment, ...VIEW_ENVIRONMENT } };
   }
 
   /** split numbers by itself. */

@@ -1,0 +1,71 @@
+/** `/instances/{id}/attach`: a raw terminal of one instance. It attaches before the upgrade, so that a refusal is an HTTP answer. */
+import { z } from 'zod';
+import type { InstanceTerminals } from '../../channel/services/instance-terminals.js';
+import type { AuditTrail } from '../../model/audit.js';
+import { DroverError } from '../../model/errors.js';
+import { actionOf } from '../access/audit-entry.js';
+import { accessOf } from '../access/auth.js';
+import { visible } from '../routes/instance-routes.js';
+import { instanceParams } from '../routes/instance-schemas.js';
+import type { InstanceView } from '../routes/instance-view.js';
+import type { SocketCall, SocketSpec } from '../sockets/socket.js';
+import { serveTerminal } from './attached-client.js';
+import { lengthQuery } from './window-size.js';
+
+const attachQuery = z.object({
+  columns: lengthQuery.default(80).describe("the width of the client's window"),
+  rows: lengthQuery.default(24).describe("the height of the client's window"),
+});
+
+type Params = z.output<typeof instanceParams>;
+type Query = z.output<typeof attachQuery>;
+
+export interface AttachNeeds {
+  readonly terminals: Pick<InstanceTerminals, 'attach'>;
+  readonly audit: Pick<AuditTrail, 'record'>;
+}
+
+export function attachSocket(needs: AttachNeeds, view: InstanceView): SocketSpec<Params, Query> {
+  return {
+    path: '/instances/:id/attach',
+    scope: 'OPERATE',
+    reach: 'instance',
+    summary: 'A raw terminal of an instance.',
+    frames:
+      'Binary frames are bytes of the terminal: from the client what is typed, from the server output, first of all a ' +
+      'first screen. Text frames are JSON. Client: `{"type":"resize","columns":120,"rows":40}`. Server: ' +
+      '`{"type":"attached","isTransparent":true}` before everything else, `{"type":"refused","message":...}` when input ' +
+      'was not taken, and `{"type":"ended","reason":...,"message":...}` before it closes: with 1000 when the instance ' +
+      'ended (`exited`) or the session was detached on its node (`left`), with 1013 when the client read too slowly ' +
+      '(`too-slow`), with 1011 when the way to the instance broke (`lost`).',
+    errors: [
+      'DRV_INSTANCE_UNKNOWN',
+      'DRV_INSTANCE_NOT_RUNNING',
+      'DRV_INSTANCE_NOT_ATTACHABLE',
+      'DRV_NODE_DISCONNECTED',
+      'DRV_RUNTIME_UNAVAILABLE',
+      'DRV_CHANNEL_CALL_FAILED',
+    ],
+    params: instanceParams,
+    query: attachQuery,
+    open: async (call) => {
+      const gone = new AbortController();
+      call.request.raw.socket.once('close', () => gone.abort());
+      const record = visible(view, call.params.id);
+      try {
+        const attachment = await needs.terminals.attach(record, call.query, gone.signal);
+        note(needs, call, '101');
+        return (socket) => void serveTerminal(socket, attachment);
+      } catch (error) {
+        if (error instanceof DroverError) note(needs, call, String(error.status));
+        throw error;
+      }
+    },
+  };
+}
+
+/** Attaching gives the program's input to the caller, so the trail has it like a write. */
+function note({ audit }: AttachNeeds, { request, params }: SocketCall<Params, Query>, result: string): void {
+  const key = accessOf(request)?.name ?? null;
+  audit.record({ key, action: actionOf(request), subject: params.id, address: request.ip, result });
+}

@@ -1,0 +1,64 @@
+/**
+ * Serves one client of an attached terminal. While the client is behind, nothing more is asked for, so that what waits
+ * for it is bounded here, on the node and in the run's owner, which detaches it at last.
+ */
+import type { AttachEndReason, Attachment } from '../../model/run/attachment.js';
+import type { ApiSocket } from '../sockets/socket.js';
+import { resizeFrame } from './window-size.js';
+
+/** While more than this waits for the client, nothing more is sent. */
+const MAX_BUFFERED_BYTES = 512 * 1024;
+const POLICY = 1008;
+const FAULT = 1011;
+
+const CLOSE_CODES: Readonly<Record<AttachEndReason, number>> = {
+  exited: 1000,
+  left: 1000,
+  'too-slow': 1013,
+  lost: FAULT,
+};
+
+/** Resolves when either side has ended. Never rejects. */
+export async function serveTerminal(socket: ApiSocket, attachment: Attachment): Promise<void> {
+  const close = (): void => attachment.close();
+  socket.signal.addEventListener('abort', close, { once: true });
+  socket.onText((text) => onText(socket, attachment, text));
+  socket.onBinary((bytes) => attachment.write(bytes));
+  send(socket, { type: 'attached', isTransparent: attachment.isTransparent });
+  try {
+    await pump(socket, attachment);
+  } catch {
+    socket.close(FAULT, 'unexpected fault of the server');
+  }
+  close();
+}
+
+async function pump(socket: ApiSocket, attachment: Attachment): Promise<void> {
+  for await (const event of attachment.events()) {
+    if (event.kind === 'output') socket.sendBinary(event.bytes);
+    else if (event.kind === 'refused') send(socket, { type: 'refused', message: event.message });
+    else {
+      send(socket, { type: 'ended', reason: event.reason, message: event.message });
+      socket.close(CLOSE_CODES[event.reason], event.message);
+    }
+    if (socket.bufferedBytes > MAX_BUFFERED_BYTES) await socket.whenDrained();
+  }
+}
+
+function onText(socket: ApiSocket, attachment: Attachment, text: string): void {
+  const frame = resizeFrame.safeParse(parseJson(text));
+  if (frame.success) attachment.resize({ columns: frame.data.columns, rows: frame.data.rows });
+  else socket.close(POLICY, 'a text frame must be {"type":"resize","columns":C,"rows":R}, from 1 to 1000');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function send(socket: ApiSocket, message: object): void {
+  socket.sendText(JSON.stringify(message));
+}

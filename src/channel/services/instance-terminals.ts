@@ -1,0 +1,195 @@
+/**
+ * Attached terminals of instances, over the channel. Output is a stream, so a reader that stands still stops it at its
+ * window, and the run's owner detaches it at last. Input and sizes are calls beside it that name the stream.
+ */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { DroverError } from '../../model/errors.js';
+import type { InstanceRecord } from '../../model/instance.js';
+import { instanceIdSchema } from '../../model/names.js';
+import type { AttachEvent, Attachment, TerminalSize } from '../../model/run/attachment.js';
+import type { CallPeer, Service } from '../protocol/calls.js';
+
+const ATTACH = 'attach';
+const ATTACH_INPUT = 'attach-input';
+const ATTACH_RESIZE = 'attach-resize';
+
+/** The first byte of a piece of the stream says what follows: output, or a message in JSON. */
+const OUTPUT = 0;
+const MESSAGE = 1;
+
+const sizeSchema = z.object({
+  columns: z.int().min(1).max(0xffff),
+  rows: z.int().min(1).max(0xffff),
+});
+/** Names one attached terminal. The master draws it, so that no other reader of the channel can guess it. */
+const terminalSchema = z.object({ terminal: z.uuid() });
+const attachSchema = terminalSchema.extend({ id: instanceIdSchema, ...sizeSchema.shape });
+const resizeSchema = terminalSchema.extend(sizeSchema.shape);
+
+const messageSchema = z.discriminatedUnion('kind', [
+  /** The first piece. */
+  z.object({ kind: z.literal('attached'), isTransparent: z.boolean() }),
+  z.object({ kind: z.literal('refused'), message: z.string() }),
+  z.object({
+    kind: z.literal('ended'),
+    reason: z.enum(['exited', 'left', 'too-slow', 'lost']),
+    message: z.string(),
+  }),
+]);
+type Message = z.output<typeof messageSchema>;
+
+/** The wrapper's half. `attach` throws what the instance's runtime throws. */
+export function terminalServices(
+  attach: (id: string, size: TerminalSize) => Promise<Attachment>,
+): ReadonlyMap<string, Service> {
+  const attached = new Map<string, Attachment>();
+  return new Map<string, Service>([
+    [
+      ATTACH,
+      async function* (parameters, { signal }) {
+        const { id, terminal, columns, rows } = attachSchema.parse(parameters);
+        const attachment = await attach(id, { columns, rows });
+        const close = (): void => attachment.close();
+        signal.addEventListener('abort', close, { once: true });
+        attached.set(terminal, attachment);
+        try {
+          if (signal.aborted) return;
+          yield encode({ kind: 'attached', isTransparent: attachment.isTransparent });
+          for await (const event of attachment.events())
+            yield event.kind === 'output' ? Buffer.concat([Buffer.of(OUTPUT), event.bytes]) : encode(event);
+        } finally {
+          attached.delete(terminal);
+          signal.removeEventListener('abort', close);
+          close();
+        }
+      },
+    ],
+    [
+      ATTACH_INPUT,
+      async (parameters, { body }) => {
+        const { terminal } = terminalSchema.parse(parameters);
+        if (body !== undefined) await attached.get(terminal)?.write(body);
+      },
+    ],
+    [
+      ATTACH_RESIZE,
+      async (parameters) => {
+        const { terminal, columns, rows } = resizeSchema.parse(parameters);
+        attached.get(terminal)?.resize({ columns, rows });
+      },
+    ],
+  ]);
+}
+
+/** The master's half. */
+export class InstanceTerminals {
+  readonly #callsOf: (nodeId: string) => CallPeer;
+
+  constructor(callsOf: (nodeId: string) => CallPeer) {
+    this.#callsOf = callsOf;
+  }
+
+  /**
+   * Attaches to an instance where it runs; `signal` detaches. Throws DRV_INSTANCE_NOT_RUNNING,
+   * DRV_INSTANCE_NOT_ATTACHABLE, DRV_NODE_DISCONNECTED and what the runtime throws.
+   */
+  async attach(
+    { id, placement }: InstanceRecord,
+    size: TerminalSize,
+    signal: AbortSignal,
+  ): Promise<Attachment> {
+    if (placement === null)
+      throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${id} is not running: it has no node yet`);
+    const calls = this.#callsOf(placement.nodeId);
+    const terminal = randomUUID();
+    const ending = new AbortController();
+    const chunks = calls.stream(ATTACH, { id, terminal, ...size }, AbortSignal.any([signal, ending.signal]));
+    try {
+      const first = await chunks.next();
+      const event = first.done === true ? undefined : decode(first.value);
+      if (event?.kind !== 'attached')
+        throw new DroverError('DRV_CHANNEL_CALL_FAILED', 'the node did not say that it attached');
+      const { isTransparent } = event;
+      return new NodeAttachment({ calls, chunks, ending, terminal, isTransparent });
+    } catch (error) {
+      ending.abort();
+      throw explained(error, placement.nodeId);
+    }
+  }
+}
+
+interface NodeAttachmentOptions {
+  readonly calls: CallPeer;
+  readonly chunks: AsyncGenerator<Buffer>;
+  readonly ending: AbortController;
+  readonly terminal: string;
+  readonly isTransparent: boolean;
+}
+
+class NodeAttachment implements Attachment {
+  readonly isTransparent: boolean;
+  readonly #options: NodeAttachmentOptions;
+
+  constructor(options: NodeAttachmentOptions) {
+    this.#options = options;
+    this.isTransparent = options.isTransparent;
+  }
+
+  async *events(): AsyncGenerator<AttachEvent> {
+    try {
+      for await (const chunk of this.#options.chunks) {
+        const event = decode(chunk);
+        if (event.kind !== 'attached') yield event;
+        if (event.kind === 'ended') return;
+      }
+    } catch {
+      // The connection to the node ended, or this terminal was closed.
+    } finally {
+      this.close();
+    }
+    yield { kind: 'ended', reason: 'lost', message: 'the connection to the node of the instance ended' };
+  }
+
+  async write(bytes: Buffer): Promise<void> {
+    await this.#tell(ATTACH_INPUT, {}, bytes);
+  }
+
+  resize(size: TerminalSize): void {
+    void this.#tell(ATTACH_RESIZE, size);
+  }
+
+  close(): void {
+    this.#options.ending.abort();
+  }
+
+  /** The end of the connection ends the terminal's stream, too, which tells its reader. */
+  async #tell(service: string, parameters: object, body?: Buffer): Promise<void> {
+    const { calls, terminal, ending } = this.#options;
+    const options = { signal: ending.signal, ...(body !== undefined && { body }) };
+    await calls.call(service, { terminal, ...parameters }, options).catch(() => undefined);
+  }
+}
+
+function encode(message: Message): Buffer {
+  return Buffer.concat([Buffer.of(MESSAGE), Buffer.from(JSON.stringify(message))]);
+}
+
+/** Throws when the other side sent something else. */
+function decode(chunk: Buffer): AttachEvent | Extract<Message, { kind: 'attached' }> {
+  if (chunk[0] === OUTPUT) return { kind: 'output', bytes: chunk.subarray(1) };
+  return messageSchema.parse(JSON.parse(chunk.toString('utf8', 1)));
+}
+
+/** A node of an earlier version has no such service. */
+function explained(error: unknown, nodeId: string): unknown {
+  if (DroverError.is(error, 'DRV_CHANNEL_CLOSED'))
+    return new DroverError('DRV_NODE_DISCONNECTED', `node ${nodeId} went away; attach again when it is back`);
+  const isUnknown =
+    DroverError.is(error, 'DRV_CHANNEL_CALL_FAILED') && error.message === `no service ${ATTACH}`;
+  if (!isUnknown) return error;
+  return new DroverError(
+    'DRV_INSTANCE_NOT_ATTACHABLE',
+    `node ${nodeId} runs an earlier version of Drover, which shows no terminals: update it`,
+  );
+}

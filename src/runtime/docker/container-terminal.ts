@@ -1,0 +1,85 @@
+/**
+ * One terminal that is attached to a container. The container has no terminal of its own (see container-options.ts), so
+ * there is no size, and output is that of both streams as it comes into the log. A reader who lets too much wait is
+ * detached.
+ */
+import { publicMessage } from '../../model/public-message.js';
+import type { AttachEndReason, AttachEvent, Attachment } from '../../model/run/attachment.js';
+
+const MOST_WAITING_BYTES = 1024 * 1024;
+const PIECE_BYTES = 32 * 1024;
+
+export interface ContainerTerminalOptions {
+  /** The end of the log. */
+  readonly first: Buffer;
+  /** Throws what standard input refuses. */
+  readonly write: (bytes: Buffer) => Promise<void>;
+  /** Called once, when it has ended or was closed. */
+  readonly onClosed: () => void;
+}
+
+export class ContainerTerminal implements Attachment {
+  readonly isTransparent = true;
+  readonly #options: ContainerTerminalOptions;
+  readonly #waiting: AttachEvent[] = [];
+  #waitingBytes = 0;
+  #hasEnded = false;
+  #wake: (() => void) | undefined;
+
+  constructor(options: ContainerTerminalOptions) {
+    this.#options = options;
+    if (options.first.length > 0) this.show(options.first);
+  }
+
+  /** New output, in pieces that every part of the way takes. */
+  show(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES)
+      this.#push({ kind: 'output', bytes: bytes.subarray(at, at + PIECE_BYTES) });
+    if (this.#waitingBytes > MOST_WAITING_BYTES)
+      this.end('too-slow', 'detached: more than 1 MiB of output waited to be read');
+  }
+
+  async *events(): AsyncGenerator<AttachEvent> {
+    for (;;) {
+      const event = this.#waiting.shift();
+      if (event === undefined)
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      else {
+        if (event.kind === 'output') this.#waitingBytes -= event.bytes.length;
+        yield event;
+        if (event.kind === 'ended') return;
+      }
+    }
+  }
+
+  async write(bytes: Buffer): Promise<void> {
+    try {
+      await this.#options.write(bytes);
+    } catch (error) {
+      this.#push({ kind: 'refused', message: publicMessage(error) });
+    }
+  }
+
+  resize(): void {}
+
+  close(): void {
+    this.end('lost', 'the terminal was closed');
+  }
+
+  /** Ends it with a last word, behind all output. Idempotent. */
+  end(reason: AttachEndReason, message: string): void {
+    if (this.#hasEnded) return;
+    this.#push({ kind: 'ended', reason, message });
+    this.#hasEnded = true;
+    this.#options.onClosed();
+  }
+
+  #push(event: AttachEvent): void {
+    if (this.#hasEnded) return;
+    this.#waiting.push(event);
+    if (event.kind === 'output') this.#waitingBytes += event.bytes.length;
+    this.#wake?.();
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Those who look at one terminal of the `process` runtime. All see the same bytes, so the smallest of them decides the
+ * size: nothing that the program draws is out of anybody's sight. With the last one the terminal is wide again.
+ */
+
+import { smallestOf, type TerminalSize } from '../../model/run/attachment.js';
+import type { View, Viewer } from '../owner/held-run.js';
+import { recentBytes } from '../recent-bytes.js';
+import type { PseudoTerminal } from './pseudo-terminal.js';
+
+/** The end of the log, which a viewer sees first. */
+const FIRST_SCREEN_BYTES = 16 * 1024;
+
+export class TerminalViews {
+  readonly #terminal: Pick<PseudoTerminal, 'write' | 'resize'>;
+  readonly #logDirectory: string;
+  readonly #sizes = new Map<Viewer, TerminalSize>();
+
+  constructor(terminal: Pick<PseudoTerminal, 'write' | 'resize'>, logDirectory: string) {
+    this.#terminal = terminal;
+    this.#logDirectory = logDirectory;
+  }
+
+  /** Everything is written to the log before it is shown, in one turn. So log and output join without a gap. */
+  open(viewer: Viewer): View {
+    const first = recentBytes(this.#logDirectory, FIRST_SCREEN_BYTES);
+    if (first.length > 0) viewer.onOutput(first);
+    this.#sizes.set(viewer, viewer.size);
+    this.#fit();
+    return {
+      isTransparent: true,
+      write: (bytes) => this.#terminal.write(bytes),
+      resize: (size) => {
+        if (!this.#sizes.has(viewer)) return;
+        this.#sizes.set(viewer, size);
+        this.#fit();
+      },
+      close: () => {
+        if (this.#sizes.delete(viewer)) this.#fit();
+      },
+    };
+  }
+
+  show(bytes: Uint8Array): void {
+    for (const viewer of this.#sizes.keys()) viewer.onOutput(bytes);
+  }
+
+  #fit(): void {
+    const sizes = [...this.#sizes.values()];
+    this.#terminal.resize(sizes.length === 0 ? undefined : smallestOf(sizes));
+  }
+}

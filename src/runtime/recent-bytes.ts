@@ -1,0 +1,38 @@
+/** Reads the newest bytes of an instance's log, as they were written. For the first screen of an attached terminal. */
+import * as fs from 'node:fs';
+import { NEWLINE, segmentsOf } from '../logs/segments.js';
+
+const READ = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
+const NONE = Buffer.alloc(0);
+
+/** At most `mostBytes`, from the beginning of a line on where there is one. A log that cannot be read has none. */
+export function recentBytes(directory: string, mostBytes: number): Buffer {
+  try {
+    const found: Buffer[] = [];
+    let room = mostBytes;
+    for (const { path } of segmentsOf(directory, fs.readdirSync(directory)).reverse()) {
+      if (room <= 0) break;
+      const bytes = endOf(path, room);
+      found.unshift(bytes);
+      room -= bytes.length;
+    }
+    return room > 0 ? Buffer.concat(found) : fromLineStart(Buffer.concat(found));
+  } catch {
+    return NONE;
+  }
+}
+
+function endOf(path: string, mostBytes: number): Buffer {
+  const fd = fs.openSync(path, READ);
+  try {
+    const { size } = fs.fstatSync(fd);
+    const bytes = Buffer.alloc(Math.min(size, mostBytes));
+    return bytes.subarray(0, fs.readSync(fd, bytes, 0, bytes.length, size - bytes.length));
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function fromLineStart(bytes: Buffer): Buffer {
+  return bytes.subarray(bytes.indexOf(NEWLINE) + 1);
+}
