@@ -9,6 +9,7 @@ import { messageOf } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeConfiguration, NodeRecord } from '../model/node.js';
 import { type DrainProgress, drainProgressSchema } from '../model/node-drain.js';
+import { countBy } from '../model/plain/count-by.js';
 import type { UnreadableRecord } from '../store/master-state.js';
 import type { MirrorReader } from '../store/mirror.js';
 import {
@@ -150,11 +151,4 @@ async function findBelowMinimum(needs: ClusterStatusNeeds): Promise<ClusterStatu
     below.push({ name, online, minimum, why });
   }
   return below;
-}
-
-/** Counts the items of each key, in the order of the keys. */
-export function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Record<string, number> {
-  const found = new Map<string, number>();
-  for (const item of items) found.set(keyOf(item), (found.get(keyOf(item)) ?? 0) + 1);
-  return Object.fromEntries([...found].sort());
 }
