@@ -11,6 +11,9 @@ import { REPOSITORY } from '../../support/repository-root.js';
 const ROOMS: readonly string[] = [
   'src/main.ts',
   'src/cli/',
+  'src/client/',
+  'src/client/runs/',
+  'src/client/api-client.ts',
   'src/client/contexts/',
   'src/client/connection/',
   'src/client/client-error.ts',
@@ -19,7 +22,6 @@ const ROOMS: readonly string[] = [
   'src/wrapper.ts',
   'controllers/master/',
   'controllers/wrapper/',
-  'src/client/',
   'src/commands/',
   'src/command-tree/',
   'src/api/',
