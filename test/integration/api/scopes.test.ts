@@ -13,6 +13,7 @@ READ GET /cluster/configurations filtered
 READ GET /cluster/nodes filtered
 READ GET /cluster/nodes/:id filtered
 READ GET /cluster/nodes/:id/why -
+READ GET /cluster/removed-configurations filtered
 READ GET /cluster/status -
 READ GET /cluster/tokens -
 READ GET /configuration-files/errors filtered
