@@ -10,7 +10,7 @@ import type { JoinOptions } from './join-command.js';
 import type { StartOptions } from './start-command.js';
 import type { TokenOptions } from './token-command.js';
 
-/** Its commands throw: a CommanderError for what is typed wrong, which the parser has printed by then. */
+/** Its commands throw, a CommanderError for what is typed wrong; they end no process. */
 export function buildProgram(version: string): Command {
   const program = new Command('drover')
     .description(
@@ -20,7 +20,8 @@ export function buildProgram(version: string): Command {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void write(process.stdout, text),
-      outputError: (text, print) => print(text.replace(/^error: /, 'drover: ')),
+      // The executable prints the error.
+      outputError: () => undefined,
     })
     .helpCommand(false);
 
