@@ -3,6 +3,7 @@ import type { CommandRuns, DataOf, InputOf } from '../../command-tree/commands.j
 import { byConfiguration } from '../../command-tree/groups/instance-text.js';
 import type { INSTANCE_COMMANDS } from '../../command-tree/groups/instances.js';
 import type { InstanceInfo } from '../../model/instance.js';
+import { logPointText } from '../../operations/log-point.js';
 import { type ApiClient, pathPart } from '../api-client.js';
 import { ClientError } from '../client-error.js';
 
@@ -28,7 +29,7 @@ export function instanceRuns(api: ApiClient): InstanceRuns {
     },
     'instance info': ({ id }) => api.get(`${instancePath(id)}/details`),
     'instance why': ({ id }) => api.get(`${instancePath(id)}/why`),
-    'instance logs': ({ id, lines }) => api.get(`${instancePath(id)}/logs?lines=${lines}`),
+    'instance logs': ({ id, ...question }) => api.get(`${instancePath(id)}/logs?${logQuery(question)}`),
     'instance create': (input) => create(api, input),
     'instance stop': lifecycle('stop'),
     'instance start': lifecycle('start'),
@@ -60,6 +61,16 @@ function incomplete(created: readonly InstanceInfo[], count: number, error: unkn
   const ids = created.map(({ id }) => id).join(', ');
   const message = `${created.length} of ${count} instances were created (${ids}), then: ${error.message}`;
   return new ClientError(error.exitCode, message, { cause: error });
+}
+
+function logQuery({ lines, since, until, timestamps, previous }: Omit<InputOf<'instance logs'>, 'id'>): string {
+  const query = new URLSearchParams({ lines: String(lines) });
+  if (since !== undefined) query.set('since', logPointText(since));
+  if (until !== undefined) query.set('until', logPointText(until));
+  // A master that does not know them yet says nothing of them.
+  if (timestamps) query.set('timestamps', 'true');
+  if (previous) query.set('previous', 'true');
+  return query.toString();
 }
 
 function instancePath(id: string): string {

@@ -60,6 +60,7 @@ async function nodeInfo(api: ApiClient): Promise<NodeInfo> {
     api.get<{ readonly systemStats: NodeStats & { readonly eventLoopDelayMs: number } }>('/node'),
   ]);
   const { nodeId, clusterName, isMasterNode, address, port, apiPort } = configuration;
+  const { apiCertificate = null } = await api.get<Partial<Pick<NodeInfo, 'apiCertificate'>>>('/cluster/status');
   const known = await api.find<Pick<NodeInfo, 'runtimes' | 'advisoryLimits'>>(nodePath(nodeId));
   const { eventLoopDelayMs: _, ...stats } = systemStats;
   return {
@@ -69,6 +70,7 @@ async function nodeInfo(api: ApiClient): Promise<NodeInfo> {
     address,
     port,
     apiPort,
+    apiCertificate,
     ...stats,
     runtimes: known?.runtimes ?? [],
     advisoryLimits: known?.advisoryLimits,

@@ -16,7 +16,7 @@ describe('the executable', () => {
     const [, ...words] = line.split(/\s+/);
     if (words[0]?.startsWith('-')) return ['--help', '--version'].includes(words[0]) ? undefined : line;
     let command: Command | undefined = program;
-    for (let depth = 0; command !== undefined && command.commands.length > 0; depth++)
+    for (let depth = 0; command !== undefined && command.commands.length > 0 && depth < words.length; depth++)
       command = command.commands.find((known) =>
         [known.name(), ...known.aliases()].includes(words[depth] ?? ''),
       );
@@ -53,7 +53,7 @@ describe('the executable', () => {
     const cells = firstCells(sectionOf(read('docs/commands.md'), '## The program'));
     const said = cells.map((cell) => cell.replace(/ <.*$/, ''));
     // All others are those of the tables that are made from the tree.
-    const own = program.commands.filter((command) => ['start', 'token', 'join'].includes(command.name()));
+    const own = program.commands.filter((command) => ['start', 'token', 'join', 'context'].includes(command.name()));
     const commands = own.map((command) => `drover ${command.name()}`);
     const options = own.flatMap((command) => command.options.map(({ long }) => long ?? ''));
     expect([...commands, ...options].filter((name) => !said.includes(name))).toEqual([]);
