@@ -45,7 +45,12 @@ export function logPointText(point: LogPoint): string {
   if ('at' in point) return new Date(point.at).toISOString();
   const seconds = point.ago / 1000;
   // A text has six digits at most, so long ages need the longer units that they were given in.
-  const units = [['d', DAY_SECONDS], ['h', 3600], ['m', 60], ['s', 1]] as const;
+  const units = [
+    ['d', DAY_SECONDS],
+    ['h', 3600],
+    ['m', 60],
+    ['s', 1],
+  ] as const;
   const [unit, length] = units.find(([, length]) => seconds % length === 0) ?? ['s', 1];
   return `${Math.round(seconds / length)}${unit}`;
 }

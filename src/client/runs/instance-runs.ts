@@ -63,7 +63,13 @@ function incomplete(created: readonly InstanceInfo[], count: number, error: unkn
   return new ClientError(error.exitCode, message, { cause: error });
 }
 
-function logQuery({ lines, since, until, timestamps, previous }: Omit<InputOf<'instance logs'>, 'id'>): string {
+function logQuery({
+  lines,
+  since,
+  until,
+  timestamps,
+  previous,
+}: Omit<InputOf<'instance logs'>, 'id'>): string {
   const query = new URLSearchParams({ lines: String(lines) });
   if (since !== undefined) query.set('since', logPointText(since));
   if (until !== undefined) query.set('until', logPointText(until));

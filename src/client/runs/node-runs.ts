@@ -60,7 +60,8 @@ async function nodeInfo(api: ApiClient): Promise<NodeInfo> {
     api.get<{ readonly systemStats: NodeStats & { readonly eventLoopDelayMs: number } }>('/node'),
   ]);
   const { nodeId, clusterName, isMasterNode, address, port, apiPort } = configuration;
-  const { apiCertificate = null } = await api.get<Partial<Pick<NodeInfo, 'apiCertificate'>>>('/cluster/status');
+  const { apiCertificate = null } =
+    await api.get<Partial<Pick<NodeInfo, 'apiCertificate'>>>('/cluster/status');
   const known = await api.find<Pick<NodeInfo, 'runtimes' | 'advisoryLimits'>>(nodePath(nodeId));
   const { eventLoopDelayMs: _, ...stats } = systemStats;
   return {

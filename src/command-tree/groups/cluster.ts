@@ -96,7 +96,9 @@ async function describeStatus({ status, nodes }: ClusterOverview, view: View): P
     ...describeRemoved(status.removed),
     ...broken,
     ...describeUnreadable(status),
-    ...(status.apiCertificate?.problem == null ? [] : ['', `TLS of the API: ${status.apiCertificate.problem}`]),
+    ...(status.apiCertificate?.problem == null
+      ? []
+      : ['', `TLS of the API: ${status.apiCertificate.problem}`]),
   ].join('\n');
 }
 

@@ -5,8 +5,8 @@ import { renderInstanceExplanation } from '../../explain/render.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { MAX_CREATED } from '../../model/plain/command-limits.js';
 import type { InstanceDetails } from '../../operations/instance-details.js';
-import { describe, messageText, tableOf } from '../command.js';
 import type { InstanceLog } from '../../operations/instance-log.js';
+import { describe, messageText, tableOf } from '../command.js';
 import { wholeNumber } from '../parsers.js';
 import { declareLogs, logQuestionOf, logText } from './instance-logs.js';
 import {

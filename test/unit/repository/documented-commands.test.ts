@@ -53,7 +53,9 @@ describe('the executable', () => {
     const cells = firstCells(sectionOf(read('docs/commands.md'), '## The program'));
     const said = cells.map((cell) => cell.replace(/ <.*$/, ''));
     // All others are those of the tables that are made from the tree.
-    const own = program.commands.filter((command) => ['start', 'token', 'join', 'context'].includes(command.name()));
+    const own = program.commands.filter((command) =>
+      ['start', 'token', 'join', 'context'].includes(command.name()),
+    );
     const commands = own.map((command) => `drover ${command.name()}`);
     const options = own.flatMap((command) => command.options.map(({ long }) => long ?? ''));
     expect([...commands, ...options].filter((name) => !said.includes(name))).toEqual([]);
