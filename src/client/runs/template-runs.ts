@@ -12,6 +12,7 @@ import type { Configuration } from '../../model/configuration.js';
 import { mayInstall } from '../../model/plain/may-install.js';
 import type { ClusterSyncReport } from '../../model/template.js';
 import { quoteText } from '../../model/words.js';
+import { matcherOf, type TemplateName } from '../../templates/sync/pattern.js';
 import { type ApiClient, pathPart } from '../api-client.js';
 import { ClientError, EXIT } from '../client-error.js';
 
@@ -22,11 +23,6 @@ const LOOK_EVERY_MS = 500;
 const DOWNLOAD_MS = 3_600_000;
 
 type TemplateRuns = Pick<CommandRuns, keyof typeof TEMPLATE_COMMANDS>;
-
-interface TemplateName {
-  readonly group: string;
-  readonly name: string;
-}
 
 export function templateRuns(api: ApiClient): TemplateRuns {
   return {
@@ -98,8 +94,6 @@ async function download(api: ApiClient, pattern: string, storage: string): Promi
 
 /** The templates that the pattern names. A full name need not exist yet. */
 async function templatesToDownload(api: ApiClient, pattern: string): Promise<readonly TemplateName[]> {
-  // Loaded here only: the rule of names is a schema.
-  const { matcherOf } = await import('../../templates/sync/pattern.js');
   const isMeant = matcherOf(pattern);
   const [group = '', name = '*'] = pattern.split('/');
   if (name !== '*') return [{ group, name }];
