@@ -2,8 +2,7 @@
 /** The executable. */
 import { readFileSync } from 'node:fs';
 import { buildProgram } from './cli/program.js';
-import { ClientError } from './client/client-error.js';
-import { DroverError } from './model/errors.js';
+import { endOf } from './client/end.js';
 import { SourceStacks } from './telemetry/source-stack.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -13,9 +12,9 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 buildProgram(version)
   .parseAsync()
   .catch((error: unknown) => {
-    const isOurs = error instanceof DroverError || error instanceof ClientError;
-    process.stderr.write(`drover: ${isOurs ? error.message : stackOf(error)}\n`);
-    process.exit(error instanceof ClientError ? error.exitCode : 1);
+    const { exitCode, message = stackOf(error) } = endOf(error);
+    if (message !== '') process.stderr.write(`drover: ${message}\n`);
+    process.exit(exitCode);
   });
 
 function stackOf(error: unknown): string {

@@ -3,18 +3,27 @@
  * loads none.
  */
 import { Command } from 'commander';
+import { addClientCommands } from '../client/client-commands.js';
 import { contextCommand } from '../client/contexts/context-program.js';
+import { write } from '../client/print.js';
 import type { JoinOptions } from './join-command.js';
 import type { StartOptions } from './start-command.js';
 import type { TokenOptions } from './token-command.js';
 
+/** Its commands throw, a CommanderError for what is typed wrong; they end no process. */
 export function buildProgram(version: string): Command {
   const program = new Command('drover')
     .description(
       'Keeps a declared number of processes running: desired state in JSON files and a REST API, reconcilers that hold it.',
     )
     .version(version)
-    .showHelpAfterError();
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void write(process.stdout, text),
+      // The executable prints the error.
+      outputError: () => undefined,
+    })
+    .helpCommand(false);
 
   program
     .command('start')
@@ -64,15 +73,32 @@ export function buildProgram(version: string): Command {
       process.stdout.write(await joinCluster(root, token, options));
     });
 
-  program.addCommand(
-    contextCommand({
-      version,
-      environment: process.env,
-      directory: () => process.cwd(),
-      print: (text) => process.stdout.write(text),
-      readInput: async () => (await import('node:stream/consumers')).text(process.stdin),
-      terminal: async () => (await import('../client/contexts/terminal.js')).processTerminal(),
-    }),
-  );
+  const context = contextCommand({
+    version,
+    environment: process.env,
+    directory: () => process.cwd(),
+    print: (text) => process.stdout.write(text),
+    readInput: async () => (await import('node:stream/consumers')).text(process.stdin),
+    terminal: async () => (await import('../client/contexts/terminal.js')).processTerminal(),
+  });
+  inherit(context, program);
+  program.addCommand(context);
+
+  addClientCommands(program, {
+    connect: async (options) => {
+      const { openConnection } = await import('../client/contexts/open-connection.js');
+      const { processTerminal } = await import('../client/contexts/terminal.js');
+      const surroundings = { environment: process.env, directory: process.cwd(), say: processTerminal().say };
+      return openConnection(options, surroundings, { version });
+    },
+    terminal: async () => (await import('../client/contexts/terminal.js')).processTerminal(),
+    stdout: process.stdout,
+  });
   return program;
+}
+
+/** Gives a command that was built by itself, and those below it, what `parent.command()` would have given them. */
+function inherit(command: Command, parent: Command): void {
+  command.copyInheritedSettings(parent);
+  for (const child of command.commands) inherit(child, command);
 }

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { offeredRuntimes, runtimesNotOffered } from '../commands/runtime-text.js';
+import { offeredRuntimes, runtimesNotOffered } from '../command-tree/runtime-text.js';
 import type { Daemon } from '../daemon/daemon.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { NO_HOST_PID } from '../model/run-identity.js';

@@ -1,8 +1,10 @@
 /** What ends a command of the client: one line for stderr, and the exit code that says its kind to scripts. */
 
-/** Documented in docs/client.md. 0 is success; 2 means only that there are differences. */
+/** Documented in docs/commands.md. 0 is success. */
 export const EXIT = {
   failed: 1,
+  /** Nothing failed: `diff --detailed-exitcode` found changes. */
+  changes: 2,
   notFound: 3,
   denied: 4,
   conflict: 5,

@@ -1,9 +1,9 @@
 /** Makes the subject of a command for the audit trail: enough to see what was done, and no secret. */
 import type { Command } from 'commander';
+import { pathOf } from '../command-tree/usage.js';
 import { cutText } from '../model/words.js';
 import { toPlainText } from '../telemetry/plain-text.js';
 import { hideTokens } from '../telemetry/secret-fields.js';
-import { pathOf } from './usage.js';
 
 const MAX_CHARS = 200;
 const HIDDEN = '***';

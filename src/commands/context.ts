@@ -1,8 +1,4 @@
-/**
- * What one run of a command works with: the parts of the master, where it prints, and the options that all commands
- * share.
- */
-import { type Command, Option } from 'commander';
+/** What one run of a command works with: the parts of the master, and where it prints. */
 import type { InstanceStreams } from '../channel/services/instance-streams.js';
 import type { Explainer } from '../explain/explanation.js';
 import type { ExtensionRegistry } from '../extensions/registry.js';
@@ -28,7 +24,6 @@ import type { Logger } from '../telemetry/logger.js';
 import type { LocalTemplates } from '../templates/library/local-templates.js';
 import type { MasterTemplates } from '../templates/master-templates.js';
 import type { CommandOutput } from './output.js';
-import { type Cell, renderTable } from './table.js';
 
 type Records<T> = Pick<MirrorReader<T>, 'get' | 'entries' | 'setAside'>;
 
@@ -67,47 +62,4 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** Columns of the reader's terminal; undefined: tables are not cut. */
   readonly columns: number | undefined;
-}
-
-/** The options of all commands of Drover. Commands of extensions do not have them. */
-export interface SharedOptions {
-  readonly output: 'table' | 'json';
-}
-
-/** Adds a command to a group, such as `list` to `instance`. */
-export function addCommand(parent: Command, usage: string, description: string): Command {
-  const format = new Option('-o, --output <format>', 'table for people, json for programs');
-  return parent
-    .command(usage)
-    .description(description)
-    .addOption(format.choices(['table', 'json']).default('table'));
-}
-
-/** Prints the data as JSON when asked to, else the text. */
-export async function show(
-  { output }: CommandContext,
-  options: SharedOptions,
-  data: () => unknown,
-  text: () => string | Promise<string>,
-): Promise<void> {
-  if (options.output === 'json') output.printJson(data());
-  else output.print(await text());
-}
-
-/** Returns a table that fits the reader's terminal, or `none` when there are no rows. */
-export async function tableOf(
-  { columns }: CommandContext,
-  head: readonly string[],
-  rows: readonly (readonly Cell[])[],
-  none: string,
-): Promise<string> {
-  return rows.length === 0 ? none : await renderTable(head, rows, { columns });
-}
-
-/** Returns names and values, one below the other. Names without a value are left out. */
-export async function fieldsOf(fields: Readonly<Record<string, Cell>>): Promise<string> {
-  const rows = Object.entries(fields).filter(
-    ([, value]) => value !== null && value !== undefined && value !== '',
-  );
-  return renderTable([], rows);
 }

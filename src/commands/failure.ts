@@ -1,22 +1,17 @@
 /** Says why a command failed, for the person who typed it. */
 
 import { CommanderError } from 'commander';
+import { parserMessage } from '../command-tree/parser-message.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import { cutText } from '../model/words.js';
 import type { Logger } from '../telemetry/logger.js';
 
 /** Longer messages only repeat what was typed. */
 const MAX_CHARS = 2000;
-const SHOWN_AS_HELP: ReadonlySet<string> = new Set([
-  'commander.helpDisplayed',
-  'commander.help',
-  'commander.version',
-]);
 
 /** Returns one line; '' when the help that was printed says enough. Faults of Drover go to the log in full. */
 export function describeFailure(error: unknown, logger: Logger): string {
-  if (error instanceof CommanderError)
-    return SHOWN_AS_HELP.has(error.code) ? '' : plainParserMessage(error.message);
+  if (error instanceof CommanderError) return cutText(parserMessage(error), MAX_CHARS);
   if (error instanceof DroverError) {
     // The log keeps the error for the author of the extension.
     if (error.code === 'DRV_EXTENSION_FAILED')
@@ -30,13 +25,4 @@ export function describeFailure(error: unknown, logger: Logger): string {
 /** True when the help was asked for and printed. */
 export function isHelp(error: unknown): boolean {
   return error instanceof CommanderError && error.exitCode === 0;
-}
-
-/** Turns the parser's message into one line: `unknown command 'instnace'. Did you mean instance?` */
-function plainParserMessage(message: string): string {
-  const [first = '', ...more] = message.replace(/^error: /, '').split('\n');
-  const hints = more.map((hint) => hint.replace(/^\((.*)\)$/, '$1'));
-  if (hints.length === 0 && first.startsWith('unknown command'))
-    return cutText(`${first}: "help" lists all`, MAX_CHARS);
-  return cutText([first, ...hints].join('. '), MAX_CHARS);
 }

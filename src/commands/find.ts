@@ -1,6 +1,6 @@
 /** Finds the record that a command names. When there is none, the error suggests the name that was probably meant. */
 
-import { nearestName } from '../configuration-files/nearest-name.js';
+import { suggest } from '../command-tree/suggest.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
@@ -69,17 +69,4 @@ export function findNode({ nodes }: Pick<CommandDependencies, 'nodes'>, id: stri
 /** Checks that a node is known, or that its record is there and cannot be read. Throws DRV_NODE_UNKNOWN. */
 export function requireNode(needs: Pick<CommandDependencies, 'nodes'>, id: string): void {
   if (!needs.nodes.setAside.has(id)) findNode(needs, id);
-}
-
-/** Returns the end of a message about an unknown name: the nearest name, or the command that lists all names. */
-export function suggest(typed: string, names: readonly string[], listCommand: string): string {
-  const nearest = startingWith(typed, names) ?? nearestName(typed, names);
-  return nearest === undefined ? `: "${listCommand}" shows all` : `. Did you mean ${nearest}?`;
-}
-
-/** The only name that begins with the typed text; undefined when there is none, or more than one. */
-function startingWith(typed: string, names: readonly string[]): string | undefined {
-  if (typed.length < 2) return undefined;
-  const starting = names.filter((name) => name.startsWith(typed));
-  return starting.length === 1 ? starting[0] : undefined;
 }

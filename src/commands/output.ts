@@ -2,12 +2,10 @@
  * The output of one command on its way to a reader: bounded, and without control characters. After it is closed
  * nothing is printed.
  */
-import { toPlainText } from '../telemetry/plain-text.js';
+import { jsonText, plainLines } from '../command-tree/printed-text.js';
 
 export const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const LIMIT_MIB = MAX_OUTPUT_BYTES / 1024 / 1024;
-/** JSON.stringify does not escape these, and a terminal may act on them. */
-const RAW_CONTROL = /[\x7f-\x9f]/g;
 
 export class CommandOutput {
   readonly #write: (text: string) => void;
@@ -21,7 +19,7 @@ export class CommandOutput {
   /** Prints whole lines; '' prints nothing. Output beyond 4 MiB is cut, and a last line says so. */
   print(text: string): void {
     if (text === '' || this.#isClosed) return;
-    const plain = toPlainLines(text);
+    const plain = plainLines(text);
     const bytes = Buffer.byteLength(plain);
     if (bytes <= this.#left) {
       this.#left -= bytes;
@@ -40,9 +38,9 @@ export class CommandOutput {
    */
   printJson(value: unknown): void {
     if (this.#isClosed) return;
-    const text = encode(value);
+    const text = jsonText(value);
     if (this.#fits(text)) this.#write(text);
-    else this.print(encode({ error: `the output is longer than ${LIMIT_MIB} MiB: ask for less` }));
+    else this.print(jsonText({ error: `the output is longer than ${LIMIT_MIB} MiB: ask for less` }));
   }
 
   /** Ends the output. Idempotent. */
@@ -56,20 +54,6 @@ export class CommandOutput {
     this.#left -= bytes;
     return true;
   }
-}
-
-/** Returns JSON that ends with a newline and holds no control characters. */
-function encode(value: unknown): string {
-  const text =
-    Array.isArray(value) && value.length > 0
-      ? `[\n${value.map((element) => JSON.stringify(element)).join(',\n')}\n]`
-      : JSON.stringify(value, null, 2);
-  return `${text.replace(RAW_CONTROL, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)}\n`;
-}
-
-function toPlainLines(text: string): string {
-  const lines = text.endsWith('\n') ? text.slice(0, -1) : text;
-  return `${lines.split('\n').map(toPlainText).join('\n')}\n`;
 }
 
 /** The whole lines at the start of `text` that fit into `bytes`. */

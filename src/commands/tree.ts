@@ -1,33 +1,33 @@
 /** Builds the command tree, anew for every line, so that lines that run at once share nothing. */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import { addCommands } from '../command-tree/build-tree.js';
+import { runCommand, type Shown } from '../command-tree/commands.js';
+import { fullUsageOf } from '../command-tree/usage.js';
 import type { CommandContext } from './context.js';
-import { addClusterCommands } from './groups/cluster-commands.js';
-import { addConfigCommands } from './groups/config-commands.js';
-import { addExtensionCommands, addExtensionList } from './groups/extension-commands.js';
-import { addHelpCommand } from './groups/help-command.js';
-import { addInstanceCommands } from './groups/instance-commands.js';
-import { addKeyCommands } from './groups/key-commands.js';
-import { addNodeCommands, addStopCommand } from './groups/node-commands.js';
-import { addSessionCommands } from './groups/session-commands.js';
-import { addTemplateCommands } from './groups/template-commands.js';
-import { fullUsageOf } from './usage.js';
+import { addExtensionCommands } from './extension-commands.js';
+import { commandRuns } from './runs/command-runs.js';
 
 const HELP_COLUMNS = 100;
+const FOOTER = [
+  'Every command has --help; those that show something print JSON with -o json.',
+  'On a console, exit closes it.',
+];
 
 /**
  * Builds the tree. Its commands print to the context's output only and never end the process; errors are
  * CommanderErrors.
  */
 export function buildTree(context: CommandContext): Command {
+  const { output, signal, dependencies, columns } = context;
   const program = new Command('drover')
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => context.output.print(text),
-      writeErr: (text) => context.output.print(text),
+      writeOut: (text) => output.print(text),
+      writeErr: (text) => output.print(text),
       // The command runner prints the error.
       outputError: () => undefined,
-      getOutHelpWidth: () => context.columns ?? HELP_COLUMNS,
-      getErrHelpWidth: () => context.columns ?? HELP_COLUMNS,
+      getOutHelpWidth: () => columns ?? HELP_COLUMNS,
+      getErrHelpWidth: () => columns ?? HELP_COLUMNS,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
@@ -35,17 +35,28 @@ export function buildTree(context: CommandContext): Command {
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
     .enablePositionalOptions();
-  addInstanceCommands(program, context);
-  addConfigCommands(program, context);
-  addTemplateCommands(program, context);
-  addClusterCommands(program, context);
-  addNodeCommands(program, context);
-  addKeyCommands(program, context);
-  addSessionCommands(program, context);
-  addExtensionList(program, context);
-  addStopCommand(program, context);
-  addHelpCommand(program, context);
+  const isForPrograms = (command: Command): boolean => command.opts<{ output: string }>().output === 'json';
+  const show = async (shown: Shown, command: Command): Promise<void> => {
+    if (isForPrograms(command)) output.printJson(shown.json());
+    else output.print(await shown.text({ columns, now: dependencies.clock.now(), isWide: false }));
+  };
+  const runs = commandRuns(dependencies);
+  addCommands(program, {
+    addOptions: (command) => {
+      const format = new Option('-o, --output <format>', 'table for people, json for programs');
+      command.addOption(format.choices(['table', 'json']).default('table'));
+    },
+    perform: async (path, input, command) => {
+      const say = (text: string): void => {
+        if (!isForPrograms(command)) output.print(text);
+      };
+      await show(await runCommand(runs, path, input, { signal, say }), command);
+      // After the answer: what reads it goes with the daemon.
+      if (path === 'stop') dependencies.stopDaemon();
+    },
+    show,
+    footer: FOOTER,
+  });
   addExtensionCommands(program, context);
-  for (const group of program.commands) if (group.commands.length > 0) group.helpCommand('help', 'show this');
   return program;
 }

@@ -1,5 +1,5 @@
 /** A running node that is only a wrapper, as the executable sees it, and the few commands of its prompt. */
-import { offeredRuntimes, runtimesNotOffered } from '../commands/runtime-text.js';
+import { offeredRuntimes, runtimesNotOffered } from '../command-tree/runtime-text.js';
 import type { RunningParts } from '../loop/lifecycle.js';
 import { countText } from '../model/words.js';
 import type { RootPaths } from '../node/root.js';

@@ -8,7 +8,6 @@ import { nameSchema, runAsSchema } from './names.js';
 import { ownPortField, readinessSchema } from './readiness.js';
 import {
   restartPolicySchema,
-  STOPPING_DEFAULTS,
   stopCommandSchema,
   stopSignalSchema,
   stopTimeoutSecondsSchema,
@@ -123,20 +122,6 @@ export const newConfigurationSchema = configurationSchema.superRefine((configura
 export type Configuration = z.output<typeof configurationSchema>;
 /** What a client or a file may contain: fields with defaults are optional. */
 export type ConfigurationInput = z.input<typeof configurationSchema>;
-
-/**
- * With the defaults too that the schema leaves out, for people to read. Those stay out of what is stored: one more
- * field would change the hash of every configuration.
- */
-export function withEveryDefault(configuration: Configuration): Configuration {
-  const {
-    stopSignal = STOPPING_DEFAULTS.stopSignal,
-    stopTimeoutSeconds = STOPPING_DEFAULTS.stopTimeoutSeconds,
-    restartPolicy = STOPPING_DEFAULTS.restartPolicy,
-    placement = 'spread',
-  } = configuration;
-  return { ...configuration, placement, stopSignal, stopTimeoutSeconds, restartPolicy };
-}
 
 /** SHA-256 of the content in canonical key order, as its first 32 hex digits (128 bits): the name of the revision. */
 export function hashConfiguration(configuration: Configuration): string {

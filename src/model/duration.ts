@@ -13,6 +13,9 @@ export function parseDuration(text: string): number | undefined {
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const INSTANT = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
+/** What `parseExpiry` reads. */
+export const EXPIRY_RULE = 'must be a time such as 12h or 30d, a date such as 2027-01-31, or never';
+
 /** When something ends that was made at `now`: `30d` after it, at a date (UTC) or an instant, or never (null). */
 export function parseExpiry(text: string, now: number): number | null | undefined {
   if (text === 'never') return null;

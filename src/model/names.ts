@@ -5,8 +5,8 @@
 import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { NAME } from './plain/name.js';
 
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const INSTANCE_ID = /^[a-z0-9]{6}$/;
 const ID_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const ID_LENGTH = 6;

@@ -1,5 +1,6 @@
 /** How an instance is stopped, and when it is started again, by its configuration. */
 import { z } from 'zod';
+import { STOPPING_DEFAULTS } from './plain/configuration-defaults.js';
 
 /** The longest line that standard input takes (src/runtime/owner/stdin-limits.ts). */
 const MAX_COMMAND_BYTES = 4000;
@@ -40,13 +41,6 @@ export const stopSettingsSchema = z.object({
   timeoutMs: z.number(),
 });
 export type StopSettings = Readonly<z.output<typeof stopSettingsSchema>>;
-
-/** What a configuration means by leaving these fields out. */
-export const STOPPING_DEFAULTS = {
-  stopSignal: 'SIGTERM',
-  stopTimeoutSeconds: 10,
-  restartPolicy: 'always',
-} as const;
 
 export interface StopFields {
   readonly stopCommand?: string | undefined;

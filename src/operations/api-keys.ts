@@ -9,12 +9,10 @@ import {
   keyRangesSchema,
   keyScopeSchema,
 } from '../model/access/api-key.js';
-import { parseExpiry } from '../model/duration.js';
+import { EXPIRY_RULE, parseExpiry } from '../model/duration.js';
 import { DroverError } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
 import type { MirrorReader } from '../store/mirror.js';
-
-const EXPIRY_RULE = 'must be a time such as 12h or 30d, a date such as 2027-01-31, or never';
 
 /** When something ends, as `parseExpiry` reads it. */
 export const expirySchema = z
@@ -60,6 +58,8 @@ export const createdKeySchema = z.object({
   expiresAt: z.number().nullable().describe('Unix milliseconds; null: never'),
   token: z.string().describe('shown this once'),
 });
+
+export type CreatedKey = z.output<typeof createdKeySchema>;
 
 export const listedKeySchema = z.object({
   label: z.string(),

@@ -7,8 +7,14 @@ import type { Clock } from '../loop/clock.js';
 import { configurationFileErrorSchema } from '../model/configuration.js';
 import { messageOf } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
-import type { NodeConfiguration, NodeRecord } from '../model/node.js';
+import {
+  type NodeConfiguration,
+  type NodeRecord,
+  nodeConditionSchema,
+  runtimeOfferSchema,
+} from '../model/node.js';
 import { type DrainProgress, drainProgressSchema } from '../model/node-drain.js';
+import { countBy } from '../model/plain/count-by.js';
 import type { UnreadableRecord } from '../store/master-state.js';
 import type { MirrorReader } from '../store/mirror.js';
 import {
@@ -43,26 +49,27 @@ export interface ClusterStatusNeeds extends NodeListNeeds, ConfigurationListNeed
   unreadable(): Iterable<UnreadableRecord>;
 }
 
-export interface ListedNode {
-  readonly nodeId: string;
-  readonly address: string;
-  readonly master: boolean;
-  readonly condition: NodeRecord['condition'];
-  readonly cordoned: boolean;
-  /** Null: the node is not being drained. */
-  readonly drain: DrainProgress | null;
-  readonly instances: number;
-  readonly usedRamMB: number;
-  readonly maxRamMB: number;
-  readonly usedCpu: number;
-  readonly maxCpu: number;
-  /** Keys of the runtimes that the node can use. */
-  readonly runtimes: readonly string[];
-  /** All runtimes that the node knows, with versions, and why some cannot be used. */
-  readonly offers: NodeRecord['runtimes'];
-  readonly beatAgeMs: number | null;
-  readonly version: string;
-}
+export const listedNodeSchema = z.object({
+  nodeId: z.string(),
+  address: z.string(),
+  master: z.boolean(),
+  condition: nodeConditionSchema,
+  cordoned: z.boolean().describe('it gets no new instances'),
+  drain: drainProgressSchema.nullable().describe('null: its instances are not being moved away'),
+  instances: z.int().describe('how many are placed there'),
+  usedRamMB: z.int().describe('what placement has given out'),
+  maxRamMB: z.int(),
+  usedCpu: z.int().describe('what placement has given out; 100 = one core'),
+  maxCpu: z.int(),
+  runtimes: z.array(z.string()).describe('keys of the runtimes that it can use'),
+  offers: z.array(runtimeOfferSchema).describe('all runtimes that it knows'),
+  beatAgeMs: z
+    .number()
+    .nullable()
+    .describe('since its last sign of life; null: none since the master started'),
+  version: z.string(),
+});
+export type ListedNode = z.output<typeof listedNodeSchema>;
 
 const counts = z.record(z.string(), z.int());
 
@@ -91,11 +98,12 @@ export const clusterStatusSchema = z.object({
 });
 export type ClusterStatus = z.output<typeof clusterStatusSchema>;
 
-/** All nodes, by id. */
-export function listNodes(needs: NodeListNeeds): ListedNode[] {
+/** All nodes, by id. `sees`: whose instances are counted, by their configuration; absent: all. */
+export function listNodes(needs: NodeListNeeds, sees?: (configurationName: string) => boolean): ListedNode[] {
   const placed = new Map<string, number>();
-  for (const { placement } of visibleInstances(needs))
-    if (placement !== null) placed.set(placement.nodeId, (placed.get(placement.nodeId) ?? 0) + 1);
+  for (const { placement, configurationName } of visibleInstances(needs))
+    if (placement !== null && sees?.(configurationName) !== false)
+      placed.set(placement.nodeId, (placed.get(placement.nodeId) ?? 0) + 1);
   return [...needs.nodes.entries()]
     .map(([nodeId, { value }]) => {
       const used = needs.usedOf(nodeId);
@@ -114,7 +122,7 @@ export function listNodes(needs: NodeListNeeds): ListedNode[] {
         usedCpu: used.cpu,
         maxCpu: capacity.maxCpu,
         runtimes: value.runtimes.filter(({ available }) => available).map(({ key }) => key),
-        offers: value.runtimes,
+        offers: [...value.runtimes],
         beatAgeMs: beatAt === undefined ? null : Math.max(0, needs.clock.now() - beatAt),
         version,
       };
@@ -150,11 +158,4 @@ async function findBelowMinimum(needs: ClusterStatusNeeds): Promise<ClusterStatu
     below.push({ name, online, minimum, why });
   }
   return below;
-}
-
-/** Counts the items of each key, in the order of the keys. */
-export function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Record<string, number> {
-  const found = new Map<string, number>();
-  for (const item of items) found.set(keyOf(item), (found.get(keyOf(item)) ?? 0) + 1);
-  return Object.fromEntries([...found].sort());
 }

@@ -20,11 +20,6 @@ export function differencesOf(before: Configuration, after: Configuration): Fiel
     .map((field) => ({ field, before: old.get(field) ?? null, after: now.get(field) ?? null }));
 }
 
-/** `ramMB: 512 -> 1024`; a missing value is `-`. */
-export function describeDifference({ field, before, after }: FieldDifference): string {
-  return `${field}: ${before ?? '-'} -> ${after ?? '-'}`;
-}
-
 function leavesOf(value: unknown, path = '', leaves = new Map<string, string>()): Map<string, string> {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     if (value !== undefined) leaves.set(path, canonicalJson(value));

@@ -4,11 +4,10 @@ import type { JoinTokens } from '../channel/trust/join-tokens.js';
 import type { Clock } from '../loop/clock.js';
 import { nameSchema } from '../model/names.js';
 import type { NodeConfiguration } from '../model/node.js';
+import { JOIN_TOKEN_SECONDS, MAX_JOIN_TOKEN_USES } from '../model/plain/command-limits.js';
 
 const DAY_SECONDS = 86_400;
-export const JOIN_TOKEN_SECONDS = DAY_SECONDS;
 const MAX_SECONDS = 999_999 * DAY_SECONDS;
-export const MAX_JOIN_TOKEN_USES = 100_000;
 
 export interface JoinTokenNeeds {
   readonly joinTokens: Pick<JoinTokens, 'create' | 'list' | 'revoke'>;
@@ -57,6 +56,7 @@ export const createdJoinTokenSchema = z.object({
   master: z.string().describe('address and cluster port of the master, for `drover join <token> --master`'),
   clusterName: z.string(),
 });
+export type CreatedJoinToken = z.output<typeof createdJoinTokenSchema>;
 
 export const revokedJoinTokenSchema = z.object({ message: z.string(), id });
 

@@ -36,3 +36,21 @@ export function logPointsProblem(
     ('line' in since && 'line' in until && since.line > until.line);
   return isReversed ? 'must not end before it begins: exchange since and until' : undefined;
 }
+
+const DAY_SECONDS = 86_400;
+
+/** The point as `parseLogPoint` reads it. */
+export function logPointText(point: LogPoint): string {
+  if ('line' in point) return String(point.line);
+  if ('at' in point) return new Date(point.at).toISOString();
+  const seconds = point.ago / 1000;
+  // A text has six digits at most, so long ages need the longer units that they were given in.
+  const units = [
+    ['d', DAY_SECONDS],
+    ['h', 3600],
+    ['m', 60],
+    ['s', 1],
+  ] as const;
+  const [unit, length] = units.find(([, length]) => seconds % length === 0) ?? ['s', 1];
+  return `${Math.round(seconds / length)}${unit}`;
+}

@@ -1,11 +1,8 @@
 /** Cordons, drains and forgets nodes: `cluster cordon|uncordon|drain|forget` and their routes. */
 import { z } from 'zod';
 import { type DrainProgress, drainProgressSchema } from '../model/node-drain.js';
+import { DRAIN_DEADLINE_SECONDS, MAX_DRAIN_DEADLINE_SECONDS } from '../model/plain/command-limits.js';
 import type { NodeWriter } from '../store/node-writes.js';
-
-/** How long a drain waits for players by default. */
-export const DRAIN_DEADLINE_SECONDS = 600;
-export const MAX_DRAIN_DEADLINE_SECONDS = 30 * 86_400;
 
 export interface NodeOperationNeeds {
   readonly nodeWrites: Pick<NodeWriter, 'cordon' | 'uncordon' | 'drain' | 'forget'>;
@@ -31,6 +28,7 @@ export const nodeDrainSchema = z.object({
   nodeId,
   drain: drainProgressSchema.nullable().describe('null: the drain was called off meanwhile'),
 });
+export type NodeDrain = z.output<typeof nodeDrainSchema>;
 
 export const forgottenNodeSchema = z.object({
   nodeId,
@@ -41,6 +39,8 @@ export const forgottenNodeSchema = z.object({
     .optional()
     .describe('the token that it joined with; absent: that could not be used any more'),
 });
+
+export type ForgottenNode = z.output<typeof forgottenNodeSchema>;
 
 /** The answer of `stop` and its route, before the daemon ends. */
 export const STOPPING =

@@ -259,7 +259,7 @@ it('has a help and a version', () => {
   expect(say('--help')).toMatchObject({ status: 0, stdout: expect.stringMatching(/drover.*start/s) });
   expect(say('--version')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   expect(say('strat')).toMatchObject({
-    status: 1,
+    status: 64,
     stderr: expect.stringContaining("unknown command 'strat'"),
   });
 });

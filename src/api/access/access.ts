@@ -4,7 +4,8 @@
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { AddressRanges } from '../../model/access/address-range.js';
-import { type Grant, includesScope, type KeyScope, type LastUse } from '../../model/access/api-key.js';
+import type { Grant, LastUse } from '../../model/access/api-key.js';
+import { includesScope, type KeyScope } from '../../model/access/key-scopes.js';
 import { matchesAny } from '../../model/access/name-pattern.js';
 
 /** While something follows the end of an access, it counts as used, and is looked at so often. */

@@ -5,13 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../loop/clock.js';
 import { KeyedTurns } from '../../loop/keyed-turns.js';
-import {
-  type ApiKeyRecord,
-  grantOf,
-  includesScope,
-  type KeyScope,
-  type LastUse,
-} from '../../model/access/api-key.js';
+import { type ApiKeyRecord, grantOf, type LastUse } from '../../model/access/api-key.js';
+import { includesScope, type KeyScope } from '../../model/access/key-scopes.js';
 import {
   endOfSession,
   grantOfSession,

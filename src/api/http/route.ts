@@ -13,7 +13,7 @@ import type {
 } from 'fastify';
 import { z } from 'zod';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
-import type { KeyScope } from '../../model/access/api-key.js';
+import type { KeyScope } from '../../model/access/key-scopes.js';
 import type { ErrorCode } from '../../model/errors.js';
 import { BodyStream } from './body-stream.js';
 import type { HandlerGuard } from './handler-guard.js';

@@ -21,7 +21,7 @@ import {
   templateReferenceSchema,
 } from '../../model/template.js';
 import { listedKeySchema } from '../../operations/api-keys.js';
-import { clusterStatusSchema } from '../../operations/cluster-status.js';
+import { clusterStatusSchema, listedNodeSchema } from '../../operations/cluster-status.js';
 import { configurationDiffSchema } from '../../operations/configuration-diff.js';
 import { configurationSummarySchema } from '../../operations/configuration-list.js';
 import { configurationReloadSchema } from '../../operations/configuration-reload.js';
@@ -56,6 +56,7 @@ export const COMPONENTS: ZodOpenApiComponentsObject = {
     ConfigurationSummary: configurationSummarySchema,
     PortRange: portRangeSchema,
     ClusterNode: summarySchema,
+    ListedNode: listedNodeSchema,
     ClusterNodeDetail: detailSchema,
     ClusterNodeExplanation: nodeExplanationSchema,
     ClusterStatus: clusterStatusSchema,

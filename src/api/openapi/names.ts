@@ -19,6 +19,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /cluster/nodes/:id/why': 'explainClusterNode',
   'GET /cluster/status': 'getClusterStatus',
   'GET /cluster/configurations': 'listConfigurationSummaries',
+  'GET /cluster/removed-configurations': 'listRemovedConfigurations',
   'GET /cluster/tokens': 'listJoinTokens',
   'POST /cluster/tokens': 'createJoinToken',
   'DELETE /cluster/tokens/:id': 'revokeJoinToken',

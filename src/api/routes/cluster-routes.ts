@@ -1,6 +1,6 @@
 /**
- * `/cluster/nodes`, `/cluster/status` and `/cluster/configurations`: the nodes that the master knows, connected or
- * not, and the cluster as a whole.
+ * `/cluster/nodes`, `/cluster/status`, `/cluster/configurations` and `/cluster/removed-configurations`: the nodes that
+ * the master knows, connected or not, and the cluster as a whole.
  */
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
@@ -18,8 +18,15 @@ import {
   type ClusterStatusNeeds,
   clusterStatus,
   clusterStatusSchema,
+  listedNodeSchema,
+  listNodes,
 } from '../../operations/cluster-status.js';
-import { configurationSummarySchema, listConfigurations } from '../../operations/configuration-list.js';
+import {
+  configurationSummarySchema,
+  listConfigurations,
+  listRemoved,
+  removedConfigurationSchema,
+} from '../../operations/configuration-list.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import { accessOf, seesConfiguration } from '../access/auth.js';
 import { sendError } from '../http/json-reply.js';
@@ -29,6 +36,12 @@ import type { InstanceView } from './instance-view.js';
 const BYTES_PER_MB = 1024 * 1024;
 
 const nodeParams = z.object({ id: z.string().describe('node id') });
+const listQuery = z.object({
+  details: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .default('false')
+    .describe('also condition, load, runtimes and version'),
+});
 const commandBody = z.object({ command: z.string().describe('a console command') });
 
 export const summarySchema = z.object({
@@ -90,6 +103,7 @@ export function clusterRoutes(options: ClusterRoutesOptions): readonly Route[] {
     executeRoute(dependencies),
     statusRoute(dependencies),
     configurationsRoute(dependencies),
+    removedRoute(dependencies),
   ];
 }
 
@@ -101,13 +115,24 @@ function listRoute(dependencies: ClusterNeeds): Route {
     reach: 'filtered',
     summary: 'All nodes that the master knows, by id.',
     params: nothing,
-    query: nothing,
+    query: listQuery,
     body: nothing,
-    answers: { 200: { description: 'nodes', schema: z.array(summarySchema) } },
-    handle: () =>
-      [...dependencies.nodes.entries()]
+    answers: {
+      200: {
+        description: 'nodes; with `details=true` all that `cluster nodes` shows of them',
+        schema: z.array(z.union([listedNodeSchema, summarySchema])),
+      },
+    },
+    handle: ({ query, request }) => {
+      if (query.details === 'true')
+        return listNodes(dependencies, (name) => seesConfiguration(request, name)).map((node) => ({
+          ...node,
+          drain: accessOf(request)?.configurations == null ? node.drain : drainShown(node.drain),
+        }));
+      return [...dependencies.nodes.entries()]
         .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([, { value }]) => summaryOf(dependencies, value)),
+        .map(([, { value }]) => summaryOf(dependencies, value));
+    },
   });
 }
 
@@ -214,6 +239,26 @@ export function nodeStateOf(needs: NodeStateNeeds, node: NodeRecord): z.output<t
     advisoryLimits: node.advisoryLimits ?? null,
     version,
   };
+}
+
+function removedRoute(dependencies: ClusterNeeds): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/cluster/removed-configurations',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'Configurations that are gone, of which instances are left, by name.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: {
+      200: {
+        description: 'names, with how many instances are left',
+        schema: z.array(removedConfigurationSchema),
+      },
+    },
+    handle: ({ request }) => listRemoved(dependencies).filter(({ name }) => seesConfiguration(request, name)),
+  });
 }
 
 function summaryOf(

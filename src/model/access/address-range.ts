@@ -3,19 +3,16 @@
  * (`::ffff:10.0.0.1`) is the IPv4 address.
  */
 import { BlockList, isIP } from 'node:net';
-import { z } from 'zod';
 
-const RANGE_RULE =
+export const ADDRESS_RANGE_RULE =
   'must be an address or a range of addresses, such as "10.0.0.0/8", "192.0.2.7" or "2001:db8::/32"';
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 const MAPPED_BITS = 96;
 const IPV4_BITS = 32;
 const IPV6_BITS = 128;
 
-export const addressRangeSchema = z
-  .string()
-  .max(64, RANGE_RULE)
-  .refine((text) => parseRange(text) !== undefined, { error: RANGE_RULE });
+/** Longer than any range. */
+export const MAX_RANGE_CHARS = 64;
 
 interface Range {
   readonly address: string;
@@ -28,11 +25,11 @@ export class AddressRanges {
   /** One list for each family: a single one would take `::/0` for IPv4 addresses too. */
   readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() };
 
-  /** Throws for a text that `addressRangeSchema` refuses. */
+  /** Throws for a text that `isAddressRange` refuses. */
   constructor(texts: readonly string[]) {
     for (const text of texts) {
       const range = parseRange(text);
-      if (range === undefined) throw new RangeError(`${JSON.stringify(text)} ${RANGE_RULE}`);
+      if (range === undefined) throw new RangeError(`${JSON.stringify(text)} ${ADDRESS_RANGE_RULE}`);
       this.#lists[range.family].addSubnet(range.address, range.bits, range.family);
     }
   }
@@ -46,6 +43,11 @@ export class AddressRanges {
     const family = version === 4 ? 'ipv4' : 'ipv6';
     return this.#lists[family].check(plain, family);
   }
+}
+
+/** True for a text that `ADDRESS_RANGE_RULE` describes. */
+export function isAddressRange(text: string): boolean {
+  return text.length <= MAX_RANGE_CHARS && parseRange(text) !== undefined;
 }
 
 function parseRange(text: string): Range | undefined {

@@ -4,25 +4,20 @@
  */
 import { z } from 'zod';
 import { nameSchema } from '../names.js';
-import { addressRangeSchema } from './address-range.js';
-import { namePatternSchema } from './name-pattern.js';
+import { MAX_KEY_ENTRIES } from '../plain/command-limits.js';
+import { ADDRESS_RANGE_RULE, isAddressRange, MAX_RANGE_CHARS } from './address-range.js';
+import { KEY_SCOPES, type KeyScope } from './key-scopes.js';
+import { NAME_PATTERN, NAME_PATTERN_RULE } from './name-pattern.js';
 
-const MAX_ENTRIES = 64;
-
-/** From the narrowest to the widest: each may do what those before it may. */
-export const KEY_SCOPES = ['PUBLIC', 'READ', 'PLAN', 'OPERATE', 'ALL'] as const;
 export const keyScopeSchema = z.enum(KEY_SCOPES);
-export type KeyScope = z.output<typeof keyScopeSchema>;
 
-const WIDTH: Readonly<Record<KeyScope, number>> = { PUBLIC: 0, READ: 1, PLAN: 2, OPERATE: 3, ALL: 4 };
-
-/** True when `scope` may do what needs `least`. */
-export function includesScope(scope: KeyScope, least: KeyScope): boolean {
-  return WIDTH[scope] >= WIDTH[least];
-}
-
-export const keyPatternsSchema = z.array(namePatternSchema).min(1).max(MAX_ENTRIES);
-export const keyRangesSchema = z.array(addressRangeSchema).min(1).max(MAX_ENTRIES);
+export const namePatternSchema = z.string().regex(NAME_PATTERN, NAME_PATTERN_RULE);
+export const addressRangeSchema = z
+  .string()
+  .max(MAX_RANGE_CHARS, ADDRESS_RANGE_RULE)
+  .refine(isAddressRange, { error: ADDRESS_RANGE_RULE });
+export const keyPatternsSchema = z.array(namePatternSchema).min(1).max(MAX_KEY_ENTRIES);
+export const keyRangesSchema = z.array(addressRangeSchema).min(1).max(MAX_KEY_ENTRIES);
 
 /** What a key allows. Strict: a master that does not know a restriction must not read the key as one without it. */
 export const grantSchema = z.strictObject({

@@ -1,10 +1,8 @@
 /** Patterns of names, such as `lobby*`: a star stands for any characters, also for none. */
-import { z } from 'zod';
 
-const PATTERN_RULE =
+export const NAME_PATTERN = /^[A-Za-z0-9._*-]{1,64}$/;
+export const NAME_PATTERN_RULE =
   'must hold only letters, digits, ".", "_", "-" and "*" for any characters, such as "lobby*" (64 characters at most)';
-
-export const namePatternSchema = z.string().regex(/^[A-Za-z0-9._*-]{1,64}$/, PATTERN_RULE);
 
 /** True when one of the patterns stands for the whole name. Takes time in proportion to the name, whatever the pattern. */
 export function matchesAny(patterns: readonly string[], name: string): boolean {

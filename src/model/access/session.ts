@@ -1,14 +1,8 @@
 /** Sessions: what a browser or a person gets for a key, so that the key itself stays away. The stored record. */
 import { z } from 'zod';
 import { nameSchema } from '../names.js';
-import {
-  type ApiKeyRecord,
-  type Grant,
-  grantOf,
-  includesScope,
-  keyScopeSchema,
-  lastUseSchema,
-} from './api-key.js';
+import { type ApiKeyRecord, type Grant, grantOf, keyScopeSchema, lastUseSchema } from './api-key.js';
+import { includesScope } from './key-scopes.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

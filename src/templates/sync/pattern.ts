@@ -1,6 +1,6 @@
 /** Tells which templates a pattern of `template sync` means: `group/name`, `group/*` or `*`. Pure. */
 import { DroverError } from '../../model/errors.js';
-import { nameSchema } from '../../model/names.js';
+import { NAME } from '../../model/plain/name.js';
 
 export interface TemplateName {
   readonly group: string;
@@ -11,10 +11,7 @@ export interface TemplateName {
 export function matcherOf(pattern: string): (template: TemplateName) => boolean {
   if (pattern === '*') return () => true;
   const [group = '', name = '', ...more] = pattern.split('/');
-  const isPattern =
-    more.length === 0 &&
-    nameSchema.safeParse(group).success &&
-    (name === '*' || nameSchema.safeParse(name).success);
+  const isPattern = more.length === 0 && NAME.test(group) && (name === '*' || NAME.test(name));
   if (!isPattern)
     throw new DroverError(
       'DRV_REQUEST_INVALID',

@@ -40,6 +40,42 @@ describe('GET /cluster/nodes', () => {
   });
 });
 
+describe('what the client asks beside that', () => {
+  it('is every node with its details, and what is gone; a restricted key sees its own instances in both', async () => {
+    await world.putInstance(instanceRecord({ id: 'aaaaaa', configurationName: 'lobby' }));
+    await world.putInstance(instanceRecord({ id: 'bbbbbb', configurationName: 'other' }));
+    world.drains.set('n1', {
+      since: 1,
+      deadline: 9,
+      isDrained: false,
+      left: 1,
+      remainingMs: 5,
+      waitingFor: ['bbbbbb has 3 players'],
+    });
+    expect(await call('GET', '/cluster/nodes?details=true')).toMatchObject({
+      status: 200,
+      body: [
+        { nodeId: 'a-worker', condition: 'lost', cordoned: true, instances: 0 },
+        { nodeId: 'n1', instances: 2, drain: { left: 1, waitingFor: ['bbbbbb has 3 players'] } },
+      ],
+    });
+    expect(await call('GET', '/cluster/removed-configurations')).toMatchObject({
+      body: [
+        { name: 'lobby', instances: 1 },
+        { name: 'other', instances: 1 },
+      ],
+    });
+    const key = await world.addKey('narrow', 'READ', { configurations: ['lob*'] });
+    const headers = { authorization: `Bearer ${key}` };
+    const asNarrow = async (path: string) => (await fetch(`${world.url}${path}`, { headers })).json();
+    expect(await asNarrow('/cluster/nodes?details=true')).toMatchObject([
+      {},
+      { instances: 1, drain: { left: 1, waitingFor: [] } },
+    ]);
+    expect(await asNarrow('/cluster/removed-configurations')).toEqual([{ name: 'lobby', instances: 1 }]);
+  });
+});
+
 describe('GET /cluster/nodes/{id}', () => {
   it('adds its instances, oldest first, as GET /instances shows them, without those being removed', async () => {
     const { desired } = instanceRecord({ id: 'aaaaaa' });

@@ -1,6 +1,6 @@
 /** Who may call what: every registered route against every scope. A new route fails here until it stands in the table. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { KEY_SCOPES } from '../../../src/model/access/api-key.js';
+import { KEY_SCOPES } from '../../../src/model/access/key-scopes.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 
 /** Least scope, route, and what a key that is restricted to configurations reaches of it (`-`: nothing). */
@@ -13,6 +13,7 @@ READ GET /cluster/configurations filtered
 READ GET /cluster/nodes filtered
 READ GET /cluster/nodes/:id filtered
 READ GET /cluster/nodes/:id/why -
+READ GET /cluster/removed-configurations filtered
 READ GET /cluster/status -
 READ GET /cluster/tokens -
 READ GET /configuration-files/errors filtered

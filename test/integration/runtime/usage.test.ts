@@ -2,7 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { describeInstance } from '../../../src/commands/groups/instance-text.js';
+import { describeInstance } from '../../../src/command-tree/groups/instance-text.js';
+import { detailsOf } from '../../../src/operations/instance-details.js';
 import { ProcessUsage } from '../../../src/runtime/limits/process-usage.js';
 import { advisoryLimits } from '../../../src/runtime/limits/resource-limits.js';
 import { ProcessTable } from '../../../src/runtime/process-table.js';
@@ -60,7 +61,10 @@ describe('what an instance uses', () => {
     const { configurations } = plane.master.state;
     const usageOf = (one: string) => plane.master.usageOf(one);
     expect(
-      await describeInstance(record, { clock, configurations, usageOf, beats: plane.master.beats }),
+      await describeInstance(
+        detailsOf(record, { configurations, usageOf, beats: plane.master.beats }),
+        clock.now(),
+      ),
     ).toMatch(/^uses +45 MB of RAM, 12 % of a core, 11 s of CPU time since its start, 3 processes$/m);
   });
 

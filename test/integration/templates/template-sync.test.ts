@@ -5,11 +5,8 @@ import { DroverError } from '../../../src/model/errors.js';
 import type { TreeResult } from '../../../src/model/template.js';
 import { TemplatePrefetch } from '../../../src/node/template-prefetch.js';
 import type { StoredTemplate } from '../../../src/templates/storage/storage-provider.js';
-import {
-  ClusterSync,
-  type ClusterSyncOptions,
-  describeNodeSync,
-} from '../../../src/templates/sync/cluster-sync.js';
+import { ClusterSync, type ClusterSyncOptions } from '../../../src/templates/sync/cluster-sync.js';
+import { describeNodeSync } from '../../../src/templates/sync/node-sync-text.js';
 import { ControlPlane } from '../../support/control-plane/control-plane.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { quietLogger } from '../../support/templates/template-trees.js';

@@ -30,9 +30,9 @@ import {
   apiKeyRecord,
   apiKeyRecordSchema,
   type Grant,
-  type KeyScope,
   withoutLimits,
 } from '../../../src/model/access/api-key.js';
+import type { KeyScope } from '../../../src/model/access/key-scopes.js';
 import { sessionRecordSchema } from '../../../src/model/access/session.js';
 import type { AuditEntry, AuditTrail } from '../../../src/model/audit.js';
 import {

@@ -5,8 +5,17 @@ import { expect, it } from 'vitest';
 import { REPOSITORY } from '../../support/repository-root.js';
 
 /** Small files without imports of the daemon's, or of schemas. */
-const SHARED = /^src\/(?:client|files)\/|^src\/model\/words\.ts$|^src\/telemetry\/plain-text\.ts$/;
-const PACKAGES = new Set(['commander', 'string-argv', 'ws']);
+const SHARED = new RegExp(
+  [
+    '^src/(?:client|command-tree|files|model/plain)/',
+    '^src/model/(?:duration|errors|words)\\.ts$',
+    '^src/model/access/(?:address-range|key-scopes|name-pattern)\\.ts$',
+    '^src/(?:explain/render|operations/log-point|telemetry/plain-text)\\.ts$',
+    '^src/configuration-files/(?:file-warnings|nearest-name)\\.ts$',
+    '^src/templates/sync/(?:node-sync-text|pattern)\\.ts$',
+  ].join('|'),
+);
+const PACKAGES = new Set(['cli-table3', 'commander', 'leven', 'string-argv', 'ws', 'yaml']);
 const IMPORT = /^(?:import|export)\s+(?!type\b)(?:[\w$*\s{},]*?\sfrom\s+)?'([^']+)'/gm;
 const DYNAMIC_IMPORT = /(?<!typeof )\bimport\('([^']+)'\)/g;
 

@@ -1,6 +1,6 @@
 /** `config diff` as text, for each state of the file and of the instances. */
 import { describe, expect, it } from 'vitest';
-import { describeDiff } from '../../../src/commands/groups/config-diff.js';
+import { describeDiff } from '../../../src/command-tree/groups/configuration-diff-text.js';
 import type { Reading } from '../../../src/configuration-files/directory.js';
 import { type Configuration, hashConfiguration } from '../../../src/model/configuration.js';
 import { diffOf } from '../../../src/operations/configuration-diff.js';

@@ -1,9 +1,10 @@
 /** The pure parts of the commands: lines into words, tables, durations, differences, and the bounded output. */
 import { describe, expect, it } from 'vitest';
+import { describeDifference } from '../../../src/command-tree/groups/configuration-diff-text.js';
+import { renderTable } from '../../../src/command-tree/table.js';
 import { CommandOutput, MAX_OUTPUT_BYTES } from '../../../src/commands/output.js';
 import { splitLine } from '../../../src/commands/split-line.js';
-import { renderTable } from '../../../src/commands/table.js';
-import { describeDifference, differencesOf } from '../../../src/operations/field-differences.js';
+import { differencesOf } from '../../../src/operations/field-differences.js';
 import { configurationOf } from '../../support/control-plane/records.js';
 
 describe('a line', () => {

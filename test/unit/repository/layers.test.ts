@@ -11,6 +11,9 @@ import { REPOSITORY } from '../../support/repository-root.js';
 const ROOMS: readonly string[] = [
   'src/main.ts',
   'src/cli/',
+  'src/client/',
+  'src/client/runs/',
+  'src/client/api-client.ts',
   'src/client/contexts/',
   'src/client/connection/',
   'src/client/client-error.ts',
@@ -20,6 +23,7 @@ const ROOMS: readonly string[] = [
   'controllers/master/',
   'controllers/wrapper/',
   'src/commands/',
+  'src/command-tree/',
   'src/api/',
   'src/api/attach/',
   'src/api/live-log/',
@@ -82,6 +86,10 @@ const APART: readonly (readonly [from: string, to: string])[] = [
   ['controllers/wrapper/', 'src/api/'],
   ['src/master.ts', 'src/node/'],
   ['src/master.ts', 'src/runtime/'],
+  ['src/client/', 'src/daemon/'],
+  ['src/client/', 'src/commands/'],
+  ['src/client/', 'src/store/'],
+  ['src/client/', 'src/channel/'],
   ['src/wrapper.ts', 'src/api/'],
   ['src/wrapper.ts', 'src/configuration-files/'],
 ];

@@ -1,6 +1,7 @@
 /** Ranges of addresses: who is in them, and which texts are none. */
 import { expect, it } from 'vitest';
-import { AddressRanges, addressRangeSchema } from '../../../../src/model/access/address-range.js';
+import { AddressRanges } from '../../../../src/model/access/address-range.js';
+import { addressRangeSchema } from '../../../../src/model/access/api-key.js';
 
 it.each<[range: string, inside: string[], outside: string[]]>([
   [

@@ -6,11 +6,10 @@ import {
   apiKeyRecordSchema,
   type Grant,
   grantOf,
-  includesScope,
   isMasterKey,
-  KEY_SCOPES,
   withoutLimits,
 } from '../../../../src/model/access/api-key.js';
+import { includesScope, KEY_SCOPES } from '../../../../src/model/access/key-scopes.js';
 import { sessionRecordSchema } from '../../../../src/model/access/session.js';
 import { nameSchema } from '../../../../src/model/names.js';
 

@@ -1,6 +1,7 @@
 /** Patterns of names: what each of them stands for. */
 import { expect, it } from 'vitest';
-import { matchesAny, namePatternSchema } from '../../../../src/model/access/name-pattern.js';
+import { namePatternSchema } from '../../../../src/model/access/api-key.js';
+import { matchesAny } from '../../../../src/model/access/name-pattern.js';
 
 it.each<[pattern: string, names: string[], others: string[]]>([
   ['lobby', ['lobby'], ['lobby2', 'Lobby', 'my-lobby', '']],

@@ -1,6 +1,6 @@
 /** Aligned columns without borders, for people. Programs ask for JSON. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import Table from 'cli-table3';
+
 import { toPlainText } from '../telemetry/plain-text.js';
 
 /** cli-table3 takes a quarter of a millisecond for a row. After this many rows the event loop gets a turn. */
@@ -35,6 +35,8 @@ export async function renderTable(
   const texts = rows.map((row) => row.map(textOf));
   const all = head.length === 0 ? texts : [head, ...texts];
   const colWidths = withinColumns(widthsOf(all), columns);
+  // Loaded with the first table: the help of the client needs none.
+  const { default: Table } = await import('cli-table3');
   const lines: string[] = [];
   for (let from = 0; from < all.length; from += ROWS_AT_ONCE) {
     const table = new Table({

@@ -1,7 +1,7 @@
 /** `config diff`: describes for people how a configuration differs from its file and its instances. */
 import { countText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
-import { describeDifference } from '../../operations/field-differences.js';
+import type { FieldDifference } from '../../operations/field-differences.js';
 import { describeFileError } from '../file-errors.js';
 
 /** The most ids that one line names. */
@@ -49,4 +49,9 @@ function describeInstances({ olderInstances: older, currentInstances }: Configur
 function namesOf(ids: readonly string[]): string {
   const shown = ids.slice(0, MAX_IDS).join(', ');
   return ids.length > MAX_IDS ? `${shown} and ${ids.length - MAX_IDS} more` : shown;
+}
+
+/** `ramMB: 512 -> 1024`; a missing value is `-`. */
+export function describeDifference({ field, before, after }: FieldDifference): string {
+  return `${field}: ${before ?? '-'} -> ${after ?? '-'}`;
 }

@@ -1,0 +1,55 @@
+/** Other names of commands, for people whose hands know kubectl. Each is the command itself, with all its options. */
+import type { Command } from 'commander';
+import { addCommand, type TreeHost } from '../command-tree/build-tree.js';
+import type { CommandPath } from '../command-tree/commands.js';
+
+interface Alias {
+  readonly words: readonly [verb: string, noun: string];
+  /** Other spellings of the noun. */
+  readonly also: readonly string[];
+  readonly path: CommandPath;
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  get: 'lists, by the names that kubectl has for them',
+  describe: 'one thing in full, by the names that kubectl has for them',
+  delete: 'removals, by the names that kubectl has for them',
+};
+
+const CONFIG = ['config', 'configs', 'configuration', 'configurations'];
+
+export const ALIASES: readonly Alias[] = [
+  alias('get', ['instances', 'instance'], 'instance list'),
+  alias('get', ['configs', ...CONFIG], 'config list'),
+  alias('get', ['nodes', 'node'], 'cluster nodes'),
+  alias('get', ['templates', 'template'], 'template list'),
+  alias('get', ['keys', 'key'], 'key list'),
+  alias('get', ['sessions', 'session'], 'session list'),
+  alias('get', ['tokens', 'token'], 'cluster token list'),
+  alias('get', ['extensions', 'extension'], 'extension list'),
+  alias('describe', ['instance', 'instances'], 'instance info'),
+  alias('describe', ['config', ...CONFIG], 'config show'),
+  alias('describe', ['node', 'nodes'], 'cluster why'),
+  alias('delete', ['instance', 'instances'], 'instance delete'),
+  alias('delete', ['key', 'keys'], 'key delete'),
+  alias('delete', ['session', 'sessions'], 'session revoke'),
+  alias('delete', ['token', 'tokens'], 'cluster token revoke'),
+  alias('delete', ['node', 'nodes'], 'cluster forget'),
+];
+
+export function addAliases(program: Command, host: TreeHost): void {
+  for (const [verb, about] of Object.entries(VERBS)) {
+    const group = program.command(verb).description(about).helpCommand('help', 'show this');
+    for (const { words, also, path } of ALIASES.filter((known) => known.words[0] === verb))
+      addCommand(group, path, host, words[1])
+        .aliases([...also])
+        .description(`the same as "${path}"`);
+  }
+  addCommand(program, 'instance execute', host, 'exec').description(
+    'the same as "instance execute"; -- before the line keeps its options',
+  );
+}
+
+function alias(verb: string, [noun = '', ...also]: readonly string[], path: CommandPath): Alias {
+  return { words: [verb, noun], also: also.filter((other) => other !== noun), path };
+}

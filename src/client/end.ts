@@ -1,0 +1,21 @@
+/** How the executable ends after an error: one line on stderr, and an exit code. */
+import { CommanderError } from 'commander';
+import { parserMessage } from '../command-tree/parser-message.js';
+import { DroverError } from '../model/errors.js';
+import { ClientError, EXIT } from './client-error.js';
+
+export interface End {
+  readonly exitCode: number;
+  /** Without `drover: ` before it; '': the help that was printed says enough. Undefined: a fault of Drover. */
+  readonly message: string | undefined;
+}
+
+export function endOf(error: unknown): End {
+  if (error instanceof ClientError) return { exitCode: error.exitCode, message: error.message };
+  // The help that was asked for is no error.
+  if (error instanceof CommanderError)
+    return { exitCode: error.exitCode === 0 ? 0 : EXIT.usage, message: parserMessage(error) };
+  if (DroverError.is(error, 'DRV_COMMAND_INVALID')) return { exitCode: EXIT.usage, message: error.message };
+  if (error instanceof DroverError) return { exitCode: EXIT.failed, message: error.message };
+  return { exitCode: EXIT.failed, message: undefined };
+}

@@ -1,0 +1,67 @@
+/** Prints what a command found on stdout, in the format that was asked for, and nothing else there. */
+import type { Shown } from '../command-tree/commands.js';
+import { jsonText, plainLines } from '../command-tree/printed-text.js';
+import { messageOf } from '../model/errors.js';
+import { ClientError, EXIT } from './client-error.js';
+
+export const FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
+export type Format = (typeof FORMATS)[number];
+
+export interface Screen {
+  /** Undefined: it is no terminal. */
+  readonly columns: number | undefined;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/** The text of what was found: whole lines, or nothing. Throws a ClientError for names of what has none. */
+export async function textOf(shown: Shown, format: Format, screen: Screen): Promise<string> {
+  switch (format) {
+    case 'table':
+    case 'wide': {
+      const text = await shown.text({ ...screen, isWide: format === 'wide' });
+      return text === '' ? '' : plainLines(text);
+    }
+    case 'name': {
+      if (shown.names === undefined) throw noNames();
+      return shown
+        .names()
+        .map((name) => plainLines(name))
+        .join('');
+    }
+    case 'json':
+      return jsonText(shown.json());
+    case 'yaml': {
+      const { stringify } = await import('yaml');
+      // Through JSON, as a program would get it: without fields that are undefined.
+      return stringify(JSON.parse(jsonText(shown.json())), { lineWidth: 0 });
+    }
+  }
+}
+
+export function noNames(): ClientError {
+  return new ClientError(EXIT.usage, 'what this command shows has no names: use another format than -o name');
+}
+
+/**
+ * Resolves when the text is on its way, and also when its reader has gone: `drover ... | head` is no failure. Throws a
+ * ClientError when stdout cannot be written for another reason, such as a full disk.
+ */
+export async function write(stream: NodeJS.WritableStream, text: string): Promise<void> {
+  if (text === '') return;
+  await new Promise<void>((resolve, reject) => {
+    // The stream tells its error twice: to the callback, and to whoever listens.
+    const ignore = (): void => {};
+    stream.once('error', ignore);
+    stream.write(text, (error) => {
+      if (error == null || isGone(error)) {
+        if (error == null) stream.removeListener('error', ignore);
+        resolve();
+      } else reject(new ClientError(EXIT.failed, `stdout cannot be written: ${messageOf(error)}`));
+    });
+  });
+}
+
+function isGone(error: Error): boolean {
+  return 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED');
+}

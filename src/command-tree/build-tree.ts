@@ -1,0 +1,50 @@
+/** Builds the commands into a program of the parser: for each line of a console, and once for the client. */
+import type { Command } from 'commander';
+import { COMMAND_PATHS, type CommandPath, descriptionOf, GROUPS, type Shown } from './commands.js';
+import { addHelpCommand } from './help-command.js';
+
+/** What differs between the console and the client. */
+export interface TreeHost {
+  /** Adds the options that all commands of Drover have there. `path` undefined: `help`. */
+  addOptions(command: Command, path: CommandPath | undefined): void;
+  /** Called with what the command's own description made of the typed words, and with all options. */
+  perform(path: CommandPath, input: unknown, command: Command): Promise<void>;
+  /** Prints what the help found. */
+  show(shown: Shown, command: Command): Promise<void>;
+  /** Lines below the list of all commands. */
+  readonly footer: readonly string[];
+}
+
+/** Adds all commands of Drover and their groups, `help` last. */
+export function addCommands(program: Command, host: TreeHost): void {
+  for (const path of COMMAND_PATHS) addCommand(groupOf(program, path.split(' ').slice(0, -1)), path, host);
+  addHelpCommand(program, host);
+}
+
+/** Adds one command below `parent`. `name` is how it is called there; default: its own name. */
+export function addCommand(
+  parent: Command,
+  path: CommandPath,
+  host: TreeHost,
+  name = path.split(' ').at(-1) ?? path,
+): Command {
+  const { usage, about, declare, input } = descriptionOf(path);
+  const command = parent.command(usage === undefined ? name : `${name} ${usage}`).description(about);
+  host.addOptions(command, path);
+  declare?.(command);
+  // The parser calls with the arguments, the options and itself.
+  return command.action((...typed: unknown[]) =>
+    host.perform(path, input(...(typed.slice(0, -1) as never[])), command),
+  );
+}
+
+/** The group that the words lead to; those that are missing are added. */
+function groupOf(program: Command, words: readonly string[]): Command {
+  let group = program;
+  for (const [depth, word] of words.entries()) {
+    const known = group.commands.find((command) => command.name() === word);
+    const about = GROUPS[words.slice(0, depth + 1).join(' ')] ?? '';
+    group = known ?? group.command(word).description(about).helpCommand('help', 'show this');
+  }
+  return group;
+}

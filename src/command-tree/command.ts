@@ -1,0 +1,70 @@
+/**
+ * What a command is, apart from what it does: its words and options, and how its data is shown. The console and the
+ * client share it. Nothing here or below imports a part of the daemon at run time, so that the client starts at once.
+ */
+import type { Command } from 'commander';
+import { type Cell, renderTable } from './table.js';
+
+/** How the reader sees it. */
+export interface View {
+  /** Columns of the reader's terminal; undefined: tables are not cut. */
+  readonly columns: number | undefined;
+  /** Unix milliseconds by the clock of the master, for ages. */
+  readonly now: number;
+  /** More columns, where a table has more. */
+  readonly isWide: boolean;
+}
+
+/** One command. `Input` is what was typed, parsed; `Data` is what the command found, as JSON holds it. */
+export interface CommandDescription<Input, Data> {
+  /** Arguments, such as `<id>` or `[configuration]`; '' or absent: none, or `declare` adds them. */
+  readonly usage?: string;
+  readonly about: string;
+  /** Adds options, and arguments that `usage` cannot say. */
+  readonly declare?: (command: Command) => void;
+  /** Takes the arguments in order, then the options. Throws DRV_COMMAND_INVALID. */
+  readonly input: (...typed: never[]) => Input;
+  /** The data for people. Pure. The client may be older or newer than the master: an absent field is left out. */
+  readonly text: (data: Data, view: View, input: Input) => string | Promise<string>;
+  /** What `-o json` prints, where the text needs more than that; absent: the data. */
+  readonly json?: (data: Data) => unknown;
+  /** The names of what was found, for `-o name`; absent: the data has none. */
+  readonly names?: (data: Data) => readonly string[];
+  /** What would be destroyed, such as `instance ab12cd is deleted`; absent or undefined: nothing. */
+  readonly destroys?: (input: Input) => string | undefined;
+}
+
+/** Checks the parts of a description against each other. */
+export function describe<Input, Data>(
+  description: CommandDescription<Input, Data>,
+): CommandDescription<Input, Data> {
+  return description;
+}
+
+/** Returns a table that fits the reader's terminal, or `none` when there are no rows. */
+export async function tableOf(
+  { columns }: Pick<View, 'columns'>,
+  head: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  none: string,
+): Promise<string> {
+  return rows.length === 0 ? none : await renderTable(head, rows, { columns });
+}
+
+/** Returns names and values, one below the other. Names without a value are left out. */
+export async function fieldsOf(fields: Readonly<Record<string, Cell>>): Promise<string> {
+  const rows = Object.entries(fields).filter(
+    ([, value]) => value !== null && value !== undefined && value !== '',
+  );
+  return renderTable([], rows);
+}
+
+/** The sentence of an answer that is one. */
+export function messageText({ message }: { readonly message: string }): string {
+  return message;
+}
+
+/** The input of a command without arguments. */
+export function noInput(): Record<string, never> {
+  return {};
+}

@@ -1,0 +1,101 @@
+/** All commands of Drover, in the order of the help. Those of extensions exist on the master only. */
+import type { CommandDescription } from './command.js';
+import { CLUSTER_COMMANDS } from './groups/cluster.js';
+import { CONFIGURATION_COMMANDS } from './groups/configurations.js';
+import { EXTENSION_COMMANDS } from './groups/extensions.js';
+import { INSTANCE_COMMANDS } from './groups/instances.js';
+import { KEY_COMMANDS } from './groups/keys.js';
+import { NODE_COMMANDS, STOP_COMMANDS } from './groups/node.js';
+import { NODE_OPERATION_COMMANDS } from './groups/node-operations.js';
+import { SESSION_COMMANDS } from './groups/sessions.js';
+import { TEMPLATE_COMMANDS } from './groups/templates.js';
+import { TOKEN_COMMANDS } from './groups/tokens.js';
+
+/** What the first words of commands stand for. */
+export const GROUPS: Readonly<Record<string, string>> = {
+  instance: 'instances: the processes that run',
+  config: 'configurations: what should run',
+  template: 'templates: file trees for working directories',
+  cluster: 'the cluster as a whole',
+  'cluster token': 'tokens with which nodes join',
+  node: 'the node that this command runs on',
+  key: 'keys of the API',
+  session: 'sessions of browsers and people, made with a key',
+  extension: 'extensions of this node',
+};
+
+export const COMMANDS = {
+  ...INSTANCE_COMMANDS,
+  ...CONFIGURATION_COMMANDS,
+  ...TEMPLATE_COMMANDS,
+  ...CLUSTER_COMMANDS,
+  ...NODE_OPERATION_COMMANDS,
+  ...TOKEN_COMMANDS,
+  ...NODE_COMMANDS,
+  ...KEY_COMMANDS,
+  ...SESSION_COMMANDS,
+  ...EXTENSION_COMMANDS,
+  ...STOP_COMMANDS,
+};
+
+/** The words of a command, such as `instance list`. */
+export type CommandPath = keyof typeof COMMANDS;
+export type InputOf<P extends CommandPath> =
+  (typeof COMMANDS)[P] extends CommandDescription<infer Input, infer _Data> ? Input : never;
+export type DataOf<P extends CommandPath> =
+  (typeof COMMANDS)[P] extends CommandDescription<infer _Input, infer Data> ? Data : never;
+
+/** Who called a command. */
+export interface RunCall {
+  /** Aborts when the caller no longer waits for the command. */
+  readonly signal: AbortSignal;
+  /** Prints lines for people before the command is done. Says nothing to programs. */
+  say(text: string): void;
+}
+
+/** What the commands do: in the daemon its operations, in the client calls of the API. */
+export type CommandRuns = {
+  readonly [P in CommandPath]: (input: InputOf<P>, call: RunCall) => DataOf<P> | Promise<DataOf<P>>;
+};
+
+/** The result of a command in the forms that it can be printed in. */
+export interface Shown {
+  json(): unknown;
+  text(view: {
+    readonly columns: number | undefined;
+    readonly now: number;
+    readonly isWide: boolean;
+  }): string | Promise<string>;
+  /** Undefined: what was found has no names. */
+  readonly names: (() => readonly string[]) | undefined;
+}
+
+/** A description whose types nobody needs. */
+export type AnyDescription = Omit<CommandDescription<never, never>, 'input'> & {
+  readonly input: (...typed: never[]) => unknown;
+};
+
+/** The path of each command, in the order of the help. */
+export const COMMAND_PATHS = Object.keys(COMMANDS) as readonly CommandPath[];
+
+export function descriptionOf(path: CommandPath): AnyDescription {
+  return COMMANDS[path];
+}
+
+/** Runs a command. `input` is what its own description made of the typed words. Throws what the run throws. */
+export async function runCommand(
+  runs: CommandRuns,
+  path: CommandPath,
+  input: unknown,
+  call: RunCall,
+): Promise<Shown> {
+  // The path ties description and run together; TypeScript sees only that there are many of each.
+  const { text, json, names } = descriptionOf(path);
+  const run = runs[path] as (input: unknown, call: RunCall) => unknown;
+  const data = (await run(input, call)) as never;
+  return {
+    json: () => (json === undefined ? data : json(data)),
+    text: (view) => text(data, view, input as never),
+    names: names && (() => names(data)),
+  };
+}

@@ -1,0 +1,95 @@
+/** `config ...`: what should run, which content is in force, and which files are broken. */
+import { fileWarningText } from '../../configuration-files/file-warnings.js';
+import type { ConfigurationExplanation } from '../../explain/explanation.js';
+import { renderConfigurationExplanation } from '../../explain/render.js';
+import type { Configuration, ConfigurationFileError } from '../../model/configuration.js';
+import { withEveryDefault } from '../../model/plain/configuration-defaults.js';
+import { countText } from '../../model/words.js';
+import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
+import type { ConfigurationSummary, RemovedConfiguration } from '../../operations/configuration-list.js';
+import type { ConfigurationReload } from '../../operations/configuration-reload.js';
+import { describe, noInput, tableOf, type View } from '../command.js';
+import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';
+import { describeDiff } from './configuration-diff-text.js';
+
+const HEAD = ['NAME', 'RUNTIME', 'ONLINE', 'INSTANCES', 'MINIMUM', 'RAM', 'CPU', 'PORTS', 'FILE', 'STATUS'];
+
+export interface ListedConfigurations {
+  readonly configurations: readonly ConfigurationSummary[];
+  readonly removed: readonly RemovedConfiguration[];
+  readonly brokenFiles: readonly ConfigurationFileError[];
+}
+
+const byName = (name: string): { readonly name: string } => ({ name });
+
+export const CONFIGURATION_COMMANDS = {
+  'config list': describe({
+    about: 'all configurations, and files that are broken',
+    input: noInput,
+    text: (listed: ListedConfigurations, view) => describeList(listed, view),
+    names: ({ configurations }) => configurations.map(({ name }) => name),
+  }),
+  'config show': describe({
+    usage: '<name>',
+    about: 'the content in force, with every default',
+    input: byName,
+    text: (configuration: Configuration) => JSON.stringify(withEveryDefault(configuration), null, 2),
+    json: withEveryDefault,
+    names: ({ name }) => [name],
+  }),
+  'config reload': describe({
+    about: 'read all files again now, and say what changed',
+    input: noInput,
+    text: (reloaded: ConfigurationReload) => describeReload(reloaded),
+  }),
+  'config why': describe({
+    usage: '<name>',
+    about: 'why its instances are as they are, and what happens next',
+    input: byName,
+    text: (explanation: ConfigurationExplanation) => renderConfigurationExplanation(explanation),
+  }),
+  'config diff': describe({
+    usage: '<name>',
+    about: 'the file and the instances against what is in force',
+    input: byName,
+    text: (diff: ConfigurationDiff) => describeDiff(diff),
+  }),
+};
+
+async function describeList(
+  { configurations, removed, brokenFiles }: ListedConfigurations,
+  view: View,
+): Promise<string> {
+  const rows = configurations.map((summary) => [
+    summary.name,
+    summary.runtime,
+    summary.online,
+    summary.instances,
+    summary.minimum,
+    `${summary.ramMB} MB`,
+    summary.cpu,
+    summary.ports,
+    summary.file,
+    statusOf(summary),
+  ]);
+  const table = await tableOf(view, HEAD, rows, 'there are no configurations');
+  const warnings = configurations.flatMap(({ name, warnings }) => warnings.map((text) => `${name}: ${text}`));
+  const below = [...describeFileErrors(brokenFiles), ...describeWarnings(warnings)];
+  return [table, ...describeRemoved(removed), ...(below.length === 0 ? [] : ['', ...below])].join('\n');
+}
+
+function statusOf({ isFileBroken, warnings }: ConfigurationSummary): string {
+  if (isFileBroken) return 'file broken';
+  return warnings.length === 0 ? 'ok' : countText(warnings.length, 'warning');
+}
+
+function describeReload(reloaded: ConfigurationReload): string {
+  const { added, changed, removed, brokenFiles, warnings, configurations } = reloaded;
+  const lines = Object.entries({ added, changed, removed })
+    .filter(([, names]) => names.length > 0)
+    .map(([change, names]) => `${change}: ${names.join(', ')}`);
+  const total = countText(configurations, 'configuration is', 'configurations are');
+  const head = lines.length === 0 ? [`nothing changed; ${total} in force`] : [...lines, `${total} in force`];
+  const below = [...describeFileErrors(brokenFiles), ...describeWarnings(warnings.map(fileWarningText))];
+  return [...head, ...below].join('\n');
+}

@@ -1,0 +1,74 @@
+/** `instance logs`: its options, and the lines with what their reader should know of those that are missing. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { LogPoint } from '../../logs/log-batch.js';
+import { DroverError } from '../../model/errors.js';
+import { DEFAULT_LOG_LINES, MAX_LOG_LINES } from '../../model/plain/command-limits.js';
+import { countText } from '../../model/words.js';
+import type { InstanceLog } from '../../operations/instance-log.js';
+import { logPointsProblem, parseLogPoint } from '../../operations/log-point.js';
+import { wholeNumber } from '../parsers.js';
+
+interface LogsOptions {
+  readonly lines?: number;
+  readonly since?: LogPoint;
+  readonly until?: LogPoint;
+  readonly timestamps?: true;
+  readonly previous?: true;
+}
+
+export interface LogQuestion {
+  readonly id: string;
+  readonly lines: number;
+  readonly since: LogPoint | undefined;
+  readonly until: LogPoint | undefined;
+  readonly timestamps: boolean;
+  readonly previous: boolean;
+}
+
+export function declareLogs(command: Command): void {
+  command
+    .option(
+      '-n, --lines <count>',
+      `how many, up to ${MAX_LOG_LINES}; default ${DEFAULT_LOG_LINES}, or ${MAX_LOG_LINES} with --since, --until or --previous`,
+      wholeNumber(MAX_LOG_LINES),
+    )
+    .option(
+      '--since <when>',
+      'not what came before: a time (2026-01-31T12:00:00Z), an age (10m), a line number',
+      logPoint,
+    )
+    .option('--until <when>', 'not what came after, in the same forms', logPoint)
+    .option('-t, --timestamps', 'when each line was written, to the second')
+    .option('--previous', 'only what the run before the present one wrote');
+}
+
+export function logQuestionOf(id: string, options: LogsOptions): LogQuestion {
+  const { since, until, timestamps = false, previous = false } = options;
+  const problem = logPointsProblem(since, until);
+  if (problem !== undefined) throw new DroverError('DRV_COMMAND_INVALID', `--until ${problem}`);
+  const isPart = since !== undefined || until !== undefined || previous;
+  const lines = options.lines ?? (isPart ? MAX_LOG_LINES : DEFAULT_LOG_LINES);
+  return { id, lines, since, until, timestamps, previous };
+}
+
+/** The lines, after what their reader should know of those that are missing. */
+export function logText({ lines, times, range, firstLine = 1, untimedLines = 0 }: InstanceLog): string {
+  const notes = [
+    ...(untimedLines === 0
+      ? []
+      : [`[drover] when ${countText(untimedLines, 'line was', 'lines were')} written is not known`]),
+    ...(range === undefined || range.first >= firstLine || lines.length === 0
+      ? []
+      : [
+          `[drover] lines ${range.first} to ${firstLine - 1} are left out: see them with --until ${firstLine - 1}`,
+        ]),
+  ];
+  const shown = times === undefined ? lines : lines.map((line, index) => `${times[index] ?? '-'} ${line}`);
+  return [...notes, ...shown].join('\n');
+}
+
+function logPoint(text: string): LogPoint {
+  const point = parseLogPoint(text);
+  if ('problem' in point) throw new InvalidArgumentError(`It ${point.problem}.`);
+  return point;
+}

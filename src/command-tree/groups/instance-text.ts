@@ -1,0 +1,110 @@
+/** Shows instances to people: as a row of a table, and one in full. */
+import type { InstanceInfo } from '../../model/instance.js';
+import { countText, durationText } from '../../model/words.js';
+import type { InstanceDetails } from '../../operations/instance-details.js';
+import { fieldsOf } from '../command.js';
+import type { Cell } from '../table.js';
+
+export const INSTANCE_HEAD = [
+  'ID',
+  'CONFIGURATION',
+  'STATE',
+  'NODE',
+  'ADDRESS',
+  'PID',
+  'AGE',
+  'RESTARTS',
+  'MESSAGE',
+];
+
+export function instanceRow(instance: InstanceInfo, now: number): readonly Cell[] {
+  return [
+    instance.id,
+    instance.configurationName,
+    instance.state,
+    instance.wrapperNodeId,
+    addressOf(instance),
+    instance.processPid,
+    durationText(now - instance.createdAt),
+    instance.restarts,
+    instance.message,
+  ];
+}
+
+/** Instead of the last column, in wide tables. */
+export const WIDE_INSTANCE_HEAD = ['RUNTIME', 'RAM', 'CPU', 'REVISION', 'REASON', 'MESSAGE'];
+
+export function wideInstanceCells(instance: InstanceInfo): readonly Cell[] {
+  const { runtime, allocatedRamMB, allocatedCpu, configurationRevision, reason, message } = instance;
+  return [runtime, `${allocatedRamMB} MB`, allocatedCpu, configurationRevision.slice(0, 8), reason, message];
+}
+
+/** Sorts by configuration, then by creation. */
+export function byConfiguration(a: InstanceInfo, b: InstanceInfo): number {
+  if (a.configurationName !== b.configurationName) return a.configurationName < b.configurationName ? -1 : 1;
+  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+}
+
+/** The address that clients connect to; undefined without a port. */
+function addressOf({ hostAddress, allocatedPort }: InstanceInfo): string | undefined {
+  return allocatedPort === undefined ? undefined : `${hostAddress}:${allocatedPort}`;
+}
+
+export function sentenceOfCreation(instance: InstanceInfo): string {
+  const { id, configurationName, wrapperNodeId, message } = instance;
+  const made = `created ${id} (${configurationName})`;
+  if (wrapperNodeId === undefined) return `${made}, waiting: ${message ?? 'not placed yet'}`;
+  const address = addressOf(instance);
+  return `${made} on node ${wrapperNodeId}${address === undefined ? '' : `, ${address}`}`;
+}
+
+/** Everything worth knowing of one instance, one line for each field. */
+export function describeInstance(details: InstanceDetails, now: number): Promise<string> {
+  const { players, maxPlayers, templates, usage, isRevisionCurrent, configurationRevision } = details;
+  return fieldsOf({
+    id: details.id,
+    configuration: details.configurationName,
+    state: details.state,
+    wanted: details.desired,
+    reason: details.reason,
+    message: details.message,
+    warning: details.warning,
+    node: details.wrapperNodeId ?? 'none yet',
+    address: addressOf(details),
+    runtime: details.runtime,
+    pid: details.processPid,
+    RAM: `${details.allocatedRamMB} MB`,
+    CPU: `${details.allocatedCpu} (100 = one core)`,
+    uses: usageText(usage),
+    static: details.static ? 'yes' : undefined,
+    age: durationText(now - details.createdAt),
+    restarts: details.restarts,
+    'last exit': lastExitOf(details),
+    templates: templates.map(({ group, name }) => `${group}/${name}`).join(', '),
+    players: players === null ? undefined : `${players} of ${maxPlayers ?? '?'}`,
+    tps: details.tps,
+    revision: `${configurationRevision}${isRevisionCurrent === false ? ' (older than what is in force)' : ''}`,
+  });
+}
+
+const BYTES_PER_MB = 1024 * 1024;
+
+/** `45 MB of RAM, 12 % of a core, 34 s of CPU time since its start, 3 processes`; undefined: not measured. */
+function usageText(usage: InstanceDetails['usage']): string | undefined {
+  if (usage === null) return undefined;
+  const { cpuSeconds, cpuPercent, memoryBytes, processes } = usage;
+  const share = cpuPercent === null ? '' : `${roundedPercent(cpuPercent)} % of a core, `;
+  return [
+    `${Math.round(memoryBytes / BYTES_PER_MB)} MB of RAM, ${share}${durationText(cpuSeconds * 1000)} of CPU time since its start`,
+    countText(processes, 'process', 'processes'),
+  ].join(', ');
+}
+
+function roundedPercent(percent: number): string {
+  return percent < 10 ? percent.toFixed(1) : String(Math.round(percent));
+}
+
+function lastExitOf({ exitSignal, exitCode }: InstanceInfo): string | undefined {
+  if (exitSignal !== null) return exitSignal;
+  return exitCode === null ? undefined : `code ${exitCode}`;
+}

@@ -1,0 +1,146 @@
+/** `key ...`: the keys of the API. A token is printed only when its key is made. */
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { ADDRESS_RANGE_RULE, isAddressRange } from '../../model/access/address-range.js';
+import { KEY_SCOPES, type KeyScope } from '../../model/access/key-scopes.js';
+import { NAME_PATTERN, NAME_PATTERN_RULE } from '../../model/access/name-pattern.js';
+import { EXPIRY_RULE, parseExpiry } from '../../model/duration.js';
+import { DroverError } from '../../model/errors.js';
+import { MAX_KEY_ENTRIES } from '../../model/plain/command-limits.js';
+import { durationText, instantText, quoteText } from '../../model/words.js';
+import type { CreatedKey, ListedKey, NewKey } from '../../operations/api-keys.js';
+import { describe, messageText, noInput, tableOf } from '../command.js';
+
+/** From the widest to the narrowest, as people look for them. */
+const SCOPES = KEY_SCOPES.toReversed();
+
+interface CreateOptions {
+  readonly scope?: KeyScope;
+  readonly configurations?: readonly string[];
+  readonly expires: string;
+  readonly from?: readonly string[];
+}
+
+interface KeyMessage {
+  readonly message: string;
+  readonly label: string;
+}
+
+export const KEY_COMMANDS = {
+  'key create': describe({
+    about: 'make a key; its token is shown this once',
+    declare: declareCreate,
+    input: newKeyOf,
+    text: (created: CreatedKey) => describeCreated(created),
+    names: ({ label }) => [label],
+  }),
+  'key list': describe({
+    about: 'all keys, tokens masked',
+    input: noInput,
+    text: (listed: readonly ListedKey[], view) =>
+      tableOf(
+        view,
+        ['LABEL', 'SCOPE', 'TOKEN', 'AGE', 'EXPIRES', 'LAST USED', 'CONFIGURATIONS', 'FROM'],
+        listed.map((key) => [
+          key.label,
+          key.scope,
+          key.mask,
+          durationText(view.now - key.createdAt),
+          expiryText(key, view.now),
+          lastUseText(key, view.now),
+          key.configurations?.join(',') ?? 'all',
+          key.from?.join(',') ?? 'anywhere',
+        ]),
+        'there are no keys',
+      ),
+    names: (listed) => listed.map(({ label }) => label),
+  }),
+  'key delete': removal('revoke a key at once; its sessions end, its open sockets are closed'),
+  'key revoke': removal('the same as delete'),
+};
+
+function declareCreate(command: Command): void {
+  command
+    .addArgument(new Argument('<label>'))
+    .addArgument(new Argument('[scope]').choices(SCOPES))
+    .usage(`[options] <label> <${SCOPES.join('|')}>`)
+    .addOption(new Option('--scope <scope>', 'what it may do, another way to write it').choices(SCOPES))
+    .option('--configurations <names>', 'what it sees: names or patterns such as lobby*,survival', patternsOf)
+    .option(
+      '--expires <time>',
+      'when it ends: 12h, 30d, a date such as 2027-01-31, never',
+      expiresOf,
+      'never',
+    )
+    .option('--from <addresses>', 'where it may be used from, such as 10.0.0.0/8,2001:db8::/32', rangesOf);
+}
+
+function newKeyOf(label: string, scope: KeyScope | undefined, options: CreateOptions): NewKey {
+  const { configurations = null, from = null, expires } = options;
+  if (scope !== undefined && options.scope !== undefined && scope !== options.scope)
+    throw invalid(`the scope is ${scope}, and --scope says ${options.scope}: give one of them`);
+  const asked = scope ?? options.scope;
+  if (asked === undefined)
+    throw invalid(`say what the key may do: key create ${label} <${SCOPES.join('|')}>`);
+  return {
+    label,
+    scope: asked,
+    configurations: configurations && [...configurations],
+    expires,
+    from: from && [...from],
+  };
+}
+
+function describeCreated({ label, scope, configurations, from, expiresAt, token }: CreatedKey): string {
+  const limits = [
+    ...(configurations === null ? [] : [`configurations ${configurations.join(', ')}`]),
+    ...(from === null ? [] : [`from ${from.join(', ')}`]),
+    ...(expiresAt === null ? [] : [`until ${instantText(expiresAt)}`]),
+  ];
+  return `${token}\nThis is the token of key ${label} (${[scope, ...limits].join('; ')}). It is not shown again: keep it safe.`;
+}
+
+function expiryText({ expiresAt, isExpired }: ListedKey, now: number): string {
+  if (expiresAt === null) return 'never';
+  return isExpired ? 'expired' : `in ${durationText(expiresAt - now)}`;
+}
+
+function lastUseText({ lastUsedAt, lastUsedFrom }: ListedKey, now: number): string {
+  return lastUsedAt === null ? 'never' : `${durationText(now - lastUsedAt)} ago, ${lastUsedFrom}`;
+}
+
+function removal(about: string) {
+  return describe({
+    usage: '<label>',
+    about,
+    input: (label: string) => ({ label }),
+    text: (deleted: KeyMessage) => messageText(deleted),
+    names: ({ label }) => [label],
+    destroys: ({ label }) => `key ${label} is revoked, and its sessions end`,
+  });
+}
+
+function patternsOf(text: string): readonly string[] {
+  return listOf(text, (pattern) => NAME_PATTERN.test(pattern), NAME_PATTERN_RULE);
+}
+
+function rangesOf(text: string): readonly string[] {
+  return listOf(text, isAddressRange, ADDRESS_RANGE_RULE);
+}
+
+function listOf(text: string, isValid: (entry: string) => boolean, rule: string): readonly string[] {
+  const entries = text.split(',');
+  if (entries.length > MAX_KEY_ENTRIES)
+    throw new InvalidArgumentError(`It must have ${MAX_KEY_ENTRIES} entries at most.`);
+  const wrong = entries.find((entry) => !isValid(entry));
+  if (wrong !== undefined) throw new InvalidArgumentError(`${quoteText(wrong)} ${rule}.`);
+  return entries;
+}
+
+function expiresOf(text: string): string {
+  if (parseExpiry(text, 0) === undefined) throw new InvalidArgumentError(`It ${EXPIRY_RULE}.`);
+  return text;
+}
+
+function invalid(message: string): DroverError {
+  return new DroverError('DRV_COMMAND_INVALID', message);
+}

@@ -1,0 +1,119 @@
+/** `cluster cordon|uncordon|drain|forget`: takes a node out of service and back. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../../model/duration.js';
+import { DRAIN_DEADLINE_SECONDS, MAX_DRAIN_DEADLINE_SECONDS } from '../../model/plain/command-limits.js';
+import { countText } from '../../model/words.js';
+import type { ForgottenNode, NodeDrain, NodeMessage } from '../../operations/node-operations.js';
+import { describe, messageText } from '../command.js';
+import { describeDrain } from './drain-text.js';
+
+/** The most instances that one line names. */
+const MOST_NAMED = 20;
+
+/** A node that was forgotten, and whether it was connected then. */
+export interface Forgetting {
+  readonly forgotten: ForgottenNode;
+  readonly wasConnected: boolean;
+}
+
+interface ForgetOptions {
+  readonly force?: boolean;
+  readonly keepToken?: boolean;
+}
+
+const byNode = (node: string): { readonly node: string } => ({ node });
+
+export const NODE_OPERATION_COMMANDS = {
+  'cluster cordon': describe({
+    usage: '<node>',
+    about: 'give a node no new instances; what runs there stays',
+    input: byNode,
+    text: (said: NodeMessage) => messageText(said),
+    names: ({ nodeId }) => [nodeId],
+  }),
+  'cluster uncordon': describe({
+    usage: '<node>',
+    about: 'give a node instances again; calls off a drain',
+    input: byNode,
+    text: (said: NodeMessage) => messageText(said),
+    names: ({ nodeId }) => [nodeId],
+  }),
+  'cluster drain': describe({
+    usage: '<node>',
+    about: 'cordon a node and move its instances to others; static ones stay',
+    declare: declareDrain,
+    input: (node: string, { deadline, now }: { readonly deadline: number; readonly now?: boolean }) => ({
+      node,
+      deadlineSeconds: now === true ? 0 : deadline,
+    }),
+    text: ({ nodeId, drain }: NodeDrain) => {
+      const after =
+        drain?.isDrained === false
+          ? ['"cluster status" shows how it goes; "cluster uncordon" calls it off.']
+          : [];
+      return [...(drain === null ? [] : describeDrain(nodeId, drain)), ...after].join('\n');
+    },
+    names: ({ nodeId }) => [nodeId],
+    destroys: ({ node, deadlineSeconds }) =>
+      deadlineSeconds === 0
+        ? `the instances of node ${node} are moved without waiting for players`
+        : undefined,
+  }),
+  'cluster forget': describe({
+    usage: '<node>',
+    about: 'remove a node that is gone, and its instances; revokes its credential and its join token',
+    declare: (command) => {
+      command
+        .option('--force', 'also one that is connected, or has files of static instances')
+        .option('--keep-token', 'leave the join token to other nodes; this one can join with it again');
+    },
+    input: (node: string, { force, keepToken }: ForgetOptions) => ({
+      node,
+      force: force === true,
+      keepToken: keepToken === true,
+    }),
+    text: (forgetting: Forgetting) => describeForgotten(forgetting),
+    json: ({ forgotten }) => forgotten,
+    names: ({ forgotten }) => [forgotten.nodeId],
+    destroys: ({ node }) => `node ${node} is forgotten, with its instances`,
+  }),
+};
+
+function declareDrain(command: Command): void {
+  const deadline = new Option('--deadline <time>', 'how long to wait for players: 90s, 10m, 2h')
+    .argParser(deadlineOf)
+    .default(DRAIN_DEADLINE_SECONDS, '10m');
+  const now = new Option('--now', 'do not wait for players').conflicts('deadline');
+  command.addOption(deadline).addOption(now);
+}
+
+function describeForgotten({ forgotten, wasConnected }: Forgetting): string {
+  const { nodeId, instances, statics, joinToken } = forgotten;
+  const lines = [`node ${nodeId} is forgotten${instances.length === 0 ? '' : `, with ${named(instances)}`}`];
+  if (statics.length > 0) lines.push(`The files of ${named(statics)} stay on its disk, under running/.`);
+  if (wasConnected && instances.length > 0)
+    lines.push('What runs there goes on until Drover is ended there with Ctrl-C.');
+  if (joinToken?.isRevoked === true)
+    lines.push(
+      `Join token ${joinToken.id} is revoked with it; other nodes that joined with it stay (--keep-token leaves it).`,
+    );
+  else if (joinToken !== undefined)
+    lines.push(
+      `It can join again with join token ${joinToken.id}, until "cluster token revoke ${joinToken.id}" ends that.`,
+    );
+  return lines.join('\n');
+}
+
+function named(ids: readonly string[]): string {
+  const shown = ids.slice(0, MOST_NAMED).join(', ');
+  const more = ids.length > MOST_NAMED ? ', ...' : '';
+  return `${countText(ids.length, 'instance')} (${shown}${more})`;
+}
+
+/** Parses a time into seconds. */
+function deadlineOf(text: string): number {
+  const ms = parseDuration(text);
+  const seconds = ms === undefined ? Number.POSITIVE_INFINITY : ms / 1000;
+  if (seconds <= MAX_DRAIN_DEADLINE_SECONDS) return seconds;
+  throw new InvalidArgumentError('It must be a time such as 90s, 10m or 2h, 30d at most.');
+}

@@ -1,0 +1,71 @@
+/** `node info` and `stop`, for the node that serves the command. */
+import type { ApiCertificateInfo } from '../../api/tls/api-certificate.js';
+import type { RuntimeOffer } from '../../model/node.js';
+import { durationText } from '../../model/words.js';
+import type { NodeStats } from '../../operations/node-stats.js';
+import { describe, fieldsOf, messageText, noInput } from '../command.js';
+import { offeredRuntimes, runtimesNotOffered } from '../runtime-text.js';
+
+export interface NodeInfo extends NodeStats {
+  readonly nodeId: string;
+  readonly clusterName: string;
+  readonly role: string;
+  readonly address: string;
+  readonly port: number;
+  readonly apiPort: number;
+  /** Null: the API has no TLS. */
+  readonly apiCertificate: ApiCertificateInfo | null;
+  readonly runtimes: readonly RuntimeOffer[];
+  /** Why limits do not hold; null: they do; undefined: the node has not said. */
+  readonly advisoryLimits: string | null | undefined;
+}
+
+export const NODE_COMMANDS = {
+  'node info': describe({
+    about: 'version, addresses, load and memory',
+    input: noInput,
+    text: (info: NodeInfo) => describeInfo(info),
+    names: ({ nodeId }) => [nodeId],
+  }),
+};
+
+export const STOP_COMMANDS = {
+  stop: describe({
+    about: 'end Drover as SIGTERM does; instances go on running',
+    input: noInput,
+    text: (answer: { readonly message: string }) => messageText(answer),
+    destroys: () => 'its master stops; instances go on running',
+  }),
+};
+
+function describeInfo(info: NodeInfo): Promise<string> {
+  return fieldsOf({
+    node: info.nodeId,
+    cluster: info.clusterName,
+    role: info.role,
+    version: `${info.version} on Node.js ${info.nodeVersion}`,
+    address: info.address,
+    'API port': info.apiPort,
+    'API TLS': tlsText(info.apiCertificate),
+    'cluster port': info.port,
+    pid: info.pid,
+    uptime: durationText(info.uptimeSeconds * 1000),
+    load: `${info.loadAverage.map((load) => load.toFixed(2)).join(', ')} on ${info.cpus} cores`,
+    memory: `${info.memoryFreeMB} of ${info.memoryTotalMB} MB free; Drover uses ${info.processRssMB} MB`,
+    runtimes: [offeredRuntimes(info.runtimes), ...runtimesNotOffered(info.runtimes)].join('; '),
+    limits: limitsText(info.advisoryLimits),
+  });
+}
+
+function tlsText(certificate: ApiCertificateInfo | null): string {
+  if (certificate === null) return 'none';
+  const { source, fingerprint, names, endsAt, problem } = certificate;
+  const whose = source === 'cluster' ? "the cluster's own authority" : 'certificate';
+  const what = `for ${names.join(', ')}; until ${new Date(endsAt).toISOString().slice(0, 10)}`;
+  return `${whose} SHA-256 ${fingerprint}; ${what}${problem === null ? '' : `; ${problem}`}`;
+}
+
+function limitsText(advisory: string | null | undefined): string | undefined {
+  if (advisory === undefined) return undefined;
+  return advisory === null ? 'ramMB and cpu hold' : `advisory: ${advisory}`;
+}

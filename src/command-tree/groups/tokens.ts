@@ -1,0 +1,104 @@
+/** `cluster token ...`: the tokens with which nodes join. A token is printed only when it is made. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { parseDuration } from '../../model/duration.js';
+import { JOIN_TOKEN_SECONDS, MAX_JOIN_TOKEN_USES } from '../../model/plain/command-limits.js';
+import { countText, durationText } from '../../model/words.js';
+import type { CreatedJoinToken, JoinToken } from '../../operations/join-tokens.js';
+import { describe, messageText, noInput, tableOf } from '../command.js';
+
+interface CreateOptions {
+  readonly label?: string;
+  /** Seconds. Commander makes an empty text of a parsed null, so the words stay words. */
+  readonly expires: number | 'never';
+  readonly uses: number | 'any';
+}
+
+export const TOKEN_COMMANDS = {
+  'cluster token create': describe({
+    about: 'make a join token; it is shown this once',
+    declare: declareCreate,
+    input: ({ label, expires, uses }: CreateOptions) => ({
+      label: label ?? null,
+      expiresInSeconds: expires === 'never' ? null : expires,
+      maxUses: uses === 'any' ? null : uses,
+    }),
+    text: (created: CreatedJoinToken) => describeCreated(created),
+    names: ({ id }) => [id],
+  }),
+  'cluster token list': describe({
+    about: 'all join tokens, without their secrets',
+    input: noInput,
+    text: (listed: readonly JoinToken[], view) =>
+      tableOf(
+        view,
+        ['ID', 'LABEL', 'EXPIRES', 'JOINED', 'AGE'],
+        listed.map((token) => [
+          token.id,
+          token.label ?? '',
+          describeExpiry(token, view.now),
+          token.maxUses === null ? token.uses : `${token.uses} of ${token.maxUses}`,
+          durationText(view.now - token.createdAt),
+        ]),
+        'there are no join tokens',
+      ),
+    names: (listed) => listed.map(({ id }) => id),
+  }),
+  'cluster token revoke': describe({
+    usage: '<token-id>',
+    about: 'end a join token; nodes that joined with it stay',
+    input: (id: string) => ({ id }),
+    text: (revoked: { readonly message: string; readonly id: string }) => messageText(revoked),
+    names: ({ id }) => [id],
+    destroys: ({ id }) => `join token ${id} is revoked`,
+  }),
+};
+
+function declareCreate(command: Command): void {
+  command
+    .option('--label <label>', 'what it is for')
+    .option('--expires <time>', 'when it ends: 1h, 7d, never (default: 24h)', expiryOf, JOIN_TOKEN_SECONDS)
+    .option('--uses <count>', 'how many nodes may join with it: a number, or any (default: 1)', usesOf, 1);
+}
+
+function describeCreated({ id, token, expiresAt, maxUses, master }: CreatedJoinToken): string {
+  const uses = `, for ${maxUses === null ? 'any number of nodes' : countText(maxUses, 'node')}`;
+  const until = expiresAt === null ? 'never expires' : `is good until ${new Date(expiresAt).toISOString()}`;
+  const address = master.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  return [
+    token,
+    `This is join token ${id}; it ${until}${uses}. It is not shown again: keep it safe.`,
+    'On the other machine:',
+    `  drover join ${token} --master ${master}`,
+    ...(isLoopback(address)
+      ? [
+          `Other machines cannot reach ${address}: set address in this node's config.json, and restart Drover.`,
+        ]
+      : []),
+  ].join('\n');
+}
+
+function describeExpiry({ expiresAt }: Pick<JoinToken, 'expiresAt'>, now: number): string {
+  if (expiresAt === null) return 'never';
+  return expiresAt <= now ? 'expired' : `in ${durationText(expiresAt - now)}`;
+}
+
+/** Parses a time into seconds. */
+function expiryOf(text: string): CreateOptions['expires'] {
+  if (text === 'never') return text;
+  const ms = parseDuration(text);
+  if (ms === undefined || ms === 0)
+    throw new InvalidArgumentError('It must be a time such as 1h or 7d, or never.');
+  return ms / 1000;
+}
+
+function usesOf(text: string): CreateOptions['uses'] {
+  if (text === 'any') return text;
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > MAX_JOIN_TOKEN_USES)
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_JOIN_TOKEN_USES}, or any.`);
+  return count;
+}
+
+function isLoopback(address: string): boolean {
+  return address === 'localhost' || address === '::1' || address.startsWith('127.');
+}

@@ -1,0 +1,20 @@
+/** Makes text safe to print: nothing that a terminal acts on. */
+import { toPlainText } from '../telemetry/plain-text.js';
+
+/** JSON.stringify does not escape these, and a terminal may act on them. */
+const RAW_CONTROL = /[\x7f-\x9f]/g;
+
+/** Returns JSON that ends with a newline and holds no control characters. */
+export function jsonText(value: unknown): string {
+  const text =
+    Array.isArray(value) && value.length > 0
+      ? `[\n${value.map((element) => JSON.stringify(element)).join(',\n')}\n]`
+      : JSON.stringify(value, null, 2);
+  return `${text.replace(RAW_CONTROL, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)}\n`;
+}
+
+/** Whole lines without control characters, ended by a newline. */
+export function plainLines(text: string): string {
+  const lines = text.endsWith('\n') ? text.slice(0, -1) : text;
+  return `${lines.split('\n').map(toPlainText).join('\n')}\n`;
+}

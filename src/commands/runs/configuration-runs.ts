@@ -1,0 +1,33 @@
+/** `config ...` in the daemon. */
+import type { CommandRuns } from '../../command-tree/commands.js';
+import type { CONFIGURATION_COMMANDS } from '../../command-tree/groups/configurations.js';
+import { DroverError } from '../../model/errors.js';
+import { diffOf } from '../../operations/configuration-diff.js';
+import { listConfigurations, listRemoved } from '../../operations/configuration-list.js';
+import { reloadConfigurations } from '../../operations/configuration-reload.js';
+import type { CommandDependencies } from '../context.js';
+import { findConfiguration, unknownConfiguration } from '../find.js';
+
+type ConfigurationRuns = Pick<CommandRuns, keyof typeof CONFIGURATION_COMMANDS>;
+
+export function configurationRuns(dependencies: CommandDependencies): ConfigurationRuns {
+  return {
+    'config list': () => ({
+      configurations: listConfigurations(dependencies),
+      removed: listRemoved(dependencies),
+      brokenFiles: dependencies.configurationFiles.errors(),
+    }),
+    'config show': ({ name }) => findConfiguration(dependencies, name).configuration,
+    'config reload': () => reloadConfigurations(dependencies),
+    'config why': ({ name }) =>
+      dependencies.explainer.configuration(name).catch((error: unknown) => {
+        throw DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN')
+          ? unknownConfiguration(dependencies, name)
+          : error;
+      }),
+    'config diff': ({ name }) => {
+      findConfiguration(dependencies, name);
+      return diffOf(dependencies, name);
+    },
+  };
+}

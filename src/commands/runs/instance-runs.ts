@@ -1,0 +1,83 @@
+/** `instance ...` in the daemon. */
+import { requireProcess, stdinCommand } from '../../channel/services/stdin-command.js';
+import type { CommandRuns, RunCall } from '../../command-tree/commands.js';
+import { byConfiguration } from '../../command-tree/groups/instance-text.js';
+import type { INSTANCE_COMMANDS } from '../../command-tree/groups/instances.js';
+import { DroverError, messageOf } from '../../model/errors.js';
+import type { InstanceRecord } from '../../model/instance.js';
+import { detailsOf, infoOf, visibleInstances } from '../../operations/instance-details.js';
+import { changeLifecycle, deleteInstance } from '../../operations/instance-lifecycle.js';
+import { readInstanceLog } from '../../operations/instance-log.js';
+import type { LifecycleTarget } from '../../store/instance-changes.js';
+import type { CommandDependencies } from '../context.js';
+import { findConfiguration, findInstance, requireInstance } from '../find.js';
+
+type InstanceRuns = Pick<CommandRuns, keyof typeof INSTANCE_COMMANDS>;
+
+export function instanceRuns(dependencies: CommandDependencies): InstanceRuns {
+  const lifecycle =
+    <T extends LifecycleTarget>(target: T) =>
+    async ({ id }: { readonly id: string }) => {
+      findInstance(dependencies, id);
+      return { message: await changeLifecycle(dependencies, id, target), instanceId: id, target };
+    };
+  return {
+    'instance list': ({ configuration }) => {
+      const found = [...visibleInstances(dependencies)]
+        .filter(({ configurationName }) => configuration === undefined || configurationName === configuration)
+        .map((record) => infoOf(record, dependencies))
+        .sort(byConfiguration);
+      // Instances may outlive their configuration.
+      if (configuration !== undefined && found.length === 0) findConfiguration(dependencies, configuration);
+      return found;
+    },
+    'instance info': ({ id }) => detailsOf(findInstance(dependencies, id), dependencies),
+    'instance why': ({ id }) => {
+      requireInstance(dependencies, id);
+      return dependencies.explainer.instance(id);
+    },
+    'instance logs': ({ id, ...question }) =>
+      readInstanceLog(dependencies, findInstance(dependencies, id), question),
+    'instance create': (input, call) => create(dependencies, input, call),
+    'instance stop': lifecycle('stop'),
+    'instance start': lifecycle('start'),
+    'instance restart': lifecycle('restart'),
+    'instance delete': async ({ id }) => {
+      requireInstance(dependencies, id);
+      return { message: await deleteInstance(dependencies, id), instanceId: id };
+    },
+    'instance execute': async ({ id, command }) => {
+      const record = findInstance(dependencies, id);
+      requireProcess(record);
+      await dependencies.streams.writeStdin(record, stdinCommand(command, 'command'));
+      return { message: `command sent to instance ${id}`, instanceId: id, command };
+    },
+  };
+}
+
+async function create(
+  dependencies: CommandDependencies,
+  { configuration, count }: { readonly configuration: string; readonly count: number },
+  { signal }: RunCall,
+) {
+  findConfiguration(dependencies, configuration);
+  const created: InstanceRecord[] = [];
+  while (created.length < count) {
+    if (signal.aborted) throw incomplete(created, count, new Error('the caller stopped waiting'));
+    try {
+      created.push(await dependencies.instanceWrites.create(configuration));
+    } catch (error) {
+      throw incomplete(created, count, error);
+    }
+  }
+  return created.map((record) => infoOf(record, dependencies));
+}
+
+/** Adds to the error of a creation the instances that were made before it. */
+function incomplete(created: readonly InstanceRecord[], count: number, error: unknown): unknown {
+  if (created.length === 0) return error;
+  const code = error instanceof DroverError ? error.code : 'DRV_COMMAND_INVALID';
+  const ids = created.map(({ id }) => id).join(', ');
+  const message = `${created.length} of ${count} instances were created (${ids}), then: ${messageOf(error)}`;
+  return new DroverError(code, message, { cause: error });
+}

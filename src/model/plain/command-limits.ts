@@ -1,0 +1,17 @@
+/** Limits and defaults that commands and routes share. Nothing is imported, so that the client loads no schemas for them. */
+
+export const MAX_LOG_LINES = 1000;
+export const DEFAULT_LOG_LINES = 100;
+
+/** The most instances that one command makes. */
+export const MAX_CREATED = 100;
+
+/** How long a drain waits for players by default. */
+export const DRAIN_DEADLINE_SECONDS = 600;
+export const MAX_DRAIN_DEADLINE_SECONDS = 30 * 86_400;
+
+export const JOIN_TOKEN_SECONDS = 86_400;
+export const MAX_JOIN_TOKEN_USES = 100_000;
+
+/** The most patterns of configurations, and the most ranges of addresses, of one key. */
+export const MAX_KEY_ENTRIES = 64;

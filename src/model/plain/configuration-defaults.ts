@@ -1,0 +1,22 @@
+/** What a configuration means by leaving fields out that the schema leaves out too. */
+import type { Configuration } from '../configuration.js';
+
+export const STOPPING_DEFAULTS = {
+  stopSignal: 'SIGTERM',
+  stopTimeoutSeconds: 10,
+  restartPolicy: 'always',
+} as const;
+
+/**
+ * With the defaults too that the schema leaves out, for people to read. Those stay out of what is stored: one more
+ * field would change the hash of every configuration.
+ */
+export function withEveryDefault(configuration: Configuration): Configuration {
+  const {
+    stopSignal = STOPPING_DEFAULTS.stopSignal,
+    stopTimeoutSeconds = STOPPING_DEFAULTS.stopTimeoutSeconds,
+    restartPolicy = STOPPING_DEFAULTS.restartPolicy,
+    placement = 'spread',
+  } = configuration;
+  return { ...configuration, placement, stopSignal, stopTimeoutSeconds, restartPolicy };
+}
