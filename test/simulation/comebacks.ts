@@ -3,6 +3,7 @@
  * network do meanwhile. Only what happens to the node's own machine is an excuse.
  */
 import { z } from 'zod';
+import type { StartSpec } from '../../src/runtime/runtime.js';
 import type { Machine } from './machine/machine.js';
 import type { Scheduler } from './scheduler.js';
 
@@ -17,7 +18,9 @@ const handleSchema = z.object({
   restartToken: z.int(),
   streak: z.int(),
   hasEnded: z.boolean(),
+  installed: z.object({ restartToken: z.int() }).nullable(),
 });
+type Handle = z.infer<typeof handleSchema>;
 const assignmentSchema = z.object({ goal: z.string(), restartToken: z.int() });
 
 export interface ComebacksOptions {
@@ -33,6 +36,8 @@ export class Comebacks {
   readonly #options: ComebacksOptions;
   /** Virtual time at which something last happened to a machine itself. */
   readonly #excusedAt = new Map<string, number>();
+  /** Runs whose start was not on the disk when their daemon died. */
+  readonly #unkept = new WeakSet<StartSpec>();
 
   constructor(options: ComebacksOptions) {
     this.#options = options;
@@ -40,6 +45,15 @@ export class Comebacks {
 
   excuse(nodeId: string): void {
     this.#excusedAt.set(nodeId, this.#options.scheduler.now);
+  }
+
+  /** The daemon of a machine has just died. */
+  noteDeath(machine: Machine): void {
+    this.excuse(machine.nodeId);
+    for (const id of machine.runtime.alive) {
+      const spec = machine.runtime.specOf(id);
+      if (spec !== undefined && handleOf(machine, id)?.run !== spec.run) this.#unkept.add(spec);
+    }
   }
 
   /** The process of an instance has just ended by itself. */
@@ -51,8 +65,10 @@ export class Comebacks {
     const starts = startsOf(machine, id);
     const isVoid = (): boolean => this.#isExcused(machine, now) || startsOf(machine, id) > starts;
     scheduler.after(LOOK_AFTER_MS, () => {
-      const { data: handle } = handleSchema.safeParse(machine.disk.entries.get(`handles/${id}`)?.value);
+      const handle = handleOf(machine, id);
       if (isVoid() || handle === undefined || !handle.hasEnded || handle.run !== spec.run) return;
+      // What the run was made from went with its daemon: newer templates have to come.
+      if (this.#unkept.has(spec) && !knowsItsInstall(handle)) return;
       const delayMs = handle.streak <= 1 ? 0 : Math.min(1000 * 2 ** (handle.streak - 2), 60_000);
       scheduler.after(delayMs + GRACE_MS, () => {
         if (isVoid() || !isFit(machine) || !isWanted(machine, id, handle.restartToken)) return;
@@ -71,6 +87,15 @@ export class Comebacks {
 
 function startsOf({ runtime }: Machine, id: string): number {
   return runtime.starts.filter(({ instanceId }) => instanceId === id).length;
+}
+
+/** As the node would find it when its daemon died now. */
+function handleOf({ disk }: Machine, id: string): Handle | undefined {
+  return handleSchema.safeParse(disk.entries.get(`handles/${id}`)?.value).data;
+}
+
+function knowsItsInstall({ installed, restartToken }: Handle): boolean {
+  return installed?.restartToken === restartToken;
 }
 
 /** As far as the node knows. */

@@ -128,7 +128,7 @@ export class Fleet {
     const life = this.#newLife(machine);
     const daemon = this.#build(machine, life);
     this.daemons.set(nodeId, daemon);
-    life.onDeath(() => this.#buried(nodeId, daemon));
+    life.onDeath(() => this.#buried(machine, daemon));
     this.trace.note(nodeId, () => 'starts');
     this.#expect(daemon.start());
   }
@@ -304,10 +304,11 @@ export class Fleet {
     });
   }
 
-  #buried(nodeId: string, daemon: SimulatedDaemon): void {
+  #buried(machine: Machine, daemon: SimulatedDaemon): void {
+    const { nodeId } = machine;
     if (this.daemons.get(nodeId) === daemon) this.daemons.delete(nodeId);
     this.troubles.jolt(nodeId);
-    this.comebacks.excuse(nodeId);
+    this.comebacks.noteDeath(machine);
     if (this.network.listener?.life !== daemon.life) return;
     this.network.listener = undefined;
     this.invariants.intents.closeAll();

@@ -16,6 +16,17 @@ interface Scene {
   perform(operation: Operation): void;
 }
 
+const SHAPE: ServiceShape = {
+  minimum: 1,
+  maximum: undefined,
+  ports: undefined,
+  hostAddress: undefined,
+  ramMB: 100,
+  static: true,
+  templates: [],
+  node: undefined,
+};
+
 /** A fleet with one instance of one configuration, which is up. */
 async function begin(shape: Partial<ServiceShape> = {}): Promise<Scene> {
   const fleet = new Fleet({ seed: 'scene', disorder: {}, isTraced: false, metrics });
@@ -25,17 +36,7 @@ async function begin(shape: Partial<ServiceShape> = {}): Promise<Scene> {
   operator.perform({
     do: 'put',
     name: 'lobby',
-    shape: {
-      minimum: 1,
-      maximum: undefined,
-      ports: undefined,
-      hostAddress: undefined,
-      ramMB: 100,
-      static: true,
-      templates: [],
-      node: undefined,
-      ...shape,
-    },
+    shape: { ...SHAPE, ...shape },
   });
   await fleet.scheduler.advance(1000);
   const [id] = machine.runtime.alive;
@@ -103,6 +104,26 @@ describe('a fleet at a single moment', () => {
     await fleet.scheduler.advance(5000);
     expect([state(), fleet.invariants.violation]).toEqual(['ONLINE', undefined]);
     expect(machine.runtime.starts).toHaveLength(2);
+  });
+
+  it('waits for the master after a crash when its killed daemon did not keep what the run was made from', async () => {
+    const { fleet, perform } = await begin();
+    const machine = fleet.addMachine();
+    fleet.templates.change('base');
+    await fleet.scheduler.advance(1000);
+    perform({ do: 'put', name: 'proxy', shape: { ...SHAPE, templates: ['base'], node: 1 } });
+    while (machine.runtime.starts.length < 1) await fleet.scheduler.advance(0.1);
+    fleet.kill(machine, 0);
+    fleet.templates.change('base');
+    fleet.start(machine);
+    await fleet.scheduler.advance(20);
+    fleet.cut(machine, ['up', 'down']);
+    for (const id of machine.runtime.alive) fleet.crash(machine, id, 1, false);
+    await fleet.scheduler.advance(5000);
+    expect([machine.runtime.starts.length, fleet.invariants.violation]).toEqual([1, undefined]);
+    fleet.heal(machine);
+    await fleet.scheduler.advance(10_000);
+    expect([machine.runtime.starts.length, fleet.invariants.violation]).toEqual([2, undefined]);
   });
 
   it('says that an instance is stopped only when a daemon that is killed would still know of it', async () => {

@@ -246,7 +246,8 @@ export class Link {
   #welcomed(connection: Connection, welcome: MessageOf<'welcome'>): void {
     connection.isWelcome = true;
     this.#options.onWelcome(welcome.master);
-    this.#beatLater(connection);
+    // The first at once: the master has waited since the hello.
+    this.#beat(connection);
     this.#options.reports.restart();
     this.#sendReports();
   }
@@ -261,12 +262,10 @@ export class Link {
     connection.transport.send({ type: 'status', sequence, reports: [...reports] });
   }
 
-  #beatLater(connection: Connection): void {
-    connection.beatTimer = this.#options.clock.setTimer(BEAT_EVERY_MS, () => {
-      if (!connection.transport.isOpen) return;
-      connection.transport.send({ type: 'beat' });
-      this.#beatLater(connection);
-    });
+  #beat(connection: Connection): void {
+    if (!connection.transport.isOpen) return;
+    connection.transport.send({ type: 'beat' });
+    connection.beatTimer = this.#options.clock.setTimer(BEAT_EVERY_MS, () => this.#beat(connection));
   }
 
   #closed(connection: Connection, reason: string): void {

@@ -164,17 +164,18 @@ describe('the link of a wrapper', () => {
     expect(welcomed).toEqual(['master']);
   });
 
-  it('beats every two seconds once welcome, and not before', async () => {
+  it('beats as soon as it is welcome and every two seconds from then on, and not before', async () => {
     link.start();
     await clock.advance(10_000);
     expect(heard('beat')).toBe(0);
     await welcome();
-    await clock.advance(1999);
-    expect(heard('beat')).toBe(0);
-    await clock.advance(1);
     expect(heard('beat')).toBe(1);
+    await clock.advance(1999);
+    expect(heard('beat')).toBe(1);
+    await clock.advance(1);
+    expect(heard('beat')).toBe(2);
     await clock.advance(10_000);
-    expect(heard('beat')).toBe(6);
+    expect(heard('beat')).toBe(7);
   });
 
   it('takes one snapshot of a connection: a second one would end what came since', async () => {
@@ -257,7 +258,7 @@ describe('the link of a wrapper', () => {
     await clock.settle();
     expect(last().heard.map(({ type }) => type)).toEqual(['hello']);
     await welcome();
-    expect(last().heard.map(({ type }) => type)).toEqual(['hello', 'status']);
+    expect(last().heard.map(({ type }) => type)).toEqual(['hello', 'beat', 'status']);
   });
 
   /** How long it waits before it connects again, each time that `end` has ended a connection. */
@@ -387,7 +388,7 @@ describe('the link of a wrapper', () => {
     await welcome();
     link.sendOffer();
     await clock.settle();
-    expect(last().heard.map(({ type }) => type)).toEqual(['hello', 'offer']);
+    expect(last().heard.map(({ type }) => type)).toEqual(['hello', 'beat', 'offer']);
   });
 
   it('closes on a message that only a wrapper may send', async () => {
