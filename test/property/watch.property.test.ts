@@ -181,6 +181,22 @@ it('a client has what is there when it has read everything', () => {
       scene.take();
       scene.expectAll();
     }),
-    { numRuns: 300 },
+    {
+      numRuns: 500,
+      // An entry that ended and came back elsewhere, between what a reader that resumes was sent and its next message.
+      examples: [
+        [
+          { node: ['a'] },
+          [
+            { do: 'put', id: 4, node: 'a', state: 'ONLINE' },
+            { do: 'take', packets: 1 },
+            { do: 'remove', id: 4 },
+            { do: 'reconnect', isResuming: true },
+            { do: 'put', id: 4, node: 'b', state: 'ONLINE' },
+            { do: 'take', packets: 1 },
+          ],
+        ],
+      ],
+    },
   );
 });

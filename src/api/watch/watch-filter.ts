@@ -41,11 +41,14 @@ export class WatchFilter {
     );
   }
 
-  /** True when a reader that stands at `from` may hold an entry that does not match any more, or is gone. */
-  mayHold({ before, traits }: Placed, from: number): boolean {
+  /**
+   * True when a reader may hold an entry that does not match any more, or is gone. `knownTo`: the end of the topic when the
+   * reader last had everything.
+   */
+  mayHold({ before, traits }: Placed, knownTo: number): boolean {
     if (before === undefined) return false;
-    if (before.place <= from) return before.traits !== undefined && this.matches(before.traits);
-    // What it was when the reader stood at `from` is not known any more. Its configuration never changes.
+    if (before.place <= knownTo) return before.traits !== undefined && this.matches(before.traits);
+    // What it was when the reader heard of it is not known any more. Its configuration never changes.
     const configuration = (traits ?? before.traits)?.configuration;
     return this.#isConfiguration(configuration);
   }

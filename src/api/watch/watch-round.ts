@@ -16,6 +16,11 @@ export interface Reading {
   readonly filter: WatchFilter;
   /** The place up to which everything was sent. */
   readonly place: number;
+  /**
+   * The end of the topic when the reader last had everything. An entry that changed twice since may have passed it by: its
+   * first change is not in the order any more.
+   */
+  readonly knownTo: number;
   /** Set until the reader has all that was there when it came. */
   readonly snapshot: Snapshot | undefined;
   /** Set until the first message of a reader that resumes, which it gets in any case: the end of the topic then. */
@@ -36,6 +41,8 @@ export interface Piece {
   readonly text: string | undefined;
   /** The place of the reader after it. */
   readonly place: number;
+  /** True: with it the reader has everything that there was when the piece was made. */
+  readonly isComplete: boolean;
 }
 
 export class WatchRound {
@@ -51,11 +58,11 @@ export class WatchRound {
 
   /** What comes next for a reader; undefined: it has all of this round. */
   next(reading: Reading): Piece | undefined {
-    const { topic, filter, place, snapshot, resumedTo } = reading;
+    const { topic, filter, place, knownTo, snapshot, resumedTo } = reading;
     const to = snapshot?.to ?? resumedTo ?? this.#ends.get(topic) ?? 0;
     if (place >= to && snapshot === undefined && resumedTo === undefined) return undefined;
     const part = snapshot === undefined ? '' : `${snapshot.to} ${snapshot.reason}`;
-    const key = `${topic.name} ${place} ${part} ${resumedTo} ${filter.key}`;
+    const key = `${topic.name} ${place} ${knownTo} ${part} ${resumedTo} ${filter.key}`;
     const known = this.#pieces.get(key);
     if (known !== undefined) return known;
     const piece = { key, ...this.#compose(reading, to) };
@@ -72,7 +79,10 @@ export class WatchRound {
     return packet;
   }
 
-  #compose({ topic, filter, place: from, snapshot, resumedTo }: Reading, to: number): Omit<Piece, 'key'> {
+  #compose(
+    { topic, filter, place: from, knownTo, snapshot, resumedTo }: Reading,
+    to: number,
+  ): Omit<Piece, 'key'> {
     const put: string[] = [];
     const gone: string[] = [];
     let chars = 0;
@@ -82,18 +92,19 @@ export class WatchRound {
       const text =
         traits !== undefined && filter.matches(traits) ? topic.textOf(id, filter.isRestricted) : undefined;
       if (text !== undefined) put.push(text);
-      else if (snapshot === undefined && filter.mayHold(placed, from)) gone.push(id);
+      else if (snapshot === undefined && filter.mayHold(placed, knownTo)) gone.push(id);
       chars += text?.length ?? id.length;
       if (chars < MOST_CHARS) continue;
       place = placed.place;
       break;
     }
+    const isComplete = place === topic.order.end;
     const head = { topic: topic.name, epoch: this.#epoch, revision: place };
     if (snapshot !== undefined) {
       const part = { isFirst: from === 0, isLast: place === to, reason: snapshot.reason };
-      return { text: snapshotText(head, put, part), place };
+      return { text: snapshotText(head, put, part), place, isComplete };
     }
     const isEmpty = put.length === 0 && gone.length === 0 && resumedTo === undefined;
-    return { text: isEmpty ? undefined : changesText(head, put, gone), place };
+    return { text: isEmpty ? undefined : changesText(head, put, gone), place, isComplete };
   }
 }

@@ -23,6 +23,7 @@ const MAX_BUFFERED_BYTES = 256 * 1024;
 
 interface Following extends Reading {
   place: number;
+  knownTo: number;
   snapshot: Snapshot | undefined;
   resumedTo: number | undefined;
 }
@@ -65,6 +66,7 @@ export class Watcher {
       topic,
       filter: new WatchFilter(filter, this.sight),
       place: isResumed ? resume.revision : 0,
+      knownTo: 0,
       snapshot: isResumed ? undefined : { to: order.end, reason },
       resumedTo: isResumed ? order.end : undefined,
     });
@@ -120,6 +122,7 @@ function nextPiece(following: Following, round: WatchRound): Piece | undefined {
   const { order } = following.topic;
   if (!order.holdsAllAfter(following.snapshot?.to ?? following.place)) {
     following.place = 0;
+    following.knownTo = 0;
     following.snapshot = {
       to: order.end,
       reason: 'it was too slow: what ended meanwhile is not known any more',
@@ -127,6 +130,7 @@ function nextPiece(following: Following, round: WatchRound): Piece | undefined {
   }
   for (let piece = round.next(following); piece !== undefined; piece = round.next(following)) {
     following.place = piece.place;
+    if (piece.isComplete) following.knownTo = piece.place;
     following.resumedTo = undefined;
     if (following.snapshot !== undefined && piece.place >= following.snapshot.to)
       following.snapshot = undefined;
