@@ -50,7 +50,10 @@ export async function readLogRange(
   const { lines: newest, totalLines } = await readLastLines(directory, 1, counts);
   const segments = await listSegments(directory);
   const isUnfinished = (await wholeLines(segments, counts)) < totalLines;
-  const spans = await readSpans(segments);
+  // A damaged index may have a time of no line: that is not there, or of which something else is known.
+  const spans = (await readSpans(segments)).filter(
+    ([line], index, all) => line <= totalLines && line !== all[index + 1]?.[0],
+  );
   const kept = segments[0]?.firstLine ?? 1;
   const run = query.within === undefined ? undefined : await runLines(segments, query.within);
   const first = Math.max(kept, firstOf(query, spans, totalLines), run?.first ?? 1);

@@ -23,7 +23,7 @@ export interface StoredContexts {
 }
 
 /** How long a writer waits for another one, which holds the lock for milliseconds. */
-const LOCK_MS = 10_000;
+const LOCK_MS = 20_000;
 const LOCK_STEP_MS = 50;
 
 /** Absolute; undefined: neither XDG_CONFIG_HOME nor HOME says where. */

@@ -195,6 +195,12 @@ describe('Cluster', () => {
     expect(await world.commands.run('cluster token create --uses 100001')).toContain('from 1 to 100000');
   });
 
+  it('GET /cluster/removed-configurations: 200, those of config list', async () => {
+    const { status, json } = await world.call('GET /cluster/removed-configurations');
+    expect([status, json]).toEqual([200, []]);
+    expect(await printed('config list')).toMatchObject({ removed: json });
+  });
+
   it('GET /cluster/tokens: 200, what cluster token list prints', async () => {
     await world.call('POST /cluster/tokens', { body: { label: 'one' } });
     await world.call('POST /cluster/tokens', { body: { label: 'two' } });

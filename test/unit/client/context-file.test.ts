@@ -78,7 +78,7 @@ describe('the file of contexts', () => {
   });
 
   it('loses nothing to writers at the same time', async () => {
-    const names = Array.from({ length: 12 }, (_, index) => `c${index}`);
+    const names = Array.from({ length: 6 }, (_, index) => `c${index}`);
     await Promise.all(names.map((name) => add(new ContextFile(home.environment), name)));
     const { contexts } = await new ContextFile(home.environment).read();
     expect([...contexts.keys()].toSorted()).toEqual(names.toSorted());
