@@ -1,6 +1,7 @@
 /**
  * Reads the indexes of times beside the segments of a log. The instance could tamper with them as with its log: links are
- * not followed, and what is read is bounded. A wrong index gives wrong times, never other lines.
+ * not followed, and what is read is bounded. A forged index gives wrong times and wrong numbers of lines, as a forged
+ * log does.
  */
 import { type FileHandle, lstat } from 'node:fs/promises';
 import type { LineTimes } from './line-times.js';

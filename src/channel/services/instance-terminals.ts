@@ -8,7 +8,7 @@ import { DroverError } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import { instanceIdSchema } from '../../model/names.js';
 import type { AttachEvent, Attachment, TerminalSize } from '../../model/run/attachment.js';
-import type { CallPeer, Service } from '../protocol/calls.js';
+import { type CallPeer, isUnknownService, type Service } from '../protocol/calls.js';
 
 const ATTACH = 'attach';
 const ATTACH_INPUT = 'attach-input';
@@ -130,6 +130,9 @@ interface NodeAttachmentOptions {
 class NodeAttachment implements Attachment {
   readonly isTransparent: boolean;
   readonly #options: NodeAttachmentOptions;
+  /** The newest size that the node does not know yet. */
+  #size: TerminalSize | undefined;
+  #isResizing = false;
 
   constructor(options: NodeAttachmentOptions) {
     this.#options = options;
@@ -155,12 +158,24 @@ class NodeAttachment implements Attachment {
     await this.#tell(ATTACH_INPUT, {}, bytes);
   }
 
+  /** One call at a time: a client that sends sizes without end must not fill the node's connection. */
   resize(size: TerminalSize): void {
-    void this.#tell(ATTACH_RESIZE, size);
+    this.#size = size;
+    if (!this.#isResizing) void this.#tellSize();
   }
 
   close(): void {
     this.#options.ending.abort();
+  }
+
+  async #tellSize(): Promise<void> {
+    this.#isResizing = true;
+    while (this.#size !== undefined) {
+      const size = this.#size;
+      this.#size = undefined;
+      await this.#tell(ATTACH_RESIZE, size);
+    }
+    this.#isResizing = false;
   }
 
   /** The end of the connection ends the terminal's stream, too, which tells its reader. */
@@ -185,9 +200,7 @@ function decode(chunk: Buffer): AttachEvent | Extract<Message, { kind: 'attached
 function explained(error: unknown, nodeId: string): unknown {
   if (DroverError.is(error, 'DRV_CHANNEL_CLOSED'))
     return new DroverError('DRV_NODE_DISCONNECTED', `node ${nodeId} went away; attach again when it is back`);
-  const isUnknown =
-    DroverError.is(error, 'DRV_CHANNEL_CALL_FAILED') && error.message === `no service ${ATTACH}`;
-  if (!isUnknown) return error;
+  if (!isUnknownService(error, ATTACH)) return error;
   return new DroverError(
     'DRV_INSTANCE_NOT_ATTACHABLE',
     `node ${nodeId} runs an earlier version of Drover, which shows no terminals: update it`,

@@ -6,9 +6,9 @@ import { withDeadline } from '../../loop/deadline.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Attachment } from '../../model/run/attachment.js';
 import type { ContainerIdentity } from '../../model/run-identity.js';
+import { endText } from '../../model/words.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { recentBytes } from '../recent-bytes.js';
-import { endOf } from '../run-end.js';
 import type { Exit, Held, RunId } from '../runtime.js';
 import { ContainerLog } from './container-log.js';
 import { ContainerStdin } from './container-stdin.js';
@@ -179,7 +179,7 @@ export class ContainerRun {
       ...(this.#isRemoved && { cause: REMOVED_CAUSE }),
     };
     this.#keep({ exit });
-    const word = `instance ${this.id.instanceId} ${endOf(exit)}`;
+    const word = `instance ${this.id.instanceId} ${endText(exit)}`;
     for (const terminal of this.#terminals) terminal.end('exited', word);
     this.#stop.abort();
     return exit;

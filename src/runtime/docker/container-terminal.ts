@@ -35,8 +35,6 @@ export class ContainerTerminal implements Attachment {
   show(bytes: Buffer): void {
     for (let at = 0; at < bytes.length; at += PIECE_BYTES)
       this.#push({ kind: 'output', bytes: bytes.subarray(at, at + PIECE_BYTES) });
-    if (this.#waitingBytes > MOST_WAITING_BYTES)
-      this.end('too-slow', 'detached: more than 1 MiB of output waited to be read');
   }
 
   async *events(): AsyncGenerator<AttachEvent> {
@@ -47,7 +45,7 @@ export class ContainerTerminal implements Attachment {
           this.#wake = resolve;
         });
       else {
-        if (event.kind === 'output') this.#waitingBytes -= event.bytes.length;
+        this.#waitingBytes -= sizeOf(event);
         yield event;
         if (event.kind === 'ended') return;
       }
@@ -79,7 +77,14 @@ export class ContainerTerminal implements Attachment {
   #push(event: AttachEvent): void {
     if (this.#hasEnded) return;
     this.#waiting.push(event);
-    if (event.kind === 'output') this.#waitingBytes += event.bytes.length;
+    this.#waitingBytes += sizeOf(event);
     this.#wake?.();
+    if (this.#waitingBytes > MOST_WAITING_BYTES && event.kind !== 'ended')
+      this.end('too-slow', 'detached: more than 1 MiB of output waited to be read');
   }
+}
+
+/** Refusals count too: whoever types and reads nothing must not fill the memory. */
+function sizeOf(event: AttachEvent): number {
+  return event.kind === 'output' ? event.bytes.length : event.message.length;
 }

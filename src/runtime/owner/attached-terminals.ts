@@ -6,7 +6,7 @@
 import type { ErrorCode } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { AttachEndReason, TerminalSize } from '../../model/run/attachment.js';
-import { endOf } from '../run-end.js';
+import { endText } from '../../model/words.js';
 import type { DaemonConnection } from './daemon-connection.js';
 import type { HeldRun, View } from './held-run.js';
 import type { OwnerExit } from './protocol.js';
@@ -47,8 +47,8 @@ export class AttachedTerminals {
 
   /** A program that does not read takes no input: the terminal is told. */
   write(connection: DaemonConnection, bytes: Buffer): void {
-    const view = this.#attached.get(connection)?.view;
-    if (view !== undefined) void give(connection, view, bytes);
+    const attached = this.#attached.get(connection);
+    if (attached !== undefined) void this.#give(connection, attached, bytes);
   }
 
   resize(connection: DaemonConnection, { columns, rows }: TerminalSize): void {
@@ -65,7 +65,8 @@ export class AttachedTerminals {
   /** Called when a run has ended, after its last output. */
   endOf(run: HeldRun, exit: OwnerExit): void {
     for (const [connection, attached] of this.#attached)
-      if (attached.run === run) this.#end(connection, 'exited', `instance ${run.instanceId} ${endOf(exit)}`);
+      if (attached.run === run)
+        this.#end(connection, 'exited', `instance ${run.instanceId} ${endText(exit)}`);
   }
 
   async #open(connection: DaemonConnection, attached: Attached, size: TerminalSize): Promise<void> {
@@ -99,6 +100,23 @@ export class AttachedTerminals {
     if (attached.hasEnded) return;
     for (let at = 0; at < bytes.length; at += PIECE_BYTES)
       connection.send({ type: 'output' }, bytes.subarray(at, at + PIECE_BYTES));
+    this.#checkUnread(connection);
+  }
+
+  async #give(connection: DaemonConnection, attached: Attached, bytes: Buffer): Promise<void> {
+    let message: string | undefined;
+    try {
+      if ((await attached.view?.write(bytes)) === false) message = 'the program is not reading its input';
+    } catch (error) {
+      message = publicMessage(error);
+    }
+    if (message === undefined || attached.hasEnded) return;
+    connection.send({ type: 'input-refused', message });
+    this.#checkUnread(connection);
+  }
+
+  /** Refusals count too: whoever types and reads nothing must not fill the owner's memory. */
+  #checkUnread(connection: DaemonConnection): void {
     if (connection.unreadBytes > MOST_UNREAD_BYTES)
       this.#end(connection, 'too-slow', 'detached: more than 1 MiB of output waited to be read');
   }
@@ -131,14 +149,4 @@ function close(attached: Attached): void {
 
 function refuse(connection: DaemonConnection, code: ErrorCode, message: string): void {
   connection.end({ type: 'not-attached', code, message });
-}
-
-async function give(connection: DaemonConnection, view: View, bytes: Buffer): Promise<void> {
-  let message: string | undefined;
-  try {
-    if (!(await view.write(bytes))) message = 'the program is not reading its input';
-  } catch (error) {
-    message = publicMessage(error);
-  }
-  if (message !== undefined) connection.send({ type: 'input-refused', message });
 }

@@ -33,10 +33,6 @@ export class DaemonConnection {
     return this.#socket.writableLength;
   }
 
-  get isClosed(): boolean {
-    return this.#socket.destroyed;
-  }
-
   send(message: OwnerMessage, body?: Uint8Array): void {
     if (!this.#socket.destroyed) this.#socket.write(encodeFrame(message, body));
   }

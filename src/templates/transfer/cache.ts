@@ -1,5 +1,5 @@
 /**
- * The wrapper's template trees, `data/template-cache/<digest>/`: complete, verified and never changed. Working
+ * The wrapper's template trees, `data/template-cache/<digest>.packs/`: complete, verified and never changed. Working
  * directories are copied from them. A start removes what a killed process left unfinished, and trees of another form.
  */
 import { lstat, mkdir, readdir, rename, utimes } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import type { Base } from './delta.js';
 import type { PackedItem } from './packs.js';
 import type { TreeOffer } from './tree-fetch.js';
 import { labelOf, TreeIntake } from './tree-intake.js';
-import { hasRecord, readRecord } from './tree-record.js';
+import { nameOfTree, readRecord, treeOfName } from './tree-record.js';
 
 /** The most entries of cached trees that are searched for files to share with a new tree. */
 const MAX_BASE_ENTRIES = 200_000;
@@ -79,9 +79,9 @@ export class TemplateCache implements Part {
   async start(): Promise<void> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     for (const name of await readdir(this.#directory)) {
-      const path = join(this.#directory, name);
-      if (isDigest(name) && (await hasRecord(path))) this.#cached.add(name);
-      else await removeTree(path);
+      const digest = treeOfName(name);
+      if (digest === undefined) await removeTree(join(this.#directory, name));
+      else this.#cached.add(digest);
     }
   }
 
@@ -100,7 +100,7 @@ export class TemplateCache implements Part {
    */
   directoryOf(digest: string): string {
     if (!isDigest(digest)) throw new DroverError('DRV_REQUEST_INVALID', `${digest} is no template digest`);
-    return join(this.#directory, digest);
+    return join(this.#directory, nameOfTree(digest));
   }
 
   /**

@@ -39,12 +39,18 @@ export async function chooseSources(
     else known.push(index);
   }
   const sources = new Map<number, Source>();
+  /** Trees share packs under their names: all of a pack is taken from one of them. */
+  const holders = new Map<string, Omit<Source, 'place'>>();
   for await (const { digest, directory, items } of bases) {
     if (places.size === 0) break;
     for (const { hash, place } of items) {
       if (hash === undefined || place === undefined) continue;
       const key = hash.toString('base64');
-      for (const index of places.get(key) ?? []) sources.set(index, { digest, directory, place });
+      for (const index of places.get(key) ?? []) {
+        const holder = holders.get(place.pack) ?? { digest, directory };
+        holders.set(place.pack, holder);
+        sources.set(index, { ...holder, place });
+      }
       places.delete(key);
     }
   }

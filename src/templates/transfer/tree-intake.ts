@@ -14,7 +14,7 @@ import type { BundleLimits } from './bundle.js';
 import type { Base } from './delta.js';
 import { Packs } from './packs.js';
 import { type FetchedTree, fetchMissing, fetchWhole, type TreeOffer } from './tree-fetch.js';
-import { writeRecord } from './tree-record.js';
+import { nameOfTree, writeRecord } from './tree-record.js';
 
 /** The beginning of the names of unfinished trees. */
 const UNFINISHED = '.unfinished-';
@@ -101,7 +101,7 @@ export class TreeIntake {
         await packs.flush();
         await writeRecord(beside, fetched.items);
         await syncPath(beside);
-        await rename(beside, join(directory, digest));
+        await rename(beside, join(directory, nameOfTree(digest)));
         await syncPath(directory);
       }
       return fetched;

@@ -3,16 +3,18 @@
  * file's content.
  */
 import { createReadStream } from 'node:fs';
-import { lstat, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { systemCodeOf } from '../tree/system-error.js';
+import { isDigest } from '../tree/digest.js';
 import { bytesOf, corrupt } from './bundle.js';
 import { decodeManifest, encodeManifest } from './manifest.js';
 import type { HashedPackedItem } from './packs.js';
 
 const MANIFEST = 'manifest';
 const PLACES = 'places';
+/** 0.1.0 takes a directory that is named by a digest alone for the files themselves, and would install the packs. */
+const FORM = '.packs';
 
 const placesSchema = z.object({
   packs: z.array(z.string().regex(/^[0-9a-f-]+$/)),
@@ -34,14 +36,15 @@ export async function writeRecord(directory: string, items: readonly HashedPacke
   await writeFile(join(directory, PLACES), text, { flag: 'wx', flush: true });
 }
 
-/** Whether a directory has the form of a cached tree. Those of 0.1.0 hold the files themselves. */
-export async function hasRecord(directory: string): Promise<boolean> {
-  try {
-    return (await lstat(join(directory, PLACES))).isFile();
-  } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return false;
-    throw error;
-  }
+/** The name of the directory of a cached tree. */
+export function nameOfTree(digest: string): string {
+  return `${digest}${FORM}`;
+}
+
+/** The digest of the tree in a directory of this name; undefined: it is none of this form. */
+export function treeOfName(name: string): string | undefined {
+  const digest = name.slice(0, -FORM.length);
+  return name.endsWith(FORM) && isDigest(digest) ? digest : undefined;
 }
 
 /** Throws ENOENT, and DRV_TEMPLATE_CORRUPT for a record that is not that of this tree. */

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DroverError } from '../../../src/model/errors.js';
 import { TemplateLibrary } from '../../../src/templates/library/library.js';
 import { TemplateCache, type TemplateCacheOptions } from '../../../src/templates/transfer/cache.js';
+import { nameOfTree } from '../../../src/templates/transfer/tree-record.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import {
   addTree,
@@ -115,7 +116,7 @@ describe('adding', () => {
     writeFileSync(join(directory, '.unfinished-abc/sub/f'), 'half');
     const cache = await startCache();
     expect(cache.has(digest)).toBe(true);
-    expect(readdirSync(directory)).toEqual([digest]);
+    expect(readdirSync(directory)).toEqual([nameOfTree(digest)]);
     expect((await cache.tree(digest, forever)).items).toHaveLength(2);
   });
 
@@ -309,7 +310,7 @@ describe('keeping', () => {
     ['places', '{'],
   ])('says that a tree is gone when its %s is damaged (%s), and removes it', async (file, text) => {
     const digest = await addTree(await startCache(), { f: 'x' });
-    writeFileSync(join(directory, digest, file), text);
+    writeFileSync(join(directory, nameOfTree(digest), file), text);
     const cache = await startCache();
     await expect(cache.tree(digest, forever)).rejects.toThrow(/fetched again/);
     expect(readdirSync(directory)).toEqual([]);
@@ -336,7 +337,7 @@ describe('keeping', () => {
     const release = cache.pin(read);
     const rule = { maxBytes: 3000, maxAgeMs: 4_500_000, inUse: new Set([used]) };
     expect(await cache.evict(rule, forever)).toEqual([ancient, old]);
-    expect(readdirSync(directory).toSorted()).toEqual([used, read, fresh].toSorted());
+    expect(readdirSync(directory).toSorted()).toEqual([used, read, fresh].map(nameOfTree).toSorted());
     release();
     release();
     expect(await cache.evict({ ...rule, maxBytes: 1000 }, forever)).toEqual([read, fresh]);

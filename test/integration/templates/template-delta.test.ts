@@ -11,7 +11,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CallPeer, type Service } from '../../../src/channel/protocol/calls.js';
 import { createInProcessPair } from '../../../src/channel/protocol/transport.js';
@@ -29,6 +29,7 @@ import { decodeManifest } from '../../../src/templates/transfer/manifest.js';
 import { TreeManifests } from '../../../src/templates/transfer/tree-manifests.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { copyThreads } from '../../support/runtime/copy-threads.js';
+import { cachedTrees } from '../../support/templates/cached-trees.js';
 import {
   forever,
   quietLogger,
@@ -132,6 +133,26 @@ async function spoil(digest: string, path: string): Promise<void> {
 }
 
 describe('a tree of which the cache has a part', () => {
+  it('takes a pack once that several cached trees share', async () => {
+    const hold = async (files: Record<string, string>): Promise<string> => {
+      rmSync(template, { recursive: true });
+      writeTree(template, files);
+      const digest = await digestNow();
+      await fetch(digest);
+      return digest;
+    };
+    const first = await hold({ a: 'aaaa', b: 'bbbb' });
+    const withA = await hold({ a: 'aaaa', c: 'cccc' });
+    const withB = await hold({ b: 'bbbb', d: 'dddd' });
+    expect(basename((await placeIn(withA, 'a')).pack)).toBe(basename((await placeIn(withB, 'b')).pack));
+    await cache.discard(first);
+
+    const both = await hold({ a: 'aaaa', b: 'bbbb', e: 'eeee' });
+
+    await expectHeld(both);
+    expect(asked.at(-1)).toBe('template-files');
+  });
+
   it('comes with only the files that no other tree has, and shares the others', async () => {
     const first = await digestNow();
     expect(await fetch(first)).toMatchObject({ transferredFiles: 4 });
@@ -279,7 +300,7 @@ describe('a delta that is not what it should be', () => {
   });
 
   it('takes nothing from a tree of the cache that was damaged on its disk, and drops that one', async () => {
-    const [first = ''] = readdirSync(join(root, 'cache')).filter((name) => /^[0-9a-f]{64}$/.test(name));
+    const [first = ''] = [...(await cachedTrees(join(root, 'cache'))).keys()];
     await spoil(first, 'keep/a');
     await spoil(first, 'keep/b');
     expect(await fetch(second)).toMatchObject({ transferredFiles: 3 });
@@ -291,7 +312,7 @@ describe('a delta that is not what it should be', () => {
     ['is missing', (pack) => rmSync(pack)],
     ['is cut off', (pack) => truncateSync(pack, 1)],
   ])('takes nothing from a pack that %s', async (_what, change) => {
-    const [first = ''] = readdirSync(join(root, 'cache'));
+    const [first = ''] = [...(await cachedTrees(join(root, 'cache'))).keys()];
     change((await placeIn(first, 'keep/a')).pack);
     expect(await fetch(second)).toMatchObject({ transferredFiles: 4 });
     await expectHeld(second);

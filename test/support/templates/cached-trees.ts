@@ -1,15 +1,15 @@
 /** What lies in a node's template cache. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readRecord } from '../../../src/templates/transfer/tree-record.js';
+import { nameOfTree, readRecord, treeOfName } from '../../../src/templates/transfer/tree-record.js';
 
 /** The contents of the files of each cached tree by path, by digest. Rejects while a tree comes or goes. */
 export async function cachedTrees(cache: string): Promise<Map<string, Record<string, string>>> {
-  const digests = readdirSync(cache).filter((name) => /^[0-9a-f]{64}$/.test(name));
+  const digests = readdirSync(cache).flatMap((name) => treeOfName(name) ?? []);
   return new Map(
     await Promise.all(
       digests.map(async (digest): Promise<[string, Record<string, string>]> => {
-        const directory = join(cache, digest);
+        const directory = join(cache, nameOfTree(digest));
         const files: Record<string, string> = {};
         for (const { path, place, size } of await readRecord(directory, digest))
           if (place !== undefined)

@@ -101,6 +101,17 @@ it('of a reader that stands still stop at the window, and input goes on', async 
   await until(() => expect(echo.isClosed).toBe(true));
 });
 
+it('of many sizes in a row pass the first and the last', async () => {
+  const echo = new Echo();
+  const { terminals } = connect(terminalServices(async () => echo));
+  const attached = await terminals.attach(record, SIZE, signal());
+  for (let columns = 1; columns <= 1000; columns++) attached.resize({ columns, rows: 1 });
+  await until(() => expect(echo.sizes).toEqual(['1x1', '1000x1']));
+  attached.resize({ columns: 2, rows: 2 });
+  await until(() => expect(echo.sizes).toEqual(['1x1', '1000x1', '2x2']));
+  attached.close();
+});
+
 it('end as lost with the connection, and are detached on the node', async () => {
   const echo = new Echo();
   const { terminals, cut } = connect(terminalServices(async () => echo));

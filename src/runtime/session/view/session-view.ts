@@ -53,7 +53,12 @@ export class SessionView {
   }
 
   resize({ columns, rows }: TerminalSize): void {
-    if (!this.#isClosed && !this.#stream.destroyed) this.#native.resize(this.#master, columns, rows);
+    if (this.#isClosed || this.#stream.destroyed) return;
+    try {
+      this.#native.resize(this.#master, columns, rows);
+    } catch {
+      // Hung up meanwhile.
+    }
   }
 
   /** Idempotent. */
