@@ -52,7 +52,8 @@ function listRoute(dependencies: SessionNeeds): Route {
     path: '/sessions',
     scope: 'READ',
     reach: 'filtered',
-    summary: 'The sessions of the key, the oldest first; of all keys for one with scope ALL.',
+    summary:
+      'The sessions of the key, the oldest first; of all keys for one with scope ALL that is not restricted.',
     params: nothing,
     query: nothing,
     body: nothing,

@@ -1,5 +1,4 @@
 /** An answer that goes on: lines of text for a client that has no WebSocket, at the client's own pace. */
-import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 
 /** No reader gets more memory than this. Endpoints stop writing long before. */
@@ -8,7 +7,6 @@ const DRAINED_BYTES = 256 * 1024;
 
 export class LineStream {
   readonly #reply: FastifyReply['raw'];
-  readonly #connection: Socket;
   readonly #closed = new AbortController();
   #drained: (() => void)[] = [];
 
@@ -16,7 +14,6 @@ export class LineStream {
   constructor(reply: FastifyReply, contentType: string) {
     const { raw } = reply.hijack();
     this.#reply = raw;
-    this.#connection = reply.request.raw.socket;
     raw.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store', connection: 'close' });
     raw.flushHeaders();
     raw.on('drain', () => this.#releaseDrained());
@@ -29,9 +26,9 @@ export class LineStream {
     return this.#closed.signal;
   }
 
-  /** Bytes that wait for the kernel to take them. */
+  /** Bytes that wait for the kernel to take them, those of the connection included. */
   get bufferedBytes(): number {
-    return this.#reply.writableLength + this.#connection.writableLength;
+    return this.#reply.writableLength;
   }
 
   /** Sends whole lines. */

@@ -1,6 +1,6 @@
 /**
- * Knows every WebSocket from its handshake to its end. It limits how many there are, pings them, and closes them
- * with their key, their session or the server.
+ * Knows every WebSocket, and every stream of lines, from its request to its end. It limits how many there are, pings the
+ * WebSockets, and closes all with their key, their session or the server.
  */
 import type { Socket } from 'node:net';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
@@ -54,6 +54,8 @@ export class SocketBook {
       throw limited(`${who} holds ${perCaller} sockets, the most there may be of one ${kind}`);
     }
     if (this.#seats.size >= total) throw limited(`there are ${total} sockets, the most there may be`);
+    // Pipelined requests come while the first one is being answered. Each would wait, in memory, for its turn.
+    if (this.#seats.has(connection)) throw limited('this connection carries a stream already');
     const seat: Seat = { connection, socket: undefined };
     this.#seats.set(connection, seat);
     this.#perCaller.set(name, ofCaller + 1);

@@ -9,6 +9,11 @@ import { changesText, snapshotText } from './watch-messages.js';
 
 /** A piece ends after so many characters of entries. */
 const MOST_CHARS = 256 * 1024;
+/**
+ * What a round keeps for later readers. A round lasts until something changes, and each filter makes pieces of its own:
+ * without a limit, clients could fill the memory of a quiet cluster.
+ */
+const MOST_KEPT_CHARS = 16 * 1024 * 1024;
 
 /** One reader of one topic. */
 export interface Reading {
@@ -50,10 +55,16 @@ export class WatchRound {
   readonly #ends: ReadonlyMap<Topic, number>;
   readonly #pieces = new Map<string, Piece>();
   readonly #packets = new Map<string, MessagePacket>();
+  #keptChars = 0;
 
   constructor(epoch: string, topics: Iterable<Topic>) {
     this.#epoch = epoch;
     this.#ends = new Map([...topics].map((topic) => [topic, topic.order.end]));
+  }
+
+  /** Characters of what is kept for later readers. Bounded. */
+  get keptChars(): number {
+    return this.#keptChars;
   }
 
   /** What comes next for a reader; undefined: it has all of this round. */
@@ -66,6 +77,7 @@ export class WatchRound {
     const known = this.#pieces.get(key);
     if (known !== undefined) return known;
     const piece = { key, ...this.#compose(reading, to) };
+    this.#makeRoom(key.length + (piece.text?.length ?? 0));
     this.#pieces.set(key, piece);
     return piece;
   }
@@ -74,9 +86,20 @@ export class WatchRound {
     const key = pieces.map((piece) => piece.key).join('\n');
     const known = this.#packets.get(key);
     if (known !== undefined) return known;
-    const packet = new MessagePacket(pieces.flatMap(({ text }) => text ?? []));
+    const texts = pieces.flatMap(({ text }) => text ?? []);
+    const packet = new MessagePacket(texts);
+    this.#makeRoom(texts.reduce((sum, text) => sum + text.length, key.length));
     this.#packets.set(key, packet);
     return packet;
+  }
+
+  /** Forgets all that is kept when it would be too much: it is made again for the next reader that needs it. */
+  #makeRoom(chars: number): void {
+    this.#keptChars += chars;
+    if (this.#keptChars <= MOST_KEPT_CHARS) return;
+    this.#pieces.clear();
+    this.#packets.clear();
+    this.#keptChars = chars;
   }
 
   #compose(

@@ -10,6 +10,7 @@ import { MessagePacket } from '../sockets/message-packet.js';
 import type { ApiSocket, SocketSpec } from '../sockets/socket.js';
 import type { Sight } from './watch-filter.js';
 import { errorText, namesSchema, type Position, parseWatchRequest } from './watch-messages.js';
+import { instanceOfLog } from './watched-log.js';
 import type { Subscription, Watcher, WatchSink } from './watcher.js';
 import type { Watchers } from './watchers.js';
 
@@ -92,6 +93,10 @@ interface Asked {
 function askedOf(query: WatchQuery, sight: Sight, watchers: Watchers): readonly Asked[] {
   const asked = (query.subscribe ?? '').split(',').filter((text) => text.trim() !== '');
   const topics = asked.map((text) => topicOf(text.trim()));
+  if (topics.some(({ name }) => instanceOfLog(name) !== undefined))
+    throw invalid(
+      'query field subscribe: logs are followed by messages over the WebSocket: {"subscribe": "log:ID"}',
+    );
   const taken = topics.map(({ name }) => watchers.filtersOf(name, sight));
   const { configuration, node, state } = query;
   const given = Object.entries({ configuration, node, state }).filter(([, names]) => names !== undefined);

@@ -156,7 +156,7 @@ function invalid(path: string, problem: string): ClientError {
 
 /** Returns the open lock file; closing it frees the lock. The file stays: removing it could free another's lock. */
 async function takeLock(path: string): Promise<number> {
-  const file = openSync(path, 'a', 0o600);
+  const file = openLock(path);
   try {
     const endsAt = performance.now() + LOCK_MS;
     while (!(await lockOpenFile(file))) {
@@ -168,5 +168,13 @@ async function takeLock(path: string): Promise<number> {
   } catch (error) {
     closeSync(file);
     throw error;
+  }
+}
+
+function openLock(path: string): number {
+  try {
+    return openSync(path, 'a', 0o600);
+  } catch (error) {
+    throw new ClientError(EXIT.failed, `${path} cannot be written: ${reasonOf(error)}`, { cause: error });
   }
 }

@@ -309,6 +309,17 @@ describe('lines over a plain GET', () => {
     ]);
   });
 
+  it('are one stream for each connection: requests behind the first one take no place', async () => {
+    const [host = '', port = ''] = new URL(world.url).host.split(':');
+    const connection = connect(Number(port), host);
+    const request = `GET /api/watch?subscribe=nodes HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${world.admin}\r\n\r\n`;
+    connection.write(request.repeat(4));
+    await once(connection, 'data');
+    for (let more = 1; more < 4; more++) await lines('?subscribe=nodes');
+    expect((await world.call('GET', '/watch?subscribe=nodes')).status).toBe(429);
+    connection.destroy();
+  });
+
   it('need a topic, and filters that one of them takes', async () => {
     const refusals = [
       '',
@@ -316,15 +327,20 @@ describe('lines over a plain GET', () => {
       '?subscribe=cats',
       '?subscribe=nodes&configuration=a',
       '?subscribe=nodes&node=',
+      '?subscribe=log:aaaaaa',
     ];
     const answers = await Promise.all(refusals.map((query) => world.call('GET', `/watch${query}`)));
-    expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 400]);
     const errors = await Promise.all(answers.map((answer) => answer.json()));
     expect(errors[0]).toEqual({
       error: 'query field subscribe: name what to follow: instances, configurations, nodes, templates, usage',
     });
     expect(errors[3]).toEqual({
       error: 'query field configuration: none of the topics of subscribe can be filtered by it',
+    });
+    expect(errors[5]).toEqual({
+      error:
+        'query field subscribe: logs are followed by messages over the WebSocket: {"subscribe": "log:ID"}',
     });
   });
 

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ContextFile, contextsPathOf } from '../../../src/client/contexts/context-file.js';
@@ -98,6 +98,17 @@ describe('the file of contexts', () => {
       }),
     ).rejects.toThrow('no');
     expect(home.readContexts()).toEqual(before);
+  });
+
+  it('says in one line when its lock cannot be made', async () => {
+    const file = new ContextFile(home.environment);
+    await add(file, 'one');
+    rmSync(`${file.path}.lock`);
+    mkdirSync(`${file.path}.lock`);
+    await expect(add(file, 'two')).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining('contexts.json.lock cannot be written: '),
+    });
   });
 
   it('may be a link, as keepers of configuration make them', async () => {
