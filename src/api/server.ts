@@ -107,6 +107,7 @@ export class ApiServer implements Part {
     this.#liveLogs = new LiveLogs({ dependencies, clock });
     this.#watchers = new Watchers({
       clock,
+      logger: dependencies.logger,
       sources: topicSources(dependencies, this.#view),
       liveLogs: this.#liveLogs,
       view: this.#view,

@@ -148,6 +148,7 @@ class Scene {
       bufferedBytes: 0,
       send: () => undefined,
       whenDrained: async () => undefined,
+      fail: () => undefined,
     };
     const watcher = new Watcher(sink, EVERYTHING, EPOCH);
     watcher.subscribe(this.#topic, { filter: this.#filter, resume });

@@ -14,6 +14,7 @@ import { instanceOfLog } from './watched-log.js';
 import type { Subscription, Watcher, WatchSink } from './watcher.js';
 import type { Watchers } from './watchers.js';
 
+const FAULT = 1011;
 const LINES_TYPE = 'application/x-ndjson; charset=utf-8';
 const RESUMED_TOPIC = /^([^@]*)@([^:]*):(\d{1,15})$/;
 
@@ -141,6 +142,7 @@ function sinkOf(socket: ApiSocket): WatchSink {
     },
     send: ({ frame }) => socket.sendFrames(frame),
     whenDrained: () => socket.whenDrained(),
+    fail: () => socket.close(FAULT, 'unexpected fault of the server'),
   };
 }
 
@@ -152,6 +154,7 @@ function lineSinkOf(stream: LineStream): WatchSink {
     },
     send: ({ lines }) => stream.write(lines),
     whenDrained: () => stream.whenDrained(),
+    fail: () => stream.close(),
   };
 }
 

@@ -16,6 +16,8 @@ export interface WatchSink {
   send(packet: MessagePacket): void;
   /** Resolves when little waits, or the sink is closed. */
   whenDrained(): Promise<void>;
+  /** Ends it by a fault of Drover. */
+  fail(): void;
 }
 
 /** While more than this waits for the client, nothing more is sent. */

@@ -5,8 +5,9 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, messageOf } from '../../model/errors.js';
 import { cutToBytes } from '../../model/words.js';
+import type { Logger } from '../../telemetry/logger.js';
 import type { LiveLogs } from '../live-log/live-logs.js';
 import type { InstanceView } from '../routes/instance-view.js';
 import { MessagePacket } from '../sockets/message-packet.js';
@@ -29,6 +30,7 @@ const BEAT = new MessagePacket([BEAT_TEXT]);
 
 export interface WatchersOptions {
   readonly clock: Clock;
+  readonly logger: Pick<Logger, 'error'>;
   /** By the names of their topics. */
   readonly sources: Readonly<Record<string, TopicSource>>;
   readonly liveLogs: Pick<LiveLogs, 'attach'>;
@@ -44,6 +46,7 @@ export class Watchers {
   /** Another one in each run of the master: with it, a reader that resumes knows what it missed. */
   readonly #epoch = randomUUID();
   readonly #clock: Clock;
+  readonly #logger: Pick<Logger, 'error'>;
   readonly #liveLogs: Pick<LiveLogs, 'attach'>;
   readonly #view: Pick<InstanceView, 'record'>;
   readonly #topics = new Map<string, Topic>();
@@ -56,8 +59,9 @@ export class Watchers {
   #beat: TimerHandle | undefined;
   #isServing = false;
 
-  constructor({ clock, sources, liveLogs, view }: WatchersOptions) {
+  constructor({ clock, logger, sources, liveLogs, view }: WatchersOptions) {
     this.#clock = clock;
+    this.#logger = logger;
     this.#liveLogs = liveLogs;
     this.#view = view;
     for (const [name, source] of Object.entries(sources))
@@ -171,12 +175,27 @@ export class Watchers {
     for (const watcher of this.#due) {
       this.#due.delete(watcher);
       // One that has more to get stands at the end of the row again.
-      if (this.#sendNext(watcher)) this.#due.add(watcher);
+      if (this.#attempt(watcher, () => this.#sendNext(watcher))) this.#due.add(watcher);
       if (performance.now() < endsAt) continue;
       this.#clock.nextTurn(() => this.#serve());
       return;
     }
     this.#isServing = false;
+  }
+
+  /** A fault ends the stream of one client, and nobody else's. */
+  #attempt(watcher: Watcher, serve: () => boolean): boolean {
+    try {
+      return serve();
+    } catch (error) {
+      this.#logger.error(
+        { err: error },
+        `a client of the change stream could not be served: ${messageOf(error)}`,
+      );
+      this.#forget(watcher);
+      watcher.sink.fail();
+      return false;
+    }
   }
 
   /** Returns true when there may be more. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { ApiWorld } from '../../support/api/api-world.js';
 import { SocketClient } from '../../support/api/socket-client.js';
@@ -266,6 +266,20 @@ describe('a client', () => {
     const sent = messagesOf(client).reduce((sum, { put = [] }) => sum + put.length, 0);
     // Thirteen times all of them, had each change been kept.
     expect(sent).toBeLessThan(13 * ids.length);
+  });
+
+  it('that cannot be served is closed with 1011, and the next one is served', async () => {
+    await world.addNode('alpha');
+    const client = await open('?subscribe=nodes');
+    await message(client, 1);
+    await world.addNode('beta');
+    const faulty = vi.spyOn(JSON, 'stringify').mockImplementationOnce(() => {
+      throw new Error('a fault');
+    });
+    await world.clock.advance(ROUND_MS);
+    expect((await client.closed).code).toBe(1011);
+    faulty.mockRestore();
+    expect(await message(await open('?subscribe=nodes'), 1)).toMatchObject({ type: 'snapshot' });
   });
 
   it('gets a beat when nothing changes', async () => {

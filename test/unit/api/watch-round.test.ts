@@ -13,6 +13,7 @@ const sink = {
   bufferedBytes: 0,
   send: () => undefined,
   whenDrained: async () => undefined,
+  fail: () => undefined,
 };
 
 it('keeps a bounded amount while nothing changes, however many filters are asked for', () => {
