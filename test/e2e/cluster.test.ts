@@ -2,6 +2,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { nameOfTree } from '../../src/templates/transfer/tree-record.js';
 import { SocketClient } from '../support/api/socket-client.js';
 import { drover, Member } from '../support/cluster/member.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
@@ -107,7 +108,7 @@ it('joins by token, runs what is placed there, and keeps it through kills of eit
   const [changed = ''] = await until(() => treesWith('changed'));
   await world.kill();
   await member.daemon.end('SIGTERM');
-  rmSync(join(member.paths.templateCache, changed), { recursive: true });
+  rmSync(join(member.paths.templateCache, nameOfTree(changed)), { recursive: true });
   member.start();
   await until(() => expect(member.daemon.stdout).toContain(`adopted ${id}`));
   process.kill(processPid ?? 0, 'SIGKILL');

@@ -48,11 +48,22 @@ export class ScreenServers {
     return join(this.#directory, `${pid}.${name}`);
   }
 
-  /** Forgets the server of an ended session, and removes a socket that it left. */
+  /** Forgets the server of an ended session, and removes the sockets that it left. */
   forget(run: SessionRun): void {
     const known = this.#known.get(run.name);
     this.#known.delete(run.name);
-    if (known !== undefined && !isAlive(known)) rmSync(this.socketOf(run, known), { force: true });
+    if (known !== undefined) this.clear(run, known);
+  }
+
+  /** Removes the sockets of a server that has ended: its own, and those of callers that still waited for an answer. */
+  clear(run: SessionRun, server: ScreenServer): void {
+    if (isAlive(server)) return;
+    const own = this.socketOf(run, server);
+    rmSync(own, { force: true });
+    for (const entry of readdirSync(this.#directory)) {
+      const path = join(this.#directory, entry);
+      if (path.startsWith(`${own}-query`)) rmSync(path, { force: true });
+    }
   }
 
   #learn(run: SessionRun): void {

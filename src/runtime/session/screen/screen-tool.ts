@@ -118,8 +118,14 @@ export class ScreenTool implements SessionTool {
   }
 
   async flush(run: SessionRun): Promise<void> {
-    // An empty answer: screen shows any other one to an operator who is attached.
-    await this.#call(run, ['-Q', 'echo', '']);
+    const server = this.#servers.find(run);
+    try {
+      // An empty answer: screen shows any other one to an operator who is attached.
+      await this.#call(run, ['-Q', 'echo', '']);
+    } finally {
+      // A caller whose server ends before it answers leaves the socket for the answer.
+      if (server !== undefined) this.#servers.clear(run, server);
+    }
   }
 
   async view(run: SessionRun): Promise<ViewCall> {
