@@ -16,7 +16,7 @@ export interface ClientSurroundings {
   connect(options: TargetOptions): Promise<ApiConnection>;
   /** Where a person can be asked. */
   terminal(): Promise<Terminal>;
-  readonly stdout: NodeJS.WriteStream;
+  readonly stdout: NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>>;
 }
 
 interface ClientOptions extends TargetOptions {

@@ -122,7 +122,9 @@ export class OpenSocket implements ApiSocket {
     const taken = bytesWritten - writableLength;
     // A slow reader finds the ping behind other data. That it reads shows only while something waits for it.
     const isReading = this.#wasBehindAtBeat && taken > this.#takenAtBeat;
-    if (bytesRead <= this.#readAtBeat && !isReading) {
+    // While the endpoint takes what came, nothing more is read from the client.
+    const isHeard = this.#untaken > 0 || bytesRead > this.#readAtBeat;
+    if (!isHeard && !isReading) {
       this.#websocket.terminate();
       return;
     }

@@ -129,3 +129,24 @@ it('is given up at the second beat when the client neither sends nor reads', asy
   socket.beat();
   await until(() => expect(socket.signal.aborted).toBe(true));
 });
+
+it('does not end a client whose bytes the endpoint is still taking', async () => {
+  let take: () => void = () => undefined;
+  let isHeard = false;
+  socket.onBinary(() => {
+    isHeard = true;
+    return new Promise((resolve) => {
+      take = resolve;
+    });
+  });
+  client.websocket.send(Buffer.from('typed'));
+  await until(() => expect(isHeard).toBe(true));
+  for (let beats = 0; beats < 3; beats++) socket.beat();
+  expect(socket.signal.aborted).toBe(false);
+  expect(client.websocket.readyState).toBe(client.websocket.OPEN);
+  const heard: string[] = [];
+  socket.onText((text) => heard.push(text));
+  client.send('and then');
+  take();
+  await until(() => expect(heard).toEqual(['and then']));
+});

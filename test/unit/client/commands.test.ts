@@ -44,7 +44,7 @@ async function run(
         return says ?? '';
       },
     }),
-    stdout: stdout as unknown as NodeJS.WriteStream,
+    stdout,
   });
   const error = await program.parseAsync(line.split(' '), { from: 'user' }).then(
     () => undefined,
