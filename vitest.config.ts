@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { reportingForks } from './test/runs/reporting-forks.js';
 
 /** Set by .ci/run: where to write the results as JSON, beside what a person reads. */
 const report = process.env.DROVER_TEST_REPORT;
@@ -24,10 +25,11 @@ class RoomSequencer extends BaseSequencer {
 export default defineConfig({
   test: {
     environment: 'node',
+    setupFiles: process.env.DROVER_PROPERTY_SEED === undefined ? [] : ['test/runs/property-seed.ts'],
     // For what never comes. A loaded machine needs a minute for what an idle one does in a second.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    pool: 'forks',
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    pool: reportingForks,
     // More than there are cores: much of the time tests wait for processes that they started.
     maxWorkers: 4,
     sequence: { sequencer: RoomSequencer },

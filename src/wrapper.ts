@@ -17,6 +17,7 @@ import { Link } from './channel/wrapper/link.js';
 import type { LineTimes } from './logs/line-times.js';
 import type { LogBatch, LogPosition } from './logs/log-batch.js';
 import type { LogRange, LogRangeQuery } from './logs/log-range.js';
+import type { FoundLines, LogSearchQuery } from './logs/search/log-search.js';
 import type { SpanLines } from './logs/span-lines.js';
 import type { Clock, TimerHandle } from './loop/clock.js';
 import type { Part } from './loop/lifecycle.js';
@@ -64,6 +65,8 @@ export interface Installation {
   readLogTimes(id: string, from: number, to: number): Promise<LineTimes>;
   /** The log from `position` on, then live, until `signal` aborts. */
   followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
+  /** Lines of the log that hold a pattern, the newest first. */
+  searchLog(id: string, query: LogSearchQuery, signal: AbortSignal): Promise<FoundLines>;
   /** Number of the first line that a run started now would write. */
   nextLogLine(id: string): Promise<number>;
   /** Number of the line that begins at `place`. */
@@ -360,6 +363,7 @@ export class Wrapper implements Part {
         ...instanceServices({
           readLogs: (id, lines) => installation.readLogs(id, lines),
           followLogs: (id, position, signal) => installation.followLogs(id, position, signal),
+          searchLog: (id, query, signal) => installation.searchLog(id, query, signal),
           readLogRange: (id, part) => this.#readLogRange(id, part),
           readLogTimes: (id, from, to) => installation.readLogTimes(id, from, to),
           writeStdin: (id, bytes) => this.#writeStdin(id, bytes),
@@ -440,6 +444,7 @@ export class Wrapper implements Part {
         limits: this.#limits,
         launchSpec: (desired, run) => installation.launchSpec(desired, run, this.#desired.master),
         checkPort: (port) => installation.checkPort(port),
+        mostMemoryOf: (run) => this.#sampler.mostMemory(run),
         removeWorkspace: (id) => installation.remove(id),
         nextLogLine: (id) => installation.nextLogLine(id),
         followLogs: (id, position, signal) => installation.followLogs(id, position, signal),

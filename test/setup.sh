@@ -15,6 +15,7 @@ stty|coreutils|process runtime: input arrives byte for byte
 screen|screen|screen runtime: all of it
 tmux|tmux|tmux runtime: all of it
 dockerd|docker.io|docker runtime: tests start an engine of their own, as root
+etcd|etcd-server|the state of a master on etcd: its contract suite, faults, a standby
 busybox|busybox-static|docker runtime: the image that these tests start
 '
 

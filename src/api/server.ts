@@ -9,7 +9,11 @@ import type { Part } from '../loop/lifecycle.js';
 import { describeListenError } from '../model/listen-error.js';
 import { auditWrites } from './access/audit.js';
 import { Gate, type GateNeeds, requireScope } from './access/auth.js';
+import { SignInCodes } from './access/sign-in-codes.js';
 import { type AttachNeeds, attachSocket } from './attach/attach-socket.js';
+import { type DashboardNeeds, dashboardRoutes } from './dashboard/dashboard-routes.js';
+import { type HistoryNeeds, historyRoutes } from './history/history-routes.js';
+import { UsageHistory, type UsageHistoryNeeds } from './history/usage-history.js';
 import { bindAddressOf } from './http/bind-address.js';
 import { replyWithError } from './http/error-reply.js';
 import { HandlerGuard } from './http/handler-guard.js';
@@ -25,6 +29,7 @@ import { LiveLogs } from './live-log/live-logs.js';
 import { docsRoutes, openApiRoute } from './openapi/docs-routes.js';
 import { apiRoutes, type RouteNeeds } from './routes/api-routes.js';
 import { InstanceView, type InstanceViewOptions } from './routes/instance-view.js';
+import { signInRoutes } from './routes/sign-in-routes.js';
 import { consoleSocket } from './sockets/console-socket.js';
 import type { SocketDescription } from './sockets/socket.js';
 import { SocketBook, type SocketLimits } from './sockets/socket-book.js';
@@ -47,7 +52,6 @@ const MAX_BODY_BYTES = KIB * KIB;
 /** How long running requests may take when the server stops. */
 const DRAIN_MS = 5000;
 const DRAIN_CHECK_MS = 20;
-const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 export interface ApiLimits extends TransportLimits {
   /** Time for the body of a request to arrive, unless its route takes it as a stream. Default 60 s. */
@@ -61,10 +65,13 @@ export interface ApiLimits extends TransportLimits {
 
 /** Everything that the gate, the routes and the sockets need of the master. Each part names its own needs. */
 export type ApiDependencies = AttachNeeds &
+  DashboardNeeds &
   GateNeeds &
+  HistoryNeeds &
   InstanceViewOptions &
   LiveLogNeeds &
   RouteNeeds &
+  UsageHistoryNeeds &
   TopicNeeds &
   TransportNeeds & { readonly clock: Clock };
 
@@ -86,6 +93,8 @@ export class ApiServer implements Part {
   readonly #handshakes = createServer();
   readonly #upgrades: Upgrades;
   readonly #gate: Gate;
+  readonly #codes: SignInCodes;
+  readonly #usage: UsageHistory;
   readonly #view: InstanceView;
   readonly #liveLogs: LiveLogs;
   readonly #watchers: Watchers;
@@ -103,6 +112,8 @@ export class ApiServer implements Part {
     this.#sockets = new SocketBook(clock, limits?.sockets);
     dependencies.metrics.addApiSockets(() => this.#sockets.size);
     this.#gate = new Gate(dependencies, clock);
+    this.#codes = new SignInCodes(clock);
+    this.#usage = new UsageHistory(dependencies);
     this.#view = new InstanceView(dependencies);
     this.#liveLogs = new LiveLogs({ dependencies, clock });
     this.#watchers = new Watchers({
@@ -112,7 +123,12 @@ export class ApiServer implements Part {
       liveLogs: this.#liveLogs,
       view: this.#view,
     });
-    this.#routes = [...apiRoutes({ dependencies, view: this.#view }), openApiRoute(() => this.describe())];
+    this.#routes = [
+      ...apiRoutes({ dependencies, view: this.#view }),
+      ...historyRoutes({ ...dependencies, usage: this.#usage, view: this.#view }),
+      ...signInRoutes({ ...dependencies, codes: this.#codes, gate: this.#gate }),
+      openApiRoute(() => this.describe()),
+    ];
     this.#socketRoutes = [
       defineSocketRoute(consoleSocket(dependencies)),
       defineSocketRoute(
@@ -167,6 +183,7 @@ export class ApiServer implements Part {
       const fields = { portField: 'apiPort', addressField: 'bindAddress' };
       throw describeListenError(error, { what: 'the API', host, port, ...fields });
     }
+    this.#usage.start();
     const address = this.#server.server.address();
     if (address !== null && typeof address === 'object') this.#address = { host, port: address.port };
   }
@@ -195,6 +212,8 @@ export class ApiServer implements Part {
     } finally {
       clearInterval(check);
       this.#address = undefined;
+      this.#usage.stop();
+      this.#codes.close();
       await this.#gate.close();
       this.#liveLogs.close();
       this.#watchers.close();
@@ -221,8 +240,9 @@ export class ApiServer implements Part {
     server.setErrorHandler((error, request, reply) => this.#fail(error, request, reply));
     server.setNotFoundHandler((_request, reply) => sendError(reply, 404, 'there is no such endpoint'));
     acceptJsonBodies(server);
-    for (const route of docsRoutes()) route.register(server);
-    refuseOtherMethods(server, docsRoutes());
+    const pages = [...docsRoutes(), ...dashboardRoutes(this.#options.dependencies)];
+    for (const route of pages) route.register(server);
+    refuseOtherMethods(server, pages);
     server.register(async (api) => this.#register(api), { prefix: PREFIX });
     return server;
   }
@@ -235,10 +255,7 @@ export class ApiServer implements Part {
     server.decorateRequest('subject', null);
     server.decorateRequest('isRoutine', false);
     server.addHook('onRoute', requireScope);
-    server.addHook('onRoute', (route) => {
-      const isRead = [route.method].flat().every((method) => READ_METHODS.has(method));
-      if (!isRead) route.onSend = auditWrites(dependencies.audit);
-    });
+    server.addHook('onRoute', auditWrites(dependencies.audit));
     server.decorate('uploadLimits', {
       maxBytes: dependencies.configuration.maxUploadMB * KIB * KIB,
       idleMs: uploadIdleMs,

@@ -2,10 +2,13 @@
  * The command line of the executable. Each command's own file is loaded when the command is called, so `--help`
  * loads none.
  */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { addClientCommands } from '../client/client-commands.js';
+import type { TargetOptions } from '../client/contexts/choose-target.js';
 import { contextCommand } from '../client/contexts/context-program.js';
 import { write } from '../client/print.js';
+import type { StoreKind } from '../daemon/store-transfer.js';
+import { addImportCommands } from './import-program.js';
 import type { JoinOptions } from './join-command.js';
 import type { StartOptions } from './start-command.js';
 import type { TokenOptions } from './token-command.js';
@@ -54,7 +57,7 @@ export function buildProgram(version: string): Command {
     .option('--uses <count>', 'how many nodes may join with it: a number, or any (default: 1)')
     .action(async ({ root, ...options }: TokenOptions & { root: string }) => {
       const { makeToken } = await import('./token-command.js');
-      process.stdout.write(await makeToken(root, options));
+      process.stdout.write(await makeToken(root, options, version));
     });
 
   program
@@ -73,28 +76,62 @@ export function buildProgram(version: string): Command {
       process.stdout.write(await joinCluster(root, token, options));
     });
 
-  const context = contextCommand({
-    version,
+  addImportCommands(program);
+  addStoreCommands(program);
+
+  const surroundings = {
     environment: process.env,
-    directory: () => process.cwd(),
-    print: (text) => process.stdout.write(text),
-    readInput: async () => (await import('node:stream/consumers')).text(process.stdin),
+    print: (text: string) => process.stdout.write(text),
+    connect: async (options: TargetOptions) => {
+      const { openConnection } = await import('../client/contexts/open-connection.js');
+      const { processTerminal } = await import('../client/contexts/terminal.js');
+      const { say } = processTerminal();
+      return openConnection(
+        options,
+        { environment: process.env, directory: process.cwd(), say },
+        { version },
+      );
+    },
     terminal: async () => (await import('../client/contexts/terminal.js')).processTerminal(),
+    readInput: async () => (await import('node:stream/consumers')).text(process.stdin),
+    stdout: process.stdout,
+  };
+  const context = contextCommand({
+    ...surroundings,
+    version,
+    directory: () => process.cwd(),
   });
   inherit(context, program);
   program.addCommand(context);
-
-  addClientCommands(program, {
-    connect: async (options) => {
-      const { openConnection } = await import('../client/contexts/open-connection.js');
-      const { processTerminal } = await import('../client/contexts/terminal.js');
-      const surroundings = { environment: process.env, directory: process.cwd(), say: processTerminal().say };
-      return openConnection(options, surroundings, { version });
-    },
-    terminal: async () => (await import('../client/contexts/terminal.js')).processTerminal(),
-    stdout: process.stdout,
-  });
+  addClientCommands(program, surroundings);
   return program;
+}
+
+/** What is done with a master's state while the master is stopped. */
+function addStoreCommands(program: Command): void {
+  const store = program
+    .command('store')
+    .description("move, back up and restore a master's state, while it is stopped");
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  const add = (usage: string, description: string): Command =>
+    store.command(usage).description(description).option('--root <directory>', "the master's directory", '.');
+  const transfer = () => import('../daemon/store-transfer.js');
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  add('migrate', 'move the state to the etcd of config.json, or from there into a file')
+    .addOption(new Option('--to <kind>', 'where to').choices(['etcd', 'lmdb']).makeOptionMandatory())
+    .action(async ({ root, to }: { root: string; to: StoreKind }) =>
+      print(await (await transfer()).migrateStore(root, to, say)),
+    );
+  add('backup', 'write the state into a file')
+    .argument('<file>')
+    .action(async (file: string, { root }: { root: string }) =>
+      print(await (await transfer()).backupStore(root, file, say)),
+    );
+  add('restore', 'replace the state by that of a file of "drover store backup"')
+    .argument('<file>')
+    .action(async (file: string, { root }: { root: string }) =>
+      print(await (await transfer()).restoreStore(root, file, say)),
+    );
 }
 
 /** Gives a command that was built by itself, and those below it, what `parent.command()` would have given them. */

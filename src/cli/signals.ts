@@ -21,7 +21,7 @@ export interface Ending {
 
 /**
  * Handles the signals of this process. One that comes while the node still starts takes effect after the start.
- * `onEnding` is called at the first.
+ * `onEnding` is called at the first; it may end a start that waits.
  */
 export function handleSignals(
   starting: Promise<StartedNode>,

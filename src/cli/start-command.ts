@@ -2,7 +2,8 @@
 import { hideEnvironment } from '../daemon/hide-environment.js';
 import { MemberNode } from '../daemon/member-node.js';
 import { ExtensionFaults } from '../extensions/extension-faults.js';
-import type { DroverError } from '../model/errors.js';
+import { DroverError } from '../model/errors.js';
+import { dashboardLines } from './dashboard-lines.js';
 import { describeInterrupt, handleSignals } from './signals.js';
 import { canPrompt, TerminalPrompt } from './terminal-prompt.js';
 import { describeWelcome } from './welcome.js';
@@ -30,6 +31,7 @@ export async function start({ root, version, acceptOlder }: StartOptions): Promi
     process.stderr.write(`drover: ${message}; instances go on under the other one\n`);
     process.exit(1);
   };
+  const ending = new AbortController();
   // Loaded only here: `--help` and `--version` do not wait for it, and signals are handled while it loads.
   const starting = import('../daemon/start-daemon.js').then(({ startDaemon }) =>
     startDaemon({
@@ -39,20 +41,34 @@ export async function start({ root, version, acceptOlder }: StartOptions): Promi
       stop,
       fail: (line) => signals.fail(line),
       fenced,
+      ending: ending.signal,
       acceptOlder,
       faults,
     }),
   );
-  const signals = handleSignals(starting, faults, () => prompt?.stop());
-  const daemon = await starting;
+  const signals = handleSignals(starting, faults, () => {
+    prompt?.stop();
+    ending.abort();
+  });
+  const daemon = await starting.catch((error: unknown) => {
+    if (!signals.isEnding || !DroverError.is(error, 'DRV_STORE_CLOSED')) throw error;
+    process.stderr.write(`drover: ${error.message}\n`);
+    process.exit(0);
+  });
   if (visible !== null)
     daemon.logger.warn(
       `the environment of Drover stays readable for processes of the same user (${visible}): keep secrets out of it`,
     );
   await daemon.untilStanding(STANDING_WAIT_MS);
   if (signals.isEnding) return;
-  const options = { hasPrompt: prompt !== undefined };
-  const lines = daemon instanceof MemberNode ? daemon.describe(options) : describeWelcome(daemon, options);
+  const hasPrompt = prompt !== undefined;
+  const lines =
+    daemon instanceof MemberNode
+      ? daemon.describe({ hasPrompt })
+      : describeWelcome(daemon, {
+          hasPrompt,
+          dashboard: await dashboardLines(daemon, { isTerminal: output.isTTY === true, version }),
+        });
   output.write(`${lines.join('\n')}\n`);
   prompt?.start({
     commands: daemon.commands,

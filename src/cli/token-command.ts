@@ -1,10 +1,8 @@
 /** `drover token`: asks the master that runs in a directory for a join token, with the operator's key. */
-import { join, resolve } from 'node:path';
-import { z } from 'zod';
-import { readAdminKey } from '../api/access/admin-key-file.js';
+import { ApiClient } from '../client/api-client.js';
+import { HttpConnection } from '../client/connection/http-connection.js';
+import { targetOfRoot } from '../client/contexts/own-root.js';
 import { DroverError } from '../model/errors.js';
-import { readMainConfiguration } from '../node/main-configuration.js';
-import { postToLocalApi } from './local-api.js';
 
 export interface TokenOptions {
   readonly label?: string;
@@ -12,33 +10,11 @@ export interface TokenOptions {
   readonly uses?: string;
 }
 
-const answerSchema = z.object({ output: z.string() });
-
-/** Returns the text to print. Throws DroverErrors with one clear line. */
-export async function makeToken(root: string, options: TokenOptions): Promise<string> {
-  const directory = resolve(root);
-  const configuration = await readMainConfiguration(join(directory, 'config.json'));
-  if (configuration === undefined)
-    throw invalid(
-      `there is no node in ${directory} (no config.json): give the master's directory with --root`,
-    );
-  if (!configuration.isMasterNode)
-    throw invalid(
-      `the node in ${directory} is not the master: run this on ${configuration.masterAddress}, in the master's directory`,
-    );
-  const key = await readAdminKey(join(directory, 'data', 'admin.key'));
-  if (key.kind !== 'token')
-    throw invalid(
-      `${directory} has no data/admin.key: start Drover there once, or make a token with "cluster token create" at its prompt`,
-    );
-  const answer = await postToLocalApi({
-    directory,
-    configuration,
-    key: key.token,
-    path: '/commands/execute',
-    body: { command: commandOf(options) },
-  });
-  const { output } = answerSchema.parse(answer);
+/** Returns the text to print. Throws a ClientError, or the DroverError of an option that is not valid. */
+export async function makeToken(root: string, options: TokenOptions, version: string): Promise<string> {
+  const api = new ApiClient(new HttpConnection(await targetOfRoot(root), { version }));
+  const command = commandOf(options);
+  const { output } = await api.send<{ readonly output: string }>('POST', '/commands/execute', { command });
   if (output.startsWith('error: ')) throw new DroverError('DRV_COMMAND_INVALID', output.slice(7).trim());
   return output;
 }
@@ -50,8 +26,4 @@ function commandOf({ label, expires, uses }: TokenOptions): string {
   if (uses !== undefined) words.push('--uses', uses);
   // Quoted as the command line of the console requires.
   return words.map((word) => (/^[\w.-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
-}
-
-function invalid(message: string): DroverError {
-  return new DroverError('DRV_NODE_CONFIG_INVALID', message);
 }

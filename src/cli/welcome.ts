@@ -14,11 +14,14 @@ import { shellWord } from '../model/words.js';
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
 const EXAMPLE = ['configurations', 'templates'];
 
-/** `hasPrompt`: a prompt follows. */
-export function describeWelcome(
-  daemon: Daemon,
-  { hasPrompt }: { readonly hasPrompt: boolean },
-): readonly string[] {
+export interface WelcomeOptions {
+  /** A prompt follows. */
+  readonly hasPrompt: boolean;
+  /** What is said of the dashboard; empty: there is none. */
+  readonly dashboard: readonly string[];
+}
+
+export function describeWelcome(daemon: Daemon, { hasPrompt, dashboard }: WelcomeOptions): readonly string[] {
   const { configuration, paths, apiUrl, apiCertificate } = daemon;
   const certificate = apiCertificate?.describe(Date.now());
   const isOwn = certificate?.source === 'cluster';
@@ -32,6 +35,7 @@ export function describeWelcome(
     `  API      ${apiUrl}`,
     ...(isOwn ? [`  CA       ${paths.apiAuthority}`, `           SHA-256 ${certificate.fingerprint}`] : []),
     ...(certificate?.problem == null ? [] : [`  broken   ${certificate.problem}`]),
+    ...dashboard.map((line, index) => `  ${index === 0 ? 'page    ' : '        '} ${line}`),
     `  runtimes ${offeredRuntimes(daemon.offers())}`,
     ...runtimesNotOffered(daemon.offers()).map((line) => `           ${line}`),
     `  key      ${paths.adminKey}`,

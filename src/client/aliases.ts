@@ -8,6 +8,8 @@ interface Alias {
   /** Other spellings of the noun. */
   readonly also: readonly string[];
   readonly path: CommandPath;
+  /** The command when a name is typed. */
+  readonly one?: CommandPath;
 }
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -20,7 +22,7 @@ const CONFIG = ['config', 'configs', 'configuration', 'configurations'];
 
 export const ALIASES: readonly Alias[] = [
   alias('get', ['instances', 'instance'], 'instance list'),
-  alias('get', ['configs', ...CONFIG], 'config list'),
+  { ...alias('get', ['configs', ...CONFIG], 'config list'), one: 'config show' },
   alias('get', ['nodes', 'node'], 'cluster nodes'),
   alias('get', ['templates', 'template'], 'template list'),
   alias('get', ['keys', 'key'], 'key list'),
@@ -31,6 +33,7 @@ export const ALIASES: readonly Alias[] = [
   alias('describe', ['config', ...CONFIG], 'config show'),
   alias('describe', ['node', 'nodes'], 'cluster why'),
   alias('delete', ['instance', 'instances'], 'instance delete'),
+  alias('delete', ['config', ...CONFIG], 'config delete'),
   alias('delete', ['key', 'keys'], 'key delete'),
   alias('delete', ['session', 'sessions'], 'session revoke'),
   alias('delete', ['token', 'tokens'], 'cluster token revoke'),
@@ -39,15 +42,30 @@ export const ALIASES: readonly Alias[] = [
 
 export function addAliases(program: Command, host: TreeHost): void {
   for (const [verb, about] of Object.entries(VERBS)) {
-    const group = program.command(verb).description(about).helpCommand('help', 'show this');
-    for (const { words, also, path } of ALIASES.filter((known) => known.words[0] === verb))
-      addCommand(group, path, host, words[1])
-        .aliases([...also])
-        .description(`the same as "${path}"`);
+    // `delete` has an option of its own.
+    const own = program.commands.find((command) => command.name() === verb);
+    const group = own ?? program.command(verb).description(about).helpCommand('help', 'show this');
+    for (const known of ALIASES.filter(({ words }) => words[0] === verb)) addAlias(group, known, host);
   }
+  addCommand(program, 'config scale', host, 'scale').description('the same as "config scale"');
   addCommand(program, 'instance execute', host, 'exec').description(
     'the same as "instance execute"; -- before the line keeps its options',
   );
+}
+
+function addAlias(group: Command, { words, also, path, one }: Alias, host: TreeHost): void {
+  const command = addCommand(group, path, host, words[1]).aliases([...also]);
+  if (one === undefined) {
+    command.description(`the same as "${path}"`);
+    return;
+  }
+  command
+    .description(`the same as "${path}", with a name "${one}"`)
+    .argument('[name]')
+    .action((name: string | undefined) => {
+      const isOne = name !== undefined;
+      return host.perform(isOne ? one : path, isOne ? { name } : {}, command);
+    });
 }
 
 function alias(verb: string, [noun = '', ...also]: readonly string[], path: CommandPath): Alias {

@@ -1,6 +1,6 @@
 /** What ends a command of the client: one line for stderr, and the exit code that says its kind to scripts. */
 
-/** Documented in docs/commands.md. 0 is success. */
+/** Documented in docs/client.md. 0 is success. */
 export const EXIT = {
   failed: 1,
   /** Nothing failed: `diff --detailed-exitcode` found changes. */
@@ -22,4 +22,11 @@ export class ClientError extends Error {
     super(message, options);
     this.exitCode = exitCode;
   }
+}
+
+/** True when the same may succeed later: the master could not be reached, or did not answer in time. */
+export function isTransient(error: unknown): error is ClientError {
+  return (
+    error instanceof ClientError && (error.exitCode === EXIT.unreachable || error.exitCode === EXIT.timedOut)
+  );
 }

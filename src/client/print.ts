@@ -44,24 +44,25 @@ export function noNames(): ClientError {
 }
 
 /**
- * Resolves when the text is on its way, and also when its reader has gone: `drover ... | head` is no failure. Throws a
- * ClientError when stdout cannot be written for another reason, such as a full disk.
+ * Resolves with true when the text is on its way, with false when its reader has gone: `drover ... | head` is no failure.
+ * Throws a ClientError when stdout cannot be written for another reason, such as a full disk.
  */
-export async function write(stream: NodeJS.WritableStream, text: string): Promise<void> {
-  if (text === '') return;
-  await new Promise<void>((resolve, reject) => {
+export async function write(stream: NodeJS.WritableStream, text: string): Promise<boolean> {
+  if (text === '') return true;
+  return new Promise<boolean>((resolve, reject) => {
     // The stream tells its error twice: to the callback, and to whoever listens.
     const ignore = (): void => {};
     stream.once('error', ignore);
     stream.write(text, (error) => {
       if (error == null || isGone(error)) {
         if (error == null) stream.removeListener('error', ignore);
-        resolve();
+        resolve(error == null);
       } else reject(new ClientError(EXIT.failed, `stdout cannot be written: ${messageOf(error)}`));
     });
   });
 }
 
-function isGone(error: Error): boolean {
+/** True when nobody reads the stream any more. */
+export function isGone(error: Error): boolean {
   return 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED');
 }

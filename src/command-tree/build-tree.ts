@@ -11,6 +11,10 @@ export interface TreeHost {
   perform(path: CommandPath, input: unknown, command: Command): Promise<void>;
   /** Prints what the help found. */
   show(shown: Shown, command: Command): Promise<void>;
+  /** Commands that are not in the tree, for the list of all: those that only a master can tell. Absent: none. */
+  moreCommands?(
+    command: Command,
+  ): Promise<readonly { readonly usage: string; readonly description: string }[]>;
   /** Lines below the list of all commands. */
   readonly footer: readonly string[];
 }

@@ -82,6 +82,12 @@ export function descriptionOf(path: CommandPath): AnyDescription {
   return COMMANDS[path];
 }
 
+/** True for a command of Drover that may destroy something. `path`: words, such as `instance delete`. */
+export function mayDestroy(path: string): boolean {
+  const known = COMMAND_PATHS.find((one) => one === path);
+  return known !== undefined && descriptionOf(known).destroys !== undefined;
+}
+
 /** Runs a command. `input` is what its own description made of the typed words. Throws what the run throws. */
 export async function runCommand(
   runs: CommandRuns,

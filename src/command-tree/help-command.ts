@@ -10,12 +10,11 @@ import { usageOf } from './usage.js';
 export function addHelpCommand(program: Command, host: TreeHost): void {
   const help = program.command('help [command...]').description('all commands, or one in full');
   host.addOptions(help, undefined);
-  help.action((words: readonly string[]) => {
+  help.action(async (words: readonly string[]) => {
     const command = find(program, words);
-    const listed = [...endsOf(command)].map((end) => ({
-      usage: usageOf(end),
-      description: end.description(),
-    }));
+    const own = [...endsOf(command)].map((end) => ({ usage: usageOf(end), description: end.description() }));
+    const more = command === program ? await host.moreCommands?.(help) : undefined;
+    const listed = [...own, ...(more ?? [])];
     return host.show(
       {
         json: () => listed,
@@ -50,7 +49,9 @@ function find(program: Command, words: readonly string[]): Command {
 }
 
 /** The commands that can be run, in the order of the tree. */
-function* endsOf(command: Command): Generator<Command> {
+export function* endsOf(command: Command): Generator<Command> {
   if (command.commands.length === 0) yield command;
-  for (const child of command.commands) yield* endsOf(child);
+  // Without hidden ones, and without the `help` that the parser adds to groups.
+  const visible = command.createHelp().visibleCommands(command);
+  for (const child of command.commands.filter((one) => visible.includes(one))) yield* endsOf(child);
 }

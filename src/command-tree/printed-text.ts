@@ -10,7 +10,16 @@ export function jsonText(value: unknown): string {
     Array.isArray(value) && value.length > 0
       ? `[\n${value.map((element) => JSON.stringify(element)).join(',\n')}\n]`
       : JSON.stringify(value, null, 2);
-  return `${text.replace(RAW_CONTROL, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)}\n`;
+  return `${escapeControl(text)}\n`;
+}
+
+/** The same on one line. */
+export function jsonLine(value: unknown): string {
+  return `${escapeControl(JSON.stringify(value))}\n`;
+}
+
+function escapeControl(json: string): string {
+  return json.replace(RAW_CONTROL, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 }
 
 /** Whole lines without control characters, ended by a newline. */

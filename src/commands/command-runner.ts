@@ -3,7 +3,10 @@
  * time of a line are bounded, and each line has an audit entry. Lines that run at once share nothing.
  */
 import type { Command } from 'commander';
-import type { CommandRunner, CommandSession } from '../api/http/command-runner.js';
+import type { CommandRunner, CommandSession, ListedCommand } from '../api/http/command-runner.js';
+import { mayDestroy } from '../command-tree/commands.js';
+import { endsOf } from '../command-tree/help-command.js';
+import { pathOf, usageOf } from '../command-tree/usage.js';
 import { withDeadline } from '../loop/deadline.js';
 import { DroverError } from '../model/errors.js';
 import { subjectOfCommand, subjectOfUnknown } from './audit-subject.js';
@@ -30,9 +33,9 @@ export class Commands implements CommandRunner {
    * Runs one line. Never throws: an error is printed as one line `error: ...`, or as `{"error"}` with `-o json`.
    * Output is cut at 4 MiB, and the wait ends after 55 s. What the command has begun may go on after that.
    */
-  async run(line: string, session: CommandSession): Promise<{ readonly isOk: boolean }> {
-    const isTooLong = line.length > MAX_LINE_CHARS;
-    const words = isTooLong ? [] : splitLine(line);
+  async run(line: string | readonly string[], session: CommandSession): Promise<{ readonly isOk: boolean }> {
+    const isTooLong = charsOf(line) > MAX_LINE_CHARS;
+    const words = isTooLong ? [] : typeof line === 'string' ? splitLine(line) : line;
     if (words.length === 0 && !isTooLong) return { isOk: true };
     const output = new CommandOutput((text) => session.write(text));
     const ran: Ran = { program: undefined, command: undefined };
@@ -42,12 +45,29 @@ export class Commands implements CommandRunner {
     return { isOk };
   }
 
-  /** Returns candidates for the last word of a line that is being typed, and that word. */
+  /** In the form of node:readline. */
   complete(line: string): [string[], string] {
+    return completionsOf(this.#silentTree(), this.#dependencies, line);
+  }
+
+  list(): ListedCommand[] {
+    return [...endsOf(this.#silentTree())].map((command) => {
+      const path = pathOf(command);
+      return {
+        path,
+        usage: usageOf(command),
+        about: command.description(),
+        options: command.options.map(({ flags, description }) => ({ flags, about: description })),
+        destroys: mayDestroy(path),
+      };
+    });
+  }
+
+  /** A tree to be looked at: none of its commands is run. */
+  #silentTree(): Command {
     const output = new CommandOutput(() => undefined);
     const { signal } = new AbortController();
-    const program = buildTree({ dependencies: this.#dependencies, output, signal, columns: undefined });
-    return completionsOf(program, this.#dependencies, line);
+    return buildTree({ dependencies: this.#dependencies, output, signal, columns: undefined });
   }
 
   async #perform(words: readonly string[], { session, output, ran }: Run): Promise<boolean> {
@@ -80,6 +100,10 @@ export class Commands implements CommandRunner {
     const result = isOk ? 'ok' : 'failed';
     this.#dependencies.audit.record({ key: actor, action: 'command', subject, address, result });
   }
+}
+
+function charsOf(line: string | readonly string[]): number {
+  return typeof line === 'string' ? line.length : line.reduce((sum, word) => sum + word.length + 1, 0);
 }
 
 /** How far a line got: its tree was built, its command was found. */

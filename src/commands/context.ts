@@ -1,5 +1,6 @@
 /** What one run of a command works with: the parts of the master, and where it prints. */
 import type { InstanceStreams } from '../channel/services/instance-streams.js';
+import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import type { Explainer } from '../explain/explanation.js';
 import type { ExtensionRegistry } from '../extensions/registry.js';
 import type { Clock } from '../loop/clock.js';
@@ -12,6 +13,7 @@ import type { KeyNeeds } from '../operations/api-keys.js';
 import type { ClusterStatusNeeds } from '../operations/cluster-status.js';
 import type { ConfigurationDiffNeeds } from '../operations/configuration-diff.js';
 import type { ConfigurationReloadNeeds } from '../operations/configuration-reload.js';
+import type { ConfigurationScaleNeeds } from '../operations/configuration-scale.js';
 import type { InstanceDetailsNeeds } from '../operations/instance-details.js';
 import type { InstanceLifecycleNeeds } from '../operations/instance-lifecycle.js';
 import type { InstanceLogNeeds } from '../operations/instance-log.js';
@@ -31,6 +33,7 @@ type Records<T> = Pick<MirrorReader<T>, 'get' | 'entries' | 'setAside'>;
 export type CommandDependencies = ClusterStatusNeeds &
   ConfigurationDiffNeeds &
   ConfigurationReloadNeeds &
+  ConfigurationScaleNeeds &
   InstanceDetailsNeeds &
   InstanceLifecycleNeeds &
   JoinTokenNeeds &
@@ -42,6 +45,7 @@ export type CommandDependencies = ClusterStatusNeeds &
     readonly configurations: Records<ConfigurationRecord>;
     readonly nodes: Records<NodeRecord>;
     readonly keys: Records<ApiKeyRecord>;
+    readonly configurationFiles: Pick<ConfigurationFiles, 'remove'>;
     readonly instanceWrites: InstanceLifecycleNeeds['instanceWrites'] & Pick<InstanceWriter, 'create'>;
     readonly streams: InstanceLogNeeds['streams'] & Pick<InstanceStreams, 'writeStdin'>;
     readonly templates: Pick<LocalTemplates, 'groups' | 'rescan'>;

@@ -20,6 +20,7 @@ import { fileReason } from './file-reason.js';
 import { ConfigurationFileWriter, configurationFileText } from './file-writer.js';
 import { LookSchedule } from './look-schedule.js';
 import { validateConfiguration } from './parse.js';
+import type { Precondition } from './precondition.js';
 import type { RecordFollower } from './record-follower.js';
 import type { DirectorySource } from './source.js';
 import { DirectoryWatch } from './watch.js';
@@ -108,20 +109,27 @@ export class ConfigurationFiles implements Part {
 
   /**
    * Writes the file, then the store. Resolves with what has no effect, once both are durable. The file keeps fields
-   * that the schema does not know. Throws DRV_CONFIGURATION_INVALID or DRV_CONFIGURATION_NOT_WRITABLE; then nothing
-   * changed. Throws also what the store throws; then the file stands, and is applied as soon as the store can be
+   * that the schema does not know. Throws DRV_CONFIGURATION_INVALID, DRV_CONFIGURATION_CHANGED or
+   * DRV_CONFIGURATION_NOT_WRITABLE; then nothing changed. Throws also what the store throws; then the file stands, and is applied as soon as the store can be
    * written.
    */
-  async put(name: string, input: unknown): Promise<{ warnings: readonly ConfigurationWarning[] }> {
+  async put(
+    name: string,
+    input: unknown,
+    precondition?: Precondition,
+  ): Promise<{ warnings: readonly ConfigurationWarning[] }> {
     const { warnings } = validateConfiguration(name, input);
     const text = configurationFileText(name, input);
-    await this.#change(() => this.#writer.write(name, text));
+    await this.#change(() => this.#writer.write(name, text, precondition));
     return { warnings };
   }
 
-  /** Removes every file that says this name, then the store's entry. Throws DRV_CONFIGURATION_UNKNOWN. */
-  async remove(name: string): Promise<void> {
-    await this.#change(() => this.#writer.remove(name));
+  /**
+   * Removes every file that says this name, then the store's entry. Throws DRV_CONFIGURATION_UNKNOWN, or
+   * DRV_CONFIGURATION_CHANGED.
+   */
+  async remove(name: string, precondition?: Precondition): Promise<void> {
+    await this.#change(() => this.#writer.remove(name, precondition));
   }
 
   /**

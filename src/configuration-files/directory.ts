@@ -43,12 +43,12 @@ interface Known {
 
 export interface DirectoryReaderOptions {
   readonly directory: string;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 export class DirectoryReader {
   readonly #directory: string;
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #known = new Map<string, Known>();
   #identity: string | undefined;
 
@@ -128,7 +128,9 @@ export class DirectoryReader {
       const isCandidate = (entry: Dirent): boolean => isConfigurationFile(entry.name) && !entry.isDirectory();
       return { identity, entries: entries.filter(isCandidate).sort(byName) };
     } catch (error) {
-      throw new DirectoryUnusable(`cannot be read: ${fileReason(error)}; the configurations stay in force`);
+      throw new DirectoryUnusable(`cannot be read: ${fileReason(error)}; the configurations stay in force`, {
+        cause: error,
+      });
     }
   }
 

@@ -12,6 +12,7 @@ import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { fileReason, hasFileCode } from './file-reason.js';
 import { MAX_FILE_BYTES } from './parse.js';
+import { type Precondition, requireRevision } from './precondition.js';
 import type { DirectorySource } from './source.js';
 
 /** Called one at a time. When it throws DRV_CONFIGURATION_NOT_WRITABLE, the files are as they were. */
@@ -25,8 +26,9 @@ export class ConfigurationFileWriter {
   }
 
   /** Resolves when the file is on disk and read back. */
-  async write(name: string, text: string): Promise<void> {
+  async write(name: string, text: string, precondition?: Precondition): Promise<void> {
     await this.#attempt(`configuration "${name}" could not be written`, async () => {
+      await this.#require(name, precondition);
       const file = await this.#fileFor(name);
       await replaceFile(join(this.#source.directory, file), text, { keepMode: true });
       await this.#source.readFile(file);
@@ -34,13 +36,27 @@ export class ConfigurationFileWriter {
   }
 
   /** Removes every file that says `name`, so that no second one takes it over. Throws DRV_CONFIGURATION_UNKNOWN. */
-  async remove(name: string): Promise<void> {
+  async remove(name: string, precondition?: Precondition): Promise<void> {
     await this.#attempt(`configuration "${name}" could not be removed`, async () => {
       const files = await this.#filesOf(name);
+      await this.#require(name, precondition);
       for (const file of files) await unlink(join(this.#source.directory, file)).catch(ignoreMissing);
       await this.#source.readFiles(files);
       await syncPath(this.#source.directory);
     });
+  }
+
+  async #require(name: string, precondition: Precondition | undefined): Promise<void> {
+    if (precondition !== undefined) requireRevision(name, await this.#revisionOf(name), precondition);
+  }
+
+  /** The revision that a file gives this name now, which may not be in force yet; else the one in force. */
+  async #revisionOf(name: string): Promise<string | undefined> {
+    const record = this.#configurations.get(name)?.value;
+    if (record !== undefined && !this.#isOurs(record)) return record.hash;
+    const reading = await this.#source.readFile(record?.sourceFile ?? `${name}.json`);
+    const isIt = reading?.kind === 'valid' && reading.parsed.configuration.name === name;
+    return isIt ? reading.parsed.hash : record?.hash;
   }
 
   async #attempt(what: string, work: () => Promise<void>): Promise<void> {

@@ -52,6 +52,18 @@ export function readJsonText(source: string): JsonText {
   return { value, positionOf: (path, at = 'value') => positionAt(text, offsetOf(root, path, at)) };
 }
 
+/**
+ * The texts of several JSON values that stand one after another, or of the items of an array where that is all there is.
+ * Each stands at its own line and column, after blanks. Throws JsonTextError.
+ */
+export function splitJsonTexts(source: string): string[] {
+  const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
+  return new JsonScanner(text).split().map(([start, end]) => {
+    const { line, column } = positionAt(text, start);
+    return `${'\n'.repeat(line - 1)}${' '.repeat(column - 1)}${text.slice(start, end)}`;
+  });
+}
+
 function offsetOf(root: Place, path: readonly PropertyKey[], at: 'key' | 'value'): number {
   let place = root;
   for (const segment of path) {
@@ -87,6 +99,29 @@ class JsonScanner {
     this.#skipSpace();
     if (this.#offset < this.#text.length) this.#fail(`expected the end of the file, found ${this.#found()}`);
     return root;
+  }
+
+  /** Start and end of each value, or of each item where the text is one array. */
+  split(): (readonly [start: number, end: number])[] {
+    const values: [number, number][] = [];
+    const take = (): void => {
+      this.#skipSpace();
+      const start = this.#offset;
+      this.#value(0);
+      values.push([start, this.#offset]);
+    };
+    if (this.#take('[')) {
+      if (!this.#take(']')) {
+        do take();
+        while (this.#more(']'));
+      }
+      this.#skipSpace();
+      if (this.#offset < this.#text.length)
+        this.#fail(`expected the end after the list, found ${this.#found()}`);
+      return values;
+    }
+    for (this.#skipSpace(); this.#offset < this.#text.length; this.#skipSpace()) take();
+    return values;
   }
 
   #value(depth: number, keyStart?: number): Place {

@@ -11,7 +11,13 @@ import {
 } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
-import { JsonTextError, MAX_JSON_DEPTH, readJsonText } from './json-position.js';
+import {
+  type JsonText,
+  JsonTextError,
+  MAX_JSON_DEPTH,
+  readJsonText,
+  type TextPosition,
+} from './json-position.js';
 import { fieldName, type Problem, problemsOf, problemsText } from './problems.js';
 import { warningsOf } from './warnings.js';
 
@@ -25,32 +31,32 @@ const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor',
 export interface ParsedConfiguration {
   readonly configuration: Configuration;
   readonly hash: string;
+  /** As it was written, with fields that the schema does not know, and without the defaults. */
+  readonly content: object;
   /** What it says without effect, in the order of the text. */
   readonly warnings: readonly ConfigurationWarning[];
 }
 
 /** A valid configuration and what is odd about it, or why it is not valid. */
 type Checked =
-  | { readonly configuration: Configuration; readonly oddities: readonly Problem[] }
+  | { readonly configuration: Configuration; readonly content: object; readonly oddities: readonly Problem[] }
   | { readonly problems: readonly Problem[] };
 
-/** Judges the text of the file `file`. A missing `name` is taken from the file's name. */
+/** Judges the text of the file `file`. A missing `name` is taken from the file's name; null: it must not be missing. */
 export function parseConfigurationFile(
   file: string,
   text: string,
+  defaultName: string | null = file.replace(/\.json$/, ''),
 ): { readonly parsed: ParsedConfiguration } | { readonly error: ConfigurationFileError } {
   try {
     const { value, positionOf } = readJsonText(text);
-    const checked = checkConfiguration(value, file.replace(/\.json$/, ''));
-    const found = 'problems' in checked ? checked.problems : checked.oddities;
-    const placed = found
-      .map((problem) => ({ problem, position: positionOf(problem.path, problem.at) }))
-      .sort((a, b) => a.position.line - b.position.line || a.position.column - b.position.column);
+    const checked = checkConfiguration(value, defaultName);
+    const placed = inOrder(checked, positionOf);
     if (!('problems' in checked)) {
       const warnings = placed.map(({ problem, position: { line, column } }) =>
         toWarning(problem, { line, column }),
       );
-      return { parsed: parsedOf(checked.configuration, warnings) };
+      return { parsed: parsedOf(checked, warnings) };
     }
     const field = fieldName(placed[0]?.problem.path ?? []);
     const message = problemsText(placed.map(({ problem }) => problem));
@@ -73,6 +79,51 @@ export function parseConfigurationFile(
   }
 }
 
+/**
+ * Judges a text that is being typed for the configuration `name`: every fault with its place, or, without one, what has
+ * no effect. The path's name counts, as in a PUT.
+ */
+export function judgeConfigurationText(
+  name: string,
+  text: string,
+): { readonly problems: ConfigurationWarning[]; readonly warnings: ConfigurationWarning[] } {
+  try {
+    const { value, positionOf } = readJsonText(text);
+    const checked = checkConfiguration(underName(name, value), name);
+    const found = inOrder(checked, positionOf).map(({ problem, position: { line, column } }) =>
+      toWarning(problem, { line, column }),
+    );
+    if ('problems' in checked) return { problems: found, warnings: [] };
+    return { problems: [], warnings: [...otherName(name, value, positionOf), ...found] };
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    const { line, column, message } = error;
+    return { problems: [{ line, column, field: '', message: `not valid JSON: ${message}` }], warnings: [] };
+  }
+}
+
+/** Somebody who types another name wants another configuration, or has taken the text from one. */
+function* otherName(
+  name: string,
+  value: unknown,
+  positionOf: JsonText['positionOf'],
+): Generator<ConfigurationWarning> {
+  const said: unknown = Object(value) === value ? Reflect.get(Object(value), 'name') : undefined;
+  if (said === undefined || said === name) return;
+  const { line, column } = positionOf(['name']);
+  yield { line, column, field: 'name', message: `has no effect here: the configuration is called ${name}` };
+}
+
+/** What was found, with its places, in the order of the text. */
+function inOrder(
+  checked: Checked,
+  positionOf: JsonText['positionOf'],
+): { readonly problem: Problem; readonly position: TextPosition }[] {
+  return ('problems' in checked ? checked.problems : checked.oddities)
+    .map((problem) => ({ problem, position: positionOf(problem.path, problem.at) }))
+    .sort((a, b) => a.position.line - b.position.line || a.position.column - b.position.column);
+}
+
 function nameIn(value: unknown): string | undefined {
   const isObject = typeof value === 'object' && value !== null && Object.hasOwn(value, 'name');
   const { data } = nameSchema.safeParse(isObject ? Reflect.get(value, 'name') : undefined);
@@ -89,7 +140,7 @@ export function validateConfiguration(name: string, input: unknown): ParsedConfi
     throw new DroverError('DRV_CONFIGURATION_INVALID', problemsText(checked.problems));
   const nowhere = { line: null, column: null };
   return parsedOf(
-    checked.configuration,
+    checked,
     checked.oddities.map((oddity) => toWarning(oddity, nowhere)),
   );
 }
@@ -102,10 +153,10 @@ function toWarning(
 }
 
 function parsedOf(
-  configuration: Configuration,
+  { configuration, content }: Pick<ParsedConfiguration, 'configuration' | 'content'>,
   warnings: readonly ConfigurationWarning[],
 ): ParsedConfiguration {
-  return { configuration, hash: hashConfiguration(configuration), warnings };
+  return { configuration, content, hash: hashConfiguration(configuration), warnings };
 }
 
 function underName(name: string, input: unknown): unknown {
@@ -113,16 +164,17 @@ function underName(name: string, input: unknown): unknown {
   return isObject && Object.hasOwn(input, 'name') ? { ...input, name } : input;
 }
 
-function checkConfiguration(input: unknown, defaultName: string): Checked {
+function checkConfiguration(input: unknown, defaultName: string | null): Checked {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     return { problems: [{ path: [], message: 'a configuration must be an object in { }', at: 'value' }] };
   }
   const unsafe = [...unsafeParts(input, [])];
   if (unsafe.length > 0) return { problems: unsafe };
-  const named = Object.hasOwn(input, 'name') ? input : { ...input, name: defaultName };
+  const isNamed = Object.hasOwn(input, 'name') || defaultName === null;
+  const named = isNamed ? input : { ...input, name: defaultName };
   const result = newConfigurationSchema.safeParse(named);
   if (!result.success) return { problems: problemsOf(newConfigurationSchema, result.error.issues, named) };
-  return { configuration: result.data, oddities: warningsOf(input, result.data) };
+  return { configuration: result.data, content: input, oddities: warningsOf(input, result.data) };
 }
 
 /** Finds faults that the schema cannot see: it would strip such keys, or store such a text changed. */

@@ -33,6 +33,8 @@ export interface Assembly {
   readonly stop: () => void;
   /** Ends the node soon, with this line for a person and exit code 1. Instances go on. */
   readonly fail: (reason: string) => void;
+  /** Aborts when the node is to end: a start that waits for others then gives up. */
+  readonly ending: AbortSignal;
   /** Ends the process at once: another daemon has the store. */
   readonly fenced: (error: DroverError) => void;
   readonly older: OlderMaster;

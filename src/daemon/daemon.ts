@@ -2,6 +2,7 @@
  * A running node with a master. The executable and end-to-end tests ask it for its state and end it in one of two
  * ways. start-daemon.ts puts it together.
  */
+import type { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import type { ApiServer } from '../api/server.js';
 import type { ApiCertificate } from '../api/tls/api-certificate.js';
 import type { Commands } from '../commands/command-runner.js';
@@ -25,6 +26,7 @@ export interface DaemonParts {
   readonly api: ApiServer;
   readonly apiCertificate: ApiCertificate | undefined;
   readonly files: ConfigurationFiles;
+  readonly dashboard: Pick<DashboardFiles, 'require'>;
   readonly commands: Commands;
   readonly running: RunningParts;
 }
@@ -38,6 +40,7 @@ export class Daemon {
   readonly commands: Commands;
   /** What the API shows in a handshake; undefined: it has no TLS. */
   readonly apiCertificate: ApiCertificate | undefined;
+  readonly dashboard: Pick<DashboardFiles, 'require'>;
   readonly #wrapper: Wrapper;
   readonly #api: ApiServer;
   readonly #files: ConfigurationFiles;
@@ -51,6 +54,7 @@ export class Daemon {
     this.logger = parts.logger;
     this.master = parts.master;
     this.commands = parts.commands;
+    this.dashboard = parts.dashboard;
     this.apiCertificate = parts.apiCertificate;
     this.#wrapper = parts.wrapper;
     this.#api = parts.api;

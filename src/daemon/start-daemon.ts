@@ -44,6 +44,8 @@ export interface DaemonOptions {
    * instances from then on.
    */
   readonly fenced: (error: DroverError) => void;
+  /** Aborts when the node is to end while it still starts: a start that waits for etcd then gives up. Default: never. */
+  readonly ending?: AbortSignal;
   /** The first master that this node hears from may have an older store than it has seen, such as a restored one. */
   readonly acceptOlder?: boolean;
   /** Learns which code belongs to extensions, so that the process can attribute an uncaught error to one. */
@@ -62,7 +64,7 @@ export async function startDaemon(options: DaemonOptions): Promise<StartedNode> 
 }
 
 async function startParts(
-  { root, version, terminal, stop, fail, fenced, acceptOlder = false, faults }: DaemonOptions,
+  { root, version, terminal, stop, fail, fenced, acceptOlder = false, ending, faults }: DaemonOptions,
   running: RunningParts,
 ): Promise<StartedNode> {
   const paths = await prepareRoot(root);
@@ -91,6 +93,7 @@ async function startParts(
     extensions,
     running,
     stop,
+    ending: ending ?? new AbortController().signal,
     fail: (reason) => {
       // As below: the terminal gets the line from the caller.
       log.closeTerminal();

@@ -1,10 +1,12 @@
 /** Starts the master's half of a node as a process: its state, files, templates, keys, commands and API, in order. */
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ensureAdminKey } from '../api/access/admin-key.js';
 import { KeyWriter } from '../api/access/key-writer.js';
 import { SessionWriter } from '../api/access/session-writer.js';
 import { ensureTokenSecret } from '../api/access/token-secret.js';
 import { creationOfKept, InstanceTokens } from '../api/access/tokens.js';
+import { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import { type ApiDependencies, ApiServer } from '../api/server.js';
 import type { ApiCertificate } from '../api/tls/api-certificate.js';
 import { Commands } from '../commands/command-runner.js';
@@ -18,9 +20,13 @@ import { substitute } from '../runtime/command/variables.js';
 import type { Store } from '../store/store.js';
 import { AuditLog } from '../telemetry/audit-log.js';
 import { MasterTemplates } from '../templates/master-templates.js';
-import { type Assembly, openNodeStore } from './assembly.js';
+import type { Assembly } from './assembly.js';
+import { openMasterStore } from './open-master-store.js';
 import { openApiCertificate } from './start-api-tls.js';
 import { type Cluster, openCluster, startClusterServer } from './start-cluster.js';
+
+/** In the package, two folders up from this file, and from the chunk that it becomes. */
+const DASHBOARD = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 
 export interface StartedMaster {
   readonly master: Master;
@@ -28,6 +34,7 @@ export interface StartedMaster {
   /** Undefined: no TLS. */
   readonly apiCertificate: ApiCertificate | undefined;
   readonly files: ConfigurationFiles;
+  readonly dashboard: DashboardFiles;
   readonly commands: Commands;
   /** Ends the API's answers of 503. */
   readonly setReady: () => void;
@@ -44,13 +51,14 @@ interface Foundation {
   readonly templates: MasterTemplates;
   readonly master: Master;
   readonly files: ConfigurationFiles;
+  readonly dashboard: DashboardFiles;
 }
 
 export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   const { shared, extensions, running } = assembly;
   const { metrics } = shared;
   const foundation = await lay(assembly);
-  const { master, templates, files, apiCertificate } = foundation;
+  const { master, templates, files, apiCertificate, dashboard } = foundation;
   let isReady = false;
   const dependencies = buildDependencies(assembly, foundation, () => isReady);
   const commands = new Commands(dependencies);
@@ -72,13 +80,13 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   const setReady = (): void => {
     isReady = true;
   };
-  return { master, api, apiCertificate, files, commands, setReady };
+  return { master, api, apiCertificate, files, dashboard, commands, setReady };
 }
 
 async function lay(assembly: Assembly): Promise<Foundation> {
   const { paths, configuration, shared, extensions, running } = assembly;
   const { clock, logger } = shared;
-  const store = await openNodeStore(assembly, 'master');
+  const store = await openMasterStore(assembly);
   const audit = new AuditLog({ path: paths.auditLog, now: () => clock.now(), logger });
   running.onStop(() => audit.close());
   await ensureAdminKey({ store, path: paths.adminKey, now: clock.now(), audit, logger });
@@ -125,13 +133,14 @@ async function lay(assembly: Assembly): Promise<Foundation> {
     logger,
     clock,
   });
-  return { store, audit, cluster, apiCertificate, tokens, templates, master, files };
+  const dashboard = new DashboardFiles({ directory: DASHBOARD, isOn: configuration.dashboard });
+  return { store, audit, cluster, apiCertificate, tokens, templates, master, files, dashboard };
 }
 
 /** Builds the functions that the API and the commands share. */
 function buildDependencies(
   { paths, configuration, version, shared, extensions, stop }: Assembly,
-  { store, audit, cluster, apiCertificate, tokens, templates, master, files }: Foundation,
+  { store, audit, cluster, apiCertificate, tokens, templates, master, files, dashboard }: Foundation,
   isReady: () => boolean,
 ): Omit<ApiDependencies, 'commands'> & CommandDependencies {
   const { instances, configurations, revisions, nodes, keys, sessions } = master.state;
@@ -139,6 +148,7 @@ function buildDependencies(
   return {
     configuration,
     version,
+    dashboard,
     instances,
     configurations,
     revisions,

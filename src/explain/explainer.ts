@@ -8,6 +8,7 @@ import type {
   ConfigurationFileWarning,
   ConfigurationRecord,
 } from '../model/configuration.js';
+import { DroverError } from '../model/errors.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import type { InstanceDescription } from '../model/instance-description.js';
 import type { NodeRecord } from '../model/node.js';
@@ -23,12 +24,13 @@ import {
   type ConfigurationExplanation,
   type Explainer,
   type InstanceExplanation,
+  type InstanceRuns,
   MOST_LISTED,
   type NodeExplanation,
 } from './explanation.js';
 import type { InstanceFacts, NodeAnswer } from './facts.js';
 import { faultsOf, isOfOneFile } from './files.js';
-import { explainInstance } from './instance.js';
+import { explainInstance, toPastExit } from './instance.js';
 import { explainNode } from './node.js';
 import { explainUnreadable } from './unreadable.js';
 
@@ -97,6 +99,17 @@ export class FactsExplainer implements Explainer {
       const move = this.#options.decisions.moveOf(id);
       return explainInstance({ ...facts, move }, this.#options.clock.now());
     }
+  }
+
+  async runs(id: string, lines: number): Promise<InstanceRuns> {
+    const { value: record } = this.#visible(id);
+    const answer = (await this.#ask([record], lines)).get(id);
+    if (answer?.kind === 'silent')
+      throw new DroverError('DRV_NODE_DISCONNECTED', `node ${record.placement?.nodeId}: ${answer.why}`);
+    const description = answer?.kind === 'answered' ? answer.description : undefined;
+    const { run = 0, upForMs = null, exits = [] } = description ?? {};
+    const current = upForMs === null ? null : { run, upForMs };
+    return { instanceId: id, current, runs: exits.map(toPastExit) };
   }
 
   async configuration(name: string): Promise<ConfigurationExplanation> {

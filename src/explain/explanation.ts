@@ -37,6 +37,14 @@ const portRangeSchema = z.object({ min: z.int(), max: z.int() }).nullable();
 const pastExitSchema = z.object({
   at: z.number().describe("Unix milliseconds, by the node's clock"),
   agoMs: z.int(),
+  begunAt: z
+    .number()
+    .optional()
+    .describe('when its start was asked for, as `at`; absent: its node does not know'),
+  mostMemoryBytes: z
+    .number()
+    .optional()
+    .describe('the most it was measured with, every 10 s; absent: it never was'),
   run: z.int().describe('which start of the instance, counted from 1'),
   code: z.int().nullable(),
   signal: z.string().nullable(),
@@ -46,6 +54,16 @@ const pastExitSchema = z.object({
   linesNote: z.string().nullable().describe('why there are no lines; null: there are'),
 });
 export type PastExit = z.output<typeof pastExitSchema>;
+
+export const instanceRunsSchema = z.object({
+  instanceId: z.string(),
+  current: z
+    .object({ run: z.int(), upForMs: z.number() })
+    .nullable()
+    .describe('the run that is up; null: none is'),
+  runs: z.array(pastExitSchema).describe('those that ended, the last one first; its node remembers 5'),
+});
+export type InstanceRuns = z.output<typeof instanceRunsSchema>;
 
 const told = {
   verdict: z.string().describe('one sentence: what is the matter'),
@@ -164,6 +182,11 @@ export interface Explainer {
    * DRV_CONFIGURATION_UNKNOWN.
    */
   configuration(name: string): Promise<ConfigurationExplanation>;
+  /**
+   * How its last runs ended, with so many lines of each, 50 at most. Throws DRV_INSTANCE_UNKNOWN, and
+   * DRV_NODE_DISCONNECTED when its node does not answer.
+   */
+  runs(id: string, lines: number): Promise<InstanceRuns>;
   /** Throws DRV_NODE_UNKNOWN. */
   node(nodeId: string): Promise<NodeExplanation>;
 }

@@ -115,7 +115,8 @@ function notAsked(why: string, nodeId: string | undefined, condition: NodeCondit
     : `Node ${nodeId} is away: this is what the master knew last.`;
 }
 
-function toPastExit({ output, lastLines, agoMs, ...exit }: DescribedExit): PastExit {
+/** For a person: plain text, and no line longer than one can read. */
+export function toPastExit({ output, lastLines, agoMs, ...exit }: DescribedExit): PastExit {
   const lines = lastLines.map((line) => cutText(toPlainText(line), LONGEST_LINE));
   return { ...exit, agoMs: Math.round(agoMs), lastLines: lines, linesNote: linesNote(output, lines.length) };
 }

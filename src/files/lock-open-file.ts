@@ -5,15 +5,16 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Locks what `file` has opened; false: another process has. Node.js has no call for it, so the program `flock` does
+ * Locks what `file` has opened; false: another process has, and still had it after `waitMs`. Node.js has no call for it, so the program `flock` does
  * it on a descriptor that it inherits. The lock belongs to the open file, not to that program, and stays when the
  * program ends. No other child inherits the descriptor: Node.js opens files close-on-exec. Throws an error whose
  * message says in words why the file cannot be locked, or a system error.
  */
-export function lockOpenFile(file: number): Promise<boolean> {
+export function lockOpenFile(file: number, waitMs = 0): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const child = spawn('flock', ['-n', '3'], {
+    const child = spawn('flock', waitMs > 0 ? ['3'] : ['-n', '3'], {
       stdio: ['ignore', 'ignore', 'pipe', file],
+      timeout: waitMs,
       env: { PATH: process.env.PATH, LC_ALL: 'C' },
     });
     let said = '';
@@ -26,6 +27,7 @@ export function lockOpenFile(file: number): Promise<boolean> {
     });
     child.once('close', (code, signal) => {
       if (code === 0) resolve(true);
+      else if (child.killed) resolve(false);
       else if (code === 1 && said === '') resolve(false);
       else reject(new Error(said.trim() || `flock ended with ${signal ?? `exit code ${code}`}`));
     });

@@ -5,7 +5,7 @@
 import { NEWLINE } from './segments.js';
 
 /** A longer line is shown cut, so that an answer of 1,000 lines keeps a size that a client can take. */
-const LONGEST_LINE_BYTES = 64 * 1024;
+export const LONGEST_LINE_BYTES = 64 * 1024;
 
 /** The text of a line of `bytes` bytes. `head` is the whole line, or at least the part that is shown. */
 export function lineText(head: Buffer, bytes = head.length): string {

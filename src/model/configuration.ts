@@ -5,6 +5,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { nameSchema, runAsSchema } from './names.js';
+import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
+import { DEFAULT_MINIMUM } from './plain/configuration-defaults.js';
 import { ownPortField, readinessSchema } from './readiness.js';
 import {
   restartPolicySchema,
@@ -80,9 +82,9 @@ const fieldsSchema = z.object({
   nodes: z.array(nameSchema).max(4096).default([]),
   hostAddress: z.string().min(1).max(253).optional(),
   availablePorts: portRangeSchema.optional(),
-  minimumServiceCount: z.int().min(0).max(100_000).default(1),
+  minimumServiceCount: z.int().min(0).max(MAX_SERVICE_COUNT).default(DEFAULT_MINIMUM),
   /** Never more than this many; instances above it are stopped. Absent = no limit. */
-  maximumServiceCount: z.int().min(0).max(100_000).optional(),
+  maximumServiceCount: z.int().min(0).max(MAX_SERVICE_COUNT).optional(),
   environmentVariables: stringMapSchema.default({}),
   templateInstallationConfig: templateInstallationSchema.prefault({}),
   fileModifications: z.array(workspacePathSchema).max(1024).default([]),

@@ -19,6 +19,9 @@ const describedExitSchema = z.object({
   /** Unix milliseconds, by the node's clock. */
   at: z.number(),
   agoMs: z.number(),
+  /** This and the next one as in the past exit. */
+  begunAt: z.number().optional(),
+  mostMemoryBytes: z.number().optional(),
   code: z.int().nullable(),
   signal: text.nullable(),
   /** As in the past exit. */

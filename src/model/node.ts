@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { z } from 'zod';
 import { addressSchema, nameSchema, runAsSchema } from './names.js';
 import { drainSchema } from './node-drain.js';
+import { storeSettingsSchema } from './settings/store-settings.js';
 
 /** A runtime, and whether the node can use it. */
 export const runtimeOfferSchema = z.object({
@@ -86,6 +87,9 @@ const nodeFieldsSchema = z.strictObject({
     .max(64)
     .optional()
     .describe("more host names and IP addresses for the certificate of the cluster's own authority"),
+  store: storeSettingsSchema
+    .default({ kind: 'lmdb' })
+    .describe('where a master keeps its state: a file of its own, or an etcd cluster'),
   nodeTimeoutMs: z.int().min(4000).max(3_600_000).default(6000),
   maxUploadMB: z.int().min(1).max(1_048_576).default(512),
   instanceLogs: z
@@ -94,6 +98,7 @@ const nodeFieldsSchema = z.strictObject({
       segments: z.int().min(2).max(64).default(4),
     })
     .prefault({}),
+  dashboard: z.boolean().default(true).describe('serve the dashboard at /ui/ of apiPort'),
   metricsNeedKey: z.boolean().default(false).describe('answer /metrics to callers with an API key only'),
   joinToken: z.string().min(1).optional(),
   runAs: runAsSchema

@@ -14,6 +14,10 @@ export type OutputSpan = z.output<typeof outputSpanSchema>;
 
 export const pastRunSchema = z.object({
   run: z.int(),
+  /** When its start was asked for, Unix milliseconds by the node's clock; absent: not known, as in older handles. */
+  begunAt: z.number().optional(),
+  /** The most memory that it was measured with; absent: it never was, while this daemon ran. */
+  mostMemoryBytes: z.number().optional(),
   /** Unix milliseconds, by the node's clock. */
   at: z.number(),
   code: z.int().nullable(),

@@ -61,6 +61,8 @@ const keptSchema = z.object({
   isPrepared: z.boolean(),
   /** The live process or container of `run`, or null. */
   process: runIdentitySchema.nullable(),
+  /** When the start of `run` was asked for, Unix milliseconds; null: not known, as in older handles. */
+  begunAt: z.number().nullable().default(null),
   /** The end of the last process. */
   exit: exitSchema.nullable(),
   /** The last ends, newest first, for `instance why`. Older handles omit it. */
@@ -151,6 +153,7 @@ export function newHandle(
     run: 0,
     isPrepared: false,
     process: null,
+    begunAt: null,
     exit: null,
     exits: [],
     restarts: 0,
@@ -282,6 +285,7 @@ function keptOf(handle: Handle): Kept {
     run: handle.run,
     isPrepared: handle.isPrepared,
     process: handle.process,
+    begunAt: handle.begunAt,
     exit: handle.exit,
     exits: handle.exits,
     restarts: handle.restarts,

@@ -23,6 +23,10 @@ export interface ConfigurationDiffNeeds {
   readonly configurationFiles: Pick<ConfigurationFiles, 'inspect'>;
 }
 
+export const fileStateSchema = z
+  .enum(['same', 'different', 'broken', 'gone'])
+  .describe('same: the file is in force; else it is not, or not yet');
+
 const olderInstancesSchema = z.object({
   revision: z.string(),
   instanceIds: z.array(z.string()),
@@ -36,9 +40,7 @@ export const configurationDiffSchema = z.object({
   configurationName: z.string(),
   revision: z.string().describe('of what is in force'),
   file: z.string(),
-  fileState: z
-    .enum(['same', 'different', 'broken', 'gone'])
-    .describe('same: the file is in force; else it is not, or not yet'),
+  fileState: fileStateSchema,
   fileError: configurationFileErrorSchema.nullable(),
   fileDifferences: z.array(fieldDifferenceSchema).describe('from what is in force to what the file says'),
   olderInstances: z.array(olderInstancesSchema).describe('made from older contents, the oldest first'),
@@ -48,18 +50,41 @@ export type ConfigurationDiff = z.output<typeof configurationDiffSchema>;
 
 type FileContent = Awaited<ReturnType<ConfigurationFiles['inspect']>>;
 
+/** The record of a configuration, and what its file says now. */
+export interface InspectedConfiguration {
+  readonly record: ConfigurationRecord;
+  readonly file: FileContent;
+  readonly fileState: z.output<typeof fileStateSchema>;
+}
+
+/** Reads the file anew. Undefined: there is no such configuration. */
+export async function inspectConfiguration(
+  {
+    configurations,
+    configurationFiles,
+  }: Pick<ConfigurationDiffNeeds, 'configurations' | 'configurationFiles'>,
+  name: string,
+): Promise<InspectedConfiguration | undefined> {
+  const before = configurations.get(name)?.value;
+  if (before === undefined) return undefined;
+  const file = await configurationFiles.inspect(before.sourceFile);
+  // Read after the file: the record may have changed while the file was read.
+  const record = configurations.get(name)?.value;
+  return record && { record, file, fileState: stateOf(file, record.hash) };
+}
+
 /** Compares one configuration. Throws DRV_CONFIGURATION_UNKNOWN. */
 export async function diffOf(needs: ConfigurationDiffNeeds, name: string): Promise<ConfigurationDiff> {
-  const { sourceFile } = recordOf(needs, name);
-  const content = await needs.configurationFiles.inspect(sourceFile);
-  // Read after the file: the record may have changed while the file was read.
-  const { configuration, hash } = recordOf(needs, name);
+  const inspected = await inspectConfiguration(needs, name);
+  if (inspected === undefined) throw unknownConfiguration(name);
+  const { file: content, fileState } = inspected;
+  const { configuration, hash, sourceFile } = inspected.record;
   const own = [...visibleInstances(needs)].filter((record) => record.configurationName === name);
   return {
     configurationName: name,
     revision: hash,
     file: sourceFile,
-    fileState: stateOf(content, hash),
+    fileState,
     fileError: content?.kind === 'broken' ? content.error : null,
     fileDifferences:
       content?.kind === 'valid' ? differencesOf(configuration, content.parsed.configuration) : [],
@@ -72,16 +97,7 @@ export async function diffOf(needs: ConfigurationDiffNeeds, name: string): Promi
   };
 }
 
-function recordOf(
-  { configurations }: Pick<ConfigurationDiffNeeds, 'configurations'>,
-  name: string,
-): ConfigurationRecord {
-  const record = configurations.get(name)?.value;
-  if (record === undefined) throw unknownConfiguration(name);
-  return record;
-}
-
-function stateOf(content: FileContent, hash: string): ConfigurationDiff['fileState'] {
+function stateOf(content: FileContent, hash: string): InspectedConfiguration['fileState'] {
   if (content === undefined) return 'gone';
   if (content.kind === 'broken') return 'broken';
   return content.parsed.hash === hash ? 'same' : 'different';

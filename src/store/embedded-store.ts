@@ -18,6 +18,19 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
 }
 
+/** The last change of a key in a group. */
+export interface LastText {
+  readonly revision: number;
+  readonly text: string | undefined;
+}
+
+export interface GroupSum {
+  readonly texts: ReadonlyMap<string, LastText>;
+  /** The entries of the store. */
+  readonly entries: number;
+  readonly revision: number;
+}
+
 /** Called with the seconds from each `transact` until it was durable. */
 export type WriteObserver = (seconds: number) => void;
 
@@ -44,6 +57,39 @@ export abstract class EmbeddedStore implements Store {
   /** Releases files and locks, after the last `write`. */
   protected abstract release(): Promise<void>;
 
+  /** Throws why no transaction is accepted now. */
+  protected checkWritable(): void {}
+
+  /** How many of the transactions that wait form the next group: at least 1. */
+  protected sizeOfGroup(waiting: readonly { readonly accepted: Accepted }[]): number {
+    return waiting.length;
+  }
+
+  /** What the store holds after a group, and what that changes: by key, its last text (undefined: it is removed). */
+  protected sumOf(group: readonly Accepted[]): GroupSum {
+    const texts = new Map<string, LastText>();
+    let entries = this.table.size;
+    let revision = this.table.revision;
+    for (const accepted of group) {
+      revision = accepted.revision;
+      accepted.changes.forEach(({ key }, index) => {
+        const text = accepted.texts[index];
+        const before = texts.has(key)
+          ? texts.get(key)?.text !== undefined
+          : this.table.get(key) !== undefined;
+        entries += Number(text !== undefined) - Number(before);
+        texts.set(key, { revision, text });
+      });
+    }
+    return { texts, entries, revision };
+  }
+
+  /** Shows a group whose write had failed, as it seemed, and was durable all the same. None was accepted since. */
+  protected settleLate(group: readonly Accepted[]): void {
+    this.#show(group);
+    this.table.rollBack();
+  }
+
   async get(key: string): Promise<Entry | undefined> {
     this.#checkOpen();
     return this.table.get(key);
@@ -62,6 +108,7 @@ export abstract class EmbeddedStore implements Store {
           'DRV_STORE_WRITE_FAILED',
           `${MAX_WAITING} writes wait for the disk; try again later`,
         );
+      this.checkWritable();
       const accepted = this.table.accept(operations);
       const calledAt = performance.now();
       const succeed = (): void => {
@@ -113,8 +160,7 @@ export abstract class EmbeddedStore implements Store {
     // All transactions that are called in this turn join the first group.
     await undefined;
     while (this.#waiting.length > 0) {
-      const group = this.#waiting;
-      this.#waiting = [];
+      const group = this.#waiting.splice(0, this.sizeOfGroup(this.#waiting));
       const changing = group.map((waiting) => waiting.accepted).filter(hasChanges);
       try {
         if (changing.length > 0) await this.write(changing);
@@ -128,12 +174,17 @@ export abstract class EmbeddedStore implements Store {
   }
 
   #succeed(group: readonly Waiting[]): void {
-    for (const { accepted } of group) {
+    this.#show(group.map(({ accepted }) => accepted));
+    for (const { succeed } of group) succeed();
+  }
+
+  /** Shows durable transactions to readers and watchers. */
+  #show(group: readonly Accepted[]): void {
+    for (const accepted of group) {
       this.table.settle(accepted);
       for (const change of accepted.changes) this.#history.append(change);
     }
     this.#history.publish(this.table.revision);
-    for (const { succeed } of group) succeed();
   }
 
   /** Fails the group, and every transaction called since: those were checked on top of the group's changes. */

@@ -10,6 +10,12 @@ export interface Entry {
   readonly revision: number;
 }
 
+/** A whole store at a revision, in key order. */
+export interface StoreState {
+  readonly entries: readonly Entry[];
+  readonly revision: number;
+}
+
 /** One durable change. Changes of one transaction share a revision. */
 export interface Change {
   readonly revision: number;
@@ -63,7 +69,7 @@ export interface Store {
    * Returns all entries whose key starts with `prefix`, in key order, as one consistent state. `revision` is that
    * of the last durable change, 0 for a new store. It only grows, over restarts too.
    */
-  list(prefix: string): Promise<{ readonly entries: readonly Entry[]; readonly revision: number }>;
+  list(prefix: string): Promise<StoreState>;
 
   /**
    * Applies all operations (1 to MAX_OPERATIONS) or none. Resolves with the new revision once they are on disk

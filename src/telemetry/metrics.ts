@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Outcome } from '../loop/reconciler.js';
 import type { QueueGauge, TraceEvent } from '../loop/trace.js';
+import { addEtcdGauges, type EtcdFigures } from './etcd-gauges.js';
 import { FastHistogram } from './fast-histogram.js';
 import { addNodeGauges, type NodeFigures } from './node-gauges.js';
 import { type ShownUsage, type UsageMetric, usageExposition } from './usage-exposition.js';
@@ -230,6 +231,11 @@ export class Metrics {
   /** Shows the nodes that a master knows. Called once. */
   addNodes(read: () => Iterable<NodeFigures>): void {
     addNodeGauges(this.namingRegistry, read);
+  }
+
+  /** Shows the etcd that holds the state. Called once. */
+  addEtcd(read: () => EtcdFigures | undefined): void {
+    addEtcdGauges(this.registry, read);
   }
 
   /** Shows how many WebSockets the API has open. Called once. */

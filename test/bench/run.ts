@@ -4,6 +4,7 @@ import { benchApi } from './api/api.js';
 import { benchCluster } from './cluster/cluster.js';
 import { benchClusterLarge } from './cluster/cluster-large.js';
 import { benchControlPlane } from './control-plane.js';
+import { benchDashboard } from './dashboard/dashboard.js';
 import { benchClientGrowth } from './growth/client-growth.js';
 import { benchInstanceGrowth, benchNodeGrowth } from './growth/cluster-growth.js';
 import { benchLogGrowth } from './growth/log-growth.js';
@@ -23,6 +24,7 @@ import { benchSessions } from './sessions.js';
 import { benchSoak } from './soak/soak.js';
 import { benchStart } from './start.js';
 import { benchStartAndRestart } from './start-and-restart.js';
+import { benchStore } from './store.js';
 import { printColumns, printTable, type Row } from './table.js';
 import { benchTemplateFanOut } from './template-fan-out.js';
 import { benchTemplateInstall } from './template-install.js';
@@ -33,6 +35,7 @@ type Benches = Readonly<Record<string, () => Promise<Row[]>>>;
 
 const BENCHES: Benches = {
   start: benchStart,
+  store: benchStore,
   'control-plane': benchControlPlane,
   cluster: benchCluster,
   'start-and-restart': benchStartAndRestart,
@@ -53,6 +56,7 @@ const BY_NAME: Benches = {
   'growth-log-lines': benchLogGrowth,
   'growth-clients': benchClientGrowth,
   'cluster-large': benchClusterLarge,
+  dashboard: benchDashboard,
   soak: benchSoak,
 };
 

@@ -39,9 +39,7 @@ describe('a certificate of the cluster', () => {
     await world.finish(failedOf(task));
   });
 
-  it('serves the operator, the program itself, and instances of the master and of other nodes', {
-    timeout: 240_000,
-  }, async () => {
+  it('serves the operator, the program itself, and instances of the master and of other nodes', async () => {
     await world.start();
     const url = `https://127.0.0.1:${world.apiPort}/api`;
     await until(() => expect(world.daemon.stdout).toContain(`API      ${url}`));
@@ -168,7 +166,7 @@ describe('a certificate in files', () => {
     const { certificate } = await operator.pair();
     writeFileSync(join(directory, 'a.pem'), certificate);
     await expect(drover('token', '--root', world.root)).rejects.toThrow(
-      /shows another certificate than that of .*a\.pem: it is not this master/,
+      /its certificate is not of an authority in .*a\.pem: another server answers, or the file is old/,
     );
     await until(async () => {
       const { text } = await world.api.send('POST', '/commands/execute', { command: 'cluster status' });

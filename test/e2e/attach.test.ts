@@ -18,16 +18,12 @@ afterEach(() => {
   for (const client of clients.splice(0)) client.websocket.terminate();
 });
 
-async function open(id: string): Promise<{ client: SocketClient; seen: () => string }> {
+async function open(id: string): Promise<SocketClient> {
   const url = `http://127.0.0.1:${world.apiPort}/api/instances/${id}/attach?columns=100&rows=30`;
   const token = readFileSync(world.paths.adminKey, 'utf8').trim();
   const client = await SocketClient.open(url, { token });
   clients.push(client);
-  let text = '';
-  client.websocket.on('message', (data, isBinary) => {
-    if (isBinary) text += data.toString();
-  });
-  return { client, seen: () => text };
+  return client;
 }
 
 for (const runtime of ['process', 'screen', 'tmux'])
@@ -39,12 +35,12 @@ for (const runtime of ['process', 'screen', 'tmux'])
       await world.untilLogged(id, /ready/);
       const [one, two] = [await open(id), await open(id)];
       const enter = runtime === 'process' ? '\n' : '\r';
-      one.client.websocket.send(Buffer.from(`by hand${enter}`));
-      for (const { seen } of [one, two]) await until(() => expect(seen()).toContain('got by hand'));
+      one.websocket.send(Buffer.from(`by hand${enter}`));
+      for (const client of [one, two]) await until(() => expect(client.binary).toContain('got by hand'));
       await world.untilLogged(id, /got by hand/);
-      await one.client.close();
-      two.client.websocket.send(Buffer.from(`end${enter}`));
-      expect(await two.client.closed).toEqual({ code: 1000, reason: `instance ${id} exited with code 4` });
+      await one.close();
+      two.websocket.send(Buffer.from(`end${enter}`));
+      expect(await two.closed).toEqual({ code: 1000, reason: `instance ${id} exited with code 4` });
       const trail = readFileSync(world.paths.auditLog, 'utf8');
       expect(trail.split(`"GET /instances/:id/attach"`).length).toBeGreaterThan(2);
     },

@@ -54,11 +54,33 @@ const packagesOf = (modules: readonly string[]): string[] => [
 it.each([
   ['the help', () => MAIN],
   ['a command', () => chunkOf('client-runs')],
+  ['logs', () => chunkOf('logs')],
+  ['wait', () => chunkOf('wait')],
+  ['a list that is watched', () => chunkOf('watch-list')],
 ])('loads nothing of the daemon, and no schemas, for %s', (_what, file) => {
   const modules = modulesOf(filesLoadedWith(file()));
-  expect(modules).toContain('src/command-tree/table.ts');
+  expect(modules.some((module) => module.startsWith('src/'))).toBe(true);
   expect(modules.filter((module) => DAEMON.test(module))).toEqual([]);
   expect(packagesOf(modules).filter((name) => !['commander', 'leven'].includes(name))).toEqual([]);
+});
+
+it('loads the schemas of configurations, and nothing else of the daemon, to judge files', () => {
+  const modules = modulesOf(filesLoadedWith(chunkOf('file-runs')));
+  expect(modules).toContain('src/model/configuration.ts');
+  expect(modules.filter((module) => DAEMON.test(module))).toEqual([]);
+  const packages = packagesOf(modules);
+  expect(packages).toContain('zod');
+  // The parser stands in a chunk that others use, too, or not.
+  expect(packages.filter((name) => !['commander', 'leven', 'zod'].includes(name))).toEqual([]);
+});
+
+it('loads few files for the help, and other programs load none of them', () => {
+  expect(filesLoadedWith(MAIN).size).toBeLessThan(6);
+  for (const program of ['owner', 'session-owner', 'copy-thread', 'certificate-thread'])
+    expect(
+      [...filesLoadedWith(join(DIST, `${program}-main.js`))].filter((file) => /\/start-/.test(file)),
+      program,
+    ).toEqual([]);
 });
 
 it('would see the daemon', () => {

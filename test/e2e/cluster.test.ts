@@ -46,9 +46,7 @@ const untilNode = (condition: string): Promise<void> =>
     );
   });
 
-it('joins by token, runs what is placed there, and keeps it through kills of either side', {
-  timeout: 240_000,
-}, async () => {
+it('joins by token, runs what is placed there, and keeps it through kills of either side', async () => {
   await world.start();
   const [token = ''] = (await drover('token', '--root', world.root, '--uses', '1')).split('\n');
   expect(await member.join(token, master(), 'far')).toContain('makes this node far, at 127.0.0.1');

@@ -1,7 +1,6 @@
 /** `drover context` of the built program against a real daemon: where commands go, with which key, and what is refused. */
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type IPty, spawn } from 'node-pty';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { CLIENT, type ClientRun, runClient } from '../support/client/client-program.js';
@@ -10,6 +9,7 @@ import { listenWithTls, serverCertificate, testOwnAuthority } from '../support/c
 import { TcpProxy } from '../support/cluster/tcp-proxy.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { shareDaemon } from '../support/daemon/shared-daemon.js';
+import { TerminalProgram } from '../support/terminal-program.js';
 import { until } from '../support/until.js';
 
 let world: DaemonWorld;
@@ -196,7 +196,7 @@ it('asks at a terminal before it trusts an authority, and does not show the key 
   const token = `drv_${'s'.repeat(36)}`;
   try {
     const screen = await typeInto(
-      spawn(process.execPath, [CLIENT, 'context', 'add', 'prod', '--url', secure], { env: home.environment }),
+      ['context', 'add', 'prod', '--url', secure],
       [
         ['Type yes to trust it from now on: ', 'yes\r'],
         ['Key (it is not shown): ', `${token}\r`],
@@ -210,17 +210,17 @@ it('asks at a terminal before it trusts an authority, and does not show the key 
   }
 });
 
-/** Answers each question as soon as it is seen; resolves with all that was shown. */
-function typeInto(pty: IPty, answers: [question: string, keys: string][]): Promise<string> {
-  let shown = '';
-  pty.onData((text) => {
-    shown += text;
-    const [next] = answers;
-    if (next === undefined || !shown.includes(next[0])) return;
-    answers.shift();
-    pty.write(next[1]);
+/** Answers each question of the client as soon as it is seen; resolves with all that was shown. */
+async function typeInto(words: string[], answers: [question: string, keys: string][]): Promise<string> {
+  const program = new TerminalProgram([process.execPath, CLIENT, ...words], {
+    environment: home.environment,
+    onOutput: () => {
+      const [next] = answers;
+      if (next === undefined || !program.raw.includes(next[0])) return;
+      answers.shift();
+      program.type(next[1]);
+    },
   });
-  return new Promise((resolve) => {
-    pty.onExit(() => resolve(shown));
-  });
+  await program.ended;
+  return program.raw;
 }

@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runClient } from '../support/client/client-program.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { REPOSITORY } from '../support/repository-root.js';
 import { S3Server } from '../support/templates/s3-server.js';
@@ -51,7 +52,7 @@ describe('a template of an S3 storage', () => {
   afterAll(() => server.stop());
 
   it('is installed from there, also its next version, and waits for a server that is away', {
-    timeout: 3 * LONGEST_RETRY_MS,
+    timeout: 6 * LONGEST_RETRY_MS,
   }, async () => {
     await server.put({ 'world/lobby/motd.txt': 'hello from S3\n', 'world/later/motd.txt': 'late\n' });
     await world.start();
@@ -135,6 +136,20 @@ describe('the example extension', () => {
       expect(JSON.parse(text)).toMatchObject({ output: expect.stringMatching(/^lobby \d+/) });
     });
     expect(await list()).toContain('storage folder');
+    const environment = { PATH: process.env.PATH };
+    const drover = (...words: string[]) => runClient(words, { environment, directory: world.root });
+    expect(await drover('changes', 'lobby')).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^lobby \d+/),
+      stderr: '',
+    });
+    // The help waits 300 ms for the master, which a busy machine may need for itself.
+    await until(async () => expect((await drover('help')).stdout).toMatch(/^changes /m));
+    expect(await drover('chnages')).toEqual({
+      code: 64,
+      stdout: '',
+      stderr: `drover: unknown command 'chnages': "help" lists all\n`,
+    });
   });
 });
 

@@ -19,13 +19,12 @@ const PROGRAMS = [
   'main.js',
   'owner-main.js',
   'session-owner-main.js',
-  'certificate-thread-main.js',
   'copy-thread-main.js',
   'certificate-thread-main.js',
 ];
 /** All that a package may hold; `dist/` has the programs, what they load, and maps. */
 const PACKED =
-  /^package\/(?:package\.json|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|controllers\/README\.md|configurations\/hello\.json|templates\/examples\/hello\/[\w.-]+|docs\/(?:[\w-]+\.md|plots\/[\w-]+\.svg)|manifests\/[\w./-]+|dist\/(?:THIRD-PARTY-LICENSES\.txt|(?:(?:owner-|session-owner-|copy-thread-|certificate-thread-)?main|chunks\/[\w.-]+)\.js(?:\.map)?))$/;
+  /^package\/(?:package\.json|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|controllers\/README\.md|configurations\/hello\.json|templates\/examples\/hello\/[\w.-]+|docs\/(?:[\w-]+\.md|plots\/[\w-]+\.svg|pictures\/[\w-]+\.png)|manifests\/[\w./-]+|dist\/(?:THIRD-PARTY-LICENSES\.txt|dashboard\/(?:index\.html|THIRD-PARTY-LICENSES\.txt(?:\.(?:br|gz))?|assets\/[\w.-]+)|(?:(?:owner-|session-owner-|copy-thread-|certificate-thread-)?main|chunks\/[\w.-]+)\.js(?:\.map)?))$/;
 /** How npm says that a package is neither in its cache nor to be had. */
 const NO_REGISTRY = /\b(?:ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH)\b/;
 
@@ -52,7 +51,7 @@ function copyCheckout(): void {
     .object({ files: z.array(z.string()) })
     .parse(JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')));
   const built = loadedFrom(PROGRAMS.map((name) => `dist/${name}`)).flatMap((path) => [path, `${path}.map`]);
-  const others = ['package.json', 'README.md', 'LICENSE', 'dist/THIRD-PARTY-LICENSES.txt'];
+  const others = ['package.json', 'README.md', 'LICENSE', 'dist/THIRD-PARTY-LICENSES.txt', 'dist/dashboard'];
   for (const path of [...files.filter((file) => file !== 'dist'), ...others, ...built])
     if (existsSync(join(REPOSITORY, path)))
       cpSync(join(REPOSITORY, path), join(checkout, path), { recursive: true });
@@ -102,7 +101,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-it('holds the programs, their licences, the pages and the examples, and nothing else', () => {
+it('holds the programs, the dashboard, their licences, the pages and the examples, and nothing else', () => {
   const names = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
   expect(names).toEqual(
     expect.arrayContaining(
@@ -116,6 +115,7 @@ it('holds the programs, their licences, the pages and the examples, and nothing 
         ...PROGRAMS.map((name) => `dist/${name}`),
         'dist/main.js.map',
         'dist/THIRD-PARTY-LICENSES.txt',
+        'dist/dashboard/index.html',
         'configurations/hello.json',
         'templates/examples/hello/server.mjs',
       ].map((name) => `package/${name}`),
@@ -133,6 +133,8 @@ it('starts where it was installed, in a new root, and runs the example that it o
   const [copy = 'false'] = /^ *cp -r .*$/m.exec(world.daemon.stdout) ?? [];
   execFileSync('/bin/sh', ['-c', copy]);
   await world.untilOnline('hello', 2);
+  const page = await fetch(`http://127.0.0.1:${world.apiPort}/ui/`);
+  expect(await page.text()).toContain('<title>Drover</title>');
 });
 
 it('starts by npx in the directory that it was installed in, which becomes a root', async ({ skip }) => {

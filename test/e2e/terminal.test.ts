@@ -1,12 +1,12 @@
 /** A node started from a terminal, under a real pty: the prompt, its keys, and what is said without one. Needs `npm run build`. */
 import { join } from 'node:path';
-import { type IPty, spawn } from 'node-pty';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { expectNothingLeft } from '../support/daemon/daemon-invariants.js';
 import { TerminalScreen } from '../support/daemon/terminal-screen.js';
 import { REPOSITORY } from '../support/repository-root.js';
 import { hasTool } from '../support/runtime/process-world.js';
+import { TerminalProgram } from '../support/terminal-program.js';
 import { until } from '../support/until.js';
 
 const PROGRAM = join(REPOSITORY, 'dist/main.js');
@@ -14,29 +14,21 @@ const COLUMNS = 100;
 
 /** The executable on a terminal of its own, as a person sees it. */
 class TerminalDaemon {
-  readonly ended: Promise<{ readonly exitCode: number }>;
-  readonly #pty: IPty;
+  readonly #program: TerminalProgram;
   readonly #screen = new TerminalScreen(COLUMNS);
-  #raw = '';
-  #isRunning = true;
 
-  constructor(file: string, args: readonly string[]) {
-    const env = { PATH: process.env.PATH, HOME: process.env.HOME, TERM: 'xterm', LANG: 'C.UTF-8' };
-    this.#pty = spawn(file, [...args], { cols: COLUMNS, rows: 50, env });
-    this.#pty.onData((text) => {
-      this.#raw += text;
-      this.#screen.write(text);
-    });
-    this.ended = new Promise((resolve) => {
-      this.#pty.onExit(({ exitCode }) => {
-        this.#isRunning = false;
-        resolve({ exitCode });
-      });
+  constructor(...command: string[]) {
+    this.#program = new TerminalProgram(command, {
+      environment: { PATH: process.env.PATH, HOME: process.env.HOME, TERM: 'xterm', LANG: 'C.UTF-8' },
+      columns: COLUMNS,
+      rows: 50,
+      onOutput: (text) => this.#screen.write(text),
     });
   }
 
-  get pid(): number {
-    return this.#pty.pid;
+  /** The exit code, once everything that it showed is here. */
+  get ended(): Promise<number> {
+    return this.#program.ended;
   }
 
   get lines(): string[] {
@@ -44,11 +36,11 @@ class TerminalDaemon {
   }
 
   get raw(): string {
-    return this.#raw;
+    return this.#program.raw;
   }
 
   type(keys: string): void {
-    this.#pty.write(keys);
+    this.#program.type(keys);
   }
 
   untilShown(pattern: RegExp): Promise<string> {
@@ -65,7 +57,7 @@ class TerminalDaemon {
   }
 
   kill(): void {
-    if (this.#isRunning) process.kill(this.pid, 'SIGKILL');
+    this.#program.kill();
   }
 }
 
@@ -82,7 +74,7 @@ afterEach(async ({ task }) => {
 });
 
 async function startTerminal(): Promise<TerminalDaemon> {
-  terminal = new TerminalDaemon(process.execPath, [PROGRAM, 'start', '--root', world.root]);
+  terminal = new TerminalDaemon(process.execPath, PROGRAM, 'start', '--root', world.root);
   await terminal.untilShown(/console {2}type help/);
   await terminal.untilPrompt();
   return terminal;
@@ -108,7 +100,7 @@ it('runs commands at a prompt, with completion and history', async () => {
   screen.type(`instance delete ${id}\r`);
   await screen.untilShown(/^instance \w{6} is being removed/);
   screen.type('stop\r');
-  expect(await screen.ended).toMatchObject({ exitCode: 0 });
+  expect(await screen.ended).toBe(0);
   await world.start();
   await world.untilOnline('service', 1);
 });
@@ -129,7 +121,7 @@ it('keeps what is being typed whole while log lines come, also when it is longer
   for (const line of log) expect(line).toMatch(/^\[[\d:.]+\] INFO: configuration \w+ added: from \w+\.json$/);
   expect(screen.lines.filter((line) => line.includes('drover> '))).toHaveLength(1);
   screen.type('\x15stop\r');
-  expect(await screen.ended).toMatchObject({ exitCode: 0 });
+  expect(await screen.ended).toBe(0);
 });
 
 it('without a terminal has no prompt; the command stop comes over HTTP, is answered, and leaves instances running', async () => {
@@ -155,7 +147,7 @@ it('leaves instances running on the command stop, and says so', async () => {
   const screen = await startTerminal();
   const before = await world.untilOnline('service', 1);
   screen.type('stop\r');
-  expect(await screen.ended).toMatchObject({ exitCode: 0 });
+  expect(await screen.ended).toBe(0);
   expect(screen.lines.join('\n')).toMatch(/Drover stops now\. Instances go on running/);
   await world.start();
   const after = await world.untilOnline('service', 1);
@@ -180,7 +172,7 @@ it('clears a half-typed line on Ctrl-C, says what a second one on an empty line 
   await screen.untilPrompt();
   expect(screen.lines.join('\n')).not.toContain('Stopping');
   screen.type('\x03');
-  expect(await screen.ended).toMatchObject({ exitCode: 0 });
+  expect(await screen.ended).toBe(0);
   expect(screen.lines.join('\n')).toContain(`Stopping 1 instance: ${id} `);
   expect(screen.lines.join('\n')).toContain('All instances have stopped.');
   await expectNothingLeft(world, []);
@@ -200,13 +192,13 @@ it('goes on after Ctrl-D, exit and quit, and says how to end it', async () => {
   screen.type('node info\r');
   await screen.untilShown(/^node {2,}node-a$/);
   screen.type('stop\r');
-  expect(await screen.ended).toMatchObject({ exitCode: 0 });
+  expect(await screen.ended).toBe(0);
 });
 
 it.skipIf(!hasTool('bash'))(
   'gives the terminal back to the shell on Ctrl-Z, and the prompt comes again with fg',
   async () => {
-    terminal = new TerminalDaemon('/bin/bash', ['--norc', '-i']);
+    terminal = new TerminalDaemon('/bin/bash', '--norc', '-i');
     const screen = terminal;
     screen.type(`PS1='shell$ '; "${process.execPath}" "${PROGRAM}" start --root "${world.root}"\r`);
     await screen.untilShown(/console {2}type help/);
@@ -227,7 +219,7 @@ it.skipIf(!hasTool('bash'))(
 it.skipIf(!hasTool('bash'))(
   'has no prompt as a job in the background, and is not stopped by the system',
   async () => {
-    terminal = new TerminalDaemon('/bin/bash', ['--norc', '-i']);
+    terminal = new TerminalDaemon('/bin/bash', '--norc', '-i');
     const screen = terminal;
     screen.type(`PS1='shell$ '; "${process.execPath}" "${PROGRAM}" start --root "${world.root}" &\r`);
     await screen.untilShown(/stop {5}Ctrl-C stops the instances too/);

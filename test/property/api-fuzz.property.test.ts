@@ -14,10 +14,9 @@ import { apiDocumentSchema } from '../support/api/openapi-document.js';
 import { freePorts } from '../support/free-ports.js';
 
 const RUNS = Number(process.env.DROVER_PROPERTY_RUNS ?? 8);
-const SEED = process.env.DROVER_PROPERTY_SEED;
-const TIMEOUT_MS = 60_000 + RUNS * 1000;
+const TIMEOUT_MS = 300_000 + RUNS * 1000;
 /** Hung, not slow. */
-const ANSWER_TIMEOUT_MS = 10_000;
+const ANSWER_TIMEOUT_MS = 120_000;
 const STACK = /\bat (?:\S+ )?\(?(?:file:|node:|\/)\S+:\d+/;
 const SERVER_PATHS = [process.cwd(), homedir(), tmpdir(), 'node_modules', '/proc/'].filter(
   (path) => path.length > 1,
@@ -119,7 +118,7 @@ describe(`any request (${RUNS} for each operation)`, () => {
           const seen = await send(sent);
           expect(faultsOf(sent, seen)).toEqual([]);
         }),
-        { numRuns: RUNS, ...(SEED !== undefined && { seed: Number(SEED) }) },
+        { numRuns: RUNS },
       );
       expect((await world.call('GET', '/ping')).status).toBe(200);
     },

@@ -12,6 +12,8 @@ import { type OwnerFacts, ownersOf } from './owners.js';
 
 /** Changes in one transaction: each is two operations at most. */
 const CHANGES_AT_ONCE = MAX_OPERATIONS / 2;
+/** Of the contents in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into two records. */
+const LONGEST_CONTENTS = 256 * 1024;
 
 export interface ConfigurationFacts extends OwnerFacts, Omit<FaultFacts, 'owners' | 'isStored'> {
   /** The source: the node whose files these are. */
@@ -54,10 +56,27 @@ export function plan(facts: ConfigurationFacts): Plan<ConfigurationStep> {
   const steps: ConfigurationStep[] = [];
   // First, so that the faults of files are reported also while the store refuses writes.
   if (!isDeepStrictEqual(faults, facts.told)) steps.push({ do: 'report', faults });
-  for (let from = 0; from < changes.length; from += CHANGES_AT_ONCE)
-    steps.push({ do: 'write', changes: changes.slice(from, from + CHANGES_AT_ONCE) });
+  for (const some of inTransactions(changes)) steps.push({ do: 'write', changes: some });
   if (changes.length === 0 && facts.refusal !== undefined) steps.push({ do: 'forget-refusal' });
   return { steps };
+}
+
+/** Cuts the changes into transactions, in order. A content that is too long for any stands alone. */
+function inTransactions(changes: readonly RecordChange[]): RecordChange[][] {
+  const transactions: RecordChange[][] = [];
+  let length = 0;
+  for (const change of changes) {
+    const added = change.do === 'put' ? JSON.stringify(change.parsed.configuration).length : 0;
+    const last = transactions.at(-1);
+    if (last === undefined || last.length === CHANGES_AT_ONCE || length + added > LONGEST_CONTENTS) {
+      transactions.push([change]);
+      length = added;
+    } else {
+      last.push(change);
+      length += added;
+    }
+  }
+  return transactions;
 }
 
 /** The same decision in parts, for questions between two rounds. */

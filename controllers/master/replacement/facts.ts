@@ -39,7 +39,7 @@ export interface Victim extends Original {
 
 /** What would become of one more instance of the same configuration. */
 export interface Outlook {
-  /** Why no node fits; null: one fits. */
+  /** Why none is made: no node fits, it has to wait, or a static replacement is stopped; null: nothing is in the way. */
   readonly obstacle: string | null;
   /** The obstacle may go without an event: look again after this time. Null: an event comes when it goes. */
   readonly recheckInMs: number | null;

@@ -64,13 +64,27 @@ export class Victims {
     const { configurationName, replaces } = record;
     const original = this.originalOf(record);
     const needsOutlook = original.replacement === undefined && original.goal === 'run' && !record.static;
+    const resting = needsOutlook ? this.#restingReplacementOf(record.id) : undefined;
     return {
       ...original,
       configurationName,
       static: record.static,
       spareFor: replaces !== undefined && this.#isStanding(replaces) ? replaces : null,
-      outlook: needsOutlook ? this.#outlookOf(configurationName, outlooks) : NO_OUTLOOK,
+      outlook: needsOutlook ? (resting ?? this.#outlookOf(configurationName, outlooks)) : NO_OUTLOOK,
     };
+  }
+
+  /**
+   * A static replacement that is stopped keeps its place and its files, so it stands for the victim: another one beside it
+   * would be kept likewise, and the next one, without end. Undefined: there is none.
+   */
+  #restingReplacementOf(id: string): Outlook | undefined {
+    const { instances, replacements } = this.#options;
+    const resting = [...replacements.get(id)].find((other) => {
+      const record = instances.get(other)?.value;
+      return record?.static === true && record.desired.goal === 'stop';
+    });
+    return resting === undefined ? undefined : { ...NO_OUTLOOK, obstacle: restingText(resting) };
   }
 
   #isStanding(id: string): boolean {
@@ -110,6 +124,10 @@ export class Victims {
 
 function delayText(delayMs: number): string {
   return `its last new instances did not last a minute; the next one is made in ${durationText(delayMs)}`;
+}
+
+function restingText(id: string): string {
+  return `its replacement ${id} is static and stopped; another one is made once that is started or deleted`;
 }
 
 function byAge(a: InstanceRecord, b: InstanceRecord): number {

@@ -114,7 +114,8 @@ export class Adoption {
     }
     const exit: Exit = (isSameRun ? held.exit : null) ?? { ...UNSEEN_EXIT, at: clock.now() };
     const run = isSameRun ? held.run : handle.run;
-    handles.put({ ...handle, run, process: handle.process ?? ABSENT });
+    const begunAt = handle.run === run ? handle.begunAt : null;
+    handles.put({ ...handle, run, begunAt, process: handle.process ?? ABSENT });
     noteExit({ instanceId: handle.id, run }, exit);
   }
 
@@ -123,9 +124,9 @@ export class Adoption {
     const { handles, clock, logger } = this.#options;
     const isKnown = isSameRun(handle.process, process) && handle.run === run;
     if (isKnown && handle.upSince !== null) return;
-    // Of a run whose start never reached the disk the port is not known.
-    const port = handle.run === run ? handle.port : undefined;
-    handles.put({ ...handle, run, port, process, upSince: clock.monotonic(), isPrepared: false });
+    // Of a run whose start never reached the disk these are not known.
+    const { port, begunAt } = handle.run === run ? handle : { port: undefined, begunAt: null };
+    handles.put({ ...handle, run, port, begunAt, process, upSince: clock.monotonic(), isPrepared: false });
     logger.info(
       { instance: handle.id, processPid: publicPid(pidOf(process)) },
       `adopted ${handle.id} (${handle.configurationName}), ${identityText(process)}`,

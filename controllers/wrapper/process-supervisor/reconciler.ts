@@ -20,6 +20,8 @@ import { Stopper } from './stopper.js';
 
 export interface ProcessSupervisorOptions extends Omit<StarterOptions, 'recordExit'>, ReadinessOptions {
   readonly outbox: StatusOutbox;
+  /** The most memory that a run was measured with; undefined: it never was. */
+  readonly mostMemoryOf: (run: RunId) => number | undefined;
   readonly removeWorkspace: (id: string) => Promise<void>;
 }
 
@@ -153,12 +155,14 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   #recordExit(handle: Handle, reported: Exit): void {
-    const { handles, clock, random, logger, runtimes, limits, desired } = this.#options;
+    const { handles, clock, random, logger, runtimes, limits, desired, mostMemoryOf } = this.#options;
+    const run = { instanceId: handle.id, run: handle.run };
     const exit = explainExit(handle, reported, {
       hasKilled: (run) => limits.wasOutOfMemory(run),
       ramMB: desired.get(handle.id)?.configuration.ramMB,
     });
-    handles.change(handle.id, afterExit(handle, exit, clock.monotonic(), random()));
+    const measured = { ...exit, mostMemoryBytes: mostMemoryOf(run) };
+    handles.change(handle.id, afterExit(handle, measured, clock.monotonic(), random()));
     const ended = { desired: desired.get(handle.id), handle: handles.get(handle.id) };
     logger.info(
       {
@@ -170,7 +174,6 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       },
       `${handle.id} (${handle.configurationName}) ${describeEnd(handle, exit, ended)}`,
     );
-    const run = { instanceId: handle.id, run: handle.run };
     runtimes
       .get(handle.runtime)
       ?.acknowledge(run)

@@ -18,12 +18,22 @@ function restartDelayMs(streak: number, jitter: number): number {
   return Math.min(BASE_MS * 2 ** (streak - 2), MAX_MS) * (1 - jitter / 5);
 }
 
+/** `mostMemoryBytes`: the most that the run was measured with. */
+export type MeasuredExit = Exit & { readonly mostMemoryBytes?: number | undefined };
+
 /** The fields of a handle after its process ended. An exit in a stop that was asked for is no failure. */
-export function afterExit(handle: Handle, exit: Exit, now: number, jitter: number): Partial<Handle> {
-  const { code, signal, at, cause, output = null } = exit;
+export function afterExit(handle: Handle, exit: MeasuredExit, now: number, jitter: number): Partial<Handle> {
+  const { code, signal, at, cause, output = null, mostMemoryBytes } = exit;
   const wasAsked = handle.stopping !== null;
   const how = { code, signal, at, ...(cause !== undefined && { cause }) };
-  const past: PastRun = { ...how, run: handle.run, wasAsked, output };
+  const past: PastRun = {
+    ...how,
+    run: handle.run,
+    ...(handle.begunAt !== null && { begunAt: handle.begunAt }),
+    ...(mostMemoryBytes !== undefined && { mostMemoryBytes }),
+    wasAsked,
+    output,
+  };
   const ended = {
     process: null,
     exit: how,

@@ -148,6 +148,7 @@ export class Starter {
     handles.change(id, {
       run,
       port: wanted.assignment.port,
+      begunAt: clock.now(),
       isStarting: true,
       isPrepared: false,
       isCleared: false,

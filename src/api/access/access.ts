@@ -32,6 +32,8 @@ export interface Access {
   may(least: KeyScope): boolean;
   /** True when it sees a configuration of this name, and the instances of it. */
   sees(configurationName: string): boolean;
+  /** True when it may be used from this address. */
+  isFrom(address: string): boolean;
   /**
    * Calls the listener once, with a sentence for a person, when the access has ended or has become another one: its key
    * or session was revoked, expired or changed. At once where it has ended already. A session does not become idle
@@ -54,7 +56,7 @@ export interface KeyAccessOptions {
   readonly onUse?: (access: KeyAccess) => void;
 }
 
-/** The one implementation. The gate asks `isOver` and `isFrom`, and tells of each use. */
+/** The one implementation. The gate asks `isOver`, and tells of each use. */
 export class KeyAccess implements Access {
   readonly kind = 'key';
   readonly label: string;
@@ -139,7 +141,6 @@ export class KeyAccess implements Access {
     return this.session === null ? 'the key has expired' : 'the session has ended';
   }
 
-  /** True when it may be used from this address. */
   isFrom(address: string): boolean {
     return this.#ranges === null || this.#ranges.has(address);
   }

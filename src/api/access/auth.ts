@@ -113,6 +113,11 @@ export class Gate {
       : this.#admitInstance(request, reply, { token, scope });
   }
 
+  /** Counts a sign-in code that is not valid like a wrong key. Returns false when it has answered 429. */
+  failCode(request: FastifyRequest, reply: FastifyReply): boolean {
+    return this.#countFailure(request, reply, null, { status: 401, why: 'wrong sign-in code' });
+  }
+
   /** Stops following keys and sessions. Resolves when their last uses are written. Idempotent. */
   async close(): Promise<void> {
     this.#keys.close();
@@ -191,22 +196,33 @@ export class Gate {
     actor: Actor | null,
     { forbidden, hint }: Refusal = {},
   ): false {
-    // The call of a PUBLIC key was counted already, against the limit of its own.
-    const verdict: FailureVerdict =
-      actor?.kind === 'key' && actor.scope === 'PUBLIC'
-        ? { retryAfterMs: 0, isFirst: false }
-        : this.#failures.fail(addressBlockOf(request.ip), this.#clock.monotonic());
-    const status = verdict.retryAfterMs > 0 ? 429 : forbidden === undefined ? 401 : 403;
-    if (status !== 429 || verdict.isFirst)
-      this.#logRefusal(request, actor, { status, why: forbidden ?? hint });
-    if (status === 429) sendTooMany(reply, verdict.retryAfterMs);
-    else if (forbidden !== undefined) sendError(reply, status, forbidden);
+    const status = forbidden === undefined ? 401 : 403;
+    if (!this.#countFailure(request, reply, actor, { status, why: forbidden ?? hint })) return false;
+    if (forbidden !== undefined) sendError(reply, status, forbidden);
     else {
       const challenge =
         hint === undefined ? CHALLENGE : `${CHALLENGE} error="invalid_token", error_description="${hint}"`;
       reply.code(status).header('www-authenticate', challenge).type(JSON_TYPE).send(UNAUTHORIZED);
     }
     return false;
+  }
+
+  /** Returns false when it has answered: there were too many before. */
+  #countFailure(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    actor: Actor | null,
+    { status, why }: { status: number; why: string | undefined },
+  ): boolean {
+    // The call of a PUBLIC key was counted already, against the limit of its own.
+    const { retryAfterMs, isFirst }: FailureVerdict =
+      actor?.kind === 'key' && actor.scope === 'PUBLIC'
+        ? { retryAfterMs: 0, isFirst: false }
+        : this.#failures.fail(addressBlockOf(request.ip), this.#clock.monotonic());
+    const isOver = retryAfterMs > 0;
+    if (!isOver || isFirst) this.#logRefusal(request, actor, { status: isOver ? 429 : status, why });
+    if (isOver) sendTooMany(reply, retryAfterMs);
+    return !isOver;
   }
 
   #logRefusal(

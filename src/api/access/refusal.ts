@@ -33,9 +33,8 @@ export function refusalOf(access: KeyAccess, { scope, reach, now, address }: Wan
   const { grant } = access;
   if (access.isOver(now)) return { hint: access.overText };
   if (!access.isFrom(address))
-    return {
-      forbidden: `key ${access.label} may be used from ${grant.from?.join(', ')} only, not from ${address}`,
-    };
+    // Not from where: that would tell whoever has the key by wrong where to go.
+    return { forbidden: `key ${access.label} may not be used from ${address}` };
   const least = scope === 'instance-or-OPERATE' ? 'OPERATE' : scope;
   if (!access.may(least)) {
     const forbidden = `${callerText(access)} has scope ${grant.scope}: this needs ${least}`;

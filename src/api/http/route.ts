@@ -68,6 +68,8 @@ export interface RouteDescription {
   readonly params: z.ZodType;
   readonly query: z.ZodType;
   readonly body: z.ZodType;
+  /** Headers that the handler reads itself, for the description. */
+  readonly headers?: z.ZodObject;
   /** The schema of the body in the description, where `body` accepts anything because another part checks it. */
   readonly documentedBody?: z.ZodType;
   /** Content types of a body that is taken as bytes, for the description. */

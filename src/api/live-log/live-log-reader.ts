@@ -18,8 +18,13 @@ const PLACE_MS = 5000;
 const SILENCE_MS = 10_000;
 const RETRY_MS = 500;
 
-/** Where a client begins: so many lines before the end, or at the line of that number. */
-export type LogStart = { readonly tail: number } | { readonly since: number };
+/**
+ * Where a client begins: so many lines before the end, or at the line of that number. `node`: the number counts in the log
+ * on that node; on another node the client begins with the first line.
+ */
+export type LogStart =
+  | { readonly tail: number }
+  | { readonly since: number; readonly node?: string | undefined };
 
 /** What one client wants to see. */
 export interface LogRequest {
@@ -38,6 +43,8 @@ export interface LogSink {
   readonly bufferedBytes: number;
   /** Resolves when little waits, or the sink has ended. */
   whenDrained(): Promise<void>;
+  /** Called before the lines on a node: `next` is the number of the first of them. */
+  begin(nodeId: string, next: number): void;
   /** Sends the lines of a chunk from `from` on, before `to`. */
   send(chunk: LogChunk, from: number, to: number): void;
   /** Sends what Drover has to say. */
@@ -102,11 +109,13 @@ export class LogReader {
     this.#log = log;
     const end = Math.max(log.total + 1, log.recent.next);
     if ('tail' in start) this.#next = Math.max(1, end - start.tail);
+    else if (start.node !== undefined && start.node !== log.nodeId) sink.say(log.reason);
     else if (start.since <= end) this.#next = start.since;
     else
       sink.say(
         `[drover] line ${start.since} is not there: the log ends at line ${end - 1}, it is shown from its first`,
       );
+    sink.begin(log.nodeId, this.#next);
   }
 
   /** A part that was asked for has no more lines: the next log counts anew. */
@@ -123,6 +132,7 @@ export class LogReader {
     this.#next = isSame ? stop : 1;
     this.#log = to;
     this.#options.sink.say(to.reason);
+    this.#options.sink.begin(to.nodeId, this.#next);
   }
 
   #tell(): void {

@@ -96,6 +96,7 @@ function sinkOf(socket: ApiSocket, form: LineForm): LogSink {
       return socket.bufferedBytes;
     },
     whenDrained: () => socket.whenDrained(),
+    begin: () => undefined,
     send: (chunk, from, to) => socket.sendFrames(chunk.frames(from, to, form)),
     say: (text) => socket.sendText(text),
     end: (reason) => socket.close(NORMAL, reason),

@@ -32,6 +32,10 @@ const ERRORS: Readonly<Record<number | 'default', ErrorKind>> = {
   404: { name: 'NotFound', description: 'What the path names is not there.' },
   408: { name: 'RequestTimeout', description: 'The body did not come in time.' },
   409: { name: 'Conflict', description: 'It is not in a state that allows this.' },
+  412: {
+    name: 'PreconditionFailed',
+    description: 'It is not what `If-Match` or `If-None-Match` says; nothing was changed.',
+  },
   413: { name: 'TooLarge', description: 'The body is larger than the server takes.' },
   415: { name: 'UnsupportedMediaType', description: 'The body is of a content type that is not taken here.' },
   426: { name: 'UpgradeRequired', description: 'This endpoint is a WebSocket: send an upgrade request.' },

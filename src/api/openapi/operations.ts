@@ -52,13 +52,14 @@ export function socketOperation(socket: SocketDescription): ZodOpenApiOperationO
   };
 }
 
-type Endpoint = Pick<RouteDescription, 'path' | 'scope' | 'params' | 'query' | 'errors'>;
+type Endpoint = Pick<RouteDescription, 'path' | 'scope' | 'params' | 'query' | 'errors' | 'headers'>;
 
-function parametersOf({ params, query }: Endpoint): { requestParams?: ZodOpenApiParameters } {
+function parametersOf({ params, query, headers }: Endpoint): { requestParams?: ZodOpenApiParameters } {
   const path = params === nothing ? undefined : pathParameters(params);
   const requestParams = {
     ...(path !== undefined && { path }),
     ...(query !== nothing && { query: objectOf(query) }),
+    ...(headers !== undefined && { header: headers }),
   };
   return Object.keys(requestParams).length === 0 ? {} : { requestParams };
 }

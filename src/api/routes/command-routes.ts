@@ -1,7 +1,11 @@
-/** `POST /commands/execute`: runs one line of the command tree and answers with its output as one text. */
+/**
+ * `/commands`: runs one line of the command tree and answers with its output as one text; tells what commands there are,
+ * and completes a line that is being typed.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { actorLabel } from '../access/auth.js';
-import type { CommandRunner } from '../http/command-runner.js';
+import type { CommandRunner, CommandSession } from '../http/command-runner.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
 const commandBody = z.object({
@@ -18,12 +22,54 @@ const commandAnswer = z.object({
     ),
 });
 
+const commandList = z.array(
+  z.object({
+    path: z.string().describe('the words that lead to it, such as `instance create`'),
+    usage: z.string().describe('with its arguments'),
+    about: z.string(),
+    options: z.array(z.object({ flags: z.string(), about: z.string() })),
+    destroys: z.boolean().describe('it may destroy something: ask a person first'),
+  }),
+);
+
+const completion = z.object({
+  word: z.string().describe('the last word of the line'),
+  candidates: z
+    .array(z.string())
+    .describe('what may stand in its place, 50 at most; a single one ends with a space'),
+});
+
 export interface CommandNeeds {
   readonly commands: CommandRunner;
 }
 
 export function commandRoutes({ commands }: CommandNeeds): readonly Route[] {
   return [
+    defineRoute({
+      method: 'GET',
+      path: '/commands',
+      scope: 'ALL',
+      summary: 'All commands of the console, in the order of its help.',
+      params: nothing,
+      query: nothing,
+      body: nothing,
+      answers: { 200: { description: 'commands', schema: commandList } },
+      handle: () => commands.list(),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/commands/completion',
+      scope: 'ALL',
+      summary: 'Completes a line that is being typed for the console.',
+      params: nothing,
+      query: z.object({ line: z.string().describe('up to the place where is typed') }),
+      body: nothing,
+      answers: { 200: { description: 'candidates', schema: completion } },
+      handle: ({ query }) => {
+        const [candidates, word] = commands.complete(query.line);
+        return { word, candidates };
+      },
+    }),
     defineRoute({
       method: 'POST',
       path: '/commands/execute',
@@ -34,18 +80,23 @@ export function commandRoutes({ commands }: CommandNeeds): readonly Route[] {
       body: commandBody,
       answers: { 200: { description: 'it ran, whether or not it succeeded', schema: commandAnswer } },
       handle: async ({ body: { command }, request }, reply) => {
-        const { actor } = request;
-        const leaving = new AbortController();
-        reply.raw.once('close', () => leaving.abort());
         const parts: string[] = [];
-        await commands.run(command, {
-          actor: actor === null ? '' : actorLabel(actor),
-          address: request.ip,
-          signal: leaving.signal,
-          write: (text) => parts.push(text),
-        });
+        await commands.run(command, sessionOf(request, reply, parts));
         return { command, output: parts.join('') };
       },
     }),
   ];
+}
+
+/** The caller of a command, who gets what is gathered in `parts`. A caller who has gone needs it no longer. */
+export function sessionOf(request: FastifyRequest, reply: FastifyReply, parts: string[]): CommandSession {
+  const { actor } = request;
+  const leaving = new AbortController();
+  reply.raw.once('close', () => leaving.abort());
+  return {
+    actor: actor === null ? '' : actorLabel(actor),
+    address: request.ip,
+    signal: leaving.signal,
+    write: (text) => parts.push(text),
+  };
 }

@@ -9,6 +9,14 @@ import {
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration } from '../../model/unknown.js';
 import {
+  configurationChangeSchema,
+  configurationContentSchema,
+  contentOf,
+  judgedTextSchema,
+  judgeText,
+  planChange,
+} from '../../operations/configuration-content.js';
+import {
   type ConfigurationDiffNeeds,
   configurationDiffSchema,
   diffOf,
@@ -16,6 +24,7 @@ import {
 import type { MirrorReader } from '../../store/mirror.js';
 import { seesConfiguration } from '../access/auth.js';
 import { sendNoContent } from '../http/json-reply.js';
+import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 import { addWarnings } from '../http/warning-headers.js';
 
@@ -42,6 +51,9 @@ export function configurationRoutes(dependencies: ConfigurationNeeds): readonly 
     putRoute(dependencies),
     removeRoute(dependencies),
     diffRoute(dependencies),
+    fileRoute(dependencies),
+    dryRunRoute(dependencies),
+    checkRoute(),
   ];
 }
 
@@ -75,10 +87,13 @@ function getRoute({ configurations }: ConfigurationNeeds): Route {
     params: nameParams,
     query: nothing,
     body: nothing,
-    answers: { 200: { description: 'the configuration', schema: configurationSchema } },
-    handle: ({ params }): Configuration => {
+    answers: {
+      200: { description: 'the configuration; `ETag` is its revision', schema: configurationSchema },
+    },
+    handle: ({ params }, reply): Configuration => {
       const record = configurations.get(params.name);
       if (record === undefined) throw unknownConfiguration(params.name);
+      setTag(reply, record.value.hash);
       return record.value.configuration;
     },
   });
@@ -91,14 +106,20 @@ function putRoute({ configurationFiles }: ConfigurationNeeds): Route {
     scope: 'ALL',
     reach: 'new-configuration',
     summary: 'Creates or replaces a configuration; Warning headers name what it says without effect.',
-    errors: ['DRV_CONFIGURATION_NOT_WRITABLE', 'DRV_DISK_WRITE_FAILED', 'DRV_STORE_WRITE_FAILED'],
+    errors: [
+      'DRV_CONFIGURATION_CHANGED',
+      'DRV_CONFIGURATION_NOT_WRITABLE',
+      'DRV_DISK_WRITE_FAILED',
+      'DRV_STORE_WRITE_FAILED',
+    ],
+    headers: preconditionHeaders,
     params: writableName,
     query: nothing,
     body: rawConfiguration,
     documentedBody: configurationSchema,
     answers: { 204: { description: 'written' } },
-    handle: async ({ params, body }, reply) => {
-      const { warnings } = await configurationFiles.put(params.name, body);
+    handle: async ({ params, body, request }, reply) => {
+      const { warnings } = await configurationFiles.put(params.name, body, preconditionOf(request));
       addWarnings(
         reply,
         warnings.map(({ field, message }) => `${field}: ${message}`),
@@ -117,17 +138,19 @@ function removeRoute({ configurationFiles }: ConfigurationNeeds): Route {
     summary: 'Removes a configuration; instances made from it are left alone.',
     errors: [
       'DRV_CONFIGURATION_UNKNOWN',
+      'DRV_CONFIGURATION_CHANGED',
       'DRV_CONFIGURATION_NOT_WRITABLE',
       'DRV_DISK_WRITE_FAILED',
       'DRV_STORE_WRITE_FAILED',
     ],
+    headers: preconditionHeaders.pick({ 'If-Match': true }),
     params: nameParams,
     query: nothing,
     body: nothing,
     answers: { 204: { description: 'removed' } },
-    handle: async ({ params }, reply) => {
+    handle: async ({ params, request }, reply) => {
       if (!nameSchema.safeParse(params.name).success) throw unknownConfiguration(params.name);
-      await configurationFiles.remove(params.name);
+      await configurationFiles.remove(params.name, preconditionOf(request));
       sendNoContent(reply);
     },
   });
@@ -147,6 +170,70 @@ function diffRoute(dependencies: ConfigurationNeeds): Route {
     body: nothing,
     answers: { 200: { description: 'the differences', schema: configurationDiffSchema } },
     handle: ({ params }) => diffOf(dependencies, params.name),
+  });
+}
+
+function fileRoute(dependencies: ConfigurationNeeds): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/configurations/:name/file',
+    scope: 'READ',
+    reach: 'configuration',
+    summary: 'One configuration as its file says it, to be edited and written back.',
+    errors: ['DRV_CONFIGURATION_UNKNOWN'],
+    params: nameParams,
+    query: nothing,
+    body: nothing,
+    answers: {
+      200: { description: 'the content; `ETag` is its revision', schema: configurationContentSchema },
+    },
+    handle: async ({ params }, reply) => {
+      const content = await contentOf(dependencies, params.name);
+      setTag(reply, content.revision);
+      return content;
+    },
+  });
+}
+
+function dryRunRoute(dependencies: ConfigurationNeeds): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/configurations/:name/diff',
+    scope: 'PLAN',
+    reach: 'new-configuration',
+    summary: 'Checks a content as PUT does, and says what that PUT would change. Writes nothing.',
+    errors: ['DRV_CONFIGURATION_INVALID'],
+    params: writableName,
+    query: nothing,
+    body: rawConfiguration,
+    documentedBody: configurationSchema,
+    answers: {
+      200: { description: 'what would change', schema: configurationChangeSchema },
+    },
+    handle: ({ params, body, request }) => {
+      // It writes nothing.
+      request.isRoutine = true;
+      return planChange(dependencies, params.name, body);
+    },
+  });
+}
+
+function checkRoute(): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/configurations/:name/check',
+    scope: 'PLAN',
+    reach: 'new-configuration',
+    summary: 'Judges a text that is being typed, with line and column of each fault. Writes nothing.',
+    params: writableName,
+    query: nothing,
+    body: z.object({ text: z.string().describe('JSON, as the file would hold it') }),
+    answers: { 200: { description: 'what was found', schema: judgedTextSchema } },
+    handle: ({ params, body, request }) => {
+      // It writes nothing.
+      request.isRoutine = true;
+      return judgeText(params.name, body.text);
+    },
   });
 }
 

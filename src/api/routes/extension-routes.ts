@@ -1,25 +1,91 @@
-/** `GET /extensions`: the extensions of the serving node. */
+/** `/extensions`: the extensions of the serving node, and the commands that they add. */
 import { z } from 'zod';
 import { extensionStatusSchema } from '../../extensions/extension.js';
 import type { ExtensionRegistry } from '../../extensions/registry.js';
+import { DroverError } from '../../model/errors.js';
+import { quoteText } from '../../model/words.js';
+import type { CommandRunner } from '../http/command-runner.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
+import { sessionOf } from './command-routes.js';
+
+const extensionCommand = z.object({
+  name: z.string(),
+  usage: z.string().describe('its arguments, for the help; may be empty'),
+  description: z.string(),
+});
+
+const commandParams = z.object({ command: z.string().describe('its name') });
+const commandBody = z.object({
+  words: z
+    .array(z.string())
+    .default([])
+    .describe('its arguments, each as it is: nothing is split or unquoted'),
+});
+const commandAnswer = z.object({
+  output: z
+    .string()
+    .describe('what it printed, 4 MiB at most; after a failure the last line is `error: ...`'),
+  isOk: z.boolean().describe('false: it failed'),
+});
 
 export interface ExtensionNeeds {
-  readonly extensions: Pick<ExtensionRegistry, 'list'>;
+  readonly extensions: Pick<ExtensionRegistry, 'list' | 'commands'>;
+  readonly commands: CommandRunner;
 }
 
-export function extensionRoutes({ extensions }: ExtensionNeeds): readonly Route[] {
-  return [
-    defineRoute({
-      method: 'GET',
-      path: '/extensions',
-      scope: 'READ',
-      summary: 'All extensions of the serving node, what they add, and which failed.',
-      params: nothing,
-      query: nothing,
-      body: nothing,
-      answers: { 200: { description: 'extensions', schema: z.array(extensionStatusSchema) } },
-      handle: () => extensions.list(),
-    }),
-  ];
+export function extensionRoutes(needs: ExtensionNeeds): readonly Route[] {
+  return [listRoute(needs), commandsRoute(needs), runRoute(needs)];
+}
+
+function listRoute({ extensions }: ExtensionNeeds): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/extensions',
+    scope: 'READ',
+    summary: 'All extensions of the serving node, what they add, and which failed.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'extensions', schema: z.array(extensionStatusSchema) } },
+    handle: () => extensions.list(),
+  });
+}
+
+function commandsRoute({ extensions }: ExtensionNeeds): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/extensions/commands',
+    scope: 'READ',
+    summary: 'The commands that extensions of the serving node add.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'commands', schema: z.array(extensionCommand) } },
+    handle: () =>
+      extensions.commands().map(({ name, usage = '', description }) => ({ name, usage, description })),
+  });
+}
+
+function runRoute({ extensions, commands }: ExtensionNeeds): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/extensions/commands/:command',
+    scope: 'ALL',
+    summary: 'Runs a command of an extension on the serving node, 55 s at most.',
+    errors: ['DRV_COMMAND_UNKNOWN'],
+    params: commandParams,
+    query: nothing,
+    body: commandBody,
+    answers: { 200: { description: 'it ran, whether or not it succeeded', schema: commandAnswer } },
+    handle: async ({ params: { command }, body: { words }, request }, reply) => {
+      if (!extensions.commands().some(({ name }) => name === command))
+        throw new DroverError(
+          'DRV_COMMAND_UNKNOWN',
+          `no extension adds a command ${quoteText(command)}: GET /api/extensions/commands lists them`,
+        );
+      const parts: string[] = [];
+      const { isOk } = await commands.run([command, ...words], sessionOf(request, reply, parts));
+      return { output: parts.join(''), isOk };
+    },
+  });
 }

@@ -103,8 +103,8 @@ function removeRoute(dependencies: SessionNeeds): Route {
   });
 }
 
-/** No other caller passes the gate to these routes. */
-function callerOf(request: { readonly actor: Actor | null }): Access {
+/** Of routes to which the gate lets nobody else. */
+export function callerOf(request: { readonly actor: Actor | null }): Access {
   const access = accessOf(request);
   if (access === undefined) throw new DroverError('DRV_INTERNAL', 'the caller has no key');
   return access;

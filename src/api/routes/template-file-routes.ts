@@ -1,9 +1,12 @@
 /** `/templates/{group}/{name}/files`: the files of a template, one at a time, as bytes of any type. */
 import { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { ErrorCode } from '../../model/errors.js';
+import { DroverError, type ErrorCode } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
+import type { ExpectedRevision } from '../../templates/library/files.js';
 import type { LocalTemplates } from '../../templates/library/local-templates.js';
+import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
 const FILE_PATH = '/templates/:group/:name/files/*';
@@ -48,6 +51,8 @@ const writtenFile = z.object({
 });
 
 const removedFile = z.object({ message, ...templateName, path });
+
+const ifMatch = preconditionHeaders.pick({ 'If-Match': true });
 
 export interface TemplateFileNeeds {
   readonly templates: Pick<
@@ -95,10 +100,11 @@ function readRoute({ templates }: TemplateFileNeeds): Route {
     params: fileParams,
     query: nothing,
     body: nothing,
-    answers: { 200: { description: 'the content', contentType: 'text/plain' } },
+    answers: { 200: { description: 'the content; `ETag` is its revision', contentType: 'text/plain' } },
     answerStream: true,
     handle: async ({ params: { group, name, '*': path }, request }, reply) => {
-      const { bytes, content } = await templates.openFile(group, name, path);
+      const { bytes, revision, content } = await templates.openFile(group, name, path);
+      setTag(reply, revision);
       reply.header('content-length', bytes).header('x-content-type-options', 'nosniff').type(TEXT_TYPE);
       if (request.method !== 'HEAD') return reply.send(content);
       content.destroy();
@@ -121,9 +127,10 @@ function createRoute({ templates }: TemplateFileNeeds): Route {
     body: nothing,
     bodyTypes: ['application/octet-stream', 'text/plain'],
     bodyStream: true,
-    answers: { 201: { description: 'created, and on disk', schema: writtenFile } },
+    answers: { 201: { description: 'created, and on disk; `ETag` is its revision', schema: writtenFile } },
     handle: async ({ params: { group, name, '*': path }, stream }, reply) => {
-      const { bytes } = await templates.createFile(group, name, path, stream);
+      const { bytes, revision } = await templates.createFile(group, name, path, stream);
+      setTag(reply, revision);
       reply.code(201);
       return { message: `file created: ${bytes} bytes`, group, name, path, bytes };
     },
@@ -137,15 +144,18 @@ function replaceRoute({ templates }: TemplateFileNeeds): Route {
     scope: 'ALL',
     summary:
       'Replaces the content of a file, wholly or not at all; whatever the content type, the body as it is.',
-    errors: ['DRV_TEMPLATE_FILE_UNKNOWN', ...WRITE_ERRORS],
+    errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_FILE_CHANGED', ...WRITE_ERRORS],
+    headers: ifMatch,
     params: fileParams,
     query: nothing,
     body: nothing,
     bodyTypes: ['text/plain', 'application/octet-stream'],
     bodyStream: true,
-    answers: { 200: { description: 'replaced, and on disk', schema: writtenFile } },
-    handle: async ({ params: { group, name, '*': path }, stream }) => {
-      const { bytes } = await templates.replaceFile(group, name, path, stream);
+    answers: { 200: { description: 'replaced, and on disk; `ETag` is its revision', schema: writtenFile } },
+    handle: async ({ params: { group, name, '*': path }, stream, request }, reply) => {
+      const expected = expectedOf(request);
+      const { bytes, revision } = await templates.replaceFile(group, name, path, stream, expected);
+      setTag(reply, revision);
       return { message: `file replaced: ${bytes} bytes`, group, name, path, bytes };
     },
   });
@@ -157,14 +167,28 @@ function removeRoute({ templates }: TemplateFileNeeds): Route {
     path: FILE_PATH,
     scope: 'ALL',
     summary: 'Deletes a file, and the directories above it that are empty then; the template itself stays.',
-    errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_PATH_UNSAFE', 'DRV_DISK_WRITE_FAILED'],
+    errors: [
+      'DRV_TEMPLATE_FILE_UNKNOWN',
+      'DRV_TEMPLATE_FILE_CHANGED',
+      'DRV_PATH_UNSAFE',
+      'DRV_DISK_WRITE_FAILED',
+    ],
+    headers: ifMatch,
     params: fileParams,
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'deleted', schema: removedFile } },
-    handle: async ({ params: { group, name, '*': path } }) => {
-      await templates.removeFile(group, name, path);
+    handle: async ({ params: { group, name, '*': path }, request }) => {
+      await templates.removeFile(group, name, path, expectedOf(request));
       return { message: 'file deleted', group, name, path };
     },
   });
+}
+
+/** What `If-Match` asks for. Throws DRV_REQUEST_INVALID for what would not be heeded. */
+function expectedOf(request: FastifyRequest): ExpectedRevision {
+  const condition = preconditionOf(request);
+  if (condition?.is === 'absent')
+    throw new DroverError('DRV_REQUEST_INVALID', 'header If-None-Match: POST makes what is not there yet');
+  return (revision) => condition?.revisions?.includes(revision) ?? true;
 }

@@ -37,6 +37,15 @@ const templateDetails = z.object({
   exists: z.boolean(),
 });
 
+const exportQuery = z.object({
+  path: z
+    .string()
+    .optional()
+    .describe(
+      'only this file, or this directory with what is in it; paths in the zip stay those in the template',
+    ),
+});
+
 const importedTemplate = z.object({
   message,
   ...templateName,
@@ -151,15 +160,15 @@ function exportRoute({ templates }: TemplateNeeds): Route {
     method: 'POST',
     path: '/templates/:group/:name/export',
     scope: 'READ',
-    summary: 'The whole template as a zip; equal templates make equal zips.',
-    errors: ['DRV_TEMPLATE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
+    summary: 'The whole template as a zip, or a part of it; equal trees make equal zips.',
+    errors: ['DRV_TEMPLATE_UNKNOWN', 'DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
     params: templateParams,
-    query: nothing,
+    query: exportQuery,
     body: nothing,
     answers: { 200: { description: 'the zip, as it is made', contentType: 'application/zip' } },
     answerStream: true,
-    handle: async ({ params: { group, name } }, reply) => {
-      const zip = await templates.exportArchive(group, name);
+    handle: async ({ params: { group, name }, query: { path } }, reply) => {
+      const zip = await templates.exportArchive(group, name, path);
       // Both names fit the name pattern, so nothing in them needs quoting.
       reply.header('content-disposition', `attachment; filename="${group}-${name}.zip"`);
       return reply.type('application/zip').send(zip);

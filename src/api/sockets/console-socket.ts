@@ -15,7 +15,7 @@ const NORMAL = 1000;
 const POLICY = 1008;
 
 export interface ConsoleNeeds {
-  readonly commands: CommandRunner;
+  readonly commands: Pick<CommandRunner, 'run'>;
 }
 
 export function consoleSocket({ commands }: ConsoleNeeds): SocketSpec<unknown, unknown> {
@@ -38,12 +38,12 @@ export function consoleSocket({ commands }: ConsoleNeeds): SocketSpec<unknown, u
 }
 
 class ConsoleSession {
-  readonly #commands: CommandRunner;
+  readonly #commands: ConsoleNeeds['commands'];
   readonly #socket: ApiSocket;
   readonly #waiting: string[] = [];
   #isRunning = false;
 
-  constructor(commands: CommandRunner, socket: ApiSocket) {
+  constructor(commands: ConsoleNeeds['commands'], socket: ApiSocket) {
     this.#commands = commands;
     this.#socket = socket;
   }

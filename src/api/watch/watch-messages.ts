@@ -38,6 +38,14 @@ export const logOptionsSchema = z.strictObject({
     .optional()
     .describe('begin with so many of the last lines; default 100'),
   since: z.int().min(1).optional().describe('begin with the line of this number; instead of tail'),
+  node: z
+    .string()
+    .min(1)
+    .max(MOST_CHARS)
+    .optional()
+    .describe(
+      'with since: the number is of the log on this node; if it is on another now, begin with its first line',
+    ),
   timestamps: z.boolean().default(false).describe('say when each line was written'),
   ansi: z.boolean().default(false).describe('keep colours and other terminal sequences'),
 });
@@ -117,8 +125,9 @@ export function changesText(
   return `${open(head)},"put":[${put.join(',')}],"gone":${JSON.stringify(gone)}}`;
 }
 
-export function errorText(error: string): string {
-  return JSON.stringify({ type: 'error', error });
+/** `topic`: of the message that was refused; undefined: it named none. */
+export function errorText(error: string, topic?: string): string {
+  return JSON.stringify({ type: 'error', topic, error });
 }
 
 /** Shows that the connection lives while nothing changes. */

@@ -47,10 +47,10 @@ export function watchSocket({ watchers }: WatchSocketOptions): SocketSpec<unknow
     summary: `The state as it changes: ${watchers.topics.join(', ')}, and logs.`,
     frames:
       'Client: `{"subscribe": TOPIC, "filter"?: {"configuration"?, "node"?, "state"?}, "resume"?: {"epoch", "revision"}}`, ' +
-      '`{"subscribe": "log:ID", "log"?: {"tail"?, "since"?, "timestamps"?, "ansi"?}}` ' +
+      '`{"subscribe": "log:ID", "log"?: {"tail"?, "since"?, "node"?, "timestamps"?, "ansi"?}}` ' +
       'or `{"unsubscribe": TOPIC}`. Server: each frame is an array of messages: `snapshot` (what is there, in parts; ' +
       '`last` in the last one), then `changes` with `put` and `gone`, at most one frame in 100 ms; `error`; `beat` after ' +
-      '10 s without another one. Of a log: `lines` with the number of the `first`, `gap` of lines that are no longer kept, ' +
+      '10 s without another one. Of a log: `log` with its `node` and the number of the `next` line, `lines` with the number of the `first`, `gap` of lines that are no longer kept, ' +
       '`note` of what Drover has to say, `end` when the instance was removed. Without an upgrade the answer is the same messages, a line each, for the topics of ' +
       '`subscribe`.',
     params: nothing,
@@ -121,16 +121,18 @@ function topicOf(text: string): { readonly name: string; readonly resume: Positi
 
 /** Does what a message of the client asks. A wrong one is answered, and changes nothing. */
 function take(watchers: Watchers, watcher: Watcher, text: string): void {
+  let topic: string | undefined;
   try {
     const request = parseWatchRequest(text);
-    if ('unsubscribe' in request) watchers.unsubscribe(watcher, request.unsubscribe);
+    topic = 'unsubscribe' in request ? request.unsubscribe : request.subscribe;
+    if ('unsubscribe' in request) watchers.unsubscribe(watcher, topic);
     else {
       const { subscribe, ...subscription } = request;
       watchers.subscribe(watcher, subscribe, subscription);
     }
   } catch (error) {
     if (!DroverError.is(error, 'DRV_REQUEST_INVALID')) throw error;
-    watcher.sink.send(new MessagePacket([errorText(error.message)]));
+    watcher.sink.send(new MessagePacket([errorText(error.message, topic)]));
   }
 }
 

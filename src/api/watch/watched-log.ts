@@ -25,6 +25,7 @@ export function logSinkOf(sink: WatchSink, form: LogMessageForm, ending: AbortCo
       return sink.bufferedBytes;
     },
     whenDrained: () => sink.whenDrained(),
+    begin: (node, next) => say({ type: 'log', topic, node, next }),
     send: (chunk, from, to) => sink.send(chunk.packet(from, to, form)),
     say: (text) => say({ type: 'note', topic, text }),
     end,

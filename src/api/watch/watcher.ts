@@ -1,5 +1,5 @@
 /** One client of the change stream: what it follows, and how far it is in each topic. */
-
+import { setMaxListeners } from 'node:events';
 import { DroverError } from '../../model/errors.js';
 import type { MessagePacket } from '../sockets/message-packet.js';
 import type { Topic } from './topic.js';
@@ -51,6 +51,8 @@ export class Watcher {
   readonly #logs = new Map<string, AbortController>();
 
   constructor(sink: WatchSink, sight: Sight, epoch: string) {
+    // Each log that it follows listens.
+    setMaxListeners(0, sink.signal);
     this.sink = sink;
     this.sight = sight;
     this.#epoch = epoch;

@@ -120,14 +120,16 @@ export class Watchers {
   #followLog(
     watcher: Watcher,
     id: string,
-    { tail, since, timestamps: isTimed, ansi: isAnsi }: LogOptions,
+    { tail, since, node, timestamps: isTimed, ansi: isAnsi }: LogOptions,
   ): void {
     if (tail !== undefined && since !== undefined) throw invalid('give one of tail and since');
+    if (node !== undefined && since === undefined)
+      throw invalid('node is for since: the number of a line there');
     const record = this.#view.record(id);
     if (record === undefined || !watcher.sight.sees(record.configurationName))
       throw invalid(`there is no instance ${cutToBytes(id, MAX_NAME_BYTES)}`);
     const topic = `log:${id}`;
-    const start = since === undefined ? { tail: tail ?? DEFAULT_TAIL } : { since };
+    const start = since === undefined ? { tail: tail ?? DEFAULT_TAIL } : { since, node };
     const sink = logSinkOf(watcher.sink, { topic, isAnsi, isTimed }, watcher.openLog(topic));
     this.#liveLogs.attach(sink, record, { start, isTimed });
   }

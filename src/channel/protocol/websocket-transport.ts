@@ -3,6 +3,7 @@
  * when the other end has gone without a word.
  */
 
+import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
@@ -25,7 +26,8 @@ const POLICY_VIOLATION = 1008;
 const CLOSE_GRACE_MS = 2000;
 
 export interface WebSocketTransportOptions {
-  readonly webSocket: WebSocket;
+  readonly webSocket: Pick<WebSocket, 'bufferedAmount' | 'send' | 'ping' | 'close' | 'terminate'> &
+    Pick<EventEmitter, 'on' | 'once'>;
   /** Below the WebSocket, because half a message counts as a sign of life too. */
   readonly socket: Pick<Socket, 'bytesRead' | 'cork' | 'uncork'>;
   /** A connection on which nothing came for so long is given up. */
@@ -61,15 +63,17 @@ export class WebSocketTransport implements Transport {
       mark: (mark) => webSocket.ping(String(mark), undefined, ignore),
       onOverflow: () => this.#fail(`${options.peer} does not read`),
     });
-    webSocket.on('message', (data: Buffer, isBinary) => this.#receive(data, isBinary));
+    webSocket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
     // Each ping is answered by a pong, which waits for a peer that does not read.
     webSocket.on('ping', () => {
       if (webSocket.bufferedAmount > MOST_UNREAD_BYTES + this.#largestSent)
         this.#fail(`${options.peer} does not read`);
     });
-    webSocket.on('pong', (data) => this.#sender.marked(Number(data.toString('latin1'))));
-    webSocket.on('error', (error) => this.#end(`the connection broke: ${error.message}`));
-    webSocket.on('close', (_code, reason) => this.#end(reason.toString('utf8') || 'the connection ended'));
+    webSocket.on('pong', (data: Buffer) => this.#sender.marked(Number(data.toString('latin1'))));
+    webSocket.on('error', (error: Error) => this.#end(`the connection broke: ${error.message}`));
+    webSocket.on('close', (_code: number, reason: Buffer) =>
+      this.#end(reason.toString('utf8') || 'the connection ended'),
+    );
     this.#tickLater();
   }
 

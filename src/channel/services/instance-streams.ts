@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { LineTimes } from '../../logs/line-times.js';
 import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
 import type { LogRange } from '../../logs/log-range.js';
+import type { FoundLines, LogSearchQuery } from '../../logs/search/log-search.js';
 import { DroverError } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import { instanceIdSchema } from '../../model/names.js';
@@ -18,6 +19,7 @@ import {
   logRangeServices,
   NO_LOG,
 } from './log-ranges.js';
+import { askForSearch, logSearchServices } from './log-search.js';
 import { decodeBatch, encodeBatch } from './log-stream.js';
 
 const READ_LOGS = 'read-logs';
@@ -47,11 +49,13 @@ export function instanceServices(
   node: LogRangeReader & {
     readLogs(id: string, lines: number): Promise<LogLines>;
     followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
+    searchLog(id: string, query: LogSearchQuery, signal: AbortSignal): Promise<FoundLines>;
     /** Throws DRV_INSTANCE_NOT_RUNNING and the runtime's errors. */
     writeStdin(id: string, bytes: Buffer): Promise<void>;
   },
 ): ReadonlyMap<string, Service> {
   return new Map<string, Service>([
+    ...logSearchServices((id, query, signal) => node.searchLog(id, query, signal)),
     ...logRangeServices(node, (lines) => newestWithin(lines, MOST_ANSWER_BYTES)),
     [
       READ_LOGS,
@@ -97,6 +101,13 @@ export class InstanceStreams {
   async readLogRange(record: InstanceRecord, part: LogPart): Promise<LogRange> {
     const nodeId = logNodeOf(record);
     return nodeId === undefined ? NO_LOG : askForRange(this.#callsOf(nodeId), nodeId, record.id, part);
+  }
+
+  /** Searches the log. Throws DRV_NOT_IMPLEMENTED for an old node, and DRV_LOG_SEARCH_LIMIT. */
+  async searchLog(record: InstanceRecord, query: LogSearchQuery): Promise<FoundLines> {
+    const nodeId = logNodeOf(record);
+    if (nodeId === undefined) return { lines: [], next: null };
+    return askForSearch(this.#callsOf(nodeId), nodeId, { ...query, id: record.id });
   }
 
   /** Tells when the lines from `from` to `to` were written, 10,000 at most. Throws as `readLogRange` does. */

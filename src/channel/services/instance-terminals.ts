@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import { instanceIdSchema } from '../../model/names.js';
+import { publicMessage } from '../../model/public-message.js';
 import type { AttachEvent, Attachment, TerminalSize } from '../../model/run/attachment.js';
 import { type CallPeer, isUnknownService, type Service } from '../protocol/calls.js';
 
@@ -133,6 +134,9 @@ class NodeAttachment implements Attachment {
   /** The newest size that the node does not know yet. */
   #size: TerminalSize | undefined;
   #isResizing = false;
+  /** Why input did not reach the node, not told yet. One stands for all that its reader has not taken. */
+  #refusal: string | undefined;
+  #wake = (): void => undefined;
 
   constructor(options: NodeAttachmentOptions) {
     this.#options = options;
@@ -141,8 +145,20 @@ class NodeAttachment implements Attachment {
 
   async *events(): AsyncGenerator<AttachEvent> {
     try {
-      for await (const chunk of this.#options.chunks) {
-        const event = decode(chunk);
+      let next: Promise<IteratorResult<Buffer>> | undefined;
+      for (;;) {
+        next ??= this.#options.chunks.next();
+        const chunk = await Promise.race([next, this.#refused()]);
+        if (chunk === 'refused') {
+          // It may fail before its turn comes.
+          next.catch(() => undefined);
+          yield { kind: 'refused', message: this.#refusal ?? '' };
+          this.#refusal = undefined;
+          continue;
+        }
+        if (chunk.done === true) break;
+        next = undefined;
+        const event = decode(chunk.value);
         if (event.kind !== 'attached') yield event;
         if (event.kind === 'ended') return;
       }
@@ -155,7 +171,10 @@ class NodeAttachment implements Attachment {
   }
 
   async write(bytes: Buffer): Promise<void> {
-    await this.#tell(ATTACH_INPUT, {}, bytes);
+    const problem = await this.#tell(ATTACH_INPUT, {}, bytes);
+    if (problem === undefined || this.#options.ending.signal.aborted) return;
+    this.#refusal = `what was typed may not have arrived: ${publicMessage(problem)}`;
+    this.#wake();
   }
 
   /** One call at a time: a client that sends sizes without end must not fill the node's connection. */
@@ -178,11 +197,24 @@ class NodeAttachment implements Attachment {
     this.#isResizing = false;
   }
 
-  /** The end of the connection ends the terminal's stream, too, which tells its reader. */
-  async #tell(service: string, parameters: object, body?: Buffer): Promise<void> {
+  async #refused(): Promise<'refused'> {
+    if (this.#refusal === undefined)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    return 'refused';
+  }
+
+  /** Resolves with what went wrong. The end of the connection ends the terminal's stream, too, which tells its reader. */
+  async #tell(service: string, parameters: object, body?: Buffer): Promise<unknown> {
     const { calls, terminal, ending } = this.#options;
     const options = { signal: ending.signal, ...(body !== undefined && { body }) };
-    await calls.call(service, { terminal, ...parameters }, options).catch(() => undefined);
+    try {
+      await calls.call(service, { terminal, ...parameters }, options);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
   }
 }
 

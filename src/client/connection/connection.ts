@@ -22,6 +22,8 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
   /** Its reason is thrown. */
   readonly signal?: AbortSignal;
+  /** Beside those that every request has. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface StreamOptions {
@@ -41,13 +43,15 @@ export interface ApiConnection {
   readonly name: string;
   /** Without `/api`. */
   readonly url: string;
+  /** The first call may ask a person for a password: the key comes from a command. */
+  readonly mayAskPerson: boolean;
   /** `path` is below `/api`, with its query. Any status of the API is an answer: see `refusalOf`. */
   request(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
   /** Resolves when the head of the answer is here. */
   stream(method: string, path: string, options?: StreamOptions): Promise<StreamedAnswer>;
   /**
    * Resolves when the socket is open. Add listeners right after the `await`: messages begin in the next turn of the
-   * event loop. Refusals of the API are thrown as by `refusalOf`.
+   * event loop. Refusals of the API are thrown as by `refusalOf`, and the reason of `signal` when it aborts before that.
    */
-  openSocket(path: string): Promise<WebSocket>;
+  openSocket(path: string, signal?: AbortSignal): Promise<WebSocket>;
 }

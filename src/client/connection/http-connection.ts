@@ -7,10 +7,11 @@ import type { Agent as TlsAgent } from 'node:https';
 import { Readable } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import type { WebSocket } from 'ws';
-import { ClientError, EXIT } from '../client-error.js';
-import { readAnswer, refusalOf, refuseForeign } from './answers.js';
+import { readAnswer, refuseForeign } from './answers.js';
+import { openApiSocket } from './api-socket.js';
+import { boundConnect } from './connect-limit.js';
 import type { Answer, ApiConnection, RequestOptions, StreamedAnswer, StreamOptions } from './connection.js';
-import { cutFailure, failureOf, placeOf, unreachable } from './failures.js';
+import { cutFailure, failureOf, lateAnswer } from './failures.js';
 import { readKey } from './key-source.js';
 import type { Target } from './target.js';
 import { tlsOptionsOf } from './trust.js';
@@ -23,6 +24,8 @@ export interface HttpConnectionOptions {
   readonly version: string;
   /** For a connection with its handshake. Default: 10 s. */
   readonly connectMs?: number;
+  /** For the answer that opens a socket. Default: 60 s. */
+  readonly answerMs?: number;
 }
 
 interface Call {
@@ -60,19 +63,24 @@ export class HttpConnection implements ApiConnection {
     return this.#target.url;
   }
 
+  get mayAskPerson(): boolean {
+    return this.#target.key.kind === 'command';
+  }
+
   async request(
     method: string,
     path: string,
     body?: unknown,
-    { timeoutMs = ANSWER_MS, signal }: RequestOptions = {},
+    { timeoutMs = ANSWER_MS, signal, headers: more }: RequestOptions = {},
   ): Promise<Answer> {
     // A person may be asked for a password meanwhile: that time is not the master's.
     await this.#readKey();
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(this.#late(timeoutMs)), timeoutMs);
+    const timer = setTimeout(() => late.abort(lateAnswer(this.#target, timeoutMs)), timeoutMs);
     const ends = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
     const json = body === undefined ? undefined : JSON.stringify(body);
     const headers: OutgoingHttpHeaders = {
+      ...more,
       accept: 'application/json',
       ...(json !== undefined && {
         'content-type': 'application/json',
@@ -126,55 +134,17 @@ export class HttpConnection implements ApiConnection {
     }
   }
 
-  async openSocket(path: string): Promise<WebSocket> {
+  async openSocket(path: string, signal?: AbortSignal): Promise<WebSocket> {
     try {
-      const [{ WebSocket: Socket }, { tls }, key] = await Promise.all([
-        import('ws'),
-        this.#prepare(),
-        this.#readKey(),
-      ]);
-      const { connectMs = CONNECT_MS } = this.#options;
-      const socket = new Socket(`${this.url.replace(/^http/, 'ws')}/api${path}`, {
-        ...tls,
-        headers: this.#headers(key),
-        perMessageDeflate: false,
-        followRedirects: false,
-        handshakeTimeout: connectMs,
-      });
-      return await this.#opened(socket);
+      signal?.throwIfAborted();
+      const [{ tls }, key] = await Promise.all([this.#prepare(), this.#readKey()]);
+      const { connectMs = CONNECT_MS, answerMs = ANSWER_MS } = this.#options;
+      const headers = this.#headers(key);
+      return await openApiSocket({ target: this.#target, path, tls, headers, connectMs, answerMs, signal });
     } catch (error) {
-      const isLate = error instanceof Error && error.message === 'Opening handshake has timed out';
-      throw isLate ? this.#unconnected() : await failureOf(error, this.#target);
+      if (signal?.aborted === true) throw signal.reason;
+      throw await failureOf(error, this.#target);
     }
-  }
-
-  #opened(socket: WebSocket): Promise<WebSocket> {
-    return new Promise((resolve, reject) => {
-      socket.once('open', () => {
-        socket.off('error', reject);
-        // Else a message that came with the answer would find no listener.
-        socket.pause();
-        setImmediate(() => socket.resume());
-        resolve(socket);
-      });
-      socket.on('error', reject);
-      socket.once('unexpected-response', (request: ClientRequest, response: IncomingMessage) => {
-        this.#refused(response).then(reject, reject);
-        response.once('close', () => request.destroy());
-      });
-    });
-  }
-
-  async #refused(response: IncomingMessage): Promise<ClientError> {
-    refuseForeign(this.#target, response);
-    const answer = await readAnswer(this.#target, response);
-    return (
-      refusalOf(this.#target, answer) ??
-      unreachable(
-        this.#target,
-        `it opens no WebSocket (status ${answer.status}): a proxy before it must let them pass`,
-      )
-    );
   }
 
   /** Resolves with the head of an answer that can be the API's. */
@@ -213,30 +183,21 @@ export class HttpConnection implements ApiConnection {
   }
 
   #headOf(request: ClientRequest, { body, timeoutMs }: Call): Promise<IncomingMessage> {
-    const timers: NodeJS.Timeout[] = [];
-    const endAfter = (ms: number, error: ClientError): NodeJS.Timeout => {
-      const timer = setTimeout(() => request.destroy(error), ms);
-      timers.push(timer);
-      return timer;
-    };
+    boundConnect(request, this.#target, this.#options.connectMs ?? CONNECT_MS);
+    const late =
+      timeoutMs === 0
+        ? undefined
+        : setTimeout(() => request.destroy(lateAnswer(this.#target, timeoutMs)), timeoutMs);
     const head = new Promise<IncomingMessage>((resolve, reject) => {
       request.once('response', resolve);
       // Stays on: an answer may come while the body is still on its way, whose end then fails.
       request.on('error', reject);
-      request.once('socket', (socket) => {
-        if (!socket.connecting && request.reusedSocket) return;
-        const timer = endAfter(this.#options.connectMs ?? CONNECT_MS, this.#unconnected());
-        socket.once(this.url.startsWith('https:') ? 'secureConnect' : 'connect', () => clearTimeout(timer));
-      });
-      if (timeoutMs > 0) endAfter(timeoutMs, this.#late(timeoutMs));
       if (body instanceof Readable) {
         body.once('error', (error) => request.destroy(error));
         body.pipe(request);
       } else request.end(body);
     });
-    return head.finally(() => {
-      for (const timer of timers) clearTimeout(timer);
-    });
+    return head.finally(() => clearTimeout(late));
   }
 
   /** The body, whose failure is a ClientError. */
@@ -287,18 +248,6 @@ export class HttpConnection implements ApiConnection {
       tlsOptionsOf(this.#target.trust),
     ]);
     return { request, agent: new SecureAgent({ ...tls, keepAlive: true }), tls };
-  }
-
-  #late(ms: number): ClientError {
-    return new ClientError(EXIT.timedOut, `${placeOf(this.#target)} did not answer within ${ms / 1000} s`);
-  }
-
-  #unconnected(): ClientError {
-    const { connectMs = CONNECT_MS } = this.#options;
-    return unreachable(
-      this.#target,
-      `it takes no connection within ${connectMs / 1000} s: check host and port, and firewalls on the way`,
-    );
   }
 }
 

@@ -6,7 +6,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { lockOpenFile } from '../../files/lock-open-file.js';
 import { ownUser } from '../../files/own-user.js';
 import { replaceFile } from '../../files/replace-file.js';
@@ -23,8 +22,7 @@ export interface StoredContexts {
 }
 
 /** How long a writer waits for another one, which holds the lock for milliseconds. */
-const LOCK_MS = 20_000;
-const LOCK_STEP_MS = 50;
+const LOCK_MS = 30_000;
 
 /** Absolute; undefined: neither XDG_CONFIG_HOME nor HOME says where. */
 export function contextsPathOf(environment: NodeJS.ProcessEnv): string | undefined {
@@ -158,13 +156,8 @@ function invalid(path: string, problem: string): ClientError {
 async function takeLock(path: string): Promise<number> {
   const file = openLock(path);
   try {
-    const endsAt = performance.now() + LOCK_MS;
-    while (!(await lockOpenFile(file))) {
-      if (performance.now() >= endsAt)
-        throw new ClientError(EXIT.timedOut, `another drover holds ${path}: try again when it has ended`);
-      await pause(LOCK_STEP_MS);
-    }
-    return file;
+    if (await lockOpenFile(file, LOCK_MS)) return file;
+    throw new ClientError(EXIT.timedOut, `another drover holds ${path}: try again when it has ended`);
   } catch (error) {
     closeSync(file);
     throw error;

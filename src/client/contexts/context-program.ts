@@ -20,7 +20,7 @@ const NOBODY = 'none: choose one with "drover context use NAME"';
 
 export function contextCommand(program: ContextProgram): Command {
   const command = new Command('context').description(
-    'names the masters that this user steers, and their keys',
+    'name the masters that this user steers, and their keys',
   );
   for (const one of [addCommand, useCommand, listCommand, removeCommand, testCommand])
     command.addCommand(one(program));
@@ -29,7 +29,7 @@ export function contextCommand(program: ContextProgram): Command {
 
 function addCommand(program: ContextProgram): Command {
   return new Command('add')
-    .description('adds a context; the first one becomes the current one')
+    .description('add a context; the first one becomes the current one')
     .argument('<name>', 'how you call it')
     .requiredOption('--url <address>', 'of the API, such as https://master.example:7000')
     .option('--key-file <file>', 'holds the key, for you alone (mode 600); - reads it from standard input')
@@ -52,7 +52,7 @@ function addCommand(program: ContextProgram): Command {
 
 function useCommand(program: ContextProgram): Command {
   return new Command('use')
-    .description('makes a context the current one')
+    .description('make a context the current one')
     .argument('<name>')
     .action(async (name: string) => {
       const { useContext } = await import('./context-list.js');
@@ -79,7 +79,7 @@ function listCommand(program: ContextProgram): Command {
 
 function removeCommand(program: ContextProgram): Command {
   return new Command('remove')
-    .description('forgets a context; a key file stays')
+    .description('forget a context; a key file stays')
     .argument('<name>')
     .action(async (name: string) => {
       const { removeContext } = await import('./context-list.js');
@@ -90,7 +90,7 @@ function removeCommand(program: ContextProgram): Command {
 
 function testCommand(program: ContextProgram): Command {
   return new Command('test')
-    .description('asks the master who it is, and what the key may do')
+    .description('ask the master who it is, and what the key may do')
     .argument('[name]', 'default: the one that commands use here')
     .option('--root <directory>', 'of a master on this machine, in the place of a context')
     .addOption(outputOption('text'))

@@ -63,7 +63,8 @@ function incomplete(created: readonly InstanceInfo[], count: number, error: unkn
   return new ClientError(error.exitCode, message, { cause: error });
 }
 
-function logQuery({
+/** For the route that answers with a part of a log. */
+export function logQuery({
   lines,
   since,
   until,

@@ -3,13 +3,16 @@ import { fileWarningText } from '../../configuration-files/file-warnings.js';
 import type { ConfigurationExplanation } from '../../explain/explanation.js';
 import { renderConfigurationExplanation } from '../../explain/render.js';
 import type { Configuration, ConfigurationFileError } from '../../model/configuration.js';
+import { MAX_SERVICE_COUNT } from '../../model/plain/command-limits.js';
 import { withEveryDefault } from '../../model/plain/configuration-defaults.js';
+import type { ScaledConfiguration } from '../../model/plain/scaled-content.js';
 import { countText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import type { ConfigurationSummary, RemovedConfiguration } from '../../operations/configuration-list.js';
 import type { ConfigurationReload } from '../../operations/configuration-reload.js';
-import { describe, noInput, tableOf, type View } from '../command.js';
+import { describe, messageText, noInput, tableOf, type View } from '../command.js';
 import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';
+import { wholeNumber } from '../parsers.js';
 import { describeDiff } from './configuration-diff-text.js';
 
 const HEAD = ['NAME', 'RUNTIME', 'ONLINE', 'INSTANCES', 'MINIMUM', 'RAM', 'CPU', 'PORTS', 'FILE', 'STATUS'];
@@ -18,6 +21,11 @@ export interface ListedConfigurations {
   readonly configurations: readonly ConfigurationSummary[];
   readonly removed: readonly RemovedConfiguration[];
   readonly brokenFiles: readonly ConfigurationFileError[];
+}
+
+export interface ConfigurationMessage {
+  readonly message: string;
+  readonly name: string;
 }
 
 const byName = (name: string): { readonly name: string } => ({ name });
@@ -54,7 +62,28 @@ export const CONFIGURATION_COMMANDS = {
     input: byName,
     text: (diff: ConfigurationDiff) => describeDiff(diff),
   }),
+  'config scale': describe({
+    about: 'set minimumServiceCount: so many instances are kept; 0 keeps none',
+    declare: (command) =>
+      void command.argument('<name>').argument('<count>', '', wholeNumber(MAX_SERVICE_COUNT, 0)),
+    input: (name: string, count: number) => ({ name, count }),
+    text: (scaled: ScaledConfiguration) => describeScaled(scaled),
+    names: ({ name }) => [name],
+  }),
+  'config delete': describe({
+    usage: '<name>',
+    about: 'remove a configuration with its file; its instances stay',
+    input: byName,
+    text: (message: ConfigurationMessage) => messageText(message),
+    names: ({ name }) => [name],
+    destroys: ({ name }) => `configuration ${name} is deleted with its file; its instances stay`,
+  }),
 };
+
+/** What is said of a configuration that was deleted. */
+export function deletedText(name: string): string {
+  return `configuration ${name} is deleted; its instances stay`;
+}
 
 async function describeList(
   { configurations, removed, brokenFiles }: ListedConfigurations,
@@ -76,6 +105,12 @@ async function describeList(
   const warnings = configurations.flatMap(({ name, warnings }) => warnings.map((text) => `${name}: ${text}`));
   const below = [...describeFileErrors(brokenFiles), ...describeWarnings(warnings)];
   return [table, ...describeRemoved(removed), ...(below.length === 0 ? [] : ['', ...below])].join('\n');
+}
+
+function describeScaled({ name, before, after }: ScaledConfiguration): string {
+  if (before === after) return `${name}: minimumServiceCount is ${after} already`;
+  const stay = after < before ? '; instances above it stay until they are deleted' : '';
+  return `${name}: minimumServiceCount ${before} -> ${after}${stay}`;
 }
 
 function statusOf({ isFileBroken, warnings }: ConfigurationSummary): string {

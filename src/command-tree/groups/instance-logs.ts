@@ -67,7 +67,8 @@ export function logText({ lines, times, range, firstLine = 1, untimedLines = 0 }
   return [...notes, ...shown].join('\n');
 }
 
-function logPoint(text: string): LogPoint {
+/** Reads an option. Throws what the parser prints. */
+export function logPoint(text: string): LogPoint {
   const point = parseLogPoint(text);
   if ('problem' in point) throw new InvalidArgumentError(`It ${point.problem}.`);
   return point;

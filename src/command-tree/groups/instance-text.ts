@@ -1,4 +1,4 @@
-/** Shows instances to people: as a row of a table, and one in full. */
+/** Shows instances to people: as a row of a table, and one in full. A master of another version may leave fields out. */
 import type { InstanceInfo } from '../../model/instance.js';
 import { countText, durationText } from '../../model/words.js';
 import type { InstanceDetails } from '../../operations/instance-details.js';
@@ -25,7 +25,7 @@ export function instanceRow(instance: InstanceInfo, now: number): readonly Cell[
     instance.wrapperNodeId,
     addressOf(instance),
     instance.processPid,
-    durationText(now - instance.createdAt),
+    ageOf(instance, now),
     instance.restarts,
     instance.message,
   ];
@@ -35,8 +35,13 @@ export function instanceRow(instance: InstanceInfo, now: number): readonly Cell[
 export const WIDE_INSTANCE_HEAD = ['RUNTIME', 'RAM', 'CPU', 'REVISION', 'REASON', 'MESSAGE'];
 
 export function wideInstanceCells(instance: InstanceInfo): readonly Cell[] {
-  const { runtime, allocatedRamMB, allocatedCpu, configurationRevision, reason, message } = instance;
-  return [runtime, `${allocatedRamMB} MB`, allocatedCpu, configurationRevision.slice(0, 8), reason, message];
+  const { runtime, allocatedRamMB, allocatedCpu, reason, message }: Partial<InstanceInfo> = instance;
+  const { configurationRevision: revision }: Partial<InstanceInfo> = instance;
+  return [runtime, `${allocatedRamMB} MB`, allocatedCpu, revision?.slice(0, 8), reason, message];
+}
+
+function ageOf({ createdAt }: Partial<InstanceInfo>, now: number): string | undefined {
+  return createdAt === undefined ? undefined : durationText(now - createdAt);
 }
 
 /** Sorts by configuration, then by creation. */
@@ -60,7 +65,8 @@ export function sentenceOfCreation(instance: InstanceInfo): string {
 
 /** Everything worth knowing of one instance, one line for each field. */
 export function describeInstance(details: InstanceDetails, now: number): Promise<string> {
-  const { players, maxPlayers, templates, usage, isRevisionCurrent, configurationRevision } = details;
+  const { maxPlayers, isRevisionCurrent }: Partial<InstanceDetails> = details;
+  const { configurationRevision: revision, players, templates, usage }: Partial<InstanceDetails> = details;
   return fieldsOf({
     id: details.id,
     configuration: details.configurationName,
@@ -77,21 +83,21 @@ export function describeInstance(details: InstanceDetails, now: number): Promise
     CPU: `${details.allocatedCpu} (100 = one core)`,
     uses: usageText(usage),
     static: details.static ? 'yes' : undefined,
-    age: durationText(now - details.createdAt),
+    age: ageOf(details, now),
     restarts: details.restarts,
     'last exit': lastExitOf(details),
-    templates: templates.map(({ group, name }) => `${group}/${name}`).join(', '),
-    players: players === null ? undefined : `${players} of ${maxPlayers ?? '?'}`,
+    templates: templates?.map(({ group, name }) => `${group}/${name}`).join(', '),
+    players: players == null ? undefined : `${players} of ${maxPlayers ?? '?'}`,
     tps: details.tps,
-    revision: `${configurationRevision}${isRevisionCurrent === false ? ' (older than what is in force)' : ''}`,
+    revision: revision && `${revision}${isRevisionCurrent === false ? ' (older than what is in force)' : ''}`,
   });
 }
 
 const BYTES_PER_MB = 1024 * 1024;
 
 /** `45 MB of RAM, 12 % of a core, 34 s of CPU time since its start, 3 processes`; undefined: not measured. */
-function usageText(usage: InstanceDetails['usage']): string | undefined {
-  if (usage === null) return undefined;
+function usageText(usage: InstanceDetails['usage'] | undefined): string | undefined {
+  if (usage == null) return undefined;
   const { cpuSeconds, cpuPercent, memoryBytes, processes } = usage;
   const share = cpuPercent === null ? '' : `${roundedPercent(cpuPercent)} % of a core, `;
   return [
@@ -104,7 +110,7 @@ function roundedPercent(percent: number): string {
   return percent < 10 ? percent.toFixed(1) : String(Math.round(percent));
 }
 
-function lastExitOf({ exitSignal, exitCode }: InstanceInfo): string | undefined {
-  if (exitSignal !== null) return exitSignal;
-  return exitCode === null ? undefined : `code ${exitCode}`;
+function lastExitOf({ exitSignal, exitCode }: Partial<InstanceInfo>): string | undefined {
+  if (exitSignal != null) return exitSignal;
+  return exitCode == null ? undefined : `code ${exitCode}`;
 }

@@ -1,10 +1,11 @@
 /** `config ...` in the daemon. */
 import type { CommandRuns } from '../../command-tree/commands.js';
-import type { CONFIGURATION_COMMANDS } from '../../command-tree/groups/configurations.js';
+import { type CONFIGURATION_COMMANDS, deletedText } from '../../command-tree/groups/configurations.js';
 import { DroverError } from '../../model/errors.js';
 import { diffOf } from '../../operations/configuration-diff.js';
 import { listConfigurations, listRemoved } from '../../operations/configuration-list.js';
 import { reloadConfigurations } from '../../operations/configuration-reload.js';
+import { scaleConfiguration } from '../../operations/configuration-scale.js';
 import type { CommandDependencies } from '../context.js';
 import { findConfiguration, unknownConfiguration } from '../find.js';
 
@@ -28,6 +29,15 @@ export function configurationRuns(dependencies: CommandDependencies): Configurat
     'config diff': ({ name }) => {
       findConfiguration(dependencies, name);
       return diffOf(dependencies, name);
+    },
+    'config scale': ({ name, count }) => {
+      findConfiguration(dependencies, name);
+      return scaleConfiguration(dependencies, name, count);
+    },
+    'config delete': async ({ name }) => {
+      findConfiguration(dependencies, name);
+      await dependencies.configurationFiles.remove(name);
+      return { message: deletedText(name), name };
     },
   };
 }

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { messageOf } from '../../model/errors.js';
-import { unpackZip } from '../../templates/library/archive.js';
+import { unpackZip } from '../../templates/library/unpack-zip.js';
 import { unpackTree } from '../../templates/transfer/bundle.js';
 import { MAX_TREE_ENTRIES } from '../../templates/tree/tree.js';
 

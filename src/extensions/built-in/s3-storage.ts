@@ -10,7 +10,7 @@ import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { messageOf } from '../../model/errors.js';
 import { eachBounded } from '../../templates/tree/each-bounded.js';
-import { objectionTo } from '../../templates/tree/file-path.js';
+import { objectionTo } from '../../templates/tree/path-objection.js';
 import { MAX_TREE_ENTRIES } from '../../templates/tree/tree.js';
 import type { StorageProvider } from '../extension.js';
 import type { BucketSettings } from './s3-settings.js';

@@ -6,6 +6,9 @@ export const DEFAULT_LOG_LINES = 100;
 /** The most instances that one command makes. */
 export const MAX_CREATED = 100;
 
+/** The most instances that a configuration may ask for. */
+export const MAX_SERVICE_COUNT = 100_000;
+
 /** How long a drain waits for players by default. */
 export const DRAIN_DEADLINE_SECONDS = 600;
 export const MAX_DRAIN_DEADLINE_SECONDS = 30 * 86_400;

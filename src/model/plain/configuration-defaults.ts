@@ -1,6 +1,8 @@
 /** What a configuration means by leaving fields out that the schema leaves out too. */
 import type { Configuration } from '../configuration.js';
 
+export const DEFAULT_MINIMUM = 1;
+
 export const STOPPING_DEFAULTS = {
   stopSignal: 'SIGTERM',
   stopTimeoutSeconds: 10,

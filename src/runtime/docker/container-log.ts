@@ -47,10 +47,16 @@ export class ContainerLog {
   /** Bytes after the cursor that are in the log already. */
   #skip = 0;
   #sinceCheckpoint = 0;
+  #receivedBytes = 0;
 
   constructor(options: ContainerLogOptions) {
     this.#options = options;
     this.#writer = new SegmentWriter(options.directory, options.limits);
+  }
+
+  /** Grows with all that the engine gives, new or not. */
+  get receivedBytes(): number {
+    return this.#receivedBytes;
   }
 
   /**
@@ -141,6 +147,7 @@ export class ContainerLog {
     const alignment = new CursorAlignment(this.#cursor);
     for await (const chunk of stream) {
       if (!Buffer.isBuffer(chunk)) throw unavailable('the container engine sent a log that is no bytes');
+      this.#receivedBytes += chunk.length;
       const wasPast = alignment.isPast;
       const fresh: Buffer[] = [];
       for (const message of frames.push(chunk)) {

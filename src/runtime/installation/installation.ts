@@ -13,6 +13,7 @@ import type { LineTimes } from '../../logs/line-times.js';
 import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
 import { type LogRange, type LogRangeQuery, readLineTimes, readLogRange } from '../../logs/log-range.js';
 import { lineAt, nextLine } from '../../logs/next-line.js';
+import { type FoundLines, type LogSearchQuery, searchLog } from '../../logs/search/log-search.js';
 import { SegmentCounts } from '../../logs/segment-counts.js';
 import { readSpanLines, type SpanLines } from '../../logs/span-lines.js';
 import { readLastLines } from '../../logs/tail.js';
@@ -188,6 +189,10 @@ export class LocalInstallation {
 
   readLogTimes(id: string, from: number, to: number): Promise<LineTimes> {
     return readLineTimes(join(this.#options.logsDirectory, id), from, to);
+  }
+
+  searchLog(id: string, query: LogSearchQuery, signal: AbortSignal): Promise<FoundLines> {
+    return searchLog(join(this.#options.logsDirectory, id), query, signal);
   }
 
   nextLogLine(id: string): Promise<number> {

@@ -39,6 +39,8 @@ interface Seen {
 export class UsageSampler {
   readonly #options: UsageSamplerOptions;
   #seen: ReadonlyMap<string, Seen> = new Map();
+  /** The most memory of each present run, in bytes. */
+  readonly #most = new Map<string, number>();
   #timer: TimerHandle | undefined;
   #pass: Promise<void> = Promise.resolve();
   #isStopped = false;
@@ -63,6 +65,11 @@ export class UsageSampler {
     return new Map([...this.#seen.values()].map(({ id, usage }) => [id, usage]));
   }
 
+  /** The most memory that a run was measured with, until a pass after its end; undefined: it never was. */
+  mostMemory(run: RunId): number | undefined {
+    return this.#most.get(runKeyOf(run));
+  }
+
   #later(): void {
     if (this.#isStopped) return;
     this.#timer = this.#options.clock.setTimer(USAGE_EVERY_MS, () => {
@@ -83,9 +90,11 @@ export class UsageSampler {
     const seen = new Map<string, Seen>();
     for (const [key, { instanceId }] of current) {
       const usage = usages.get(key);
-      if (usage !== undefined)
-        seen.set(key, { id: instanceId, at, usage: since(this.#seen.get(key), usage, at) });
+      if (usage === undefined) continue;
+      seen.set(key, { id: instanceId, at, usage: since(this.#seen.get(key), usage, at) });
+      this.#most.set(key, Math.max(usage.memoryBytes, this.#most.get(key) ?? 0));
     }
+    for (const key of this.#most.keys()) if (!current.has(key)) this.#most.delete(key);
     this.#seen = seen;
     if (!this.#isStopped && (hadSome || seen.size > 0)) onSamples(this.latest());
   }

@@ -6,7 +6,7 @@ import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 
-const START_TIMEOUT_MS = 10_000;
+const START_TIMEOUT_MS = 30_000;
 const LONGEST_LOG_BYTES = 64 * 1024;
 /** An owner serves for weeks and makes little garbage: a small young generation keeps its memory small. */
 const NODE_FLAGS = ['--max-semi-space-size=1', '--v8-pool-size=1'];

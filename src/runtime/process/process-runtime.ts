@@ -4,8 +4,8 @@ import { basename } from 'node:path';
 import { type KeptKind, KeptRuntime, type KeptRuntimeOptions } from '../owner/kept-runtime.js';
 
 const KEY = 'process';
-/** A fork takes milliseconds: an owner that is silent for this long is stopped or stuck. */
-const START_TIMEOUT_MS = 10_000;
+/** A fork takes milliseconds, and seconds on a machine that swaps: an owner that is silent for this long is stuck. */
+const START_TIMEOUT_MS = 30_000;
 
 export interface ProcessRuntimeOptions extends KeptRuntimeOptions {
   /** The built owner-main.js. */

@@ -1,8 +1,8 @@
 /** Looks for the line that tells readiness in the output of a run, from its first line on, as it is written. */
 import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
+import { linePattern } from '../../logs/search/line-pattern.js';
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
-import { linePattern } from './line-pattern.js';
 
 /**
  * The pause after each batch (1,000 lines or 64 Ki characters): an instance that floods its log takes only a part

@@ -127,6 +127,11 @@ export class RunDirectory implements SessionRun {
     return shell === undefined || program === undefined ? undefined : { shell, program };
   }
 
+  /** Whether the session's shell has begun: to write this down is its first act. */
+  get hasShell(): boolean {
+    return this.#text('pid') !== '';
+  }
+
   /** The terminal of the session: `/dev/pts/<number>`. Undefined until its shell has begun. */
   get terminal(): string | undefined {
     return readTerminal(this.#text('pid'));

@@ -9,6 +9,12 @@ import { Spool } from './spool.js';
 
 const LOOK_MS = 50;
 
+/**
+ * screen has taken the window's terminal for closed before the new shell had opened it: it says "detached from window",
+ * keeps its server, and no shell ever runs. Seen once in about 500 starts. It is as if nothing had been started.
+ */
+export class WindowLost extends Error {}
+
 /** Throws the tool's Error for the operator. */
 export async function launchSession(
   tool: SessionTool,
@@ -24,7 +30,7 @@ export async function launchSession(
 }
 
 export interface Beginning {
-  readonly tool: SessionTool;
+  readonly tool: Pick<SessionTool, 'key' | 'isServed' | 'readEnd'>;
   readonly run: RunDirectory;
   readonly watch: DirectoryWatch;
   /** Scratch memory. */
@@ -44,6 +50,8 @@ export async function untilBegun(beginning: Beginning): Promise<number> {
     // Looked for afterwards: it may have begun and ended by now.
     const ready = findReady(beginning);
     if (ready !== undefined) return ready;
+    if (isWindowLost(beginning))
+      throw new WindowLost(`the ${tool.key} session did not begin: its window closed before its shell ran`);
     if (!isServed || performance.now() > giveUpAt) {
       const how = isServed ? `silent for ${patienceMs / 1000} s` : 'it ended at once';
       throw new Error(`the ${tool.key} session did not begin: ${run.toolWords(tool.key) || how}`);
@@ -52,10 +60,22 @@ export async function untilBegun(beginning: Beginning): Promise<number> {
   }
 }
 
-function findReady({ run, buffer }: Beginning): number | undefined {
-  if (run.processes === undefined) return undefined;
-  const spool = new Spool(run.directory, { file: 0, offset: 0 });
-  const at = spool.read(buffer).indexOf(READY_BYTE);
-  spool.close();
+function findReady(beginning: Beginning): number | undefined {
+  if (beginning.run.processes === undefined) return undefined;
+  const at = readSpool(beginning).indexOf(READY_BYTE);
   return at < 0 ? undefined : at + 1;
+}
+
+function isWindowLost(beginning: Beginning): boolean {
+  const { exit } = beginning.tool.readEnd(readSpool(beginning));
+  return exit?.code === null && exit.signal === null && !beginning.run.hasShell;
+}
+
+function readSpool({ run, buffer }: Beginning): Buffer {
+  const spool = new Spool(run.directory, { file: 0, offset: 0 });
+  try {
+    return spool.read(buffer);
+  } finally {
+    spool.close();
+  }
 }

@@ -1,31 +1,25 @@
 /**
  * Checks an LMDB data file with plain reads before LMDB maps it into memory. A file that is cut off or overwritten
- * would end the process by a signal there. The check follows both trees page by page; it does not judge the values.
+ * would end the process by a signal there, at the start or at a later write. The check follows both trees page by
+ * page, and the lists of free pages; it does not judge the values.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import {
+  checkHeader,
+  checkOverflow,
+  Damage,
+  HEADER_BYTES,
+  META_BYTES,
+  type Meta,
+  type OnPages,
+  readMeta,
+  readNodes,
+  type TreeNode,
+} from './lmdb-pages.js';
 
-const MAGIC = 0xbeefc0de;
-const DATA_VERSION = 2;
-const HEADER_BYTES = 24;
-const META_BYTES = 168;
 const MAX_MISSING_PAGES = 1024;
-const NO_PAGE = 0xffff_ffff_ffff_ffffn;
-/** Page flags of mdb.c. */
-const FLAG = { branch: 0x01, leaf: 0x02, overflow: 0x04, meta: 0x08 } as const;
-/** The value lies on overflow pages. */
-const NODE_BIG_DATA = 0x01;
-
-/** The message says what is wrong with the file. */
-class Damage extends Error {}
-
-interface Meta {
-  readonly pageSize: number;
-  readonly roots: readonly bigint[];
-  readonly lastPage: number;
-  readonly transaction: number;
-  /** Page size and flags of both trees: the same for the life of a file. */
-  readonly kind: string;
-}
+/** Bytes of a page's number, of a transaction's number, and of each word of a list of free pages. */
+const WORD = 8;
 
 /**
  * Returns what is wrong with the LMDB file, for a person; undefined when it is safe to open. Throws when it cannot
@@ -35,7 +29,9 @@ export function findDamage(file: string): string | undefined {
   const fd = openSync(file, 'r');
   try {
     const pages = new Pages(fd);
-    for (const root of pages.latest.roots) if (root !== NO_PAGE) walk(pages, Number(root));
+    const { free, main } = pages.latest;
+    if (main.root !== undefined) walk(pages, main.root, main.depth, (node) => checkValue(pages, node));
+    if (free.root !== undefined) walk(pages, free.root, free.depth, freeListCheck(pages));
     return undefined;
   } catch (error) {
     if (error instanceof Damage) return error.message;
@@ -45,18 +41,19 @@ export function findDamage(file: string): string | undefined {
   }
 }
 
-/** The pages of one file. Each is checked: it lies where it says, and it is of the kind that is expected there. */
+/** The pages of one file. Each has one use: in a tree, as part of a value, or free. */
 class Pages {
   readonly latest: Meta;
   readonly #fd: number;
   readonly #bytes: number;
-  readonly #seen = new Set<number>();
+  /** 1 for each page whose use is known. */
+  readonly #used: Uint8Array;
 
   constructor(fd: number) {
     this.#fd = fd;
     this.#bytes = fstatSync(fd).size;
-    const first = this.#readMeta(0, 0);
-    const second = this.#readMeta(1, first.pageSize);
+    const first = readMeta(this.read(0, META_BYTES), 0);
+    const second = readMeta(this.read(first.pageSize, META_BYTES), 1);
     this.latest = first.transaction > second.transaction ? first : second;
     const apart = Math.abs(first.transaction - second.transaction);
     // Transaction n writes meta page n % 2, and the other page keeps n - 1. Before the first one both hold 0.
@@ -70,56 +67,29 @@ class Pages {
     const present = this.#bytes / this.latest.pageSize;
     if (this.latest.lastPage > 2 * present + MAX_MISSING_PAGES)
       throw new Damage(`it says to have ${this.latest.lastPage} pages, but has ${present}`);
+    this.#used = new Uint8Array(this.latest.lastPage + 1);
   }
 
-  /** Reads a page for the first time. A second read of one page means that two places claim it. */
-  read(page: number): Buffer {
-    this.#claim(page, 1);
-    const bytes = this.#readAt(page * this.latest.pageSize, this.latest.pageSize);
-    checkNumber(bytes, page);
-    return bytes;
-  }
-
-  /** Checks the overflow pages of one value: the `count` pages from `page` on hold `valueBytes`. */
-  checkOverflow(page: number, count: number, valueBytes: number): void {
-    this.#claim(page, count);
-    const header = this.#readAt(page * this.latest.pageSize, HEADER_BYTES);
-    checkNumber(header, page);
-    const isWhole = flagsOf(header) === FLAG.overflow && header.readUInt32LE(20) === count;
-    if (!isWhole || HEADER_BYTES + valueBytes > count * this.latest.pageSize)
-      throw new Damage(`page ${page} is not the value that it should be`);
-  }
-
-  #claim(page: number, count: number): void {
-    const end = page + count;
-    if (page < 2 || count < 1 || end - 1 > this.latest.lastPage)
+  /** Notes the use of `count` pages from `page` on. A second use of one page is damage. */
+  claim(page: number, count: number): void {
+    if (page < 2 || count < 1 || page + count - 1 > this.latest.lastPage)
       throw new Damage(`it refers to page ${page}, which does not exist`);
+    for (let each = page; each < page + count; each++) {
+      if (this.#used[each] === 1) throw new Damage(`page ${each} is used twice`);
+      this.#used[each] = 1;
+    }
+  }
+
+  /** Claims the pages, which must have been written, and reads the first `bytes` of them. */
+  claimWritten(page: number, count: number, bytes: number): Buffer {
+    this.claim(page, count);
+    const end = page + count;
     if (end * this.latest.pageSize > this.#bytes)
       throw new Damage(`it is cut off: ${this.#bytes} bytes, but page ${end - 1} is in use`);
-    if (this.#seen.has(page)) throw new Damage(`page ${page} is used twice`);
-    this.#seen.add(page);
+    return this.read(page * this.latest.pageSize, bytes);
   }
 
-  #readMeta(page: number, offset: number): Meta {
-    const bytes = this.#readAt(offset, META_BYTES);
-    checkNumber(bytes, page);
-    if (flagsOf(bytes) !== FLAG.meta || bytes.readUInt32LE(24) !== MAGIC)
-      throw new Damage(`page ${page} is not an LMDB meta page`);
-    if ((bytes.readUInt32LE(28) & 0xffff) !== DATA_VERSION)
-      throw new Damage(`it has LMDB format ${bytes.readUInt32LE(28) & 0xffff}, not ${DATA_VERSION}`);
-    const pageSize = bytes.readUInt32LE(48);
-    if (pageSize < 512 || pageSize > 65_536 || (pageSize & (pageSize - 1)) !== 0)
-      throw new Damage(`its page size ${pageSize} is impossible`);
-    return {
-      pageSize,
-      roots: [bytes.readBigUInt64LE(88), bytes.readBigUInt64LE(136)],
-      lastPage: Number(bytes.readBigUInt64LE(144)),
-      transaction: Number(bytes.readBigUInt64LE(152)),
-      kind: [pageSize, bytes.readUInt16LE(52), bytes.readUInt16LE(100)].join(),
-    };
-  }
-
-  #readAt(offset: number, length: number): Buffer {
+  read(offset: number, length: number): Buffer {
     const bytes = Buffer.allocUnsafe(length);
     if (readSync(this.#fd, bytes, 0, length, offset) !== length)
       throw new Damage(`it is cut off after ${this.#bytes} bytes`);
@@ -127,50 +97,66 @@ class Pages {
   }
 }
 
-function walk(pages: Pages, root: number): void {
-  const open = [root];
-  for (let page = open.pop(); page !== undefined; page = open.pop()) {
-    const bytes = pages.read(page);
-    const flags = flagsOf(bytes);
-    if (flags !== FLAG.branch && flags !== FLAG.leaf)
-      throw new Damage(`page ${page} is neither branch nor leaf`);
-    const nodes = bytes.readUInt16LE(20) >> 1;
-    for (let index = 0; index < nodes; index++) {
-      const node = nodeAt(bytes, page, index);
-      if (flags === FLAG.branch) open.push(node.readUInt32LE(0) + node.readUInt16LE(4) * 2 ** 32);
-      else checkLeafNode(pages, page, node);
-    }
+/** Visits the entries of the pages below `page` in their order; a branch's entry comes before what is below it. */
+function walk(
+  pages: Pages,
+  page: number,
+  depth: number,
+  visit: (node: TreeNode, index: number) => void,
+): void {
+  const bytes = pages.claimWritten(page, 1, pages.latest.pageSize);
+  checkHeader(bytes, page, pages.latest);
+  readNodes(bytes, page, depth > 1 ? 'branch' : 'leaf').forEach((node, index) => {
+    visit(node, index);
+    if (node.child !== undefined) walk(pages, node.child, depth - 1, visit);
+  });
+}
+
+function checkValue(pages: Pages, { onPages }: TreeNode): void {
+  if (onPages !== undefined) readOnPages(pages, onPages, HEADER_BYTES);
+}
+
+/** The first `bytes` of the pages of a value that lies outside of its tree. */
+function readOnPages(pages: Pages, value: OnPages, bytes: number): Buffer {
+  const read = pages.claimWritten(value.page, value.count, bytes);
+  checkOverflow(read, value, pages.latest);
+  return read;
+}
+
+/**
+ * Makes the check of the entries of the tree of free pages. LMDB gives these pages to later writes: one that is in use
+ * or does not exist ends the process then.
+ */
+function freeListCheck(pages: Pages): (node: TreeNode, index: number) => void {
+  let last = 0;
+  return (node, index) => {
+    // The first entry of a branch stands for all keys before the second one.
+    if (node.child !== undefined && index === 0) return;
+    const transaction = node.key.length === WORD ? Number(node.key.readBigUInt64LE(0)) : 0;
+    if (transaction <= last || transaction > pages.latest.transaction)
+      throw new Damage('the lists of its free pages are out of order');
+    // The key of a branch's entry is no greater than the first one below it.
+    last = node.child === undefined ? transaction : transaction - 1;
+    if (node.child === undefined) claimFree(pages, listOf(pages, node));
+  };
+}
+
+function listOf(pages: Pages, { value, onPages }: TreeNode): Buffer {
+  if (onPages === undefined) return value ?? Buffer.alloc(0);
+  const most = Math.min(HEADER_BYTES + onPages.bytes, onPages.count * pages.latest.pageSize);
+  return readOnPages(pages, onPages, most).subarray(HEADER_BYTES);
+}
+
+/** Claims the pages of a list: the number of words, then these: a page, 0 for nothing, or -count and the first page. */
+function claimFree(pages: Pages, list: Buffer): void {
+  const words = list.length / WORD;
+  const count = words >= 1 ? Number(list.readBigUInt64LE(0)) : words;
+  if (count >= words) throw new Damage('a list of its free pages is not whole');
+  for (let index = 1; index <= count; index++) {
+    const word = Number(list.readBigInt64LE(index * WORD));
+    if (word > 0) pages.claim(word, 1);
+    if (word >= 0) continue;
+    if (++index > count) throw new Damage('a list of its free pages is not whole');
+    pages.claim(Number(list.readBigInt64LE(index * WORD)), -word);
   }
-}
-
-/** The bytes from the node's start to the end of its page. */
-function nodeAt(bytes: Buffer, page: number, index: number): Buffer {
-  const pointer = HEADER_BYTES + 2 * index;
-  const start = pointer + 2 <= bytes.length ? HEADER_BYTES + bytes.readUInt16LE(pointer) : bytes.length;
-  const node = bytes.subarray(start);
-  if (node.length < 8 || 8 + node.readUInt16LE(6) > node.length)
-    throw new Damage(`entry ${index} of page ${page} lies outside of it`);
-  return node;
-}
-
-function checkLeafNode(pages: Pages, page: number, node: Buffer): void {
-  const data = 8 + node.readUInt16LE(6);
-  const isBig = node.readUInt16LE(4) === NODE_BIG_DATA;
-  const valueBytes = node.readUInt32LE(0);
-  if (data + (isBig ? HEADER_BYTES : valueBytes) > node.length || (!isBig && node.readUInt16LE(4) !== 0))
-    throw new Damage(`an entry of page ${page} is not whole`);
-  if (!isBig) return;
-  pages.checkOverflow(
-    Number(node.readBigUInt64LE(data)),
-    Number(node.readBigUInt64LE(data + 16)),
-    valueBytes,
-  );
-}
-
-function flagsOf(page: Buffer): number {
-  return page.readUInt16LE(18);
-}
-
-function checkNumber(bytes: Buffer, page: number): void {
-  if (Number(bytes.readBigUInt64LE(0)) !== page) throw new Damage(`page ${page} is overwritten`);
 }

@@ -92,24 +92,13 @@ export class LmdbStore extends EmbeddedStore {
   }
 
   async #commit(database: EntryDatabase, group: readonly Accepted[]): Promise<void> {
-    const records = new Map<string, Buffer | undefined>();
-    let entries = this.table.size;
-    let revision = this.table.revision;
-    for (const accepted of group) {
-      revision = accepted.revision;
-      accepted.changes.forEach(({ key }, index) => {
-        const text = accepted.texts[index];
-        const before = records.has(key) ? records.get(key) !== undefined : this.table.get(key) !== undefined;
-        entries += Number(text !== undefined) - Number(before);
-        records.set(key, text === undefined ? undefined : encodeEntry(key, accepted.revision, text));
-      });
-    }
+    const { texts, entries, revision } = this.sumOf(group);
     const summary = encodeSummary({ format: 1, revision, entries, writer: this.#writer });
     // LMDB compares and writes in one transaction. False: nothing was written.
     const isOurs = await database.ifVersion(SUMMARY_KEY, this.#fence.stamp, () => {
-      for (const [key, record] of records) {
-        if (record === undefined) void database.remove(key);
-        else void database.put(key, record);
+      for (const [key, last] of texts) {
+        if (last.text === undefined) void database.remove(key);
+        else void database.put(key, encodeEntry(key, last.revision, last.text));
       }
       void database.put(SUMMARY_KEY, summary);
     });

@@ -9,10 +9,17 @@ import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { WriteObserver } from '../embedded-store.js';
 import { KeyTable } from '../key-table.js';
-import type { Entry, Store } from '../store.js';
+import type { Entry, Store, StoreState } from '../store.js';
 import { ChangeHistory } from '../watch.js';
 import { findDamage } from './lmdb-file.js';
-import { decodeEntry, decodeSummary, encodeSummary, SUMMARY_KEY, type Summary } from './lmdb-record.js';
+import {
+  decodeEntry,
+  decodeSummary,
+  encodeEntry,
+  encodeSummary,
+  SUMMARY_KEY,
+  type Summary,
+} from './lmdb-record.js';
 import { type EntryDatabase, LmdbStore, openDatabase } from './lmdb-store.js';
 import type { FenceOptions } from './writer-fence.js';
 
@@ -21,6 +28,11 @@ const DATA_FILE = 'store.mdb';
 const MARKER_FILE = 'store-created';
 /** A file that another process writes to can look damaged to plain reads, once. */
 const MOST_CHECKS = 3;
+
+/** Whether a store was made in the directory. */
+export function wasStoreMade(directory: string): boolean {
+  return existsSync(join(directory, MARKER_FILE));
+}
 
 export interface OpenStoreOptions {
   /** Made with mode 0700 when missing. A process that had it open is refused every write. */
@@ -58,6 +70,30 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   });
 }
 
+/**
+ * Makes the store of a directory that has none, with a whole state and its revisions. Cut short, it leaves no store.
+ * Throws as `openStore`, and DRV_STORE_CONFLICT when a store is there.
+ */
+export async function fillStore(directory: string, { entries, revision }: StoreState): Promise<void> {
+  const file = join(directory, DATA_FILE);
+  if (existsSync(file) || wasStoreMade(directory))
+    throw new DroverError('DRV_STORE_CONFLICT', `${directory} holds a store already`);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  prepareFiles(file);
+  const database = openDatabase(file);
+  try {
+    database.transactionSync(() => {
+      for (const entry of entries)
+        void database.put(entry.key, encodeEntry(entry.key, entry.revision, JSON.stringify(entry.value)));
+      const summary = { format: 1, revision, entries: entries.length, writer: 0 } as const;
+      void database.put(SUMMARY_KEY, encodeSummary(summary));
+    });
+  } finally {
+    await database.close();
+  }
+  await mark(directory);
+}
+
 interface Content {
   readonly database: EntryDatabase;
   readonly entries: Map<string, Entry>;
@@ -70,7 +106,7 @@ async function openChecked(directory: string, file: string): Promise<Content> {
   let database: EntryDatabase | undefined;
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const wasMade = existsSync(join(directory, MARKER_FILE));
+    const wasMade = wasStoreMade(directory);
     checkFile(file, wasMade);
     prepareFiles(file);
     database = openDatabase(file);
@@ -113,6 +149,10 @@ async function makeNew(database: EntryDatabase, directory: string): Promise<void
     if (database.get(SUMMARY_KEY) === undefined && database.getKeysCount() === 0)
       void database.put(SUMMARY_KEY, encodeSummary({ format: 1, revision: 0, entries: 0, writer: 0 }));
   });
+  await mark(directory);
+}
+
+async function mark(directory: string): Promise<void> {
   await replaceFile(join(directory, MARKER_FILE), `${new Date().toISOString()}\n`);
 }
 

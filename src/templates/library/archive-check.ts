@@ -6,7 +6,7 @@
 import { type Entry, getFileNameLowLevel } from 'yauzl';
 import { DroverError } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
-import { objectionTo } from '../tree/file-path.js';
+import { objectionTo } from '../tree/path-objection.js';
 
 const KIND_MASK = 0o170_000;
 const REGULAR = 0o100_000;

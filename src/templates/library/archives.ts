@@ -10,15 +10,17 @@ import type { Readable } from 'node:stream';
 import { DroverError } from '../../model/errors.js';
 import { linkTree } from '../tree/copy-tree.js';
 import { DirectoryPath, kindAt, linkInTheWay } from '../tree/directory-path.js';
-import { checkTemplateName } from '../tree/file-path.js';
+import { checkTemplateName, filePlace } from '../tree/file-path.js';
 import { writeContent } from '../tree/file-stream.js';
 import { removeTree } from '../tree/remove-tree.js';
 import { syncTree } from '../tree/sync-tree.js';
 import { systemCodeOf, toWriteError } from '../tree/system-error.js';
 import { readSteadily, type TreeEntry, walkTree } from '../tree/tree.js';
-import { packZip, unpackZip } from './archive.js';
 import { type ArchiveLimits, invalid } from './archive-check.js';
+import { unknownFile } from './files.js';
+import { packZip } from './pack-zip.js';
 import type { TemplateDirectory } from './template-directory.js';
+import { unpackZip } from './unpack-zip.js';
 
 const IMPORT = 'import~';
 
@@ -74,8 +76,12 @@ export class TemplateArchives {
   }
 
   /** See `TemplateAdmin.exportArchive`. */
-  async export(group: string, name: string): Promise<Readable> {
-    const entries = await this.list(group, name);
+  async export(group: string, name: string, path: string | undefined): Promise<Readable> {
+    const place = path === undefined ? undefined : filePlace(group, name, path);
+    const entries = (await this.list(group, name)).filter(
+      (entry) => path === undefined || entry.path === path || entry.path.startsWith(`${path}/`),
+    );
+    if (place !== undefined && entries.length === 0) throw unknownFile(place);
     return packZip(
       { root: this.#options.directory.pathOf(group, name), label: `template ${group}/${name}` },
       entries,

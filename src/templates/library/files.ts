@@ -3,7 +3,7 @@
  * link (see `directory-path.ts`). An upload is first written beside the templates, so that no reader of a template sees
  * half of one.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, link, lstat, open, rename, unlink } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -20,8 +20,19 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** The codes of a file system without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 const UPLOAD = 'upload~';
+const REVISION_CHARS = 16;
 /** Group and template. Directories below them that a removed file leaves empty are removed too. */
 const TEMPLATE_LEVELS = 2;
+
+/** A file as it stands now. */
+export interface FileState {
+  readonly bytes: number;
+  /** Another one after each change of the file, also one that an operator makes on disk. */
+  readonly revision: string;
+}
+
+/** True for a revision that may be replaced or removed. */
+export type ExpectedRevision = (revision: string) => boolean;
 
 export interface TemplateFilesOptions {
   readonly directory: TemplateDirectory;
@@ -43,11 +54,7 @@ export class TemplateFiles {
   }
 
   /** See `TemplateAdmin.openFile`. The caller reads or destroys the content. */
-  async open(
-    group: string,
-    name: string,
-    path: string,
-  ): Promise<{ readonly bytes: number; readonly content: Readable }> {
+  async open(group: string, name: string, path: string): Promise<FileState & { readonly content: Readable }> {
     const place = filePlace(group, name, path);
     const file = await this.#inParent(place, async ({ last }) => {
       await statFile(last, place);
@@ -56,7 +63,7 @@ export class TemplateFiles {
     try {
       const stat = await file.stat();
       if (!stat.isFile()) throw unknownFile(place);
-      return { bytes: stat.size, content: new FileContent(file, stat.size) };
+      return { ...stateOf(stat), content: new FileContent(file, stat.size) };
     } catch (error) {
       await file.close();
       throw error;
@@ -64,12 +71,7 @@ export class TemplateFiles {
   }
 
   /** See `TemplateAdmin.createFile`. Makes missing directories, the template's own included. */
-  async create(
-    group: string,
-    name: string,
-    path: string,
-    content: Readable,
-  ): Promise<{ readonly bytes: number }> {
+  async create(group: string, name: string, path: string, content: Readable): Promise<FileState> {
     const place = filePlace(group, name, path);
     await this.#refuseExisting(place);
     return this.#upload(place, content, async (upload) => {
@@ -86,18 +88,19 @@ export class TemplateFiles {
     });
   }
 
-  /** See `TemplateAdmin.replaceFile`. The new file has the mode of the old one. */
+  /** See `TemplateAdmin.replaceFile`. The new file has the mode of the old one. Throws DRV_TEMPLATE_FILE_CHANGED. */
   async replace(
     group: string,
     name: string,
     path: string,
     content: Readable,
-  ): Promise<{ readonly bytes: number }> {
+    isExpected: ExpectedRevision = () => true,
+  ): Promise<FileState> {
     const place = filePlace(group, name, path);
-    await this.#inParent(place, ({ last }) => statFile(last, place));
+    await this.#inParent(place, ({ last }) => statExpected(last, place, isExpected));
     return this.#upload(place, content, (upload) =>
       this.#inParent(place, async (parent) => {
-        const { mode } = await statFile(parent.last, place);
+        const { mode } = await statExpected(parent.last, place, isExpected);
         await upload.file.chmod(mode & 0o777);
         await upload.file.sync();
         await rename(upload.path, parent.last.entry(place.base));
@@ -106,13 +109,21 @@ export class TemplateFiles {
     );
   }
 
-  /** See `TemplateAdmin.removeFile`. Also removes directories that it leaves empty, except the template's own. */
-  async remove(group: string, name: string, path: string): Promise<void> {
+  /**
+   * See `TemplateAdmin.removeFile`. Also removes directories that it leaves empty, except the template's own. Throws
+   * DRV_TEMPLATE_FILE_CHANGED.
+   */
+  async remove(
+    group: string,
+    name: string,
+    path: string,
+    isExpected: ExpectedRevision = () => true,
+  ): Promise<void> {
     const place = filePlace(group, name, path);
     try {
       await this.#options.directory.write(group, name, () =>
         this.#inParent(place, async (parent) => {
-          await statFile(parent.last, place);
+          await statExpected(parent.last, place, isExpected);
           await unlink(parent.last.entry(place.base));
           await parent.last.sync();
           await parent.prune(TEMPLATE_LEVELS);
@@ -158,7 +169,7 @@ export class TemplateFiles {
     { group, name, label }: FilePlace,
     content: Readable,
     commit: (upload: Upload) => Promise<void>,
-  ): Promise<{ readonly bytes: number }> {
+  ): Promise<FileState> {
     const { directory, maxFileBytes } = this.#options;
     try {
       return await directory.withStaging(async (staging) => {
@@ -168,7 +179,7 @@ export class TemplateFiles {
           const bytes = await writeContent(file, content, maxFileBytes);
           await file.sync();
           await directory.write(group, name, () => commit({ path, file, bytes }));
-          return { bytes };
+          return stateOf(await file.stat());
         } finally {
           await file.close();
           await unlink(path).catch(ignoreAbsent);
@@ -205,6 +216,22 @@ async function statFile(parent: OpenDirectory, place: FilePlace): Promise<Stats>
   return stat;
 }
 
+async function statExpected(
+  parent: OpenDirectory,
+  place: FilePlace,
+  isExpected: ExpectedRevision,
+): Promise<Stats> {
+  const stat = await statFile(parent, place);
+  if (isExpected(stateOf(stat).revision)) return stat;
+  throw new DroverError('DRV_TEMPLATE_FILE_CHANGED', `${place.label} was changed meanwhile: read it again`);
+}
+
+/** Every writer here puts another file in the place; whoever changes one on disk changes its time. */
+function stateOf({ ino, size, mtimeMs }: Stats): FileState {
+  const text = `${ino} ${size} ${mtimeMs}`;
+  return { bytes: size, revision: createHash('sha256').update(text).digest('hex').slice(0, REVISION_CHARS) };
+}
+
 /** Turns a failed read into an error for a client: a file that vanished meanwhile is unknown, a new link is refused. */
 function describeReadError(place: FilePlace): (error: unknown) => never {
   return (error) => {
@@ -222,7 +249,7 @@ function describeReadError(place: FilePlace): (error: unknown) => never {
   };
 }
 
-function unknownFile({ group, name, label }: FilePlace): DroverError {
+export function unknownFile({ group, name, label }: FilePlace): DroverError {
   return new DroverError(
     'DRV_TEMPLATE_FILE_UNKNOWN',
     `there is no ${label}: GET /api/templates/${group}/${name}/files lists them`,

@@ -6,7 +6,7 @@ import { DirectoryPath } from '../tree/directory-path.js';
 import { checkTemplateName } from '../tree/file-path.js';
 import type { ArchiveLimits } from './archive-check.js';
 import { type ImportedTree, TemplateArchives } from './archives.js';
-import { TemplateFiles } from './files.js';
+import { type ExpectedRevision, type FileState, TemplateFiles } from './files.js';
 import type { TemplateLibrary, TemplateListener } from './library.js';
 import { TemplateDirectory } from './template-directory.js';
 
@@ -97,20 +97,11 @@ export class LocalTemplates implements Part {
     return entries.filter(({ kind }) => kind === 'file').map(({ path }) => path);
   }
 
-  openFile(
-    group: string,
-    name: string,
-    path: string,
-  ): Promise<{ readonly bytes: number; readonly content: Readable }> {
+  openFile(group: string, name: string, path: string): Promise<FileState & { readonly content: Readable }> {
     return this.#files.open(group, name, path);
   }
 
-  createFile(
-    group: string,
-    name: string,
-    path: string,
-    content: Readable,
-  ): Promise<{ readonly bytes: number }> {
+  createFile(group: string, name: string, path: string, content: Readable): Promise<FileState> {
     return this.#files.create(group, name, path, content);
   }
 
@@ -119,16 +110,18 @@ export class LocalTemplates implements Part {
     name: string,
     path: string,
     content: Readable,
-  ): Promise<{ readonly bytes: number }> {
-    return this.#files.replace(group, name, path, content);
+    isExpected?: ExpectedRevision,
+  ): Promise<FileState> {
+    return this.#files.replace(group, name, path, content, isExpected);
   }
 
-  removeFile(group: string, name: string, path: string): Promise<void> {
-    return this.#files.remove(group, name, path);
+  removeFile(group: string, name: string, path: string, isExpected?: ExpectedRevision): Promise<void> {
+    return this.#files.remove(group, name, path, isExpected);
   }
 
-  exportArchive(group: string, name: string): Promise<Readable> {
-    return this.#archives.export(group, name);
+  /** `path`: only that file, or that directory with what is in it. Paths in the zip are those in the template. */
+  exportArchive(group: string, name: string, path?: string): Promise<Readable> {
+    return this.#archives.export(group, name, path);
   }
 
   importArchive(group: string, name: string, content: Readable): Promise<ImportedTree> {

@@ -11,6 +11,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { extract, type Header, type Pack, pack } from 'tar-stream';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
+import { bytesOf } from '../tree/byte-stream.js';
 import { readAhead } from '../tree/read-ahead.js';
 import { isSystemError } from '../tree/system-error.js';
 import { MAX_TREE_DEPTH, MAX_TREE_ENTRIES, type TreeEntry, type TreePlace } from '../tree/tree.js';
@@ -107,14 +108,6 @@ async function* inPieces(source: AsyncIterable<unknown>): AsyncGenerator<Buffer>
     keptBytes = 0;
   }
   if (keptBytes > 0) yield Buffer.concat(kept);
-}
-
-/** For streams that type their chunks as unknown. */
-export async function* bytesOf(source: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
-  for await (const chunk of source) {
-    if (!Buffer.isBuffer(chunk)) throw new TypeError('the archive gave something other than bytes');
-    yield chunk;
-  }
 }
 
 /**

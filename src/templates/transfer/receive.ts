@@ -5,15 +5,8 @@
 
 import { createHash } from 'node:crypto';
 import { quoteText } from '../../model/words.js';
-import {
-  type ArchiveEntry,
-  Budget,
-  type BundleLimits,
-  bytesOf,
-  corrupt,
-  eachEntry,
-  safePath,
-} from './bundle.js';
+import { bytesOf } from '../tree/byte-stream.js';
+import { type ArchiveEntry, Budget, type BundleLimits, corrupt, eachEntry, safePath } from './bundle.js';
 import type { HashedPackedItem, Packs } from './packs.js';
 
 /** Resolves with the items in order; the caller flushes the packs. Throws as `unpackTree` does. */

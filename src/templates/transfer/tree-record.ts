@@ -6,8 +6,9 @@ import { createReadStream } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { bytesOf } from '../tree/byte-stream.js';
 import { isDigest } from '../tree/digest.js';
-import { bytesOf, corrupt } from './bundle.js';
+import { corrupt } from './bundle.js';
 import { decodeManifest, encodeManifest } from './manifest.js';
 import type { HashedPackedItem } from './packs.js';
 

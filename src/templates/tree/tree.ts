@@ -75,6 +75,16 @@ export async function walkTree(place: TreePlace, signal: AbortSignal): Promise<T
   return walk.entries;
 }
 
+/** One file of a directory, as a walk would find it. Throws as `walkTree` does. */
+export async function walkFile(place: TreePlace, name: string): Promise<TreeEntry> {
+  const directory = await OpenDirectory.open(place.root);
+  try {
+    return await new TreeWalk(place, new AbortController().signal).statEntry(directory, name, name);
+  } finally {
+    await directory.close();
+  }
+}
+
 /** Calls `read` again when the tree changed under it. Throws DRV_TEMPLATE_UNSAFE when the tree keeps changing. */
 export async function readSteadily<T>(read: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -149,12 +159,12 @@ class TreeWalk {
     await eachBounded(listed.entries(), FILE_PARALLELISM, this.#signal, async ([index, bytes]) => {
       const name = bytes.toString();
       if (!isUtf8(bytes)) throw unsafe(this.#place, prefix + name, 'has a name that is not UTF-8');
-      found[index] = { name, entry: await this.#statEntry(directory, name, prefix + name) };
+      found[index] = { name, entry: await this.statEntry(directory, name, prefix + name) };
     });
     return found;
   }
 
-  async #statEntry(directory: OpenDirectory, name: string, path: string): Promise<TreeEntry> {
+  async statEntry(directory: OpenDirectory, name: string, path: string): Promise<TreeEntry> {
     const stat = await this.#guard(path, () => lstat(directory.entry(name), { bigint: true }));
     const kind = kindOf(stat);
     if (kind === 'link') throw unsafe(this.#place, path, 'is a symbolic link');

@@ -306,6 +306,11 @@ describe('Sessions', () => {
     expect(world.audit[0]).toEqual({ key: 'boss', action: 'POST /sessions', subject: id, result: '201' });
   });
 
+  it('POST /sessions/codes: 404 where there is no dashboard; what it answers is tested in sign-in-codes.test.ts', async () => {
+    const { status, json } = await world.call('POST /sessions/codes', { body: {} });
+    expect([status, json]).toEqual([404, { error: expect.stringContaining('has no dashboard') }]);
+  });
+
   it('GET /sessions: 200, what session list prints', async () => {
     const { id } = await signIn({ expires: '1h' });
     const { status, json } = await world.call('GET /sessions');
@@ -342,6 +347,91 @@ describe('Configurations and templates', () => {
       currentInstances: 0,
     });
     expect((await world.call('GET /configurations/nope/diff')).status).toBe(404);
+  });
+
+  it('POST /configurations/{name}/check: 200, every fault of a text with line and column; writes nothing', async () => {
+    const check = async (text: string) =>
+      (await world.call('POST /configurations/lobby/check', { body: { text } })).json;
+    expect(await check('{"command": "x"}')).toEqual({ problems: [], warnings: [] });
+    expect(await check('{\n  "command": "x",\n  "name": "hall",\n  "ramM": 5\n}')).toEqual({
+      problems: [],
+      warnings: [
+        {
+          line: 3,
+          column: 11,
+          field: 'name',
+          message: 'has no effect here: the configuration is called lobby',
+        },
+        { line: 4, column: 3, field: 'ramM', message: expect.stringContaining('ramMB') },
+      ],
+    });
+    expect(await check('{\n  "ramMB": "5",\n  "cpu": -1\n}')).toMatchObject({
+      problems: [
+        { line: 1, column: 1, field: 'command' },
+        { line: 2, column: 12, field: 'ramMB' },
+        { line: 3, column: 10, field: 'cpu' },
+      ],
+      warnings: [],
+    });
+    expect(await check('{\n  "command": "x",\n}')).toEqual({
+      problems: [{ line: 2, column: 17, field: '', message: expect.stringContaining('not valid JSON') }],
+      warnings: [],
+    });
+    expect((await world.call('GET /configurations/lobby')).status).toBe(404);
+    expect(world.audit).toEqual([]);
+  });
+
+  it('POST /configurations/{name}/diff: 200, what a PUT of the body would change; 400 as of that PUT; writes nothing', async () => {
+    await world.commands.configure('lobby');
+    const { json: before } = await world.call('GET /configurations/lobby');
+    const compare = (name: string, body: unknown, token?: string) =>
+      world.call(`POST /configurations/${name}/diff`, { body, ...(token !== undefined && { token }) });
+    const fields = { ...z.record(z.string(), z.unknown()).parse(before), ramMB: 128, ramMb: 1 };
+    const changed = await compare('lobby', fields);
+    expect([changed.status, changed.json]).toEqual([
+      200,
+      {
+        name: 'lobby',
+        change: 'changed',
+        revision: expect.stringMatching(/^[0-9a-f]{32}$/),
+        fileState: 'same',
+        differences: [{ field: 'ramMB', before: '100', after: '128' }],
+        warnings: [expect.objectContaining({ field: 'ramMb', line: null })],
+      },
+    ]);
+    expect((await compare('lobby', before)).json).toMatchObject({ change: 'unchanged', differences: [] });
+    expect((await compare('mail', before)).json).toMatchObject({ change: 'created', revision: null });
+    world.commands.writeFile('lobby.json', '{');
+    expect((await compare('lobby', before)).json).toMatchObject({ change: 'changed', fileState: 'broken' });
+    const refused = await compare('lobby', { ...fields, ramMB: 0 });
+    expect([refused.status, refused.json]).toEqual([400, { error: expect.stringContaining('ramMB') }]);
+    expect((await world.call('GET /configurations/lobby')).json).toEqual(before);
+    expect(await printed('key create ci PLAN')).toMatchObject({ scope: 'PLAN' });
+    expect(world.audit.filter(({ result }) => result === '200')).toEqual([]);
+  });
+
+  it('GET /configurations/{name}/file: 200, as the file says it, with what is not known; 404 for an unknown one', async () => {
+    world.commands.writeFile('lobby.json', '{"$schema": "x", "command": "run", "note": [1]}');
+    await world.commands.files.reload();
+    const { status, json, headers } = await world.call('GET /configurations/lobby/file');
+    const { headers: same } = await world.call('GET /configurations/lobby');
+    expect([status, json]).toEqual([
+      200,
+      {
+        name: 'lobby',
+        revision: headers.get('etag')?.slice(1, -1),
+        file: 'lobby.json',
+        fileState: 'same',
+        content: { $schema: 'x', command: 'run', note: [1] },
+      },
+    ]);
+    expect(same.get('etag')).toBe(headers.get('etag'));
+    world.commands.writeFile('lobby.json', '{');
+    expect((await world.call('GET /configurations/lobby/file')).json).toMatchObject({
+      fileState: 'broken',
+      content: { name: 'lobby', command: 'run', ramMB: 2048 },
+    });
+    expect((await world.call('GET /configurations/nope/file')).status).toBe(404);
   });
 
   it('GET /configuration-files/errors: 200, files that are not in force as they stand', async () => {
@@ -399,6 +489,43 @@ describe('Configurations and templates', () => {
   });
 });
 
+describe('Commands', () => {
+  it('GET /commands: 200, all that help prints, and which of them may destroy something', async () => {
+    const { status, json } = await world.call('GET /commands');
+    expect(status).toBe(200);
+    const listed = z
+      .array(z.object({ path: z.string(), usage: z.string(), about: z.string(), destroys: z.boolean() }))
+      .parse(json);
+    expect(listed.map(({ usage, about }) => ({ usage, description: about }))).toEqual(await printed('help'));
+    const destroying = listed.filter(({ destroys }) => destroys).map(({ path }) => path);
+    expect(destroying).toContain('instance delete');
+    expect(destroying).not.toContain('instance list');
+    expect(json).toContainEqual(
+      expect.objectContaining({
+        path: 'instance list',
+        options: expect.arrayContaining([
+          { flags: '-o, --output <format>', about: 'table for people, json for programs' },
+        ]),
+      }),
+    );
+  });
+
+  it('GET /commands/completion: 200, words of the tree, ids and names; nothing is run', async () => {
+    const id = await oneInstance();
+    const complete = async (line: string) =>
+      (await world.call(`GET /commands/completion?line=${encodeURIComponent(line)}`)).json;
+    expect(await complete('inst')).toEqual({ word: 'inst', candidates: ['instance '] });
+    expect(await complete('config ')).toMatchObject({
+      word: '',
+      candidates: expect.arrayContaining(['show']),
+    });
+    expect(await complete('instance delete ')).toEqual({ word: '', candidates: [`${id} `] });
+    expect(await complete('fly ')).toEqual({ word: '', candidates: [] });
+    expect((await world.call('GET /commands/completion')).status).toBe(400);
+    expect(world.audit).toEqual([]);
+  });
+});
+
 describe('Instances and the serving node', () => {
   it('GET /instances/{id}/details: 200, what instance info prints; 404 for an unknown one', async () => {
     const id = await oneInstance();
@@ -411,6 +538,55 @@ describe('Instances and the serving node', () => {
       ...beats,
     });
     expect((await world.call('GET /instances/zzzzzz/details')).status).toBe(404);
+  });
+
+  it('GET /instances/{id}/logs/search: 200, what the node finds; 400 without a text', async () => {
+    const id = await oneInstance();
+    const { status, json } = await world.call(`GET /instances/${id}/logs/search?q=x`);
+    expect([status, json]).toEqual([200, { instanceId: id, lines: [], next: null }]);
+    for (const query of ['', '?q=', '?q=x&limit=0', '?q=x&before=0', `?q=${'x'.repeat(1001)}`])
+      expect((await world.call(`GET /instances/${id}/logs/search${query}`)).status, query).toBe(400);
+  });
+
+  it('GET /instances/{id}/usage: 200, empty for a new one', async () => {
+    const id = await oneInstance();
+    const { status, json } = await world.call(`GET /instances/${id}/usage`);
+    expect([status, json]).toEqual([
+      200,
+      { instanceId: id, everyMs: 15_000, at: [], cpuPercent: [], memoryBytes: [], players: [] },
+    ]);
+  });
+
+  it('GET /instances/{id}/runs: 200, the run that is up and how the last ones ended; 503 without its node', async () => {
+    const id = await oneInstance();
+    const before = Date.now();
+    world.commands.node.runtime.end(id, { code: 3, signal: null, at: before });
+    const json = await until(async () => {
+      const { json: now } = await world.call(`GET /instances/${id}/runs`);
+      expect(now).toMatchObject({ current: { run: 2 } });
+      return now;
+    });
+    expect(json).toEqual({
+      instanceId: id,
+      current: { run: 2, upForMs: expect.any(Number) },
+      runs: [
+        {
+          run: 1,
+          begunAt: expect.any(Number),
+          at: before,
+          agoMs: expect.any(Number),
+          code: 3,
+          signal: null,
+          wasAsked: false,
+          lastLines: [],
+          linesNote: expect.any(String),
+        },
+      ],
+    });
+    expect((await world.call(`GET /instances/${id}/runs?lines=51`)).status).toBe(400);
+    await world.commands.node.wrapper.stop();
+    const silent = await world.call(`GET /instances/${id}/runs`);
+    expect([silent.status, silent.json]).toEqual([503, { error: expect.stringContaining('node alpha') }]);
   });
 
   it('GET /watch: 400 without a topic; what it sends is tested in watch.test.ts', async () => {
@@ -431,6 +607,26 @@ describe('Instances and the serving node', () => {
     const { status, json } = await world.call('GET /extensions');
     expect([status, json]).toEqual([200, await printed('extension list')]);
     expect(json).toMatchObject([{ id: 'shelf', adds: ['storage shelf'] }]);
+  });
+
+  it('GET /extensions/commands: 200, the commands that extensions add', async () => {
+    world.commands.extensionCommands.push({ name: 'greet', description: 'says hello', run: () => undefined });
+    const { status, json } = await world.call('GET /extensions/commands');
+    expect([status, json]).toEqual([200, [{ name: 'greet', usage: '', description: 'says hello' }]]);
+  });
+
+  it('POST /extensions/commands/{command}: 200 {output, isOk}, whether or not it succeeded; 404 for an unknown one', async () => {
+    world.commands.extensionCommands.push({
+      name: 'greet',
+      description: 'says hello',
+      run: ([whom = 'nobody'], { print }) => print(`hello ${whom}`),
+    });
+    const { status, json } = await world.call('POST /extensions/commands/greet', {
+      body: { words: ['you'] },
+    });
+    expect([status, json]).toEqual([200, { output: 'hello you\n', isOk: true }]);
+    const unknown = await world.call('POST /extensions/commands/leave');
+    expect([unknown.status, unknown.json]).toEqual([404, anError]);
   });
 
   it('POST /node/stop: 202 {message}; Drover ends once the answer is out', async () => {

@@ -10,7 +10,7 @@ import { OpenApiCheck } from '../../support/api/openapi-check.js';
 import { DaemonWorld } from '../../support/daemon/daemon.js';
 
 /** Long enough for a slow machine: after this the daemon hangs. */
-const REQUEST_TIMEOUT_MS = 50_000;
+const REQUEST_TIMEOUT_MS = 120_000;
 
 export interface RowRequest {
   readonly method: string;

@@ -70,14 +70,10 @@ afterEach(async () => {
   await world.stop();
 });
 
-async function open(query = '', token = world.admin): Promise<SocketClient & { binary: string }> {
+async function open(query = '', token = world.admin): Promise<SocketClient> {
   const client = await SocketClient.open(`${world.url}/instances/aaaaaa/attach${query}`, { token });
   clients.push(client);
-  const shown = Object.assign(client, { binary: '' });
-  client.websocket.on('message', (data, isBinary) => {
-    if (isBinary) shown.binary += data.toString();
-  });
-  return shown;
+  return client;
 }
 const messages = ({ texts }: SocketClient): unknown[] =>
   texts.filter((text) => text !== '<binary>').map((text) => JSON.parse(text));

@@ -65,7 +65,8 @@ describe('the audit trail', () => {
     server.decorateRequest('subject', null);
     server.decorateRequest('isRoutine', false);
     const url = '/api/templates/:group/:name/files/*';
-    server.post(url, { config: { scope: 'ALL' }, onSend: auditWrites(world.audit) }, () => 'made');
+    server.addHook('onRoute', auditWrites(world.audit));
+    server.post(url, { config: { scope: 'ALL' } }, () => 'made');
     await server.inject({ method: 'POST', url: '/api/templates/games/lobby/files/maps/my%20map.dat' });
     expect(recorded()).toEqual([
       'ci | POST /templates/:group/:name/files/* | games/lobby/maps/my map.dat | 200',

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { instanceInfoSchema } from '../../../src/model/instance.js';
 import { ApiWorld, instanceRecord, instanceStatus } from '../../support/api/api-world.js';
+import { cpuMsOf } from '../../support/cpu-time.js';
 
 let world: ApiWorld;
 
@@ -231,9 +232,12 @@ describe('GET /instances/{id}/logs', () => {
   it('strips a megabyte of hostile sequences in no time', async () => {
     const hostile = ['\x9d'.repeat(300_000), '\x1b]'.repeat(300_000), '\x1b[;'.repeat(300_000)];
     world.logs = { lines: hostile.map((text) => `${text}\x1bend`), totalLines: 3 };
-    const before = performance.now();
-    expect((await call('GET', '/instances/aaaaaa/logs')).status).toBe(200);
-    expect(performance.now() - before).toBeLessThan(5000);
+    let status: number | undefined;
+    const took = await cpuMsOf(async () => {
+      ({ status } = await call('GET', '/instances/aaaaaa/logs'));
+    });
+    expect(status).toBe(200);
+    expect(took).toBeLessThan(5000);
   });
 
   it('answers no lines for an instance that no node holds yet, and 404 for none', async () => {

@@ -110,9 +110,9 @@ describe('the API answers at once', () => {
     await expectQuickAnswer();
     expect(texts.every((text) => text() === '')).toBe(true);
     release();
-    await until(() => expect(world.lifecycles).toHaveLength(10_000), 50_000);
+    await until(() => expect(world.lifecycles).toHaveLength(10_000));
     const answers = (text: string): number => text.split('HTTP/1.1 200').length - 1;
-    await until(() => expect(texts.every((text) => answers(text()) === 100)).toBe(true), 50_000);
+    await until(() => expect(texts.every((text) => answers(text()) === 100)).toBe(true));
     await expectQuickAnswer();
   });
 

@@ -2,20 +2,13 @@
  * A WebSocket that a real browser opens. It cannot set a header, so the key is a subprotocol. Skipped without
  * Chromium.
  */
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { chromium } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { generateToken } from '../../../src/api/access/tokens.js';
 import { ApiWorld } from '../../support/api/api-world.js';
+import { BROWSER_TIMEOUT_MS, CHROMIUM, launchBrowser } from '../../support/dashboard/browser.js';
 
-const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
-const program = BROWSERS.map((name) => spawnSync('which', [name], { encoding: 'utf8' }).stdout.trim()).find(
-  (path) => path !== '',
-);
-/** Under load a cold start of the browser takes seconds. */
-const TIMEOUT_MS = 60_000;
 const page = createServer((_request, response) => response.setHeader('content-type', 'text/html').end('<p>'));
 
 let world: ApiWorld;
@@ -41,35 +34,29 @@ async function tryInPage(this: void, [url, protocols]: [string, string[]]): Prom
   });
 }
 
-describe.skipIf(program === undefined)('Chromium, on a page of another origin', () => {
-  it(
-    'opens a socket with the key as a subprotocol, and none with a wrong or a lonely one, or a key in the URL',
-    async () => {
-      const browser = await chromium.launch({
-        ...(program !== undefined && { executablePath: program }),
-        args: ['--no-sandbox', '--disable-dev-shm-usage'],
-      });
-      try {
-        const tab = await browser.newPage();
-        const address = page.address();
-        await tab.goto(
-          `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}/`,
-        );
-        const url = `${world.url.replace(/^http/, 'ws')}/console`;
-        const asProtocol = (token: string): string =>
-          `base64url.bearer.authorization.drover.${Buffer.from(token).toString('base64url')}`;
-        const attempt = (protocols: string[], to = url): Promise<string> => {
-          const what: [string, string[]] = [to, protocols];
-          return tab.evaluate(tryInPage, what);
-        };
-        expect(await attempt(['drover', asProtocol(world.admin)])).toBe('drover: would run: help');
-        expect(await attempt(['drover', asProtocol(generateToken())])).toBe('closed 1006');
-        expect(await attempt([asProtocol(world.admin)])).toBe('closed 1006');
-        expect(await attempt(['drover'], `${url}?token=${world.admin}`)).toBe('closed 1006');
-      } finally {
-        await browser.close();
-      }
-    },
-    TIMEOUT_MS,
-  );
+describe.skipIf(CHROMIUM === undefined)('Chromium, on a page of another origin', () => {
+  it('opens a socket with the key as a subprotocol, and none with a wrong or a lonely one, or a key in the URL', async () => {
+    const browser = await launchBrowser();
+    try {
+      const tab = await browser.newPage();
+      tab.setDefaultTimeout(BROWSER_TIMEOUT_MS);
+      const address = page.address();
+      await tab.goto(
+        `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}/`,
+      );
+      const url = `${world.url.replace(/^http/, 'ws')}/console`;
+      const asProtocol = (token: string): string =>
+        `base64url.bearer.authorization.drover.${Buffer.from(token).toString('base64url')}`;
+      const attempt = (protocols: string[], to = url): Promise<string> => {
+        const what: [string, string[]] = [to, protocols];
+        return tab.evaluate(tryInPage, what);
+      };
+      expect(await attempt(['drover', asProtocol(world.admin)])).toBe('drover: would run: help');
+      expect(await attempt(['drover', asProtocol(generateToken())])).toBe('closed 1006');
+      expect(await attempt([asProtocol(world.admin)])).toBe('closed 1006');
+      expect(await attempt(['drover'], `${url}?token=${world.admin}`)).toBe('closed 1006');
+    } finally {
+      await browser.close();
+    }
+  });
 });

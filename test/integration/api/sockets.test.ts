@@ -251,7 +251,7 @@ describe('a socket is closed', () => {
     const [mine, theirs] = [await open(), await open({ token: other })];
     const ran: string[] = [];
     world.runCommand = async (line) => {
-      ran.push(line);
+      ran.push(String(line));
       return { isOk: true };
     };
     await world.removeKey('boss');

@@ -1,7 +1,7 @@
 /** `/templates` over HTTP: every route, every form of path and body, and hostile and broken clients. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SyncRun } from '../../../src/templates/sync/sync-run.js';
@@ -41,11 +41,19 @@ async function send(
   method: string,
   path: string,
   body?: Buffer | string,
-  { type = null, token = world.admin }: { type?: string | null; token?: string } = {},
+  {
+    type = null,
+    token = world.admin,
+    ifMatch,
+  }: { type?: string | null; token?: string; ifMatch?: string | null } = {},
 ): Promise<Reply> {
   const response = await fetch(`${world.url}/templates${path}`, {
     method,
-    headers: { authorization: `Bearer ${token}`, ...(type !== null && { 'content-type': type }) },
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(type !== null && { 'content-type': type }),
+      ...(ifMatch != null && { 'if-match': ifMatch }),
+    },
     ...(body !== undefined && { body: Buffer.from(body) }),
   });
   const bytes = Buffer.from(await response.arrayBuffer());
@@ -134,6 +142,35 @@ describe('GET /templates/{group}/{name}/files', () => {
 
 describe('a file', () => {
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
+
+  it('is replaced and deleted only as the one that was read, if the client asks for that', async () => {
+    const made = await send('POST', '/games/lobby/files/a', 'one');
+    const first = (await send('GET', '/games/lobby/files/a')).headers.get('etag');
+    expect(first).toBe(made.headers.get('etag'));
+    const second = await send('PATCH', '/games/lobby/files/a', 'two', { ifMatch: first });
+    expect([second.status, second.headers.get('etag')]).toEqual([200, expect.stringMatching(/^"\w{16}"$/)]);
+    const ifMatch = first;
+    for (const method of ['PATCH', 'DELETE']) {
+      const late = await send(method, '/games/lobby/files/a', method === 'PATCH' ? 'three' : undefined, {
+        ifMatch,
+      });
+      expect([late.status, late.json]).toEqual([
+        412,
+        { error: expect.stringContaining('changed meanwhile') },
+      ]);
+    }
+    writeFileSync(place('games/lobby/a'), 'by hand');
+    const current = { ifMatch: second.headers.get('etag') };
+    expect((await send('PATCH', '/games/lobby/files/a', 'four', current)).status).toBe(412);
+    expect(readFileSync(place('games/lobby/a'), 'utf8')).toBe('by hand');
+    expect((await send('PATCH', '/games/lobby/files/a', 'five', { ifMatch: 'five' })).status).toBe(400);
+    const { headers } = await send('GET', '/games/lobby/files/a');
+    expect(
+      (await send('DELETE', '/games/lobby/files/a', undefined, { ifMatch: headers.get('etag') })).status,
+    ).toBe(200);
+    expect((await send('PATCH', '/games/lobby/files/a', 'x', { ifMatch: '*' })).status).toBe(404);
+    expect(uploadFiles()).toEqual([]);
+  });
 
   it.each([
     'application/octet-stream',
@@ -348,6 +385,19 @@ describe('a template as a zip', () => {
       json: { group: 'games', name: 'copy', files: 2, bytes: 300_003 },
     });
     expect(await readTree(place('games/copy'))).toEqual(await readTree(place('games/lobby')));
+  });
+
+  it('is exported in part, with the paths of the template', async () => {
+    writeTree(place('games/lobby'), { 'a/b': 'one', '*a/c': 'run', 'ab/d': 'no', 'a.txt': 'no' });
+    const zip = await send('POST', '/games/lobby/export?path=a');
+    await send('POST', '/games/part/import', zip.bytes, { type: 'application/zip' });
+    expect(await readTree(place('games/part'))).toEqual({ 'a/': '', 'a/b': 'one', '*a/c': 'run' });
+    const file = await send('POST', '/games/lobby/export?path=a%2Fc');
+    await send('POST', '/games/file/import', file.bytes, { type: 'application/zip' });
+    expect(await readTree(place('games/file'))).toEqual({ 'a/': '', '*a/c': 'run' });
+    expect((await send('POST', '/games/lobby/export?path=a/none')).status).toBe(404);
+    for (const path of ['..', '/a', 'a//b', ''])
+      expect((await send('POST', `/games/lobby/export?path=${path}`)).status).toBe(400);
   });
 
   it('that is unknown is 404, whatever body came with the question', async () => {

@@ -1,14 +1,9 @@
 /** The API over TLS, with real handshakes: who gets in, what plain HTTP hears on the same port, and what is bounded. */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectPlain, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApiCertificate } from '../../../src/api/tls/api-certificate.js';
-import { postToLocalApi } from '../../../src/cli/local-api.js';
-import { type NodeConfiguration, nodeConfigurationSchema } from '../../../src/model/node.js';
 import { ApiWorld } from '../../support/api/api-world.js';
 import { bodyOf, exchange, statusOf } from '../../support/api/raw-http.js';
 import { SocketClient } from '../../support/api/socket-client.js';
@@ -263,44 +258,6 @@ describe('TLS on a port without it', () => {
     expect(world.log.filter(({ msg }) => String(msg).includes('speaks TLS'))).toHaveLength(1);
     const garbage = await exchange(port(), 'x\r\n\r\n');
     expect(bodyOf(garbage)).toEqual({ error: 'this is not a well-formed HTTP request' });
-  });
-});
-
-describe('the program on the same machine', () => {
-  let directory: string;
-  beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'drover-local-'));
-  });
-  afterEach(() => rmSync(directory, { recursive: true, force: true }));
-
-  const post = (apiTls: NonNullable<NodeConfiguration['apiTls']>): Promise<unknown> =>
-    postToLocalApi({
-      directory,
-      configuration: nodeConfigurationSchema.parse({ apiTls, apiPort: port() }),
-      key: world.admin,
-      path: '/commands/execute',
-      body: { command: 'cluster status' },
-    });
-
-  it('finds its master whatever the clocks say', async () => {
-    certificate = await clusterCertificate(new FakeClock({ startAt: Date.UTC(2001, 0, 1) }));
-    await begin();
-    await expect(shake({})).rejects.toThrow(/expired/);
-    writeFileSync(join(directory, 'api-ca.pem'), ca());
-    expect(await post('cluster')).toMatchObject({ output: 'would run: cluster status\n' });
-    writeFileSync(join(directory, 'a.pem'), certificate.pair.certificate);
-    expect(await post({ certificate: 'a.pem', key: 'a.key' })).toMatchObject({ command: 'cluster status' });
-  });
-
-  it('says nothing to another server on the port', async () => {
-    await begin();
-    const stranger = await OperatorAuthority.create();
-    writeFileSync(join(directory, 'api-ca.pem'), stranger.ca);
-    await expect(post('cluster')).rejects.toThrow(/shows another certificate than one of this cluster/);
-    writeFileSync(join(directory, 'a.pem'), (await stranger.pair()).certificate);
-    await expect(post({ certificate: 'a.pem', key: 'a.key' })).rejects.toThrow(/than that of a\.pem/);
-    rmSync(join(directory, 'api-ca.pem'));
-    await expect(post('cluster')).rejects.toThrow(/api-ca\.pem cannot be read: .*start the master once/);
   });
 });
 

@@ -11,6 +11,7 @@ import { HttpConnection } from '../../../src/client/connection/http-connection.j
 import type { Target } from '../../../src/client/connection/target.js';
 import { listening } from '../../support/client/tls-servers.js';
 import { freePorts } from '../../support/free-ports.js';
+import { until } from '../../support/until.js';
 
 const KEY = `drv_${'k'.repeat(36)}`;
 const servers: (Server | TcpServer)[] = [];
@@ -257,6 +258,36 @@ describe('a master that is not there', () => {
       expect(await failureOf(asked)).toBe(
         '7 cannot reach prod (https://HOST): it takes no connection within 0.05 s: check host and port, and firewalls on the way',
       );
+  });
+});
+
+describe('a socket', () => {
+  it('may be answered later than a connection is made, in its own time', async () => {
+    const server = createServer();
+    const sockets = new WebSocketServer({ noServer: true });
+    const asked: (() => void)[] = [];
+    server.on('upgrade', (request, socket, head) =>
+      asked.push(() => sockets.handleUpgrade(request, socket, head, (one) => one.close())),
+    );
+    const url = `http://127.0.0.1:${await start(server)}`;
+    const target = { name: 'prod', kind: 'context', url, trust: { kind: 'system' } } as const;
+    const key = { kind: 'text', key: KEY, from: 'it' } as const;
+    const patient = new HttpConnection({ ...target, key }, { version: '0.1.0', connectMs: 500 });
+    const opening = patient.openSocket('/x');
+    await until(() => expect(asked).toHaveLength(1));
+    // A connection that is begun now and bounded alike is given up: so the time of the first one is over, too.
+    const unanswered = (await serveTcp(() => undefined)).url.replace('http:', 'https:');
+    const given = new HttpConnection(
+      { ...target, url: unanswered, key },
+      { version: '0.1.0', connectMs: 500 },
+    );
+    expect(await failureOf(() => given.request('GET', '/x'))).toContain('takes no connection within 0.5 s');
+    asked[0]?.();
+    expect((await opening).readyState).toBe(1);
+    const hasty = new HttpConnection({ ...target, key }, { version: '0.1.0', answerMs: 50 });
+    expect(await failureOf(() => hasty.openSocket('/x'))).toBe(
+      '6 prod (http://HOST) did not answer within 0.05 s',
+    );
   });
 });
 

@@ -1,5 +1,5 @@
 /** Every command, over a real master, a wrapper and real configuration files in one process. */
-import { rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -784,6 +784,8 @@ describe('help', () => {
       'config reload',
       'config why <name>',
       'config diff <name>',
+      'config scale <name> <count>',
+      'config delete <name>',
       'template sync <pattern>',
       'cluster status',
       'cluster nodes',
@@ -803,7 +805,7 @@ describe('help', () => {
       'stop',
     ])
       expect(text).toMatch(new RegExp(`^${command.replace(/[[\]|.]/g, '\\$&')} {2,}\\S`, 'm'));
-    expect(await world.json('help')).toHaveLength(38);
+    expect(await world.json('help')).toHaveLength(40);
   });
 
   it('explains a group and a single command', async () => {
@@ -990,5 +992,46 @@ describe('the bounds of a command', () => {
     expect(outputs[1]).toBe("error: unknown command 'lst'. Did you mean list?\n");
     expect(outputs[2]).toMatch(/^NAME/);
     expect(outputs[3].trimEnd().split('\n')).toHaveLength(2);
+  });
+});
+
+describe('config scale', () => {
+  it('writes the file with another minimum and all else as it was', async () => {
+    world.writeFile(
+      'lobby.json',
+      '{"$schema": "x", "minimumServiceCount": 0, "runtime": "process", "command": "run", "ramMB": 1}',
+    );
+    await world.files.reload();
+    expect(await world.run('config scale lobby 2')).toBe('lobby: minimumServiceCount 0 -> 2\n');
+    expect(JSON.parse(readFileSync(join(world.root, 'configurations/lobby.json'), 'utf8'))).toEqual({
+      name: 'lobby',
+      $schema: 'x',
+      minimumServiceCount: 2,
+      runtime: 'process',
+      command: 'run',
+      ramMB: 1,
+    });
+    await world.untilOnline('lobby', 2);
+    expect(await world.run('config scale lobby 2')).toBe('lobby: minimumServiceCount is 2 already\n');
+    expect(await world.json('config scale lobby 1')).toEqual({ name: 'lobby', before: 2, after: 1 });
+    expect(await world.run('config scale loby 2')).toContain('Did you mean lobby?');
+    expect(await world.run('config scale lobby many')).toContain('must be a whole number from 0 to 100000');
+  });
+
+  it('says why a number is not possible', async () => {
+    await world.configure('lobby', { maximumServiceCount: 3 });
+    expect(await world.run('config scale lobby 4')).toContain('maximumServiceCount: must be at least');
+  });
+});
+
+describe('config delete', () => {
+  it('removes the file, and leaves the instances', async () => {
+    const id = await oneInstance();
+    expect(await world.run('config delete lobby')).toBe(
+      'configuration lobby is deleted; its instances stay\n',
+    );
+    expect(existsSync(join(world.root, 'configurations/lobby.json'))).toBe(false);
+    expect(await world.json('instance list')).toMatchObject([{ id }]);
+    expect(await world.run('config delete lobby')).toContain('there is no configuration "lobby"');
   });
 });

@@ -4,6 +4,7 @@ import { LogFollower } from '../../../src/logs/follow.js';
 import type { LogPosition } from '../../../src/logs/log-batch.js';
 import { readLineTimes, readLogRange } from '../../../src/logs/log-range.js';
 import { LogWatches } from '../../../src/logs/log-watches.js';
+import { searchLog } from '../../../src/logs/search/log-search.js';
 import { SegmentCounts } from '../../../src/logs/segment-counts.js';
 import { SegmentWriter } from '../../../src/logs/segment-writer.js';
 import { Gate, GatedTransport } from '../../support/cluster/gated-transport.js';
@@ -37,6 +38,7 @@ describe('a log followed from the master', () => {
         ...installation,
         readLogRange: (_id, query) =>
           readLogRange(log.directory, { ...query, now: Date.now() }, new SegmentCounts()),
+        searchLog: (_id, query, signal) => searchLog(log.directory, query, signal),
         readLogTimes: (_id, from, to) => readLineTimes(log.directory, from, to),
         followLogs: (_id, position, signal) => follower.follow(log.directory, position, signal),
       }),
@@ -95,6 +97,16 @@ describe('a log followed from the master', () => {
     expect(await streams.readLogTimes(record, 2, 3)).toHaveLength(1);
     const previous = streams.readLogRange(record, { previous: true, lines: 1 });
     await expect(previous).rejects.toMatchObject({ code: 'DRV_RUN_UNKNOWN', status: 404 });
+  });
+
+  it('is searched on its node', async () => {
+    log.write(1, 'one\ntwo\nthree\n');
+    const { streams } = plane.master;
+    const found = await streams.searchLog(record, { pattern: 't', ignoreCase: false, limit: 1 });
+    expect(found).toEqual({ lines: [{ line: 3, text: 'three' }], next: 3 });
+    const nowhere = instanceRecord('abc124', { placement: null });
+    const none = await streams.searchLog(nowhere, { pattern: 't', ignoreCase: false, limit: 1 });
+    expect(none).toEqual({ lines: [], next: null });
   });
 
   it('stops for a reader that does not read, and for nobody else', async () => {

@@ -43,7 +43,10 @@ describe('a log in the change stream', () => {
     world.logs.rotate('n1', 481);
     const client = await world.watch(log({ since: 120 }));
     await world.until(() => expect(linesOf(client)).toEqual(lines(481, 500)));
-    expect(messagesOf(client)[0]).toEqual({ type: 'gap', topic: TOPIC, first: 120, last: 480 });
+    expect(messagesOf(client).slice(0, 2)).toEqual([
+      { type: 'log', topic: TOPIC, node: 'n1', next: 120 },
+      { type: 'gap', topic: TOPIC, first: 120, last: 480 },
+    ]);
     await world.api.addNode('n1', { condition: 'lost' });
     await world.until(() =>
       expect(messagesOf(client)).toContainEqual({
@@ -60,6 +63,26 @@ describe('a log in the change stream', () => {
         reason: `instance ${ID} was removed`,
       }),
     );
+  });
+
+  it('goes on at a number on the node that it names, and on another one with the first line', async () => {
+    world.logs.write('n1', ...lines(1, 5));
+    world.logs.write('n2', 'a', 'b', 'c', 'd');
+    const same = await world.watch(log({ since: 4, node: 'n1' }));
+    await world.until(() => expect(linesOf(same)).toEqual(lines(4, 5)));
+    await world.place('n2');
+    await world.until(() => expect(linesOf(same)).toEqual([...lines(4, 5), 'a', 'b', 'c', 'd']));
+    expect(messagesOf(same).filter(({ type }) => type === 'log')).toEqual([
+      { type: 'log', topic: TOPIC, node: 'n1', next: 4 },
+      { type: 'log', topic: TOPIC, node: 'n2', next: 1 },
+    ]);
+    const moved = await world.watch(log({ since: 3, node: 'n1' }));
+    await world.until(() => expect(linesOf(moved)).toEqual(['a', 'b', 'c', 'd']));
+    expect(messagesOf(moved)[0]).toEqual({
+      type: 'note',
+      topic: TOPIC,
+      text: `[drover] the log of instance ${ID} is on node n2 now, where it begins anew`,
+    });
   });
 
   it('stands beside other topics, and ends with unsubscribe', async () => {
@@ -83,14 +106,16 @@ describe('a log in the change stream', () => {
       { subscribe: TOPIC, filter: { node: ['n1'] } },
       { subscribe: 'nodes', log: { tail: 1 } },
       log({ tail: 1, since: 1 }),
+      log({ node: 'n1' }),
       log({ tail: -1 }),
     );
-    await world.until(() => expect(messagesOf(client)).toHaveLength(5));
+    await world.until(() => expect(messagesOf(client)).toHaveLength(6));
     expect(messagesOf(client).map(({ error }) => error)).toEqual([
       'there is no instance zzzzzz',
       expect.stringContaining('takes no filter and no resume'),
       '"log" is for topics log:ID',
       'give one of tail and since',
+      expect.stringMatching(/^node is for since/),
       expect.stringContaining('field log.tail: '),
     ]);
   });
@@ -101,7 +126,11 @@ describe('a log in the change stream', () => {
     const client = await world.watch(...ids.map((id) => ({ subscribe: `log:${id}` })));
     await world.until(() =>
       expect(messagesOf(client).filter(({ type }) => type === 'error')).toEqual([
-        { type: 'error', error: 'a client follows 16 logs at most: unsubscribe from one' },
+        {
+          type: 'error',
+          topic: `log:${ids.at(-1)}`,
+          error: 'a client follows 16 logs at most: unsubscribe from one',
+        },
       ]),
     );
   });

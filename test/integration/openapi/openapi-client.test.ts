@@ -11,8 +11,6 @@ import { DOCUMENT_FILE } from '../../support/api/openapi-check.js';
 import { DaemonWorld } from '../../support/daemon/daemon.js';
 
 const run = promisify(execFile);
-/** Generator and compiler start cold, on a machine that runs other tests. */
-const TIMEOUT_MS = 120_000;
 const TYPESCRIPT = join(
   dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
   'bin/tsc',
@@ -84,40 +82,36 @@ afterAll(async () => {
   await daemon.finish({ isFailed: false });
 });
 
-it(
-  'compiles and works: list, create, get, put a configuration, upload and read a file, errors',
-  async () => {
-    await generate();
-    await run(process.execPath, [TYPESCRIPT, '-p', directory], { cwd: directory }).catch(({ stdout }) => {
-      throw new Error(`the client does not compile:\n${stdout}`);
-    });
-    const key = readFileSync(daemon.paths.adminKey, 'utf8').trim();
-    const url = `http://127.0.0.1:${daemon.apiPort}/api`;
-    const { stdout } = await run(process.execPath, [join(directory, 'program.js'), url, key]);
-    expect(
-      stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).toEqual([
-      ['ping', 'ok'],
-      ['put', 204],
-      ['configuration', false],
-      ['made', 'made'],
-      ['got', true],
-      ['listed', ['made']],
-      ['deleted', true],
-      ['uploaded', 201],
-      ['read', true],
-      ['files', ['notes/a b.txt']],
-      ['conflict', [409, 'string']],
-      ['unknown', [404, 'string']],
-      ['wrong', [400, 'string']],
-      ['stranger', [401, 'string']],
-    ]);
-  },
-  TIMEOUT_MS,
-);
+it('compiles and works: list, create, get, put a configuration, upload and read a file, errors', async () => {
+  await generate();
+  await run(process.execPath, [TYPESCRIPT, '-p', directory], { cwd: directory }).catch(({ stdout }) => {
+    throw new Error(`the client does not compile:\n${stdout}`);
+  });
+  const key = readFileSync(daemon.paths.adminKey, 'utf8').trim();
+  const url = `http://127.0.0.1:${daemon.apiPort}/api`;
+  const { stdout } = await run(process.execPath, [join(directory, 'program.js'), url, key]);
+  expect(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toEqual([
+    ['ping', 'ok'],
+    ['put', 204],
+    ['configuration', false],
+    ['made', 'made'],
+    ['got', true],
+    ['listed', ['made']],
+    ['deleted', true],
+    ['uploaded', 201],
+    ['read', true],
+    ['files', ['notes/a b.txt']],
+    ['conflict', [409, 'string']],
+    ['unknown', [404, 'string']],
+    ['wrong', [400, 'string']],
+    ['stranger', [401, 'string']],
+  ]);
+});
 
 async function generate(): Promise<void> {
   await generateApi({ input: DOCUMENT_FILE, output: directory, fileName: 'client.ts', silent: true });

@@ -1,13 +1,9 @@
 /** The reference page at `/docs`: its files, its headers, and how it looks to a browser that reaches this server only. */
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiWorld } from '../../support/api/api-world.js';
+import { BROWSER_TIMEOUT_MS, CHROMIUM, launchBrowser } from '../../support/dashboard/browser.js';
 
-const CHROMIUM = findProgram(['chromium', 'chromium-browser', 'google-chrome']);
-/** Under load a cold start of the browser takes seconds. */
-const BROWSER_TIMEOUT_MS = 60_000;
 const FILES = [
   ['/docs', 'text/html; charset=utf-8'],
   ['/docs/page.js', 'text/javascript; charset=utf-8'],
@@ -68,30 +64,24 @@ describe('the files of the page', () => {
 });
 
 describe.skipIf(CHROMIUM === undefined)('the page in Chromium (skipped where there is none)', () => {
-  it(
-    'shows every operation, calls one with a key, logs no error and asks no other host',
-    async () => {
-      const browser = await chromium.launch({
-        ...(CHROMIUM !== undefined && { executablePath: CHROMIUM }),
-        args: ['--no-sandbox', '--disable-dev-shm-usage'],
-      });
-      try {
-        const page = await browser.newPage({ viewport: { width: 1280, height: 1600 } });
-        const seen = watch(page);
-        await page.goto(`${origin}/docs`);
-        await page.locator('.opblock').first().waitFor();
-        const shown = await page.locator('.opblock').count();
-        expect(shown).toBe(world.server.routes.length + world.server.sockets.length);
-        await callInstances(page, world.admin);
-        await shoot(page);
-        expect(seen.errors).toEqual([]);
-        expect([...new Set(seen.urls.map((url) => new URL(url).origin))]).toEqual([origin]);
-      } finally {
-        await browser.close();
-      }
-    },
-    BROWSER_TIMEOUT_MS,
-  );
+  it('shows every operation, calls one with a key, logs no error and asks no other host', async () => {
+    const browser = await launchBrowser();
+    try {
+      const page = await browser.newPage({ viewport: { width: 1280, height: 1600 } });
+      page.setDefaultTimeout(BROWSER_TIMEOUT_MS);
+      const seen = watch(page);
+      await page.goto(`${origin}/docs`);
+      await page.locator('.opblock').first().waitFor();
+      const shown = await page.locator('.opblock').count();
+      expect(shown).toBe(world.server.routes.length + world.server.sockets.length);
+      await callInstances(page, world.admin);
+      await shoot(page);
+      expect(seen.errors).toEqual([]);
+      expect([...new Set(seen.urls.map((url) => new URL(url).origin))]).toEqual([origin]);
+    } finally {
+      await browser.close();
+    }
+  });
 });
 
 /** Types the key in, opens `GET /instances` and presses the buttons, as a reader would. */
@@ -123,18 +113,4 @@ function watch(page: Page): { readonly errors: string[]; readonly urls: string[]
 async function shoot(page: Page): Promise<void> {
   const path = process.env.DROVER_SCREENSHOT;
   if (path !== undefined) await page.screenshot({ path, fullPage: true });
-}
-
-function findProgram(names: readonly string[]): string | undefined {
-  const directories = (process.env.PATH ?? '').split(delimiter);
-  return names
-    .flatMap((name) => directories.map((directory) => join(directory, name)))
-    .find((file) => {
-      try {
-        accessSync(file, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
 }

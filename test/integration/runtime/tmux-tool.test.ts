@@ -2,13 +2,13 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { spawn } from 'node-pty';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readProcess } from '../../../src/runtime/process-table.js';
 import { tmuxSocket } from '../../../src/runtime/session/tmux/tmux-server.js';
 import { hasTool } from '../../support/runtime/process-world.js';
 import { TmuxWorld } from '../../support/runtime/tmux-world.js';
 import { SmallDisk } from '../../support/templates/small-disk.js';
+import { TerminalProgram } from '../../support/terminal-program.js';
 import { until } from '../../support/until.js';
 
 /** Prints what it reads, line by line. */
@@ -259,25 +259,22 @@ describe.skipIf(!hasTool('tmux'))('tmux tool', () => {
       await world.tool.start(run);
       await world.untilOutput(run, '50 512');
       // As the README says it.
-      const parameters = ['-S', tmuxSocket(world.sockets), 'attach', '-t', `=${run.name}`];
-      const terminal = spawn('tmux', parameters, {
-        cols: 40,
+      const command = ['tmux', '-S', tmuxSocket(world.sockets), 'attach', '-t', `=${run.name}`];
+      const terminal = new TerminalProgram(command, {
+        environment: { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8', TERM: 'xterm-256color' },
+        columns: 40,
         rows: 10,
-        env: { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8', TERM: 'xterm-256color' },
       });
       try {
-        let seen = '';
-        terminal.onData((text) => {
-          seen += text;
-        });
-        await until(() => expect(seen).toContain('50 512'));
-        terminal.write('typed\r');
-        await until(() => expect(seen).toContain('got typed'));
+        await until(() => expect(terminal.raw).toContain('50 512'));
+        terminal.type('typed\r');
+        await until(() => expect(terminal.raw).toContain('got typed'));
         expect(
           world.tmux('display-message', '-p', '-t', '=aaaaaa-1:', '#{window_width}x#{window_height}'),
         ).toBe('512x50\n');
-        terminal.write('\u0002d');
-        await until(() => expect(seen).toContain('[detached'));
+        terminal.type('\u0002d');
+        expect(await terminal.ended).toBe(0);
+        expect(terminal.raw).toContain('[detached');
       } finally {
         terminal.kill();
       }

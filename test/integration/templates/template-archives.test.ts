@@ -15,7 +15,7 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ZipFile } from 'yazl';
 import { DroverError } from '../../../src/model/errors.js';
-import { unpackZip } from '../../../src/templates/library/archive.js';
+import { unpackZip } from '../../../src/templates/library/unpack-zip.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { LinkSwapper } from '../../support/templates/link-swapper.js';
 import { forever, readTree, temporaryDirectory, writeTree } from '../../support/templates/template-trees.js';

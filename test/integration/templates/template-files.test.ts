@@ -94,10 +94,13 @@ function openFiles(): string[] {
   });
 }
 
+/** What a write of so many bytes answers. */
+const written = (bytes: number) => ({ bytes, revision: expect.stringMatching(/^[0-9a-f]{16}$/) });
+
 describe('a file of a template', () => {
   it('is created with its directories and its template, and read back byte for byte', async () => {
     const bytes = Buffer.from([0, 255, 13, 10, 0xc3, 0x28]);
-    expect(await create('conf ig/ä/日.bin', bytes.toString('latin1'))).toEqual({ bytes: 8 });
+    expect(await create('conf ig/ä/日.bin', bytes.toString('latin1'))).toEqual(written(8));
     await world.local.createFile('games', 'lobby', 'raw', Readable.from([bytes]));
     expect(readFileSync(place('games/lobby/raw'))).toEqual(bytes);
     const { bytes: size, content } = await world.local.openFile('games', 'lobby', 'raw');
@@ -115,7 +118,7 @@ describe('a file of a template', () => {
   });
 
   it('may be empty', async () => {
-    expect(await world.local.createFile('games', 'lobby', 'a', Readable.from([]))).toEqual({ bytes: 0 });
+    expect(await world.local.createFile('games', 'lobby', 'a', Readable.from([]))).toEqual(written(0));
     expect(await read('a')).toBe('');
   });
 
@@ -141,7 +144,7 @@ describe('a file of a template', () => {
     chmodSync(place('games/lobby/plain'), 0o640);
     linkSync(place('games/lobby/plain'), join(outside, 'hard-linked'));
     const before = await world.local.openFile('games', 'lobby', 'start.sh');
-    expect(await replace('start.sh', 'new!')).toEqual({ bytes: 4 });
+    expect(await replace('start.sh', 'new!')).toEqual(written(4));
     await replace('plain', 'new');
     expect(await text(before.content)).toBe('old');
     expect(await read('start.sh')).toBe('new!');

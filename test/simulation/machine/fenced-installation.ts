@@ -7,6 +7,7 @@ import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import { requestBundle } from '../../../src/channel/services/template-relay.js';
 import type { LogBatch, LogPosition } from '../../../src/logs/log-batch.js';
 import type { LogRange } from '../../../src/logs/log-range.js';
+import type { FoundLines } from '../../../src/logs/search/log-search.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { LogPlace } from '../../../src/model/past-exit.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
@@ -99,6 +100,10 @@ export class FencedInstallation implements Installation {
 
   async readLogRange(): Promise<LogRange> {
     return NO_LOG;
+  }
+
+  async searchLog(): Promise<FoundLines> {
+    return { lines: [], next: null };
   }
 
   async readLogTimes(): Promise<[]> {

@@ -53,7 +53,12 @@ export class SimulatedConfigurationFiles implements ConfigurationSource {
         {
           kind: 'valid',
           signature: '',
-          parsed: { configuration, hash: hashConfiguration(configuration), warnings: [] },
+          parsed: {
+            configuration,
+            content: configuration,
+            hash: hashConfiguration(configuration),
+            warnings: [],
+          },
         },
       ]),
     );

@@ -16,7 +16,7 @@ import { AcknowledgedWrites } from '../daemon/acknowledged-writes.js';
 import { OpenApiCheck } from './openapi-check.js';
 
 /** Long enough for a slow machine: after this the daemon hangs. */
-const REQUEST_TIMEOUT_MS = 50_000;
+const REQUEST_TIMEOUT_MS = 120_000;
 
 export interface Answer {
   readonly status: number;

@@ -13,6 +13,7 @@ import {
   InstanceTokens,
   maskToken,
 } from '../../../src/api/access/tokens.js';
+import { DashboardFiles } from '../../../src/api/dashboard/dashboard-files.js';
 import type { CommandRunner } from '../../../src/api/http/command-runner.js';
 import { type ApiDependencies, ApiServer, type ApiServerOptions } from '../../../src/api/server.js';
 import type { ApiCertificate } from '../../../src/api/tls/api-certificate.js';
@@ -23,7 +24,7 @@ import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import { FactsExplainer } from '../../../src/explain/explainer.js';
-import type { ExtensionStatus } from '../../../src/extensions/extension.js';
+import type { ExtensionCommand, ExtensionStatus } from '../../../src/extensions/extension.js';
 import type { LogBatch } from '../../../src/logs/log-batch.js';
 import { KeyedTurns } from '../../../src/loop/keyed-turns.js';
 import {
@@ -212,6 +213,7 @@ export class ApiWorld {
   /** The answer of each PUT of a configuration. */
   readonly bodyWarnings: ConfigurationWarning[] = [];
   readonly extensions: ExtensionStatus[] = [];
+  readonly extensionCommands: ExtensionCommand[] = [];
   /** How often a request ended the daemon. */
   stops = 0;
   readonly reports: { id: string; report: StateReport }[] = [];
@@ -229,6 +231,8 @@ export class ApiWorld {
     readLogTimes: async () => [],
     followLogs: (_record, _position, signal) => this.#followKept(signal),
   };
+  /** Nothing is found. A test may replace it. */
+  searchLog: InstanceStreams['searchLog'] = async () => ({ lines: [], next: null });
   /** Every lifecycle write awaits it, so that a test can hold a write. */
   hold: () => Promise<void> = async () => {};
   isReady = true;
@@ -244,6 +248,8 @@ export class ApiWorld {
       configuration?: Partial<NodeConfiguration>;
       /** Default: no TLS. */
       certificate?: ApiCertificate;
+      /** Where a built dashboard is. Default: the build has none. */
+      dashboard?: string;
     } = {},
   ) {
     const configuration = {
@@ -253,7 +259,7 @@ export class ApiWorld {
     };
     this.templates = new TemplateWorld({ clock: this.clock, maxUploadMB: configuration.maxUploadMB });
     this.server = new ApiServer({
-      dependencies: this.#dependencies(configuration, options.certificate),
+      dependencies: this.#dependencies(configuration, options),
       ...(options.limits !== undefined && { limits: options.limits }),
     });
   }
@@ -347,10 +353,14 @@ export class ApiWorld {
 
   #dependencies(
     configuration: NodeConfiguration,
-    apiCertificate: ApiCertificate | undefined,
+    {
+      certificate: apiCertificate,
+      dashboard = NO_FILE,
+    }: { certificate?: ApiCertificate; dashboard?: string },
   ): ApiDependencies {
     return {
       apiCertificate,
+      dashboard: new DashboardFiles({ directory: dashboard, isOn: configuration.dashboard }),
       configuration,
       version: '0.0.0-test',
       instances: this.instances,
@@ -385,7 +395,7 @@ export class ApiWorld {
         authority: testAuthority(this.clock),
         clock: this.clock,
       }),
-      extensions: { list: () => this.extensions },
+      extensions: { list: () => this.extensions, commands: () => this.extensionCommands },
       stopDaemon: () => {
         this.stops++;
       },
@@ -394,6 +404,7 @@ export class ApiWorld {
       streams: {
         readLogs: (record, lines) => this.nodeLogs.readLogs(record, lines),
         readLogRange: (record, part) => this.nodeLogs.readLogRange(record, part),
+        searchLog: (record, query) => this.searchLog(record, query),
         readLogTimes: (record, from, to) => this.nodeLogs.readLogTimes(record, from, to),
         followLogs: (record, position, signal) => this.nodeLogs.followLogs(record, position, signal),
         writeStdin: async ({ id }, bytes) => {
@@ -411,7 +422,11 @@ export class ApiWorld {
       usageOfNode: (nodeId) => this.usages.get(nodeId),
       audit: this.audit,
       explainer: this.explainer,
-      commands: { run: (line, session) => this.runCommand(line, session) },
+      commands: {
+        run: (line, session) => this.runCommand(line, session),
+        list: () => [],
+        complete: () => [[], ''],
+      },
       verifyInstanceToken: (token) => this.tokens.verify(token),
       metrics: this.metrics,
       logger: pino({ level: 'debug' }, { write: (line) => this.log.push(JSON.parse(line)) }),

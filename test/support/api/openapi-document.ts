@@ -7,7 +7,7 @@ const contentSchema = z.record(z.string(), mediaSchema);
 const responseSchema = z.looseObject({ $ref: z.string().optional(), content: contentSchema.optional() });
 
 const parameterSchema = z.looseObject({
-  in: z.enum(['path', 'query']),
+  in: z.enum(['path', 'query', 'header']),
   name: z.string(),
   required: z.boolean().default(false),
   schema: z.record(z.string(), z.unknown()),

@@ -11,12 +11,17 @@ export class SocketClient {
   readonly websocket: WebSocket;
   /** The text frames so far; a binary one as `<binary>`. */
   readonly texts: string[] = [];
+  /** The binary frames so far, as one text. A listener that is added after `open` may miss the first one. */
+  binary = '';
   readonly closed: Promise<{ code: number; reason: string }>;
   #connection: Socket | undefined;
 
   private constructor(websocket: WebSocket) {
     this.websocket = websocket;
-    websocket.on('message', (data, isBinary) => this.texts.push(isBinary ? '<binary>' : data.toString()));
+    websocket.on('message', (data, isBinary) => {
+      this.texts.push(isBinary ? '<binary>' : data.toString());
+      if (isBinary) this.binary += data.toString();
+    });
     websocket.once('upgrade', ({ socket }) => {
       this.#connection = socket;
     });

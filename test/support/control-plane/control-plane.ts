@@ -266,6 +266,7 @@ function fakeInstallation(node: Omit<TestNode, 'wrapper'>): Installation {
     readLogs: async () => ({ lines: [], totalLines: 0 }),
     readLogRange: async () => NO_LOG,
     readLogTimes: async () => [],
+    searchLog: async () => ({ lines: [], next: null }),
     followLogs: async function* () {},
     nextLogLine: async () => 1,
     logLineAt: async () => 1,

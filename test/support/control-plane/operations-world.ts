@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { KeyWriter } from '../../../src/api/access/key-writer.js';
 import { SessionWriter } from '../../../src/api/access/session-writer.js';
 import { InstanceTokens } from '../../../src/api/access/tokens.js';
+import { DashboardFiles } from '../../../src/api/dashboard/dashboard-files.js';
 import { type ApiDependencies, ApiServer } from '../../../src/api/server.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
 import { OpenApiCheck } from '../api/openapi-check.js';
@@ -28,11 +29,12 @@ export class OperationsWorld {
   /** Of requests, without their time and address. */
   readonly audit: { key: string | null; action: string; subject: string | null; result: string }[] = [];
   readonly #check = OpenApiCheck.load();
-  readonly #token: string;
+  /** Of the ALL key `boss`. */
+  readonly token: string;
 
   private constructor(commands: CommandWorld, token: string) {
     this.commands = commands;
-    this.#token = token;
+    this.token = token;
     this.server = new ApiServer({ dependencies: this.#dependencies() });
   }
 
@@ -50,16 +52,29 @@ export class OperationsWorld {
     await this.commands.stop();
   }
 
+  /** Without `/api`. */
+  get url(): string {
+    return `http://127.0.0.1:${this.server.address?.port}`;
+  }
+
   /** `GET /keys` and the like. Throws when the answer is not as the description of the API says. */
   async call(
     row: string,
-    { body, token = this.#token }: { readonly body?: unknown; readonly token?: string } = {},
+    {
+      body,
+      token = this.token,
+      headers: more,
+    }: {
+      readonly body?: unknown;
+      readonly token?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    } = {},
   ): Promise<Answer> {
     const [method = '', path = ''] = row.split(' ');
     const url = `/api${path}`;
-    const response = await fetch(`http://127.0.0.1:${this.server.address?.port}${url}`, {
+    const response = await fetch(`${this.url}${url}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...more },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const { status, headers } = response;
@@ -76,6 +91,7 @@ export class OperationsWorld {
     const { clock, configuration } = dependencies;
     return {
       ...dependencies,
+      dashboard: new DashboardFiles({ directory: '/nonexistent', isOn: true }),
       ...master.state,
       configuration: { ...configuration, apiPort: 0 },
       configurationFiles: files,

@@ -1,8 +1,13 @@
 /** Writes the tables of docs/commands.md from the command tree. The prose around them, and the notes here, are by hand. */
-import { Command } from 'commander';
+import { Command, type Option } from 'commander';
 import { ALIASES } from '../../../src/client/aliases.js';
+import { ClientHost } from '../../../src/client/commands/client-host.js';
+import { addOwnCommands } from '../../../src/client/commands/own-commands.js';
 import { addCommands } from '../../../src/command-tree/build-tree.js';
 import { COMMAND_PATHS, type CommandPath, descriptionOf } from '../../../src/command-tree/commands.js';
+import { pathOf } from '../../../src/command-tree/usage.js';
+
+const COMMON: ReadonlySet<string> = new Set(['--output', '--context', '--root', '--yes']);
 
 /** What a page says beyond the line of the help. */
 const NOTES: Partial<Record<CommandPath, string>> = {
@@ -18,6 +23,7 @@ const NOTES: Partial<Record<CommandPath, string>> = {
   'config reload': 'also what is broken, and what has no effect',
   'config why': 'also after the configuration is gone',
   'config diff': 'with the fields that differ',
+  'config scale': 'the file is written, and nothing else in it changes',
   'template list': 'and which configurations use them',
   'template sync':
     '[what that is for](templates.md#fetching-ahead-of-need); waits half a minute at most, and says of each node what it has',
@@ -37,13 +43,22 @@ const NOTES: Partial<Record<CommandPath, string>> = {
 /** The page with the tables that the tree makes, between their marks. Throws when a mark is missing. */
 export function withTables(page: string): string {
   const program = tree();
+  const own = ownCommands();
   const tables = {
     commands: table(['command', 'what'], [...program.entries()].map(rowOfCommand)),
     options: table(['option', 'of', 'meaning'], rowsOfOptions(program)),
+    'commands of the client': table(['command', 'what'], [...own.entries()].map(rowOfCommand)),
+    'options of the client': table(['option', 'of', 'meaning'], rowsOfOptions(own)),
     aliases: table(
       ['typed', 'is'],
       [
-        ...ALIASES.map(({ words, path }) => [code(`drover ${words.join(' ')}`), code(`drover ${path}`)]),
+        ...ALIASES.flatMap(({ words, path, one }) => [
+          [code(`drover ${words.join(' ')}`), code(`drover ${path}`)],
+          ...(one === undefined
+            ? []
+            : [[code(`drover ${words.join(' ')} <name>`), code(`drover ${one} <name>`)]]),
+        ]),
+        [code('drover scale <name> <count>'), code('drover config scale <name> <count>')],
         [code('drover exec <id> -- <line>'), code('drover instance execute <id> <line>')],
       ],
     ),
@@ -71,10 +86,40 @@ function tree(): Map<string, Command> {
   return commands;
 }
 
+/** Those that only the client has, as they are typed. */
+function ownCommands(): Map<string, Command> {
+  const program = new Command('drover').helpCommand(false);
+  const unused = (): never => {
+    throw new Error('no command is run');
+  };
+  addOwnCommands(
+    program,
+    new ClientHost({
+      connect: unused,
+      terminal: unused,
+      readInput: unused,
+      environment: {},
+      stdout: process.stdout,
+    }),
+  );
+  // Without the hidden one, which scripts of the completion call.
+  const visible = program.createHelp().visibleCommands(program);
+  return new Map(
+    program.commands
+      .filter((command) => visible.includes(command))
+      .flatMap((command) => endsOf(command))
+      .map((end) => [`drover ${pathOf(end)}`, end]),
+  );
+}
+
+function endsOf(command: Command): readonly Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(endsOf);
+}
+
 function rowOfCommand([path, command]: [string, Command]): string[] {
-  const options = command.options.map(({ long, flags }) => {
+  const options = ownOptionsOf(command).map(({ long, flags, mandatory }) => {
     const value = / <.*$/.exec(flags)?.[0] ?? '';
-    return `[${long}${value}]`;
+    return mandatory ? `${long}${value}` : `[${long}${value}]`;
   });
   const known = COMMAND_PATHS.find((one) => one === path);
   const about = known === undefined ? command.description() : descriptionOf(known).about;
@@ -88,8 +133,13 @@ function rowOfCommand([path, command]: [string, Command]): string[] {
 
 function rowsOfOptions(commands: ReadonlyMap<string, Command>): string[][] {
   return [...commands].flatMap(([path, command]) =>
-    command.options.map(({ flags, description }) => [code(flags), code(path), description]),
+    ownOptionsOf(command).map(({ flags, description }) => [code(flags), code(path), description]),
   );
+}
+
+/** Without those that all commands of the client have. */
+function ownOptionsOf(command: Command): readonly Option[] {
+  return command.options.filter(({ long }) => !COMMON.has(long ?? ''));
 }
 
 function code(text: string): string {

@@ -27,7 +27,7 @@ import { hasTool } from './process-world.js';
 export const IMAGE = 'drover-test:1';
 const TOOLS = 'sh cat env head httpd od seq sleep tail touch tr true wc'.split(' ');
 const BUSYBOX = '/usr/bin/busybox';
-const PATIENCE_MS = 50_000;
+const PATIENCE_MS = 120_000;
 
 /** A Docker Engine that runs IMAGE; or, where none can be had, why not. */
 export async function startEngine(): Promise<ContainerEngine | string> {

@@ -62,7 +62,7 @@ class FakeSocket implements ApiSocket {
 }
 
 /** Runs nothing before it is told to. */
-class SlowRunner implements CommandRunner {
+class SlowRunner implements Pick<CommandRunner, 'run'> {
   readonly started: string[] = [];
   readonly #running: (() => void)[] = [];
 
@@ -79,7 +79,7 @@ class SlowRunner implements CommandRunner {
   }
 }
 
-async function openConsole(commands: CommandRunner): Promise<FakeSocket> {
+async function openConsole(commands: Pick<CommandRunner, 'run'>): Promise<FakeSocket> {
   const socket = new FakeSocket();
   const spec = consoleSocket({ commands });
   const run = await spec.open({ params: {}, query: {}, request: undefined as never });
@@ -87,7 +87,7 @@ async function openConsole(commands: CommandRunner): Promise<FakeSocket> {
   return socket;
 }
 
-const echo: CommandRunner = {
+const echo: Pick<CommandRunner, 'run'> = {
   run: async (line, { write }) => {
     if (line !== 'silent') write(`did ${line}\n`);
     return { isOk: true };

@@ -23,6 +23,7 @@ import { createInProcessPair, type Transport } from '../../../src/channel/protoc
 import { WebSocketTransport } from '../../../src/channel/protocol/websocket-transport.js';
 import { InstanceStreams, instanceServices } from '../../../src/channel/services/instance-streams.js';
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
+import { logSearchServices } from '../../../src/channel/services/log-search.js';
 import { decodeBatch } from '../../../src/channel/services/log-stream.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { StatusOutbox } from '../../../src/node/status-outbox.js';
@@ -232,6 +233,7 @@ describe('the last lines of a log', () => {
       its,
       instanceServices({
         readLogs: async () => ({ lines, totalLines: 300 }),
+        searchLog: async () => ({ lines: [], next: null }),
         readLogRange: async () => NO_LOG,
         readLogTimes: async () => [],
         followLogs: async function* () {},
@@ -254,8 +256,30 @@ describe('the last lines of a log', () => {
   });
 });
 
+describe('searches of logs', () => {
+  it('are 16 at once on a node, and more again when one has ended', async () => {
+    const ends: (() => void)[] = [];
+    const services = logSearchServices(async () => {
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return { lines: [], next: null };
+    });
+    const search = async (): Promise<unknown> =>
+      services.get('search-log')?.(
+        { id: 'aaaaaa', pattern: 'x', ignoreCase: false, limit: 1 },
+        { body: undefined, signal: new AbortController().signal },
+      );
+    const [first, ...others] = Array.from({ length: 16 }, search);
+    await expect(search()).rejects.toMatchObject({ code: 'DRV_LOG_SEARCH_LIMIT', status: 429 });
+    ends[0]?.();
+    await first;
+    const last = search();
+    for (const end of ends) end();
+    await expect(Promise.all([...others, last])).resolves.toHaveLength(16);
+  });
+});
+
 describe('a node of 0.1.0', () => {
-  it('is answered for in words when it is asked for times', async () => {
+  it('is answered for in words when it is asked for times, or for a search', async () => {
     const [mine, its] = createInProcessPair();
     const node = new CallPeer(its, new Map());
     its.onFrame((frame) => node.handle(frame));
@@ -270,6 +294,8 @@ describe('a node of 0.1.0', () => {
     const range = streams.readLogRange(record, { previous: false, lines: 1 });
     await expect(range).rejects.toMatchObject(refusal);
     await expect(streams.readLogTimes(record, 1, 2)).rejects.toMatchObject(refusal);
+    const search = streams.searchLog(record, { pattern: 'x', ignoreCase: false, limit: 1 });
+    await expect(search).rejects.toMatchObject(refusal);
   });
 });
 

@@ -112,6 +112,30 @@ it('of many sizes in a row pass the first and the last', async () => {
   attached.close();
 });
 
+it('say that input did not arrive when its call fails, and go on', async () => {
+  const echo = new Echo();
+  const services = new Map(terminalServices(async () => echo));
+  const { 'attach-input': pass } = Object.fromEntries(services);
+  let isFailing = true;
+  services.set('attach-input', async (parameters, request) => {
+    if (isFailing) throw new DroverError('DRV_CHANNEL_CALL_FAILED', 'too busy');
+    await pass?.(parameters, request);
+  });
+  const { terminals } = connect(services);
+  const attached = await terminals.attach(record, SIZE, signal());
+  const events = attached.events();
+  const first = events.next();
+  await attached.write(Buffer.from('lost'));
+  expect((await first).value).toEqual({
+    kind: 'refused',
+    message: 'what was typed may not have arrived: too busy',
+  });
+  isFailing = false;
+  await attached.write(Buffer.from('kept'));
+  expect((await events.next()).value).toEqual({ kind: 'output', bytes: Buffer.from('kept') });
+  attached.close();
+});
+
 it('end as lost with the connection, and are detached on the node', async () => {
   const echo = new Echo();
   const { terminals, cut } = connect(terminalServices(async () => echo));

@@ -1,7 +1,6 @@
 /** The transport over a WebSocket: how much of it reaches the socket at once. */
 import { EventEmitter } from 'node:events';
 import { expect, it } from 'vitest';
-import type { WebSocket } from 'ws';
 import { WebSocketTransport } from '../../../src/channel/protocol/websocket-transport.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
@@ -10,12 +9,15 @@ it('hands all messages of one turn to the socket as one piece', async () => {
   const socket = { bytesRead: 0, cork: () => did.push('cork'), uncork: () => did.push('uncork') };
   const webSocket = Object.assign(new EventEmitter(), {
     send: (data: string) => did.push(data),
+    bufferedAmount: 0,
     ping: () => undefined,
-  }) as unknown as WebSocket;
+    close: () => undefined,
+    terminate: () => undefined,
+  });
   const clock = new FakeClock();
   const transport = new WebSocketTransport({
     webSocket,
-    socket: socket as never,
+    socket,
     silenceMs: 60_000,
     peer: 'node alpha',
     clock,

@@ -2,10 +2,11 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addClientCommands } from '../../../src/client/client-commands.js';
 import { ClientError, EXIT } from '../../../src/client/client-error.js';
 import type { ApiConnection } from '../../../src/client/connection/connection.js';
+import { endOf } from '../../../src/client/end.js';
 
 type Answers = Readonly<Record<string, readonly [status: number, body: unknown]>>;
 
@@ -14,19 +15,29 @@ interface Run {
   readonly error: unknown;
   readonly asked: readonly string[];
   readonly questions: readonly string[];
+  readonly bodies: readonly unknown[];
+}
+
+interface RunOptions {
+  readonly says?: string;
+  readonly date?: Date;
+  readonly mayAskPerson?: boolean;
 }
 
 async function run(
   line: string,
   answers: Answers,
-  { says, date = new Date(0) }: { readonly says?: string; readonly date?: Date } = {},
+  { says, date = new Date(0), mayAskPerson = false }: RunOptions = {},
 ): Promise<Run> {
   const asked: string[] = [];
+  const bodies: unknown[] = [];
   const questions: string[] = [];
-  const connection: Pick<ApiConnection, 'name' | 'url' | 'request'> = {
+  const connection: Pick<ApiConnection, 'name' | 'url' | 'mayAskPerson' | 'request'> = {
     name: 'prod',
+    mayAskPerson,
     url: 'https://master:7000',
-    request: async (method, path) => {
+    request: async (method, path, sent) => {
+      if (sent !== undefined) bodies.push(sent);
       asked.push(`${method} ${path}`);
       const [status, body] = answers[`${method} ${path}`] ?? [404, { error: 'there is no such endpoint' }];
       return { status, body, headers: { date: date.toUTCString() } };
@@ -44,6 +55,8 @@ async function run(
         return says ?? '';
       },
     }),
+    readInput: async () => '',
+    environment: {},
     stdout,
   });
   const error = await program.parseAsync(line.split(' '), { from: 'user' }).then(
@@ -51,13 +64,83 @@ async function run(
     (reason: unknown) => reason,
   );
   stdout.end();
-  return { out: await text(stdout), error, asked, questions };
+  return { out: await text(stdout), error, asked, questions, bodies };
 }
 
 const DELETION: Answers = {
   'GET /ping': [200, { clusterName: 'games' }],
   'DELETE /instances/ab12cd': [200, { message: 'instance ab12cd is being removed', instanceId: 'ab12cd' }],
 };
+
+it('takes its common options before the command, too', async () => {
+  const answers: Answers = { 'GET /templates': [200, []], 'GET /configurations': [200, []] };
+  expect((await run('-o json template list', answers)).out).toBe('[]\n');
+  expect((await run('-o json template list -o json', answers)).out).toBe('[]\n');
+  const json = '{\n  "message": "removed",\n  "instanceId": "ab12cd"\n}\n';
+  const removal: Answers = {
+    'DELETE /instances/ab12cd': [200, { message: 'removed', instanceId: 'ab12cd' }],
+  };
+  for (const line of [
+    'delete instance ab12cd -y -o json',
+    'delete -o json -y instance ab12cd',
+    '-o json delete instance ab12cd -y',
+  ])
+    expect((await run(line, removal)).out).toBe(json);
+  const wrong = async (line: string): Promise<unknown> => (await run(line, answers)).error;
+  expect(await wrong('-o json template list -o yaml')).toMatchObject({ exitCode: EXIT.usage });
+  expect(await wrong('-o xml template list')).toMatchObject({ exitCode: EXIT.usage });
+  expect(await wrong('--context prod completion bash')).toMatchObject({
+    message: 'the option --context has no effect on "completion"',
+  });
+});
+
+describe('a command of an extension', () => {
+  const LISTED = [{ name: 'greet', usage: '<player>', description: 'says hello' }];
+  const answers = (output: string, isOk = true): Answers => ({
+    'GET /extensions/commands': [200, LISTED],
+    'POST /extensions/commands/greet': [200, { output, isOk }],
+  });
+
+  it('runs on the master with its words as they are, and stands in the help', async () => {
+    const greeted = await run('greet --loud bob -o json', answers('hello\n'));
+    expect([greeted.out, greeted.error, greeted.bodies]).toEqual([
+      'hello\n',
+      undefined,
+      [{ words: ['--loud', 'bob', '-o', 'json'] }],
+    ]);
+    expect((await run('help', answers(''))).out).toMatch(/^greet <player> +says hello$/m);
+  });
+
+  it('that fails prints what it printed before, and its error', async () => {
+    const failed = await run('greet bob', answers('one\nerror: bob is away\n', false));
+    expect([failed.out, failed.error]).toEqual(['one\n', new ClientError(EXIT.failed, 'bob is away')]);
+  });
+
+  it('stands in no help where somebody might be asked for a password for it', async () => {
+    const { asked, error } = await run('help', answers(''), { mayAskPerson: true });
+    expect([asked, error]).toEqual([[], undefined]);
+  });
+
+  it('that nobody knows is a typing error, also when the master is older or away', async () => {
+    for (const known of [answers(''), {}]) {
+      const { error } = await run('instnace list', known);
+      expect(endOf(error)).toEqual({
+        exitCode: EXIT.usage,
+        message: "unknown command 'instnace'. Did you mean instance?",
+      });
+    }
+    expect((await run('help', {})).out).not.toContain('greet');
+  });
+});
+
+it('refuses a time to wait that no timer can wait', async () => {
+  const { error, asked } = await run('wait config lobby --timeout 30d', {});
+  expect([endOf(error).exitCode, endOf(error).message, asked]).toEqual([
+    EXIT.usage,
+    expect.stringContaining('24d at most'),
+    [],
+  ]);
+});
 
 it('names the cluster and asks before it destroys', async () => {
   const yes = await run('instance delete ab12cd', DELETION, { says: 'y' });

@@ -18,7 +18,7 @@ function recordsOf<T>(values: Readonly<Record<string, T>>): Pick<MirrorReader<T>
 const valid = (configuration: Configuration): Reading => ({
   kind: 'valid',
   signature: '',
-  parsed: { configuration, hash: hashConfiguration(configuration), warnings: [] },
+  parsed: { configuration, content: configuration, hash: hashConfiguration(configuration), warnings: [] },
 });
 
 interface World {

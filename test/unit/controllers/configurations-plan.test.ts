@@ -191,6 +191,15 @@ describe('many changes', () => {
     Array.from({ length: 120 }, (_, index) => [`c${index + 60}`, `${index + 60}.json c${index + 60}:old`]),
   );
 
+  test('writes long contents in transactions of their own: a store takes only so much at once', () => {
+    const long = 'x'.repeat(60_000);
+    const files = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`${n}.json`, `n${n}:${long}`]));
+    const sizes = planSteps(factsOf({ files })).steps.map((step) =>
+      step.do === 'write' ? step.changes.length : 0,
+    );
+    expect(sizes).toEqual([4, 4, 1]);
+  });
+
   test('are written in transactions of at most 50, additions and edits before removals', () => {
     const { steps } = planSteps(factsOf({ files, records }));
     const batches = steps.map((step) => (step.do === 'write' ? step.changes.map((change) => change.do) : []));

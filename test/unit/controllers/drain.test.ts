@@ -97,10 +97,8 @@ it('moves while it goes on', async () => {
   expect(wanted()).toEqual(['new1aa']);
 });
 
-it.each([
-  ['', false],
-  ['static ', true],
-])('waits with the next replacement while the last %sones end young', async (_what, isStatic) => {
+/** Adds an instance that is up on alpha, and what its drain needs to go on with it. Returns its id. */
+async function move({ isStatic }: { readonly isStatic: boolean }): Promise<string> {
   const configuration = { ...configurationOf('lobby'), static: isStatic };
   await put(configurationKey('lobby'), { configuration, hash: 'f00', sourceFile: 'lobby.json' });
   const old = onlineRecord({ placement: placedOn('alpha') });
@@ -109,19 +107,42 @@ it.each([
     instanceKey('new1aa'),
     instanceRecord('new1aa', { replaces: 'old1aa', placement: placedOn('beta') }),
   );
-  const createPlan = () => {
-    const facts = drains.observe('alpha');
-    const { steps = [], recheckInMs } = (facts && plan(facts)) ?? {};
-    return { step: steps.find((step) => step.do === 'create'), recheckInMs };
-  };
+  return old.id;
+}
+
+const planned = () => {
+  const facts = drains.observe('alpha');
+  const { steps = [], recheckInMs } = (facts && plan(facts)) ?? {};
+  return { step: steps.find((step) => step.do === 'create'), recheckInMs };
+};
+
+async function makeReplacement(of: string): Promise<string> {
+  await drains.perform({ do: 'create', id: of });
+  return wanted().find((id) => state.instances.get(id)?.value.replaces === of) ?? '';
+}
+
+it('waits with the next replacement while the last ones end young', async () => {
+  const old = await move({ isStatic: false });
   for (const waitMs of [1000, 2000, 4000]) {
-    const { step } = createPlan();
-    expect(step).toEqual({ do: 'create', id: old.id });
-    if (step !== undefined) await drains.perform(step);
-    const made = wanted().find((id) => state.instances.get(id)?.value.replaces === old.id) ?? '';
-    await writer.reportState(made, { state: 'STOPPED' });
-    expect(createPlan()).toEqual({ step: undefined, recheckInMs: waitMs });
-    expect(drains.moveOf(old.id)).toContain(`the next one is made in ${waitMs / 1000} s`);
+    expect(planned().step).toEqual({ do: 'create', id: old });
+    await writer.reportState(await makeReplacement(old), { state: 'STOPPED' });
+    expect(planned()).toEqual({ step: undefined, recheckInMs: waitMs });
+    expect(drains.moveOf(old)).toContain(`the next one is made in ${waitMs / 1000} s`);
     await clock.advance(waitMs);
   }
+});
+
+it.each([
+  ['started', (id: string) => writer.setLifecycle(id, 'start')],
+  ['deleted', (id: string) => writer.remove(id)],
+])('makes no second replacement while a static one is stopped, until that is %s', async (_how, settle) => {
+  const old = await move({ isStatic: true });
+  const made = await makeReplacement(old);
+  await writer.reportState(made, { state: 'STOPPED' });
+  await clock.advance(3_600_000);
+  expect(planned()).toEqual({ step: undefined, recheckInMs: undefined });
+  expect(drains.moveOf(old)).toContain(`its replacement ${made} is static and stopped`);
+
+  await settle(made);
+  expect(planned().step).toEqual({ do: 'create', id: old });
 });

@@ -39,6 +39,15 @@ describe('after an exit that nobody asked for', () => {
     const { exits } = afterExit(running({ run: 3 }), { ...EXIT, output }, NOW, 0);
     expect(exits).toEqual([first]);
     const { exits: both } = afterExit(running({ run: 4, exits: exits ?? [] }), EXIT, NOW, 0);
+    const measured = { ...EXIT, mostMemoryBytes: 7 };
+    expect(afterExit(running({ run: 4, begunAt: 2 }), measured, NOW, 0).exits?.[0]).toEqual({
+      run: 4,
+      wasAsked: false,
+      output: null,
+      begunAt: 2,
+      mostMemoryBytes: 7,
+      ...EXIT,
+    });
     expect(both).toEqual([{ run: 4, wasAsked: false, output: null, ...EXIT }, first]);
   });
 });

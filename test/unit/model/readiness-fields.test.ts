@@ -1,9 +1,9 @@
 /** The fields on stop, restart and readiness: what they accept, and what they mean. */
 import { describe, expect, it } from 'vitest';
 import { validateConfiguration } from '../../../src/configuration-files/parse.js';
+import { linePattern } from '../../../src/logs/search/line-pattern.js';
 import { configurationSchema, hashConfiguration } from '../../../src/model/configuration.js';
 import { DEFAULT_STOP, isRestarted, stopSettingsOf } from '../../../src/model/stopping.js';
-import { linePattern } from '../../../src/runtime/readiness/line-pattern.js';
 
 const BASE = { name: 'lobby', command: 'run' };
 const PORTS = { availablePorts: { min: 1, max: 2 } };

@@ -14,9 +14,13 @@ describe('the executable', () => {
   /** What is wrong with a line that begins with `drover`; undefined: nothing. */
   function faultOf(line: string): string | undefined {
     const [, ...words] = line.split(/\s+/);
+    // Options that may stand before the command have a value.
+    while (program.options.some(({ long, required }) => required && long === words[0])) words.splice(0, 2);
     if (words[0]?.startsWith('-')) return ['--help', '--version'].includes(words[0]) ? undefined : line;
     let command: Command | undefined = program;
-    for (let depth = 0; command !== undefined && command.commands.length > 0 && depth < words.length; depth++)
+    const end = words.findIndex((word) => /^\[?-/.test(word));
+    const names = end < 0 ? words : words.slice(0, end);
+    for (let depth = 0; command !== undefined && command.commands.length > 0 && depth < names.length; depth++)
       command = command.commands.find((known) =>
         [known.name(), ...known.aliases()].includes(words[depth] ?? ''),
       );
@@ -34,18 +38,20 @@ describe('the executable', () => {
     expect(lines(read('docs/cluster.md')).length).toBeGreaterThan(3);
     expect(inPages((text) => lines(text).flatMap((line) => faultOf(line) ?? []))).toEqual([]);
     expect(faultOf('drover fly')).toBe('drover fly');
+    expect(faultOf('drover --context prod fly')).toBe('drover --context prod fly');
     expect(faultOf('drover start --high')).toBe('drover start --high');
     expect(faultOf('drover context fly')).toBe('drover context fly');
     expect(faultOf('drover context add prod --high')).toBe('drover context add prod --high');
   });
 
-  it('has the commands of contexts that docs/client.md explains, with their options', () => {
-    const said = firstCells(sectionOf(read('docs/client.md'), '## Contexts')).map((cell) =>
-      cell.replace(/ [<[].*$/, ''),
-    );
-    const contexts = program.commands.find((command) => command.name() === 'context')?.commands ?? [];
-    const commands = contexts.map((command) => `drover context ${command.name()}`);
-    const options = contexts.flatMap((command) => command.options.map(({ long }) => long ?? ''));
+  it.each([
+    ['context', 'docs/client.md', '## Contexts'],
+    ['import', 'docs/import.md', '## Commands'],
+  ])('has the commands of %s that %s explains, with their options', (group, page, section) => {
+    const said = firstCells(sectionOf(read(page), section)).map((cell) => cell.replace(/ [<[].*$/, ''));
+    const children = program.commands.find((command) => command.name() === group)?.commands ?? [];
+    const commands = children.map((command) => `drover ${group} ${command.name()}`);
+    const options = children.flatMap((command) => command.options.map(({ long }) => long ?? ''));
     expect(said.toSorted()).toEqual([...new Set([...commands, ...options])].toSorted());
   });
 
@@ -54,7 +60,7 @@ describe('the executable', () => {
     const said = cells.map((cell) => cell.replace(/ <.*$/, ''));
     // All others are those of the tables that are made from the tree.
     const own = program.commands.filter((command) =>
-      ['start', 'token', 'join', 'context'].includes(command.name()),
+      ['start', 'token', 'join', 'import', 'context'].includes(command.name()),
     );
     const commands = own.map((command) => `drover ${command.name()}`);
     const options = own.flatMap((command) => command.options.map(({ long }) => long ?? ''));

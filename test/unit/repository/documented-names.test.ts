@@ -53,6 +53,7 @@ describe('the metrics', () => {
   });
   metrics.addNodes(() => []);
   metrics.addApiSockets(() => 0);
+  metrics.addEtcd(() => undefined);
   const names = [metrics.registry, metrics.namingRegistry]
     .flatMap((registry) => registry.getMetricsAsArray())
     .map(({ name }) => name)

@@ -16,10 +16,12 @@ interface Rule {
 
 const RULES: readonly Rule[] = [
   {
-    what: 'starts a process: only owners, session tools, the program that locks files and the key command of a context are started, by argument arrays',
+    what: 'starts a process: only owners, session tools, the program that locks files, the key command of a context and the editor of a person are started, by argument arrays',
     pattern: /from '(?:node:)?child_process'|require\(['"](?:node:)?child_process/,
     except: [
+      'src/client/configurations/editor.ts',
       'src/client/connection/key-command.ts',
+      'src/client/ui/open-browser.ts',
       'src/files/lock-open-file.ts',
       'src/runtime/owner/owner-launch.ts',
       'src/runtime/session/screen/screen-tool.ts',
@@ -40,7 +42,7 @@ const RULES: readonly Rule[] = [
 
 const files = ['src', 'controllers'].flatMap((folder) =>
   readdirSync(join(REPOSITORY, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => join(folder, name)),
 );
 

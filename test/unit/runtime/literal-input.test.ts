@@ -80,6 +80,15 @@ describe('what Drover sends', () => {
     await untilSteps(KILL, 'literal', '"hi\\n"', 'lines');
   });
 
+  it('does not count what people typed before and the program has read', async () => {
+    await input.type(Buffer.from('x'.repeat(5000)));
+    const sending = send('hi\n');
+    await until(() => expect(steps).toContain('literal'));
+    isUnread = true;
+    await sending;
+    await untilSteps('5000 bytes', KILL, 'literal', '"hi\\n"', 'lines');
+  });
+
   it('keeps the terminal literal while more of it waits than the terminal holds, and looks again later', async () => {
     isUnread = true;
     await send('x'.repeat(4096));

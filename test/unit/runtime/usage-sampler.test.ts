@@ -69,6 +69,25 @@ class MeasuringRuntime extends FakeRuntime {
 }
 
 describe('the usage of instances', () => {
+  it('is remembered at its highest memory, until the pass after the end of the run', async () => {
+    const world = new World();
+    const run = { instanceId: 'aaaaaa', run: 1 };
+    world.add('aaaaaa');
+    expect(world.sampler.mostMemory(run)).toBeUndefined();
+    for (const megabytes of [5, 9, 7]) {
+      world.groups.set('aaaaaa.1', { ...using(3), memoryBytes: megabytes * MB });
+      await world.pass();
+    }
+    // Its processes have ended, and nobody has noticed yet.
+    world.groups.clear();
+    await world.pass();
+    expect(world.sampler.mostMemory(run)).toBe(9 * MB);
+    world.runs.length = 0;
+    await world.pass();
+    expect(world.sampler.mostMemory(run)).toBeUndefined();
+    await world.sampler.stop();
+  });
+
   it('is measured every ten seconds, the share of the processor from the second time on', async () => {
     const world = new World();
     world.add('aaaaaa');

@@ -109,7 +109,8 @@ export class LiteralInput {
     if (mode === 'own') return false;
     if (mode === 'lines') {
       await this.#options.tool.write(this.#options.run, KILL_LINE);
-      await this.#arrive(terminal);
+      // What people typed before and the program has read does not wait any more.
+      if ((await this.#arrive(terminal)) && (await this.#arrive(terminal))) this.#sentBytes = 0;
       await terminal.setLiteral(true);
     }
     this.#isLiteral = true;

@@ -62,14 +62,15 @@ export class SessionTerminal {
 
   /**
    * True while the program has not read everything. What was on its way into the terminal has arrived then. bash
-   * can look without reading, Node cannot. Without bash everything counts as read.
+   * can look without reading, Node cannot. Without bash everything counts as read. A look that a busy machine does not
+   * get done says nothing, so all counts as unread until the next one.
    */
   async isUnread(): Promise<boolean> {
-    return (await this.#run('bash', 'read -t 0')) !== undefined;
+    return (await this.#run('bash', 'read -t 0', '')) !== undefined;
   }
 
-  /** What the script said; undefined when it failed. */
-  #run(shell: 'sh' | 'bash', script: string): Promise<string | undefined> {
+  /** What the script said; undefined when it failed, `late` when it did not end in time. */
+  #run(shell: 'sh' | 'bash', script: string, late?: string): Promise<string | undefined> {
     const { device, path } = this.#options;
     const { pid, startTime } = this.#options.shell;
     const program = shell === 'sh' ? '/bin/sh' : findProgram('bash', path);
@@ -78,7 +79,7 @@ export class SessionTerminal {
     const options = { env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, cwd: '/', timeout: ANSWER_TIMEOUT_MS };
     return new Promise((resolve) => {
       execFile(program, shell === 'bash' ? ['-p', ...parameters] : parameters, options, (error, stdout) =>
-        resolve(error === null ? stdout : undefined),
+        resolve(error === null ? stdout : error.killed === true ? late : undefined),
       );
     });
   }

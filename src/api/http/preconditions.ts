@@ -1,0 +1,44 @@
+/** The headers `ETag`, `If-Match` and `If-None-Match` of HTTP, for what has a revision. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Precondition } from '../../configuration-files/precondition.js';
+import { DroverError } from '../../model/errors.js';
+
+const TAGS = /^"[\w-]+"(?:[ \t]*,[ \t]*"[\w-]+")*$/;
+
+/** For the description of a route that heeds them. */
+export const preconditionHeaders = z.object({
+  'If-Match': z
+    .string()
+    .optional()
+    .describe(
+      'an `ETag`, or several with commas between: only if it is still this one; `*`: only if it is there',
+    ),
+  'If-None-Match': z.literal('*').optional().describe('only if it is not there'),
+});
+
+export function setTag(reply: FastifyReply, revision: string): void {
+  reply.header('etag', `"${revision}"`);
+}
+
+/** What the headers ask for; undefined: nothing. Throws DRV_REQUEST_INVALID for what would not be heeded. */
+export function preconditionOf({ headers }: FastifyRequest): Precondition | undefined {
+  const { 'if-match': match, 'if-none-match': none } = headers;
+  if (none !== undefined) {
+    if (none.trim() !== '*' || match !== undefined)
+      throw new DroverError(
+        'DRV_REQUEST_INVALID',
+        'header If-None-Match: must be *, and without If-Match: it makes what is not there yet',
+      );
+    return { is: 'absent' };
+  }
+  if (match === undefined) return undefined;
+  const text = match.trim();
+  if (text === '*') return { is: 'existing' };
+  if (!TAGS.test(text))
+    throw new DroverError(
+      'DRV_REQUEST_INVALID',
+      'header If-Match: must be an ETag as it was answered, with its quotes, or *',
+    );
+  return { is: 'existing', revisions: text.split(',').map((tag) => tag.trim().slice(1, -1)) };
+}

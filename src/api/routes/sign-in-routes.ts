@@ -1,0 +1,85 @@
+/** `/sessions/codes` and `/sessions/redeem`: signing a browser in with a link that works once. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { DroverError } from '../../model/errors.js';
+import { createdSessionSchema, createSession, type SessionNeeds } from '../../operations/sessions.js';
+import type { SignInCodes } from '../access/sign-in-codes.js';
+import type { DashboardNeeds } from '../dashboard/dashboard-routes.js';
+import { defineRoute, nothing, type Route } from '../http/route.js';
+import { callerOf } from './session-routes.js';
+
+const MAX_CODE_CHARS = 100;
+
+export interface SignInNeeds {
+  readonly codes: Pick<SignInCodes, 'make' | 'take'>;
+  readonly gate: {
+    /** Counts a code that is not valid. Returns false when it has answered: there were too many before. */
+    failCode(request: FastifyRequest, reply: FastifyReply): boolean;
+  };
+}
+
+const codeSchema = z.object({
+  code: z.string().describe('for the address of the dashboard: `/ui/#code=...`'),
+  expiresAt: z.number().describe('Unix milliseconds: after it the code is not valid'),
+});
+
+export function signInRoutes(dependencies: SessionNeeds & DashboardNeeds & SignInNeeds): readonly Route[] {
+  return [codeRoute(dependencies), redeemRoute(dependencies)];
+}
+
+function codeRoute({ codes, dashboard }: SignInNeeds & DashboardNeeds): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/sessions/codes',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'Makes a code of the key that asks; whoever has it becomes a session of the key, once.',
+    errors: ['DRV_DASHBOARD_OFF'],
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 201: { description: 'the code', schema: codeSchema } },
+    handle: async ({ request }, reply) => {
+      await dashboard.require();
+      const made = codes.make(callerOf(request));
+      reply.code(201).header('cache-control', 'no-store');
+      return made;
+    },
+  });
+}
+
+function redeemRoute(dependencies: SessionNeeds & SignInNeeds): Route {
+  const { codes, gate } = dependencies;
+  return defineRoute({
+    method: 'POST',
+    path: '/sessions/redeem',
+    scope: 'open',
+    summary: 'Makes a session of a code, which is then used up; its token is answered this once.',
+    errors: ['DRV_SIGN_IN_CODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
+    params: nothing,
+    query: nothing,
+    body: z.object({ code: z.string().max(MAX_CODE_CHARS) }),
+    answers: { 201: { description: 'the new session', schema: createdSessionSchema } },
+    handle: async ({ body, request }, reply) => {
+      const access = codes.take(body.code, request.ip);
+      if (access === undefined) {
+        if (gate.failCode(request, reply)) throw unknownCode();
+        return undefined;
+      }
+      // The audit trail then names the key.
+      request.actor = access;
+      const asked = { scope: null, expires: null, address: request.ip };
+      const created = await createSession(dependencies, access, asked);
+      request.subject = created.id;
+      reply.code(201).header('cache-control', 'no-store');
+      return created;
+    },
+  });
+}
+
+function unknownCode(): DroverError {
+  return new DroverError(
+    'DRV_SIGN_IN_CODE_UNKNOWN',
+    'the code is wrong, was used, is older than a minute, or is of a key that may not be used from here: "drover ui" makes a new one',
+  );
+}

@@ -1,0 +1,71 @@
+/**
+ * Searches of an instance's log, over the channel. The wrapper's half answers, the master's half asks through
+ * `InstanceStreams`. Nodes of 0.1.0 do not have the call.
+ */
+import { z } from 'zod';
+import type { FoundLines, LogSearchQuery } from '../../logs/search/log-search.js';
+import { DroverError } from '../../model/errors.js';
+import { instanceIdSchema } from '../../model/names.js';
+import { type CallPeer, isUnknownService, type Service } from '../protocol/calls.js';
+
+const SEARCH_LOG = 'search-log';
+export const MOST_FOUND = 1000;
+export const MOST_PATTERN_CHARS = 1000;
+/** Of one node: each reads files and takes processor time. */
+const MOST_SEARCHES = 16;
+
+const questionSchema = z.object({
+  id: instanceIdSchema,
+  pattern: z.string().min(1).max(MOST_PATTERN_CHARS),
+  ignoreCase: z.boolean(),
+  before: z.int().min(1).optional(),
+  limit: z.int().min(1).max(MOST_FOUND),
+});
+const answerSchema = z.object({
+  lines: z.array(z.object({ line: z.int(), text: z.string() })).max(MOST_FOUND),
+  next: z.int().nullable(),
+});
+
+/** The wrapper's half. Refuses with DRV_LOG_SEARCH_LIMIT what is too much at once. */
+export function logSearchServices(
+  search: (id: string, query: LogSearchQuery, signal: AbortSignal) => Promise<FoundLines>,
+): ReadonlyMap<string, Service> {
+  let underWay = 0;
+  return new Map<string, Service>([
+    [
+      SEARCH_LOG,
+      async (parameters, { signal }) => {
+        const { id, ...query } = questionSchema.parse(parameters);
+        if (underWay >= MOST_SEARCHES)
+          throw new DroverError(
+            'DRV_LOG_SEARCH_LIMIT',
+            `the node searches ${MOST_SEARCHES} logs now, the most there may be at once: try again in a moment`,
+          );
+        underWay++;
+        try {
+          return await search(id, query, signal);
+        } finally {
+          underWay--;
+        }
+      },
+    ],
+  ]);
+}
+
+/** Throws DRV_NOT_IMPLEMENTED for a node that is too old, and what the node answers with. */
+export async function askForSearch(
+  calls: CallPeer,
+  nodeId: string,
+  question: LogSearchQuery & { readonly id: string },
+): Promise<FoundLines> {
+  try {
+    return answerSchema.parse(await calls.call(SEARCH_LOG, question));
+  } catch (error) {
+    if (!isUnknownService(error, SEARCH_LOG)) throw error;
+    throw new DroverError(
+      'DRV_NOT_IMPLEMENTED',
+      `node ${nodeId} runs an older Drover, which searches no logs: update it`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,33 @@
+/** What a start says of the dashboard: on a terminal a link that signs in, elsewhere only where it is. */
+import { HttpConnection } from '../client/connection/http-connection.js';
+import { targetOfRoot } from '../client/contexts/own-root.js';
+import { makeCode } from '../client/ui/sign-in-link.js';
+import type { Daemon } from '../daemon/daemon.js';
+import { shellWord } from '../model/words.js';
+
+export interface DashboardLinesOptions {
+  /** Only a person reads the lines, and no log keeps the link. */
+  readonly isTerminal: boolean;
+  readonly version: string;
+}
+
+/** Empty when there is no dashboard. */
+export async function dashboardLines(
+  { paths: { root }, apiUrl, dashboard }: Pick<Daemon, 'paths' | 'apiUrl' | 'dashboard'>,
+  { isTerminal, version }: DashboardLinesOptions,
+): Promise<readonly string[]> {
+  const isServed = await dashboard.require().then(
+    () => true,
+    () => false,
+  );
+  if (!isServed) return [];
+  const page = apiUrl.replace(/api$/, 'ui/');
+  const again = `"drover ui --root ${shellWord(root)}" signs in`;
+  const code = isTerminal ? await codeFor(root, version).catch(() => undefined) : undefined;
+  if (code === undefined) return [page, again];
+  return [`${page}#code=${code}`, `signs you in once, for a minute; then ${again}`];
+}
+
+async function codeFor(root: string, version: string): Promise<string> {
+  return makeCode(new HttpConnection(await targetOfRoot(root), { version }));
+}

@@ -1,0 +1,96 @@
+/**
+ * What every command of the client works with: the options that all have, the master that was chosen, the question before
+ * something is destroyed, and stdout. Building it loads nothing but words.
+ */
+import { type Command, Option } from 'commander';
+import type { Shown } from '../../command-tree/commands.js';
+import { toPlainText } from '../../telemetry/plain-text.js';
+import type { ApiClient } from '../api-client.js';
+import type { ApiConnection } from '../connection/connection.js';
+import type { TargetOptions } from '../contexts/choose-target.js';
+import type { Terminal } from '../contexts/terminal.js';
+import type { LiveOutput } from '../live/live-output.js';
+import { FORMATS, type Format, textOf, write } from '../print.js';
+
+export interface ClientSurroundings {
+  /** Throws a ClientError. Called once a command is known to be well-formed. */
+  connect(options: TargetOptions): Promise<ApiConnection>;
+  /** Where a person can be asked. */
+  terminal(): Promise<Terminal>;
+  /** All of standard input. */
+  readInput(): Promise<string>;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly stdout: NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>>;
+}
+
+/** The options that commands of the client have. */
+export interface ClientOptions extends TargetOptions {
+  readonly output: Format;
+  readonly yes?: boolean;
+}
+
+export class ClientHost {
+  readonly surroundings: ClientSurroundings;
+
+  constructor(surroundings: ClientSurroundings) {
+    this.surroundings = surroundings;
+  }
+
+  /** Adds `--output`. */
+  addOutput(command: Command, formats: readonly Format[] = FORMATS): void {
+    const about = formats === FORMATS ? 'wide has more columns, name only names' : 'how it is printed';
+    command.addOption(
+      new Option('-o, --output <format>', about).choices(formats).default(formats[0] ?? 'table'),
+    );
+  }
+
+  /** Adds what names the master. */
+  addTarget(command: Command): void {
+    command
+      .option('--context <name>', 'the master to talk to, by its name in "drover context list"')
+      .option('--root <directory>', 'the master to talk to, by its directory on this machine');
+  }
+
+  /** Adds the option that answers the question of `confirm`. */
+  addYes(command: Command): void {
+    command.option('-y, --yes', 'do not ask before something is destroyed');
+  }
+
+  /** Opens nothing yet. Throws a ClientError when no master is chosen. */
+  async open({ context, root }: TargetOptions): Promise<ApiClient> {
+    const { ApiClient } = await import('../api-client.js');
+    return new ApiClient(await this.surroundings.connect({ context, root }));
+  }
+
+  /** Asks unless `--yes` was given. `what`: such as `instance ab12cd is deleted`. Throws a ClientError without a yes. */
+  async confirm(what: string, api: ApiClient, { yes }: Pick<ClientOptions, 'yes'>): Promise<void> {
+    if (yes === true) return;
+    const { confirm } = await import('../confirm.js');
+    await confirm(what, api, await this.surroundings.terminal());
+  }
+
+  /** What prints a line for a person on stderr: plain text, whatever it is made from. */
+  async sayer(): Promise<(line: string) => void> {
+    const { say } = await this.surroundings.terminal();
+    return (line) => say(toPlainText(line));
+  }
+
+  /** Prints what was found. `now`: unix milliseconds by the clock of the master, for ages. */
+  async print(shown: Shown, format: Format, now: number): Promise<void> {
+    const { stdout } = this.surroundings;
+    // Some terminals do not know their width and say 0.
+    const columns = stdout.isTTY ? stdout.columns || undefined : undefined;
+    await write(stdout, await textOf(shown, format, { columns, now }));
+  }
+
+  /** For commands that go on. */
+  async liveOutput(): Promise<LiveOutput> {
+    const { liveOutput } = await import('../live/live-output.js');
+    return liveOutput(this.surroundings.stdout, (await this.surroundings.terminal()).say);
+  }
+
+  /** Prints a line for people, at once and on stdout. Says nothing where programs read. */
+  async say(text: string, format: Format): Promise<void> {
+    if (format === 'table' || format === 'wide') await write(this.surroundings.stdout, `${text}\n`);
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * Commands of extensions: `drover greet bob`. Only the master knows them, so it is asked about a first word that is no
+ * command of Drover's.
+ */
+import { type Command, CommanderError } from 'commander';
+import { nearestName } from '../../configuration-files/nearest-name.js';
+import type { ClientHost, ClientOptions } from './client-host.js';
+
+export function addExtensionCommands(program: Command, host: ClientHost): void {
+  // The words behind such a command are its own, options included.
+  program.passThroughOptions();
+  const command = program
+    // The parser's name for every word that is no command.
+    .command('*', { hidden: true })
+    .argument('[words...]')
+    .helpOption(false);
+  host.addTarget(command);
+  command.action(async ([name = '', ...words]: readonly string[]) => {
+    const options = command.opts<ClientOptions>();
+    const { runExtensionCommand } = await import('./extension-runs.js');
+    if (!(await runExtensionCommand(host, options, [name, ...words]))) throw unknownCommand(program, name);
+  });
+}
+
+function unknownCommand(program: Command, name: string): CommanderError {
+  const names = program
+    .createHelp()
+    .visibleCommands(program)
+    .map((known) => known.name());
+  const nearest = nearestName(name, names);
+  const hint = nearest === undefined ? '' : `\n(Did you mean ${nearest}?)`;
+  return new CommanderError(1, 'commander.unknownCommand', `error: unknown command '${name}'${hint}`);
+}

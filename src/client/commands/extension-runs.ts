@@ -1,0 +1,67 @@
+/** Asks a master for the commands of its extensions, and runs one there. */
+import { plainLines } from '../../command-tree/printed-text.js';
+import { toPlainText } from '../../telemetry/plain-text.js';
+import { type ApiClient, pathPart } from '../api-client.js';
+import { ClientError, EXIT } from '../client-error.js';
+import type { RequestOptions } from '../connection/connection.js';
+import type { TargetOptions } from '../contexts/choose-target.js';
+import { write } from '../print.js';
+import { within } from '../within.js';
+import type { ClientHost } from './client-host.js';
+
+/** An unknown command is mostly a typing error, whose answer should not wait for a master that is away. */
+const PATIENCE_MS = 2000;
+
+export interface ExtensionCommand {
+  readonly name: string;
+  /** Its arguments; may be empty. */
+  readonly usage: string;
+  readonly description: string;
+}
+
+/**
+ * For a help: undefined when no master is chosen, or it does not tell them within this time. A key command is not run
+ * for it, because it may ask for a password. Never throws.
+ */
+export function askExtensionCommands(
+  host: ClientHost,
+  options: TargetOptions,
+  limitMs: number,
+): Promise<readonly ExtensionCommand[] | undefined> {
+  return within(limitMs, async (signal) => {
+    const api = await host.open(options);
+    return api.connection.mayAskPerson ? undefined : listCommands(api, { signal });
+  });
+}
+
+/**
+ * Runs the command of an extension and prints what it prints. Resolves with false when no master is chosen, or it does
+ * not say in time that there is such a command. Throws a ClientError with the error of the command.
+ */
+export async function runExtensionCommand(
+  host: ClientHost,
+  options: TargetOptions,
+  [name, ...words]: readonly [string, ...string[]],
+): Promise<boolean> {
+  const api = await host.open(options).catch(() => undefined);
+  // The time of a person who is asked for a password does not count.
+  const known = await (api && listCommands(api, { timeoutMs: PATIENCE_MS }).catch(() => undefined));
+  if (api === undefined || known?.some((one) => one.name === name) !== true) return false;
+  const path = `/extensions/commands/${pathPart(name)}`;
+  const { output, isOk } = await api.send<ExtensionOutput>('POST', path, { words });
+  const failure = isOk ? undefined : /(?<=^|\n)error: ([^\n]*)\n$/.exec(output);
+  const text = output.slice(0, failure?.index ?? output.length);
+  // A master makes it plain. What answers in its place may not.
+  await write(host.surroundings.stdout, text === '' ? '' : plainLines(text));
+  if (isOk) return true;
+  throw new ClientError(EXIT.failed, toPlainText(failure?.[1] ?? `${name} failed`));
+}
+
+interface ExtensionOutput {
+  readonly output: string;
+  readonly isOk: boolean;
+}
+
+function listCommands(api: ApiClient, options: RequestOptions): Promise<readonly ExtensionCommand[]> {
+  return api.send('GET', '/extensions/commands', undefined, options);
+}

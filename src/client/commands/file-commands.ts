@@ -1,0 +1,94 @@
+/** `apply`, `diff`, `validate` and `delete -f`: configurations from files. What they do is in `file-runs.ts`. */
+import type { Command } from 'commander';
+import { DroverError } from '../../model/errors.js';
+import { quoteText } from '../../model/words.js';
+import type { ClientHost, ClientOptions } from './client-host.js';
+
+export interface FileOptions extends ClientOptions {
+  readonly filename: readonly string[];
+}
+
+interface ValueOptions extends FileOptions {
+  readonly showValues?: true;
+}
+
+export interface ApplyOptions extends ValueOptions {
+  readonly dryRun?: boolean;
+}
+
+export interface DiffOptions extends ValueOptions {
+  readonly detailedExitcode?: boolean;
+}
+
+export interface DeleteOptions extends ClientOptions {
+  readonly filename?: readonly string[];
+  readonly ignoreNotFound?: boolean;
+}
+
+const FILES = '-f, --filename <files...>';
+const SHOW_VALUES = '--show-values';
+const VALUES = 'show values of environmentVariables and properties too: they may be secrets';
+const WHERE = 'files of configurations, directories of them, or - for standard input';
+
+export function addApply(program: Command, host: ClientHost): void {
+  const command = program
+    .command('apply')
+    .description('make configurations what files say: creates and changes, deletes nothing')
+    .requiredOption(FILES, WHERE)
+    .option('--dry-run', 'only say what would be done')
+    .option(SHOW_VALUES, VALUES);
+  host.addOutput(command);
+  host.addTarget(command);
+  command.action(async () => (await runs()).apply(host, command.optsWithGlobals<ApplyOptions>()));
+}
+
+export function addDiff(program: Command, host: ClientHost): void {
+  const command = program
+    .command('diff')
+    .description('what "apply" would change; prints nothing where nothing would')
+    .requiredOption(FILES, WHERE)
+    .option('--detailed-exitcode', 'end with exit code 2 when there are changes')
+    .option(SHOW_VALUES, VALUES);
+  host.addOutput(command);
+  host.addTarget(command);
+  command.action(async () => (await runs()).diff(host, command.optsWithGlobals<DiffOptions>()));
+}
+
+export function addValidate(program: Command, host: ClientHost): void {
+  const command = program
+    .command('validate')
+    .description('check files of configurations as a master does, here, without one')
+    .requiredOption(FILES, WHERE);
+  host.addOutput(command, ['table', 'json', 'yaml']);
+  command.action(async () => (await runs()).validate(host, command.optsWithGlobals<FileOptions>()));
+}
+
+/** The group that `aliases.ts` adds commands to. */
+export function addDelete(program: Command, host: ClientHost): void {
+  const command = program
+    .command('delete')
+    .description('delete the configurations that files name (-f), or one thing by kind and name')
+    .helpCommand('help', 'show this')
+    .option(FILES, WHERE)
+    .option('--ignore-not-found', 'what is not there is no failure')
+    .allowExcessArguments();
+  host.addOutput(command);
+  host.addTarget(command);
+  host.addYes(command);
+  command.action(async () => {
+    const { filename, ...options } = command.optsWithGlobals<DeleteOptions>();
+    const [word] = command.args;
+    if (word !== undefined) {
+      const kinds = command.commands.map((known) => known.name()).join(', ');
+      const kind = `there is no kind ${quoteText(word)} to delete: there are ${kinds}`;
+      throw new DroverError('DRV_COMMAND_INVALID', kind);
+    }
+    if (filename === undefined)
+      throw new DroverError('DRV_COMMAND_INVALID', 'name what to delete: -f FILE, or a kind and a name');
+    await (await runs()).remove(host, { ...options, filename });
+  });
+}
+
+function runs() {
+  return import('./file-runs.js');
+}

@@ -1,0 +1,50 @@
+/** The options that may stand before the command too: `drover --context prod instance list`. */
+import type { Command, Option } from 'commander';
+import { pathOf } from '../../command-tree/usage.js';
+import { quoteText } from '../../model/words.js';
+import { ClientError, EXIT } from '../client-error.js';
+
+/** Adds them to the program. Call it before commands are added. */
+export function addGlobalOptions(program: Command): void {
+  program
+    // Else they would be taken from the words of a command that has others of the same name.
+    .enablePositionalOptions()
+    .option('-o, --output <format>', 'how a command prints, as after the command')
+    .option('--context <name>', 'the master to talk to, as after the command')
+    .option('--root <directory>', 'a directory of this machine, as after the command')
+    .hook('preAction', (_program, command) => {
+      for (let group = command.parent; group !== null; group = group.parent) settle(command, group);
+    });
+}
+
+/**
+ * Gives the command the options that stand before it, behind the group or the program. What a group has by default gives
+ * way to what the command has: the parser would prefer the group. Throws a ClientError.
+ */
+function settle(command: Command, group: Command): void {
+  for (const option of group.options) {
+    const name = option.attributeName();
+    const own = command.options.find((known) => known.long === option.long);
+    if (group.getOptionValueSource(name) === 'cli')
+      handDown(command, own, option, group.getOptionValue(name));
+    if (own !== undefined) group.setOptionValue(name, command.getOptionValue(name));
+  }
+}
+
+/** Gives the option to the command, as if it had been typed there. Throws a ClientError. */
+function handDown(command: Command, own: Option | undefined, { long }: Option, value: unknown): void {
+  if (own === undefined)
+    throw new ClientError(EXIT.usage, `the option ${long} has no effect on "${pathOf(command)}"`);
+  const name = own.attributeName();
+  if (command.getOptionValueSource(name) === 'cli') {
+    if (command.getOptionValue(name) === value) return;
+    throw new ClientError(EXIT.usage, `the option ${long} is given twice`);
+  }
+  const { argChoices } = own;
+  if (argChoices !== undefined && !argChoices.includes(String(value)))
+    throw new ClientError(
+      EXIT.usage,
+      `option '${own.flags}' argument ${quoteText(String(value))} is invalid. Allowed choices are ${argChoices.join(', ')}`,
+    );
+  command.setOptionValueWithSource(name, value, 'cli');
+}

@@ -1,0 +1,115 @@
+/** What can complete a line for the shell, which is split into words at blanks. */
+import type { Command } from 'commander';
+import { pathOf } from '../../command-tree/usage.js';
+import { type KnownWord, wantedWord } from '../../command-tree/wanted-word.js';
+
+/** Stands in the place of candidates: the shell completes paths of files. */
+export const FILES = ':files';
+
+/** Names that only a master or the file of contexts knows. None when they cannot be had. */
+export interface NameSource {
+  contexts(): Promise<readonly KnownWord[]>;
+  instances(): Promise<readonly KnownWord[]>;
+  configurations(): Promise<readonly KnownWord[]>;
+  nodes(): Promise<readonly KnownWord[]>;
+  keys(): Promise<readonly KnownWord[]>;
+  sessions(): Promise<readonly KnownWord[]>;
+  joinTokens(): Promise<readonly KnownWord[]>;
+  templates(): Promise<readonly KnownWord[]>;
+  filesOf(template: string): Promise<readonly KnownWord[]>;
+  extensionCommands(): Promise<readonly KnownWord[]>;
+}
+
+type Names = Exclude<keyof NameSource, 'filesOf'>;
+
+const PATH_OPTIONS: ReadonlySet<string> = new Set(['--root', '--filename', '--key-file', '--ca']);
+
+/** By the name of the argument. */
+const ARGUMENTS: Readonly<Record<string, readonly Names[]>> = {
+  id: ['instances'],
+  instance: ['instances'],
+  configuration: ['configurations'],
+  name: ['configurations'],
+  node: ['nodes'],
+  label: ['keys'],
+  'session-id': ['sessions'],
+  'token-id': ['joinTokens'],
+};
+
+/** Arguments of a kind that another argument names: `wait node <name>`. */
+const KINDS: Readonly<Record<string, Names>> = {
+  instance: 'instances',
+  config: 'configurations',
+  node: 'nodes',
+};
+
+/** The candidates that begin with the last word of the line, and maybe FILES. */
+export async function candidatesFor(
+  program: Command,
+  line: string,
+  names: NameSource,
+): Promise<readonly KnownWord[]> {
+  // The first one is the program itself.
+  const words = line.trimStart().split(/\s+/).slice(1);
+  const typed = words.pop() ?? '';
+  const all = await candidatesAt(program, words, typed, names);
+  return all.filter(({ word }) => word === FILES || word.startsWith(typed));
+}
+
+async function candidatesAt(
+  program: Command,
+  before: readonly string[],
+  typed: string,
+  names: NameSource,
+): Promise<readonly KnownWord[]> {
+  const wanted = wantedWord(program, before, typed);
+  switch (wanted.kind) {
+    case 'known': {
+      const isFirst = before.length === 0 && !typed.startsWith('-');
+      return isFirst ? [...wanted.words, ...(await names.extensionCommands())] : wanted.words;
+    }
+    case 'value':
+      if (wanted.option === '--context') return names.contexts();
+      return PATH_OPTIONS.has(wanted.option) ? [{ word: FILES, about: '' }] : [];
+    case 'argument':
+      return argument(wanted.command, wanted.argument, { before, typed, names });
+    case 'nothing':
+      return [];
+    default:
+      return wanted satisfies never;
+  }
+}
+
+interface Typing {
+  readonly before: readonly string[];
+  readonly typed: string;
+  readonly names: NameSource;
+}
+
+async function argument(
+  command: Command,
+  name: string,
+  { before, typed, names }: Typing,
+): Promise<readonly KnownWord[]> {
+  const path = pathOf(command);
+  if (path.startsWith('context ')) return path === 'context add' ? [] : names.contexts();
+  if (path === 'cp') return places(typed, names);
+  if (name === 'pattern') return patterns(await names.templates());
+  const kind = path === 'wait' ? KINDS[before[before.indexOf('wait') + 1] ?? ''] : undefined;
+  const sources = kind === undefined ? name.split('|').flatMap((one) => ARGUMENTS[one] ?? []) : [kind];
+  return (await Promise.all(sources.map((source) => names[source]()))).flat();
+}
+
+/** Files here, templates, and files of the template that is typed. */
+async function places(typed: string, names: NameSource): Promise<readonly KnownWord[]> {
+  const [template = '', path] = typed.split(':', 2);
+  if (path !== undefined)
+    return (await names.filesOf(template)).map(({ word, about }) => ({ word: `${template}:${word}`, about }));
+  const templates = (await names.templates()).map(({ word, about }) => ({ word: `${word}:`, about }));
+  return [...templates, { word: FILES, about: '' }];
+}
+
+function patterns(templates: readonly KnownWord[]): KnownWord[] {
+  const groups = new Set(templates.map(({ word }) => `${word.split('/', 1)[0]}/*`));
+  return [...[...groups].map((word) => ({ word, about: '' })), ...templates];
+}

@@ -1,0 +1,97 @@
+/** Asks the master what each of some contents would change, before anything is written. */
+import { describeFileError } from '../../command-tree/file-errors.js';
+import type { ConfigurationWarning } from '../../model/configuration.js';
+import { countText } from '../../model/words.js';
+import type { ConfigurationChange } from '../../operations/configuration-content.js';
+import { HIDDEN } from '../../telemetry/secret-fields.js';
+import { type ApiClient, pathPart } from '../api-client.js';
+import { ClientError, EXIT } from '../client-error.js';
+import type { Document, Documents } from './documents.js';
+
+const AT_ONCE = 8;
+const MAY_BE_SECRET = /^(?:environmentVariables|properties)\b/;
+
+/** A content, and what it would change. */
+export interface Compared {
+  readonly document: Document;
+  readonly change: ConfigurationChange;
+}
+
+/**
+ * The documents that were read, when all are valid. `say` prints a line for a person. Throws a ClientError after it has
+ * said each fault. `undone`: such as `nothing was written`.
+ */
+export function requireValid(
+  { valid, faults }: Documents,
+  undone: string,
+  say: (line: string) => void,
+): readonly Document[] {
+  if (faults.length === 0) return valid;
+  for (const fault of faults) say(describeFileError(fault));
+  const total = countText(valid.length + faults.length, 'configuration');
+  throw new ClientError(
+    EXIT.failed,
+    `${undone}: ${faults.length} of ${total} ${are(faults.length)} not valid`,
+  );
+}
+
+export interface CompareOptions {
+  /** Gets what has no effect, a line each. */
+  say(line: string): void;
+  /** Undefined: values that may be secrets are hidden. */
+  readonly showValues?: boolean | undefined;
+}
+
+/**
+ * Compares all. The master judges each content as it would judge a write. Throws a ClientError for the first that it
+ * refuses.
+ */
+export async function compareAll(
+  api: ApiClient,
+  documents: readonly Document[],
+  { say, showValues = false }: CompareOptions,
+): Promise<Compared[]> {
+  const compared: Compared[] = [];
+  for (let from = 0; from < documents.length; from += AT_ONCE) {
+    const some = documents.slice(from, from + AT_ONCE);
+    compared.push(...(await Promise.all(some.map((document) => compare(api, document)))));
+  }
+  for (const { document, change } of compared)
+    for (const warning of change.warnings) say(`warning: ${warningText(document, warning)}`);
+  return showValues ? compared : compared.map(withoutSecrets);
+}
+
+/** What a pipeline prints many can read. */
+function withoutSecrets({ document, change }: Compared): Compared {
+  const hide = (value: string | null): string | null => (value === null ? null : HIDDEN);
+  const differences = change.differences.map((difference) => {
+    const { field, before, after } = difference;
+    return MAY_BE_SECRET.test(field) ? { field, before: hide(before), after: hide(after) } : difference;
+  });
+  return { document, change: { ...change, differences } };
+}
+
+async function compare(api: ApiClient, document: Document): Promise<Compared> {
+  const { name, file, content } = document;
+  try {
+    const path = `/configurations/${pathPart(name)}/diff`;
+    return { document, change: await api.send<ConfigurationChange>('POST', path, content) };
+  } catch (error) {
+    if (!(error instanceof ClientError) || error.exitCode !== EXIT.failed) throw error;
+    throw new ClientError(error.exitCode, `${file}: ${name}: ${error.message}`, { cause: error });
+  }
+}
+
+/** The line is known here only: the master gets the content without it. */
+export function warningText(document: Document, warning: ConfigurationWarning): string {
+  const placed = document.warnings.find(({ field }) => field === warning.field);
+  return describeFileError({ line: null, column: null, ...placed, ...textOf(warning), file: document.file });
+}
+
+function textOf({ field, message }: ConfigurationWarning): Pick<ConfigurationWarning, 'field' | 'message'> {
+  return { field, message };
+}
+
+function are(count: number): string {
+  return count === 1 ? 'is' : 'are';
+}

@@ -1,0 +1,138 @@
+/**
+ * Reads the configurations that `-f` names: files, directories and standard input. A file is read and judged as the daemon
+ * does; standard input, or a pipe, may hold several, one after another or as a list.
+ */
+import { stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { DirectoryReader, DirectoryUnusable, type Reading } from '../../configuration-files/directory.js';
+import { JsonTextError, splitJsonTexts } from '../../configuration-files/json-position.js';
+import { type ParsedConfiguration, parseConfigurationFile } from '../../configuration-files/parse.js';
+import type { ConfigurationFileError } from '../../model/configuration.js';
+import { systemReason } from '../../model/words.js';
+import { ClientError, EXIT } from '../client-error.js';
+
+const STDIN = '-';
+const STDIN_LABEL = 'stdin';
+
+export interface Document extends ParsedConfiguration {
+  /** What a person calls the place, such as `configurations/lobby.json`, or `stdin`. */
+  readonly file: string;
+  readonly name: string;
+}
+
+/** What was read. `file` of a fault is as in a document. */
+export interface Documents {
+  readonly valid: readonly Document[];
+  readonly faults: readonly ConfigurationFileError[];
+}
+
+type Judged = ReturnType<typeof parseConfigurationFile>;
+/** A place, and what it says. */
+type Source = readonly [file: string, judged: Judged];
+
+/**
+ * Reads and judges all that `given` names, in that order. `readInput`: reads standard input, for `-`. Throws a ClientError
+ * for what cannot be read at all, or holds nothing.
+ */
+export async function readDocuments(
+  given: readonly string[],
+  readInput: () => Promise<string>,
+): Promise<Documents> {
+  const sources: Source[] = [];
+  for (const path of new Set(given)) {
+    const found = path === STDIN ? split(STDIN_LABEL, await readInput()) : await readPath(path);
+    if (found.length === 0) throw new ClientError(EXIT.failed, `${labelOf(path)} holds no configuration`);
+    sources.push(...found);
+  }
+  return apart(sources);
+}
+
+/** Judges a text that has the name of the configuration in it, or is that of `defaultName`. */
+export function judgeText(file: string, text: string, defaultName: string | null): Documents {
+  return apart([[file, parseConfigurationFile(file, text, defaultName)]]);
+}
+
+async function readPath(path: string): Promise<Source[]> {
+  const status = await stat(path).catch((error: unknown) => {
+    throw unreadable(path, error);
+  });
+  if (status.isDirectory()) return readDirectory(path);
+  // Such as `<(jq ...)` of a shell: its name says nothing.
+  if (!status.isFile()) return split(path, await readStream(path));
+  const reading = await readerOf(dirname(path)).readFile(basename(path));
+  return reading === undefined ? [] : [[path, withOwnName(path, judgedOf(reading))]];
+}
+
+async function readDirectory(path: string): Promise<Source[]> {
+  try {
+    const { files } = await readerOf(path).read();
+    return [...files].map(([file, reading]) => [join(path, file), judgedOf(reading)]);
+  } catch (error) {
+    if (error instanceof DirectoryUnusable) throw unreadable(path, error.cause);
+    throw error;
+  }
+}
+
+function readerOf(directory: string): DirectoryReader {
+  return new DirectoryReader({ directory, clock: { now: () => Date.now() } });
+}
+
+function judgedOf(reading: Reading): Judged {
+  return reading.kind === 'valid' ? { parsed: reading.parsed } : { error: reading.error };
+}
+
+/** The daemon gives a file that says no name the one of `NAME.json`. Another file would get a strange one. */
+function withOwnName(path: string, judged: Judged): Judged {
+  if (path.endsWith('.json') || !('parsed' in judged) || 'name' in judged.parsed.content) return judged;
+  const message = 'is missing: only that of NAME.json can be left out';
+  return { error: { file: path, line: 1, column: 1, field: 'name', message } };
+}
+
+async function readStream(path: string): Promise<string> {
+  const [{ createReadStream }, { text }] = await Promise.all([
+    import('node:fs'),
+    import('node:stream/consumers'),
+  ]);
+  return text(createReadStream(path)).catch((error: unknown) => {
+    throw unreadable(path, error);
+  });
+}
+
+function split(file: string, text: string): Source[] {
+  try {
+    return splitJsonTexts(text).map((one) => [file, parseConfigurationFile(file, one, null)]);
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    const { line, column, message } = error;
+    return [[file, { error: { file, line, column, field: null, message: `not valid JSON: ${message}` } }]];
+  }
+}
+
+/** Parts the valid ones from the others. Of two with one name, the second is a fault. */
+function apart(sources: readonly Source[]): Documents {
+  const valid = new Map<string, Document>();
+  const faults: ConfigurationFileError[] = [];
+  for (const [file, judged] of sources) {
+    if ('error' in judged) {
+      faults.push({ ...judged.error, file });
+      continue;
+    }
+    const { name } = judged.parsed.configuration;
+    const first = valid.get(name);
+    if (first === undefined) valid.set(name, { ...judged.parsed, file, name });
+    else {
+      const message = `"${name}" is the name of another one in ${first.file}`;
+      faults.push({ file, name, line: null, column: null, field: 'name', message });
+    }
+  }
+  return { valid: [...valid.values()], faults };
+}
+
+function unreadable(path: string, cause: unknown): ClientError {
+  const reason = systemReason(cause) ?? 'it is no directory of configurations';
+  return new ClientError(EXIT.failed, `${path} cannot be read: ${reason}`, { cause });
+}
+
+function labelOf(path: string): string {
+  return path === STDIN ? STDIN_LABEL : path;
+}

@@ -1,0 +1,157 @@
+/**
+ * Changes a configuration in an editor. What was typed is never lost: until the master has it, it stays in a file, and
+ * every refusal names that file. A text that is not valid is opened again, with the reason above it.
+ */
+import { mkdtemp, readdir, readFile, rmdir, unlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describeFileError } from '../../command-tree/file-errors.js';
+import { NAME } from '../../model/plain/name.js';
+import { quoteText } from '../../model/words.js';
+import type { ConfigurationContent } from '../../operations/configuration-content.js';
+import { toPlainText } from '../../telemetry/plain-text.js';
+import { type ApiClient, pathPart } from '../api-client.js';
+import { ClientError, EXIT } from '../client-error.js';
+import { ifMatch, readContent } from '../runs/configuration-content.js';
+import { warningText } from './compare.js';
+import { type Document, judgeText } from './documents.js';
+import type { Editor } from './editor.js';
+
+export interface EditOptions {
+  readonly api: ApiClient;
+  readonly name: string;
+  readonly editor: Pick<Editor, 'open'>;
+  /** Where the file is that is edited. */
+  readonly directory: string;
+  /** Prints a line for the person. */
+  readonly say: (line: string) => void;
+}
+
+export interface Edited {
+  readonly name: string;
+  readonly result: 'changed' | 'unchanged';
+}
+
+/** The text is not good, and the person may mend it. `line`: where, from 1; null: it is not known. */
+interface Complaint {
+  readonly message: string;
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly field: string | null;
+}
+
+const COMMENT = '// ';
+
+/** Throws a ClientError, with exit code 5 when the configuration was changed meanwhile. */
+export async function editConfiguration(options: EditOptions): Promise<Edited> {
+  const { api, name, say } = options;
+  if (!NAME.test(name)) throw new ClientError(EXIT.notFound, `there is no configuration ${quoteText(name)}`);
+  const start = await readContent(api, name);
+  if (start.fileState !== 'same')
+    say(`${start.file} of the master is ${start.fileState}: what is in force is shown, and takes its place`);
+  const path = join(await mkdtemp(join(options.directory, 'drover-edit-')), `${name}.json`);
+  const original = `${JSON.stringify(start.content, null, 2)}\n`;
+  try {
+    const result = await editUntilDone(options, start, { path, original });
+    await removeFile(path);
+    return { name, result };
+  } catch (error) {
+    throw await keepText(error, { path, original });
+  }
+}
+
+/** What is edited: the file, and the text that it had at first. */
+interface Work {
+  readonly path: string;
+  readonly original: string;
+}
+
+async function editUntilDone(
+  { api, name, editor, say }: EditOptions,
+  { content, revision }: ConfigurationContent,
+  { path, original }: Work,
+): Promise<Edited['result']> {
+  let text = original;
+  let complaint: Complaint | undefined;
+  for (;;) {
+    const before = text;
+    await writeFile(path, `${commentOf(name, complaint)}${text}`, { mode: 0o600 });
+    await editor.open(path);
+    text = withoutComment(await readFile(path, 'utf8'));
+    if (text.trim() === '') return 'unchanged';
+    if (complaint !== undefined && text === before) throw givenUp(name, complaint);
+    const judged = judge(name, text);
+    if ('message' in judged) {
+      complaint = judged;
+      continue;
+    }
+    if (JSON.stringify(judged.content) === JSON.stringify(content)) return 'unchanged';
+    try {
+      await api.send('PUT', `/configurations/${pathPart(name)}`, judged.content, ifMatch(revision));
+      for (const warning of judged.warnings) say(`warning: ${warningText(judged, warning)}`);
+      return 'changed';
+    } catch (error) {
+      // What the master refuses as not valid can be mended; a conflict or a denied key cannot.
+      if (!(error instanceof ClientError) || error.exitCode !== EXIT.failed) throw error;
+      complaint = { message: error.message, line: null, column: null, field: null };
+    }
+  }
+}
+
+function judge(name: string, text: string): Document | Complaint {
+  const { valid, faults } = judgeText(`${name}.json`, text, name);
+  const [document] = valid;
+  if (document === undefined) return faults[0] ?? fault('holds no configuration');
+  if (document.name === name) return document;
+  return fault(`must stay "${name}": "drover apply -f" makes one of another name`, 'name');
+}
+
+function fault(message: string, field: string | null = null): Complaint {
+  return { message, line: null, column: null, field };
+}
+
+/** The lines above the text that say why it is opened again. Its own lines are counted below them. */
+function commentOf(name: string, complaint: Complaint | undefined): string {
+  if (complaint === undefined) return '';
+  const lines = 2;
+  const line = complaint.line === null ? null : complaint.line + lines;
+  const why = toPlainText(describeFileError({ ...complaint, line, file: `${name}.json` }));
+  return [`not saved: ${why}`, 'mend it and save; or close it as it is, to give up']
+    .map((one) => `${COMMENT}${one.replaceAll('\n', ' ')}\n`)
+    .join('');
+}
+
+function withoutComment(text: string): string {
+  return text.replace(/^(?:\/\/.*(?:\n|$))+/, '');
+}
+
+function givenUp(name: string, complaint: Complaint): ClientError {
+  const why = toPlainText(describeFileError({ ...complaint, file: `${name}.json` }));
+  return new ClientError(EXIT.failed, `not saved: ${why}`);
+}
+
+/** Leaves the text as it was typed, if something was. The error that says where. */
+async function keepText(error: unknown, { path, original }: Work): Promise<unknown> {
+  const text = withoutComment(await readFile(path, 'utf8').catch(() => ''));
+  if (text.trim() === '' || text === original) {
+    await removeFile(path);
+    return error;
+  }
+  await writeFile(path, text);
+  if (!(error instanceof ClientError)) return error;
+  const next = error.exitCode === EXIT.conflict ? `; compare it with "drover diff -f ${path}"` : '';
+  return new ClientError(error.exitCode, `${error.message}; your text is in ${path}${next}`, {
+    cause: error,
+  });
+}
+
+/** A rest that cannot be removed harms nobody: the change is made by then. */
+async function removeFile(path: string): Promise<void> {
+  const directory = dirname(path);
+  try {
+    // Editors leave copies beside the file.
+    for (const name of await readdir(directory)) await unlink(join(directory, name));
+    await rmdir(directory);
+  } catch {
+    return;
+  }
+}

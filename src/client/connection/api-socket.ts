@@ -1,0 +1,78 @@
+/** Opens one WebSocket of the API, for `http-connection.ts`. */
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { ConnectionOptions } from 'node:tls';
+import type { WebSocket } from 'ws';
+import type { ClientError } from '../client-error.js';
+import { readAnswer, refusalOf, refuseForeign } from './answers.js';
+import { boundConnect } from './connect-limit.js';
+import { lateAnswer, unreachable } from './failures.js';
+import type { Target } from './target.js';
+
+export interface SocketCall {
+  readonly target: Target;
+  /** Below `/api`. */
+  readonly path: string;
+  readonly tls: ConnectionOptions;
+  readonly headers: OutgoingHttpHeaders;
+  /** For the connection with its handshake. */
+  readonly connectMs: number;
+  /** For the answer: before it the master may have to reach a node, as for an attached terminal. */
+  readonly answerMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Resolves when it is open. Throws a ClientError, or the error of the connection; any error once `signal` aborts. */
+export async function openApiSocket(call: SocketCall): Promise<WebSocket> {
+  const { target, path, tls, headers, connectMs, answerMs, signal } = call;
+  const { WebSocket: Socket } = await import('ws');
+  const socket = new Socket(`${target.url.replace(/^http/, 'ws')}/api${path}`, {
+    ...tls,
+    headers,
+    perMessageDeflate: false,
+    followRedirects: false,
+    handshakeTimeout: answerMs,
+    finishRequest: (request) => {
+      boundConnect(request, target, connectMs);
+      request.end();
+    },
+  });
+  const end = (): void => socket.terminate();
+  signal?.addEventListener('abort', end);
+  try {
+    return await opened(socket, target);
+  } catch (error) {
+    const isLate = error instanceof Error && error.message === 'Opening handshake has timed out';
+    throw isLate ? lateAnswer(target, answerMs) : error;
+  } finally {
+    signal?.removeEventListener('abort', end);
+  }
+}
+
+function opened(socket: WebSocket, target: Target): Promise<WebSocket> {
+  return new Promise((resolve, reject) => {
+    socket.once('open', () => {
+      socket.off('error', reject);
+      // Else a message that came with the answer would find no listener.
+      socket.pause();
+      setImmediate(() => socket.resume());
+      resolve(socket);
+    });
+    socket.on('error', reject);
+    socket.once('unexpected-response', (request: ClientRequest, response: IncomingMessage) => {
+      refused(target, response).then(reject, reject);
+      response.once('close', () => request.destroy());
+    });
+  });
+}
+
+async function refused(target: Target, response: IncomingMessage): Promise<ClientError> {
+  refuseForeign(target, response);
+  const answer = await readAnswer(target, response);
+  return (
+    refusalOf(target, answer) ??
+    unreachable(
+      target,
+      `it opens no WebSocket (status ${answer.status}): a proxy before it must let them pass`,
+    )
+  );
+}

@@ -1,0 +1,61 @@
+/** Reads what stands in `drover cp FROM TO`: which side is in a template, and what the other one is. */
+import { NAME } from '../../model/plain/name.js';
+import { objectionTo } from '../../templates/tree/path-objection.js';
+import { ClientError, EXIT } from '../client-error.js';
+
+/** `-` is standard input or output. */
+export type LocalPlace = { readonly kind: 'stream' } | { readonly kind: 'path'; readonly path: string };
+
+export interface TemplatePlace {
+  readonly group: string;
+  readonly name: string;
+  /** Relative to the template, without a slash at its end; '': the template itself. */
+  readonly path: string;
+  /** It was typed as a directory: with a slash at its end, or as the template itself. */
+  readonly isDirectory: boolean;
+}
+
+export type Copy =
+  | { readonly to: 'template'; readonly local: LocalPlace; readonly place: TemplatePlace }
+  | { readonly to: 'local'; readonly local: LocalPlace; readonly place: TemplatePlace };
+
+const TEMPLATE_PLACE = /^([^/:]+)\/([^/:]+):([\s\S]*)$/;
+
+/** Throws a ClientError for usage. */
+export function copyOf(from: string, to: string): Copy {
+  const [source, target] = [templatePlaceOf(from), templatePlaceOf(to)];
+  if (source === undefined && target !== undefined)
+    return { to: 'template', local: localPlaceOf(from), place: target };
+  if (source !== undefined && target === undefined)
+    return { to: 'local', local: localPlaceOf(to), place: source };
+  const problem = source === undefined ? 'neither side is in a template' : 'both sides are in a template';
+  throw new ClientError(
+    EXIT.usage,
+    `${problem}: one must be group/name:PATH, the other one a path here, or -`,
+  );
+}
+
+/** `config/a.txt of template games/lobby`, for messages. */
+export function placeText({ group, name, path }: Pick<TemplatePlace, 'group' | 'name' | 'path'>): string {
+  return path === '' ? `template ${group}/${name}` : `${path} of template ${group}/${name}`;
+}
+
+/** Throws a ClientError for a path that no file in a template can have, such as one that leaves it. */
+export function checkPath(path: string, label = `the path ${path}`): void {
+  const objection = objectionTo(path);
+  if (objection !== undefined) throw new ClientError(EXIT.usage, `${label} ${objection}`);
+}
+
+/** A path here that looks like one in a template is written with `./` before it. */
+function templatePlaceOf(text: string): TemplatePlace | undefined {
+  const [, group = '', name = '', typed = ''] = TEMPLATE_PLACE.exec(text) ?? [];
+  if (!NAME.test(group) || !NAME.test(name)) return undefined;
+  // The template is the root, so a path from the root is the same.
+  const path = typed.replace(/^\//, '').replace(/\/$/, '');
+  if (path !== '') checkPath(path);
+  return { group, name, path, isDirectory: path === '' || typed.endsWith('/') };
+}
+
+function localPlaceOf(text: string): LocalPlace {
+  return text === '-' ? { kind: 'stream' } : { kind: 'path', path: text };
+}

@@ -1,0 +1,113 @@
+/**
+ * Copies out of a template: the zip of what is asked for lies beside its target until it is complete and checked, and is
+ * unpacked there too. Only then it goes to its place, so nothing partly written has the final name.
+ */
+import { createWriteStream } from 'node:fs';
+import { lstat, mkdir, mkdtemp } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { unpackZip } from '../../templates/library/unpack-zip.js';
+import { bytesOf } from '../../templates/tree/byte-stream.js';
+import { removeTree } from '../../templates/tree/remove-tree.js';
+import { MAX_TREE_ENTRIES, walkFile, walkTree } from '../../templates/tree/tree.js';
+import type { ApiClient } from '../api-client.js';
+import { ClientError, EXIT } from '../client-error.js';
+import { reasonOf } from '../connection/private-text.js';
+import { isGone } from '../print.js';
+import { placeText, type TemplatePlace } from './copy-places.js';
+import { withProgress } from './progress.js';
+import { kindOfTarget, putDirectory, putFile } from './put-in-place.js';
+import { type Copied, templatePath } from './upload.js';
+
+export interface DownloadOptions {
+  readonly stderr: NodeJS.WritableStream;
+  readonly signal: AbortSignal;
+}
+
+/** What a template may hold. The master is trusted with its size. */
+const LIMITS = {
+  maxEntries: MAX_TREE_ENTRIES,
+  maxBytes: Number.MAX_SAFE_INTEGER,
+  maxRatio: Number.MAX_SAFE_INTEGER,
+};
+
+/** Throws a ClientError, or the DroverError of a zip that cannot be unpacked; then the target is as it was. */
+export async function download(
+  api: ApiClient,
+  from: TemplatePlace,
+  typed: string,
+  options: DownloadOptions,
+): Promise<Copied> {
+  const target = resolve(typed);
+  const isInto = (await kindOfTarget(target)) === 'directory';
+  const staging = await mkdtemp(join(isInto ? target : dirname(target), '.drover-cp-')).catch(
+    (error: unknown) => {
+      throw new ClientError(EXIT.failed, `${typed} cannot be written: ${reasonOf(error)}`, { cause: error });
+    },
+  );
+  try {
+    const tree = join(staging, 'tree');
+    await mkdir(tree);
+    await fetchTree(api, from, { staging, tree, ...options });
+    return await put(from, tree, typed);
+  } finally {
+    await removeTree(staging);
+  }
+}
+
+/** Writes one file of a template to a stream. Throws a ClientError; what was written before it stays. */
+export async function downloadTo(
+  api: ApiClient,
+  from: TemplatePlace,
+  stdout: Writable,
+  signal: AbortSignal,
+): Promise<void> {
+  if (from.isDirectory)
+    throw new ClientError(EXIT.usage, `only one file can be written to standard output: name it after the :`);
+  const path = from.path.split('/').map(encodeURIComponent).join('/');
+  const content = await api.stream('GET', `${templatePath(from)}/files/${path}`, { signal });
+  try {
+    await pipeline(content, stdout, { end: false });
+  } catch (error) {
+    if (error instanceof ClientError) throw error;
+    // Whoever read it has enough.
+    if (error instanceof Error && isGone(error)) return;
+    throw new ClientError(EXIT.failed, `stdout cannot be written: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+async function fetchTree(
+  api: ApiClient,
+  from: TemplatePlace,
+  { staging, tree, stderr, signal }: DownloadOptions & { readonly staging: string; readonly tree: string },
+): Promise<void> {
+  const zip = join(staging, 'copy.zip');
+  // A master that does not know `path` sends the whole template, of which the same part is used.
+  const query = from.path === '' ? '' : `?${new URLSearchParams({ path: from.path })}`;
+  const answer = await api.stream('POST', `${templatePath(from)}/export${query}`, { signal });
+  const counted = withProgress(bytesOf(answer), { stderr, label: placeText(from) });
+  await pipeline(Readable.from(counted, { objectMode: false }), createWriteStream(zip, { mode: 0o600 }));
+  await unpackZip(zip, tree, LIMITS, signal);
+}
+
+async function put(from: TemplatePlace, tree: string, typed: string): Promise<Copied> {
+  const source = join(tree, from.path);
+  const status = await lstat(source).catch(() => undefined);
+  if (status === undefined) throw new ClientError(EXIT.notFound, `there is no ${placeText(from)}`);
+  const { signal } = new AbortController();
+  if (status.isFile()) {
+    if (from.isDirectory)
+      throw new ClientError(EXIT.usage, `${placeText(from)} is a file: leave out the / at its end`);
+    const { size } = await walkFile(
+      { root: dirname(source), label: typed },
+      source.slice(dirname(source).length + 1),
+    );
+    await putFile(source, typed);
+    return { files: 1, bytes: size };
+  }
+  const entries = await walkTree({ root: source, label: typed }, signal);
+  await putDirectory(source, entries, typed);
+  const files = entries.filter(({ kind }) => kind === 'file');
+  return { files: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0) };
+}

@@ -1,0 +1,46 @@
+/** Says on one line of a terminal how far a long copy is. Says nothing elsewhere, and nothing of a short one. */
+
+/** A copy that takes no longer needs no progress. */
+const PATIENCE_MS = 1000;
+const EVERY_MS = 200;
+/** To the start of the line, and clear it. */
+const CLEAR = '\r\x1b[K';
+
+export interface ProgressOptions {
+  readonly stderr: NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'isTTY'>>;
+  /** What is copied. */
+  readonly label: string;
+  /** Milliseconds. Default: the monotonic clock. */
+  readonly now?: () => number;
+}
+
+/** Passes bytes through, and counts them. The line goes with the last byte, also after an error. */
+export async function* withProgress(
+  source: AsyncIterable<Buffer>,
+  { stderr, label, now = () => performance.now() }: ProgressOptions,
+): AsyncGenerator<Buffer> {
+  if (stderr.isTTY !== true) return yield* source;
+  const startAt = now();
+  let bytes = 0;
+  let saidAt = startAt + PATIENCE_MS - EVERY_MS;
+  try {
+    for await (const chunk of source) {
+      bytes += chunk.length;
+      const at = now();
+      if (at - saidAt >= EVERY_MS) {
+        saidAt = at;
+        stderr.write(`${CLEAR}${label}: ${bytesText(bytes)}`);
+      }
+      yield chunk;
+    }
+  } finally {
+    if (saidAt > startAt + PATIENCE_MS - EVERY_MS) stderr.write(CLEAR);
+  }
+}
+
+/** `512 bytes`, `1.5 MB` (of 1,000,000 bytes). */
+export function bytesText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  const power = bytes < 1e6 ? 1 : bytes < 1e9 ? 2 : 3;
+  return `${(bytes / 1000 ** power).toFixed(1)} ${['', 'kB', 'MB', 'GB'][power]}`;
+}

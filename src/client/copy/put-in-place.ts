@@ -1,0 +1,91 @@
+/**
+ * Moves what was copied to its place: a file, or a new directory, in one step; into a directory that is there file by
+ * file, each in one step, after everything that stands in the way was looked for.
+ */
+import { lstat, mkdir, realpath, rename, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import type { TreeItem } from '../../templates/tree/tree.js';
+import { ClientError, EXIT } from '../client-error.js';
+import { isMissing, reasonOf } from '../connection/private-text.js';
+
+export type TargetKind = 'absent' | 'file' | 'directory' | 'other';
+
+/** What is at a path, a link being what it leads to. Throws a ClientError. */
+export async function kindOfTarget(path: string): Promise<TargetKind> {
+  const status = await stat(path).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw unwritable(path, error);
+  });
+  if (status === undefined) return 'absent';
+  if (status.isDirectory()) return 'directory';
+  return status.isFile() ? 'file' : 'other';
+}
+
+/** `typed`: a file, or a directory, in which it keeps its name. Throws a ClientError. */
+export async function putFile(source: string, typed: string): Promise<void> {
+  const isInto = (await kindOfTarget(resolve(typed))) === 'directory';
+  const target = isInto ? join(resolve(typed), basename(source)) : resolve(typed);
+  const kind = await kindOfTarget(target);
+  if (!isInto && kind === 'absent' && typed.endsWith('/'))
+    throw new ClientError(EXIT.usage, `there is no directory ${typed}`);
+  if (kind === 'directory' || kind === 'other')
+    throw new ClientError(EXIT.conflict, `${target} is no file, and is not replaced`);
+  // A link stays, and leads to the new file.
+  const place = kind === 'file' ? await realpath(target) : target;
+  await rename(source, place).catch((error: unknown) => {
+    throw unwritable(target, error);
+  });
+}
+
+/** Makes the directory, or adds to the one that is there. Throws a ClientError; before the first move nothing changed. */
+export async function putDirectory(
+  source: string,
+  entries: readonly TreeItem[],
+  typed: string,
+): Promise<void> {
+  const target = resolve(typed);
+  const kind = await kindOfTarget(target);
+  if (kind === 'file' || kind === 'other')
+    throw new ClientError(EXIT.conflict, `${typed} is no directory: what is copied is one`);
+  try {
+    if (kind === 'absent') return await rename(source, target);
+    const missing = await missingDirectories(target, entries, typed);
+    for (const { path, kind: wanted } of entries) {
+      if (wanted === 'file') await rename(join(source, path), join(target, path));
+      else if (missing.has(path)) await mkdir(join(target, path));
+    }
+  } catch (error) {
+    if (error instanceof ClientError) throw error;
+    throw unwritable(typed, error);
+  }
+}
+
+/** Throws a ClientError when something stands in the way: a link leads elsewhere, and a directory is no file. */
+async function missingDirectories(
+  target: string,
+  entries: readonly TreeItem[],
+  typed: string,
+): Promise<ReadonlySet<string>> {
+  const missing = new Set<string>();
+  for (const { path, kind } of entries) {
+    const status = await lstat(join(target, path)).catch((error: unknown) => {
+      if (isMissing(error)) return undefined;
+      throw error;
+    });
+    if (status === undefined) {
+      if (kind === 'directory') missing.add(path);
+    } else if (kind === 'directory' ? !status.isDirectory() : !status.isFile()) {
+      const there = status.isSymbolicLink()
+        ? 'a link'
+        : status.isDirectory()
+          ? 'a directory'
+          : 'no directory';
+      throw new ClientError(EXIT.conflict, `${join(typed, path)} is ${there}, and a ${kind} is copied there`);
+    }
+  }
+  return missing;
+}
+
+function unwritable(path: string, error: unknown): ClientError {
+  return new ClientError(EXIT.failed, `${path} cannot be written: ${reasonOf(error)}`, { cause: error });
+}

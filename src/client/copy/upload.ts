@@ -1,0 +1,114 @@
+/**
+ * Copies into a template: one zip, which the master takes whole or not at all. Files of the same path are replaced, others
+ * stay.
+ */
+import { realpath, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { packContent, packZip } from '../../templates/library/pack-zip.js';
+import { bytesOf } from '../../templates/tree/byte-stream.js';
+import {
+  TreeChanged,
+  type TreeEntry,
+  type TreePlace,
+  walkFile,
+  walkTree,
+} from '../../templates/tree/tree.js';
+import { type ApiClient, pathPart } from '../api-client.js';
+import { ClientError, EXIT } from '../client-error.js';
+import { isMissing, reasonOf } from '../connection/private-text.js';
+import { checkPath, type LocalPlace, placeText, type TemplatePlace } from './copy-places.js';
+import { withProgress } from './progress.js';
+
+export interface UploadOptions {
+  readonly stdin: Readable;
+  readonly stderr: NodeJS.WritableStream;
+  readonly signal: AbortSignal;
+}
+
+export interface Copied {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Throws a ClientError, or the DroverError of an entry that no template can hold; then the template is as it was. */
+export async function upload(
+  api: ApiClient,
+  from: LocalPlace,
+  to: TemplatePlace,
+  options: UploadOptions,
+): Promise<Copied> {
+  const zip =
+    from.kind === 'stream'
+      ? packStream(to, options.stdin)
+      : await packPath(api, from.path, to, options.signal);
+  const counted = withProgress(bytesOf(zip), { stderr: options.stderr, label: placeText(to) });
+  const body = Readable.from(counted, { objectMode: false });
+  try {
+    return await api.sendStream('POST', `${templatePath(to)}/import`, {
+      body,
+      contentType: 'application/zip',
+      signal: options.signal,
+    });
+  } catch (error) {
+    if (error instanceof TreeChanged) throw new ClientError(EXIT.conflict, `${error.message}: copy it again`);
+    throw error;
+  } finally {
+    zip.destroy();
+  }
+}
+
+/** Below `/api`. */
+export function templatePath({ group, name }: Pick<TemplatePlace, 'group' | 'name'>): string {
+  return `/templates/${pathPart(group)}/${pathPart(name)}`;
+}
+
+function packStream(to: TemplatePlace, stdin: Readable): Readable {
+  if (to.isDirectory)
+    throw new ClientError(EXIT.usage, `say which file standard input becomes: ${to.group}/${to.name}:PATH`);
+  return packContent(stdin, to.path);
+}
+
+async function packPath(
+  api: ApiClient,
+  typed: string,
+  to: TemplatePlace,
+  signal: AbortSignal,
+): Promise<Readable> {
+  const path = await realpath(typed).catch(unreadable(typed));
+  const status = await stat(path).catch(unreadable(typed));
+  if (status.isDirectory()) {
+    const place = { root: path, label: typed };
+    const entries = await walkTree(place, signal).catch(unreadable(typed));
+    if (entries.length === 0)
+      throw new ClientError(EXIT.usage, `${typed} is empty: there is nothing to copy`);
+    return pack(place, entries, (name) => (to.path === '' ? name : `${to.path}/${name}`));
+  }
+  if (!status.isFile())
+    throw new ClientError(EXIT.usage, `${typed} is no file and no directory; a pipe is copied from -`);
+  const place = { root: dirname(path), label: typed };
+  const entry = await walkFile(place, basename(path)).catch(unreadable(typed));
+  const isInto = to.isDirectory || (await isDirectoryThere(api, to));
+  const target = isInto ? [to.path, basename(typed)].filter((part) => part !== '').join('/') : to.path;
+  return pack(place, [entry], () => target);
+}
+
+function pack(place: TreePlace, entries: readonly TreeEntry[], nameIn: (path: string) => string): Readable {
+  for (const { path } of entries) checkPath(nameIn(path), `${place.label}: ${path}`);
+  return packZip(place, entries, nameIn);
+}
+
+async function isDirectoryThere(api: ApiClient, to: TemplatePlace): Promise<boolean> {
+  const found = await api.find<{ readonly files: readonly string[] }>(`${templatePath(to)}/files`);
+  return found?.files.some((file) => file.startsWith(`${to.path}/`)) === true;
+}
+
+function unreadable(path: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof TreeChanged) throw new ClientError(EXIT.conflict, `${error.message}: copy it again`);
+    // A DroverError says itself what a template cannot hold.
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    if (isMissing(error)) throw new ClientError(EXIT.notFound, `there is no ${path}`);
+    throw new ClientError(EXIT.failed, `${path} cannot be read: ${reasonOf(error)}`, { cause: error });
+  };
+}

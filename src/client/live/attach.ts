@@ -1,0 +1,184 @@
+/** `drover attach`: the terminal of an instance in this terminal, over one WebSocket. */
+import type { RawData, WebSocket } from 'ws';
+import { toPlainText } from '../../telemetry/plain-text.js';
+import { pathPart } from '../api-client.js';
+import { ClientError, EXIT } from '../client-error.js';
+import type { ApiConnection } from '../connection/connection.js';
+import { unreachable } from '../connection/failures.js';
+import { DetachKeys } from './detach-keys.js';
+import type { RawTerminal } from './raw-terminal.js';
+import { TerminalModes } from './terminal-modes.js';
+
+/** The master takes no larger frame. */
+const MOST_BYTES = 64 * 1024;
+/** While more than this waits for the master, nothing more is read from the keyboard. */
+const MOST_WAITING = 256 * 1024;
+const MOST_LENGTH = 1000;
+const CLOSE_MS = 1000;
+const CR = 0x0d;
+const LF = 0x0a;
+
+interface Ended {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * Resolves with a line that says how it ended. The terminal is then as it was, also when it throws: a ClientError when the
+ * instance cannot be attached to, or the way to it is lost.
+ */
+export async function attach(connection: ApiConnection, id: string, terminal: RawTerminal): Promise<string> {
+  const { columns, rows } = sizeOf(terminal);
+  const socket = await connection.openSocket(
+    `/instances/${pathPart(id)}/attach?columns=${columns}&rows=${rows}`,
+  );
+  const session = new AttachSession(socket, terminal);
+  const ended = await session.run();
+  if (ended === undefined) throw unreachable(connection, `the connection was cut; instance ${id} goes on`);
+  switch (ended.reason) {
+    case 'detached':
+      return `detached from instance ${id}: it goes on`;
+    case 'exited':
+    case 'left':
+      return ended.message;
+    case 'lost':
+      throw new ClientError(EXIT.unreachable, ended.message);
+    default:
+      throw new ClientError(EXIT.failed, ended.message);
+  }
+}
+
+class AttachSession {
+  readonly #socket: WebSocket;
+  readonly #terminal: RawTerminal;
+  readonly #keys = new DetachKeys();
+  readonly #modes = new TerminalModes();
+  /** True: every byte passes between terminal and program as it is. */
+  #isTransparent = false;
+  #ended: Ended | undefined;
+  #hasTerminal = false;
+
+  constructor(socket: WebSocket, terminal: RawTerminal) {
+    this.#socket = socket;
+    this.#terminal = terminal;
+  }
+
+  /** Resolves when it has ended, and the terminal was given back. Undefined: the connection was cut. */
+  async run(): Promise<Ended | undefined> {
+    const { input } = this.#terminal;
+    const onData = (typed: Buffer | string): void => this.#type(Buffer.from(typed));
+    const onEnd = (): void => this.#detach();
+    const closed = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
+    this.#socket.on('error', () => undefined);
+    this.#socket.on('message', (data, isBinary) => this.#take(data, isBinary));
+    const stops = [
+      this.#terminal.onResize(() => this.#resize()),
+      this.#terminal.onEnd(() => this.#giveBack()),
+    ];
+    input.on('data', onData);
+    input.once('end', onEnd);
+    this.#terminal.takeOver();
+    this.#hasTerminal = true;
+    try {
+      await closed;
+    } finally {
+      input.off('data', onData);
+      input.off('end', onEnd);
+      for (const stop of stops) stop();
+      this.#giveBack();
+    }
+    return this.#ended;
+  }
+
+  #take(data: RawData, isBinary: boolean): void {
+    if (!isBinary) {
+      this.#hear(data.toString());
+      return;
+    }
+    const bytes = bytesOf(data);
+    this.#modes.take(bytes);
+    const { output } = this.#terminal;
+    const isTaken = output.write(this.#isTransparent ? bytes : withoutLineFeeds(bytes));
+    // Messages that were read already still come after the pause: one listener is enough for all of them.
+    if (isTaken || this.#socket.isPaused) return;
+    // The master detaches a client that stands still for long, and the program goes on.
+    this.#socket.pause();
+    output.once('drain', () => this.#socket.resume());
+  }
+
+  #hear(text: string): void {
+    const message = fieldsOf(text);
+    if (message.type === 'attached') this.#isTransparent = message.isTransparent === true;
+    else if (message.type === 'refused')
+      this.#terminal.output.write(`\r\n[${toPlainText(String(message.message))}]\r\n`);
+    else if (message.type === 'ended')
+      this.#ended = { reason: String(message.reason), message: String(message.message) };
+  }
+
+  #type(typed: Buffer): void {
+    const { bytes, isDetached } = this.#keys.take(typed);
+    const sent = this.#isTransparent ? withLineFeeds(bytes) : bytes;
+    for (let from = 0; from < sent.length; from += MOST_BYTES)
+      this.#socket.send(sent.subarray(from, from + MOST_BYTES), { binary: true }, () => this.#goOn());
+    if (isDetached) this.#detach();
+    else if (this.#socket.bufferedAmount > MOST_WAITING) this.#terminal.input.pause();
+  }
+
+  #goOn(): void {
+    if (this.#hasTerminal && this.#socket.bufferedAmount <= MOST_WAITING) this.#terminal.input.resume();
+  }
+
+  #detach(): void {
+    this.#ended = { reason: 'detached', message: '' };
+    // What was typed before arrives. A master that does not answer is not waited for.
+    this.#socket.resume();
+    this.#socket.close();
+    setTimeout(() => this.#socket.terminate(), CLOSE_MS).unref();
+  }
+
+  #resize(): void {
+    this.#socket.send(JSON.stringify({ type: 'resize', ...sizeOf(this.#terminal) }));
+  }
+
+  #giveBack(): void {
+    if (!this.#hasTerminal) return;
+    this.#hasTerminal = false;
+    this.#terminal.output.write(`${this.#modes.restoring()}\r\n`);
+    this.#terminal.giveBack();
+  }
+}
+
+/** The fields of a message; none for what is no message. */
+function fieldsOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+function sizeOf(terminal: RawTerminal): { readonly columns: number; readonly rows: number } {
+  const { columns, rows } = terminal.size();
+  return { columns: Math.min(MOST_LENGTH, columns), rows: Math.min(MOST_LENGTH, rows) };
+}
+
+function bytesOf(data: RawData): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
+}
+
+/** Enter is a carriage return at a terminal. A program that reads lines waits for a line feed. */
+function withLineFeeds(typed: Buffer): Buffer {
+  return Buffer.from(typed.map((byte) => (byte === CR ? LF : byte)));
+}
+
+/**
+ * Node leaves the terminal driver in charge of line ends: it makes a new line of a line feed. A session means by it one
+ * line down in the same column, for which there is a sequence.
+ */
+function withoutLineFeeds(bytes: Buffer): Buffer {
+  return bytes.includes(LF)
+    ? Buffer.from(bytes.toString('latin1').replaceAll('\n', '\x1bD'), 'latin1')
+    : bytes;
+}

@@ -1,0 +1,26 @@
+/** Where commands that go on print: results on stdout at the pace of its reader, and what happened on stderr. */
+import { plainLines } from '../../command-tree/printed-text.js';
+import { toPlainText } from '../../telemetry/plain-text.js';
+import { write } from '../print.js';
+
+export interface LiveOutput {
+  /** Aborts when the caller no longer waits for the command. */
+  readonly signal: AbortSignal;
+  /** Resolves with false when nobody reads any more. Throws a ClientError when stdout cannot be written. */
+  write(text: string): Promise<boolean>;
+  /** Says one line on stderr. */
+  say(line: string): void;
+  /** Prints lines on stderr. */
+  show(text: string): void;
+}
+
+/** `say`: prints a line on stderr. */
+export function liveOutput(stdout: NodeJS.WritableStream, say: (line: string) => void): LiveOutput {
+  return {
+    // Ctrl-C ends the program.
+    signal: new AbortController().signal,
+    write: (text) => write(stdout, text),
+    say: (line) => say(`drover: ${toPlainText(line)}`),
+    show: (text) => say(plainLines(text).slice(0, -1)),
+  };
+}

@@ -1,0 +1,51 @@
+/** Draws text over the whole terminal, again and again. What was there before scrolls up. */
+import { plainLines } from '../../command-tree/printed-text.js';
+import type { LiveOutput } from './live-output.js';
+
+export type TerminalStream = NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'columns' | 'rows'>>;
+
+const HOME = '\x1b[H';
+const CLEAR_LINE = '\x1b[K';
+const CLEAR_BELOW = '\x1b[J';
+const USUAL_ROWS = 24;
+
+export class LiveScreen {
+  readonly #output: LiveOutput;
+  readonly #terminal: TerminalStream;
+  #isFirst = true;
+  #status = '';
+
+  constructor(output: LiveOutput, terminal: TerminalStream) {
+    this.#output = output;
+    this.#terminal = terminal;
+  }
+
+  /** The last line from now on; '': none. */
+  setStatus(line: string): void {
+    this.#status = line;
+  }
+
+  /** As much of the text as fits. Resolves with false when nobody reads any more. */
+  draw(text: string): Promise<boolean> {
+    // Some terminals do not know their size and say 0.
+    const { rows = 0, columns = 0 } = this.#terminal;
+    const room = (rows || USUAL_ROWS) - 1;
+    const status = this.#status === '' ? [] : ['', this.#status];
+    const all = plainLines(text).slice(0, -1).split('\n');
+    const shown =
+      all.length + status.length <= room
+        ? all
+        : [
+            ...all.slice(0, room - status.length - 1),
+            `... and ${all.length - room + status.length + 1} lines more`,
+          ];
+    const lines = [...shown, ...status].map((line) =>
+      columns === 0 ? line : Array.from(line).slice(0, columns).join(''),
+    );
+    const scrolled = this.#isFirst ? '\n'.repeat(room) : '';
+    this.#isFirst = false;
+    return this.#output.write(
+      `${scrolled}${HOME}${lines.map((line) => `${line}${CLEAR_LINE}`).join('\n')}\n${CLEAR_BELOW}`,
+    );
+  }
+}

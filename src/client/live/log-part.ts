@@ -1,0 +1,89 @@
+/** Reads a part of an instance's log, however long, in pages by line number. */
+import type { InputOf } from '../../command-tree/commands.js';
+import { MAX_LOG_LINES } from '../../model/plain/command-limits.js';
+import type { InstanceLog } from '../../operations/instance-log.js';
+import { type ApiClient, pathPart } from '../api-client.js';
+import { logQuery } from '../runs/instance-runs.js';
+
+type LogPoints = Pick<InputOf<'instance logs'>, 'since' | 'until' | 'timestamps' | 'previous'>;
+
+export interface LogPart extends LogPoints {
+  /** How many of the last lines; infinite: all. */
+  readonly tail: number;
+}
+
+/** Lines in a row, or the numbers of lines that are no longer kept. */
+export type LogPiece =
+  | {
+      readonly first: number;
+      readonly lines: readonly string[];
+      readonly times: readonly (string | null)[] | undefined;
+    }
+  | { readonly gap: { readonly first: number; readonly last: number } };
+
+/** Oldest first, up to what is the last line at the first call. Throws a ClientError. */
+export async function* readLogPart(api: ApiClient, id: string, part: LogPart): AsyncGenerator<LogPiece> {
+  if (part.tail === 0) return;
+  const newest = await ask(api, id, part, Math.min(part.tail, MAX_LOG_LINES));
+  const { first, last } = rangeOf(newest);
+  const end = firstOf(newest);
+  const from = Math.max(first, last - part.tail + 1);
+  yield* readLines(api, id, { from, to: end - 1, timestamps: part.timestamps });
+  if (newest.lines.length > 0) yield pieceOf(newest);
+}
+
+/** The number of the first line of a part; that after the last one when there is none. Throws a ClientError. */
+export async function firstLineOf(api: ApiClient, id: string, part: LogPart): Promise<number> {
+  const { first, last } = rangeOf(await ask(api, id, part, 1));
+  return Math.max(first, last - part.tail + 1);
+}
+
+interface Lines {
+  readonly from: number;
+  readonly to: number;
+  readonly timestamps: boolean;
+}
+
+async function* readLines(
+  api: ApiClient,
+  id: string,
+  { from, to, timestamps }: Lines,
+): AsyncGenerator<LogPiece> {
+  let size = MAX_LOG_LINES;
+  for (let next = from; next <= to; ) {
+    const last = Math.min(next + size - 1, to);
+    const points = { since: { line: next }, until: { line: last }, timestamps, previous: false };
+    const page = await ask(api, id, { ...points, tail: size }, size);
+    const first = firstOf(page);
+    if (page.lines.length > 0 && first > rangeOf(page).first && size > 1) {
+      // Very long lines: the answer has room for the last ones only.
+      size = Math.ceil(size / 4);
+      continue;
+    }
+    const isEmpty = page.lines.length === 0;
+    if (isEmpty || first > next) yield { gap: { first: next, last: isEmpty ? last : first - 1 } };
+    if (!isEmpty) yield pieceOf(page);
+    next = isEmpty ? last + 1 : first + page.lines.length;
+  }
+}
+
+function ask(api: ApiClient, id: string, part: LogPart, lines: number): Promise<InstanceLog> {
+  const isWhole = part.since === undefined && part.until === undefined && !part.previous;
+  // Nodes of 0.1.0 know the last lines only. All others say which lines there are, when they are asked for a part.
+  const isPlain = isWhole && !part.timestamps && lines === part.tail;
+  const since = isWhole && !isPlain ? { line: 1 } : part.since;
+  return api.get(`/instances/${pathPart(id)}/logs?${logQuery({ ...part, since, lines })}`);
+}
+
+/** Masters of 0.1.0 answer without numbers. */
+function firstOf({ firstLine, totalLines, lines }: InstanceLog): number {
+  return firstLine ?? totalLines - lines.length + 1;
+}
+
+function rangeOf(log: InstanceLog): NonNullable<InstanceLog['range']> {
+  return log.range ?? { first: 1, last: log.totalLines };
+}
+
+function pieceOf(log: InstanceLog): LogPiece {
+  return { first: firstOf(log), lines: log.lines, times: log.times };
+}

@@ -1,0 +1,56 @@
+/** The terminal of this process, taken over byte by byte. */
+
+export interface RawTerminal {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+  /** Every key goes to the reader from now on, and nothing typed is shown. */
+  takeOver(): void;
+  /** Idempotent. */
+  giveBack(): void;
+  size(): { readonly columns: number; readonly rows: number };
+  /** Calls at each change of the size. Returns the function that ends it. */
+  onResize(listener: () => void): () => void;
+  /** Calls before a signal ends the process. Returns the function that ends it. */
+  onEnd(listener: () => void): () => void;
+}
+
+const ENDS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
+const USUAL = { columns: 80, rows: 24 };
+
+/** Undefined: standard input or standard output is no terminal. */
+export function processRawTerminal(): RawTerminal | undefined {
+  const { stdin: input, stdout: output } = process;
+  if (!input.isTTY || !output.isTTY) return undefined;
+  return {
+    input,
+    output,
+    takeOver: () => {
+      input.setRawMode(true);
+      input.resume();
+    },
+    giveBack: () => {
+      input.setRawMode(false);
+      input.pause();
+    },
+    // Some terminals do not know their size and say 0.
+    size: () => ({ columns: output.columns || USUAL.columns, rows: output.rows || USUAL.rows }),
+    onResize: (listener) => {
+      output.on('resize', listener);
+      return () => output.off('resize', listener);
+    },
+    onEnd: (listener) => {
+      const handlers = ENDS.map((signal) => {
+        const end = (): void => {
+          listener();
+          process.off(signal, end);
+          process.kill(process.pid, signal);
+        };
+        process.on(signal, end);
+        return { signal, end };
+      });
+      return () => {
+        for (const { signal, end } of handlers) process.off(signal, end);
+      };
+    },
+  };
+}

@@ -1,0 +1,46 @@
+/**
+ * Remembers what a session changed of the terminal that shows it, such as the alternate screen, the mouse or a hidden
+ * cursor, to take it back when the client leaves.
+ */
+
+/** Set and reset of private modes; a keypad in application mode. */
+const MODES = /\x1b\[\?([\d;]{1,32})([hl])|\x1b([=>])/g;
+/** A sequence may be cut between two pieces of output. */
+const LONGEST = 40;
+/** All others are off in a terminal at rest: wrapping at the right edge, and the cursor is shown. */
+const USUALLY_ON: ReadonlySet<number> = new Set([7, 25]);
+const ALTERNATE_SCREENS: readonly number[] = [47, 1047, 1049];
+
+export class TerminalModes {
+  /** Modes that are not as in a terminal at rest. */
+  readonly #changed = new Set<number>();
+  #hasKeypad = false;
+  #tail = '';
+
+  take(output: Buffer): void {
+    const text = this.#tail + output.toString('latin1');
+    for (const [, modes = '', letter, keypad] of text.matchAll(MODES)) {
+      if (keypad !== undefined) this.#hasKeypad = keypad === '=';
+      else for (const mode of modes.split(';')) this.#note(Number(mode), letter === 'h');
+    }
+    // What was seen is seen once more, and says the same.
+    this.#tail = text.slice(-LONGEST);
+  }
+
+  /** What to write to have a terminal at rest again. */
+  restoring(): string {
+    const isAlternate = ALTERNATE_SCREENS.some((mode) => this.#changed.has(mode));
+    return [
+      // Only there: it moves the cursor.
+      isAlternate ? '\x1b[r' : '',
+      ...[...this.#changed].map((mode) => `\x1b[?${mode}${USUALLY_ON.has(mode) ? 'h' : 'l'}`),
+      this.#hasKeypad ? '\x1b>' : '',
+      '\x1b[0m',
+    ].join('');
+  }
+
+  #note(mode: number, isOn: boolean): void {
+    if (isOn === USUALLY_ON.has(mode)) this.#changed.delete(mode);
+    else this.#changed.add(mode);
+  }
+}

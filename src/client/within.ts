@@ -1,0 +1,22 @@
+/** Asks for what is only a help, such as names to complete: in time, or not at all. */
+
+/** What `ask` resolves with; undefined when it fails, or takes longer than this. Never throws. */
+export async function within<T>(
+  limitMs: number,
+  ask: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => {
+      late.abort();
+      resolve(undefined);
+    }, limitMs);
+  });
+  try {
+    // Not every step heeds the signal: a name service that does not answer, for one.
+    return await Promise.race([ask(late.signal).catch(() => undefined), over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * Moves the state of a master between a file and etcd, and into and out of backups, while the master is stopped. What
+ * was written is read again and compared before anything else is changed.
+ */
+import { existsSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { SystemClock } from '../loop/system-clock.js';
+import { DroverError } from '../model/errors.js';
+import type { NodeConfiguration } from '../model/node.js';
+import { changeMainConfiguration, readMainConfiguration } from '../node/main-configuration.js';
+import { prepareRoot, type RootPaths } from '../node/root.js';
+import { acquireRootLock } from '../node/root-lock.js';
+import { readBackup, writeBackup } from '../store/backup-file.js';
+import { connectEtcd } from '../store/etcd/connect.js';
+import { fillEtcd, type OpenEtcdStoreOptions, openEtcdStore } from '../store/etcd/open.js';
+import { fillStore, openStore, wasStoreMade } from '../store/lmdb/open.js';
+import type { Store, StoreState } from '../store/store.js';
+
+export type StoreKind = 'lmdb' | 'etcd';
+
+/** Says a line to the person who waits. */
+type Say = (line: string) => void;
+
+interface Place {
+  readonly paths: RootPaths;
+  readonly configuration: NodeConfiguration;
+  readonly say: Say;
+}
+
+/** Moves the state to `kind`. Returns what was done, for a person. Throws DroverErrors with one clear line. */
+export function migrateStore(root: string, kind: StoreKind, say: Say): Promise<string> {
+  return withStopped(root, say, async (place) => {
+    if (place.configuration.store.kind !== 'etcd')
+      throw invalid('config.json names no etcd: set "store" to {"kind": "etcd", "endpoints": [...]} first');
+    const file = join(place.paths.store, 'master');
+    if (kind === 'etcd') {
+      if (!wasStoreMade(file)) throw invalid(`${file} holds no state`);
+      const state = await move(place, 'lmdb', 'etcd');
+      return `${describe(state)} are on etcd now; the file is kept in ${await setAside(file)}`;
+    }
+    const state = await move(place, 'etcd', 'lmdb');
+    await changeMainConfiguration(place.paths.configFile, { store: { kind: 'lmdb' } });
+    return `${describe(state)} are in ${file} now, and config.json says so; etcd keeps what it has`;
+  });
+}
+
+/** Writes the state into `file`. As `migrateStore`. */
+export function backupStore(root: string, file: string, say: Say): Promise<string> {
+  return withStopped(root, say, async (place) => {
+    const state = await readState(place, place.configuration.store.kind);
+    await writeBackup(resolve(file), state);
+    check(state, await readBackup(resolve(file)));
+    return `${describe(state)} are in ${resolve(file)}`;
+  });
+}
+
+/** Replaces the state by that of `file`; a state on etcd must have been removed before. As `migrateStore`. */
+export function restoreStore(root: string, file: string, say: Say): Promise<string> {
+  return withStopped(root, say, async (place) => {
+    const { kind } = place.configuration.store;
+    const state = await readBackup(resolve(file));
+    const directory = join(place.paths.store, 'master');
+    const isReplaced = kind === 'lmdb' && existsSync(directory);
+    const kept = isReplaced ? `; the one before is kept in ${await setAside(directory)}` : '';
+    await fill(place, kind, state);
+    check(state, await readState(place, kind));
+    return `${describe(state)} are restored${kept}; start with --accept-older, here and on the other nodes, when nodes have seen a newer state`;
+  });
+}
+
+async function move(place: Place, from: StoreKind, to: StoreKind): Promise<StoreState> {
+  const state = await readState(place, from);
+  await fill(place, to, state);
+  check(state, await readState(place, to));
+  return state;
+}
+
+async function readState(place: Place, kind: StoreKind): Promise<StoreState> {
+  const store = await open(place, kind);
+  try {
+    return await store.list('');
+  } finally {
+    await store.close();
+  }
+}
+
+async function open(place: Place, kind: StoreKind): Promise<Store> {
+  if (kind === 'etcd') return openEtcdStore(await etcdOptions(place));
+  const directory = join(place.paths.store, 'master');
+  if (!wasStoreMade(directory)) throw invalid(`${directory} holds no state`);
+  return openStore({ directory });
+}
+
+async function fill(place: Place, kind: StoreKind, state: StoreState): Promise<void> {
+  if (kind === 'etcd') await fillEtcd(await etcdOptions(place), state);
+  else await fillStore(join(place.paths.store, 'master'), state);
+}
+
+async function etcdOptions({ paths, configuration, say }: Place): Promise<OpenEtcdStoreOptions> {
+  const { store: settings, clusterName, nodeId } = configuration;
+  if (settings.kind !== 'etcd') throw invalid('config.json names no etcd');
+  const clock = new SystemClock();
+  return {
+    etcd: await connectEtcd({ settings, root: paths.root, clock }),
+    prefix: settings.prefix ?? `/drover/${clusterName}`,
+    nodeId,
+    clock,
+    onWait: say,
+    signal: new AbortController().signal,
+  };
+}
+
+function check(written: StoreState, read: StoreState): void {
+  if (isDeepStrictEqual(plain(written), plain(read))) return;
+  throw new DroverError(
+    'DRV_STORE_CORRUPT',
+    'what was written is not what can be read again: nothing else was changed',
+  );
+}
+
+function plain({ entries, revision }: StoreState): unknown {
+  return {
+    revision,
+    entries: entries.map(({ key, value, revision: of }) => [key, of, JSON.stringify(value)]),
+  };
+}
+
+/** Renames a directory. Returns its new name. */
+async function setAside(directory: string): Promise<string> {
+  const name = `${directory}.${new Date().toISOString().replace(/[:.]/g, '-')}`;
+  await rename(directory, name);
+  return name;
+}
+
+async function withStopped(root: string, say: Say, work: (place: Place) => Promise<string>): Promise<string> {
+  const configuration = await readMainConfiguration(join(resolve(root), 'config.json'));
+  if (configuration?.isMasterNode !== true)
+    throw invalid(`there is no master in ${resolve(root)}: name its directory with --root`);
+  const paths = await prepareRoot(root);
+  const lock = await acquireRootLock(paths);
+  // Timers of the clock do not keep the process alive.
+  const alive = setInterval(() => undefined, 60_000);
+  try {
+    return await work({ paths, configuration, say });
+  } finally {
+    clearInterval(alive);
+    await lock.release();
+  }
+}
+
+function describe({ entries, revision }: StoreState): string {
+  return `${entries.length} entries at revision ${revision}`;
+}
+
+function invalid(message: string): DroverError {
+  return new DroverError('DRV_NODE_CONFIG_INVALID', message);
+}

@@ -1,0 +1,154 @@
+/**
+ * Calls Drover's API with the token of the session. It knows no route: a screen names path and type, the types come from
+ * `api-types.ts`.
+ */
+import type { ApiError } from './api-types.js';
+
+/** A call that the API refused, or that got no answer. `message` is written for the operator. */
+export class ApiFailure extends Error {
+  /** HTTP status; 0: no answer came. */
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = 'ApiFailure';
+    this.status = status;
+  }
+}
+
+export interface ApiOptions {
+  /** Ends with a slash, such as `http://127.0.0.1:7000/api/`. */
+  readonly base: string;
+  readonly token: () => string | null;
+  /** The token is not accepted any more; `reason` is the API's sentence. */
+  readonly onRefused: (reason: string) => void;
+  readonly fetch?: typeof fetch;
+}
+
+export interface CallOptions {
+  /** What is undefined is left out. */
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** JSON, or bytes as they are. */
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  /** In place of the session's token, '' for none: sign-in does it. Its refusal ends no session. */
+  readonly token?: string;
+  /** Such as `If-Match`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** In place of `fetch`: an upload that tells its progress. */
+  readonly call?: (url: URL, request: RequestInit) => Promise<Response>;
+}
+
+const NO_ANSWER =
+  'Drover does not answer. Check that it runs and that this computer reaches it, then try again.';
+
+const NOT_ACCEPTED =
+  'Drover does not accept this key, code or session. It may be mistyped, used, deleted, or of another cluster.';
+
+export class Api {
+  readonly #options: ApiOptions;
+
+  constructor(options: ApiOptions) {
+    this.#options = options;
+  }
+
+  /** Address of a path below the API, for sockets and downloads. */
+  url(path: string, query: CallOptions['query'] = {}): URL {
+    const url = new URL(path.replace(/^\//, ''), this.#options.base);
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    return url;
+  }
+
+  get<T>(path: string, options?: CallOptions): Promise<T> {
+    return this.#json<T>('GET', path, options);
+  }
+
+  post<T>(path: string, options?: CallOptions): Promise<T> {
+    return this.#json<T>('POST', path, options);
+  }
+
+  put<T>(path: string, options?: CallOptions): Promise<T> {
+    return this.#json<T>('PUT', path, options);
+  }
+
+  patch<T>(path: string, options?: CallOptions): Promise<T> {
+    return this.#json<T>('PATCH', path, options);
+  }
+
+  delete<T>(path: string, options?: CallOptions): Promise<T> {
+    return this.#json<T>('DELETE', path, options);
+  }
+
+  /**
+   * Calls any method and answers the response, for bytes and headers. Throws ApiFailure for every status that is no
+   * success, and the signal's reason when it is aborted.
+   */
+  async send(method: string, path: string, options: CallOptions = {}): Promise<Response> {
+    const held = this.#options.token();
+    const request = this.#request(method, options);
+    const call = options.call ?? this.#options.fetch ?? fetch;
+    const response = await call(this.url(path, options.query), request).catch((error: unknown) => {
+      options.signal?.throwIfAborted();
+      throw new ApiFailure(0, NO_ANSWER + detailOf(error));
+    });
+    if (response.ok) return response;
+    const failure = new ApiFailure(response.status, await sentenceOf(response));
+    // A late answer about a token that is not held any more is no news.
+    const isHeld = held !== null && options.token === undefined && this.#options.token() === held;
+    if (response.status === 401 && isHeld) this.#options.onRefused(failure.message);
+    throw failure;
+  }
+
+  #request(method: string, options: CallOptions): RequestInit {
+    const { body, signal, token = this.#options.token() ?? '' } = options;
+    const isBytes = body instanceof Blob || body instanceof ArrayBuffer || body instanceof Uint8Array;
+    const headers = new Headers(options.headers);
+    if (token !== '') headers.set('authorization', `Bearer ${token}`);
+    if (body !== undefined)
+      headers.set('content-type', isBytes ? 'application/octet-stream' : 'application/json');
+    return {
+      method,
+      headers,
+      credentials: 'omit',
+      ...(signal !== undefined && { signal }),
+      ...(body !== undefined && {
+        body: isBytes ? (body as NonNullable<RequestInit['body']>) : JSON.stringify(body),
+      }),
+    };
+  }
+
+  async #json<T>(method: string, path: string, options?: CallOptions): Promise<T> {
+    const response = await this.send(method, path, options);
+    const text = await response.text();
+    // Without a body the caller's T is undefined.
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  }
+}
+
+/** A path of encoded parts: `apiPath('instances', id)` is `/instances/a1f1so`. */
+export function apiPath(...parts: readonly string[]): string {
+  return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
+}
+
+async function sentenceOf(response: Response): Promise<string> {
+  if (response.status === 401) return whyRefused(response.headers.get('www-authenticate') ?? '');
+  const text = await response.text().catch(() => '');
+  try {
+    const { error }: Partial<ApiError> = JSON.parse(text);
+    if (typeof error === 'string' && error !== '') return error;
+  } catch {
+    // No JSON: a proxy answered.
+  }
+  return `The answer was ${response.status} ${response.statusText}, and not from Drover. A proxy may stand between.`;
+}
+
+/** The API says in a header that a key or session has ended; of a wrong one it says nothing. */
+function whyRefused(challenge: string): string {
+  const hint = /error_description="([^"]+)"/.exec(challenge)?.[1];
+  return hint === undefined ? NOT_ACCEPTED : `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`;
+}
+
+function detailOf(error: unknown): string {
+  return error instanceof Error && !(error instanceof TypeError) ? ` (${error.message})` : '';
+}

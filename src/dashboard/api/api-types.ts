@@ -1,0 +1,2087 @@
+/** The API's types, generated from manifests/openapi.json. `npm run openapi` writes them anew. */
+
+export interface ApiError {
+  /** what is wrong, and what would be right */
+  error: string;
+}
+
+export interface AuditEntry {
+  /** method and route pattern such as `PUT /configurations/:name`, or `command` */
+  action: string;
+  /** where it came from; null: the terminal of the node */
+  address: string | null;
+  /** Unix milliseconds */
+  at: number;
+  /** label of the key, `session <id> of <label>`, `instance <id>`, `terminal`, or null: no valid key */
+  key: string | null;
+  /** HTTP status, or `ok` / `failed` for a command */
+  result: string;
+  /** what it was about: an id, a name, a path, the command without its secrets */
+  subject: string | null;
+}
+
+export interface Caller {
+  /** where the call came from */
+  address: string;
+  clusterName: string;
+  /** patterns of what it sees; null: all */
+  configurations: string[] | null;
+  /** Unix milliseconds: it ends then unless it is used before; null: never */
+  endsAt: number | null;
+  /** Unix milliseconds: it ends then; null: never */
+  expiresAt: number | null;
+  /** where it may be used from; null: anywhere */
+  from: string[] | null;
+  /** label of the key */
+  key: string;
+  /** the node that answers */
+  nodeId: string;
+  scope: "PUBLIC" | "READ" | "PLAN" | "OPERATE" | "ALL";
+  /** id of the session; null: the key itself */
+  session: string | null;
+  /** of Drover on that node */
+  version: string;
+}
+
+export interface ChangeInstanceLifecycleData {
+  instanceId: string;
+  message: string;
+  target: string;
+}
+
+export interface CheckConfigurationTextData {
+  /** why it cannot be saved, in the order of the text; none: it can; `field` is empty for JSON */
+  problems: {
+    column: number | null;
+    /** path such as `availablePorts.mim` */
+    field: string;
+    /** from 1; null: it did not come from a file */
+    line: number | null;
+    /** what has no effect, and what was probably meant */
+    message: string;
+  }[];
+  /** what it says without effect */
+  warnings: {
+    column: number | null;
+    /** path such as `availablePorts.mim` */
+    field: string;
+    /** from 1; null: it did not come from a file */
+    line: number | null;
+    /** what has no effect, and what was probably meant */
+    message: string;
+  }[];
+}
+
+export interface CheckConfigurationTextPayload {
+  /** JSON, as the file would hold it */
+  text: string;
+}
+
+export interface ClusterNode {
+  address: string;
+  master: boolean;
+  nodeId: string;
+  /** what placement has given out */
+  resources: {
+    /**
+     * 100 = one core
+     * @format int64
+     */
+    usedCpu: number;
+    /** @format int64 */
+    usedRamMB: number;
+  };
+}
+
+export interface ClusterNodeDetail {
+  address: string;
+  /** why ramMB and cpu do not hold there; null: they do */
+  advisoryLimits: string | null;
+  capacity: {
+    /**
+     * @format int64
+     * @min 1
+     */
+    maxCpu: number;
+    /**
+     * @format int64
+     * @min 1
+     */
+    maxRamMB: number;
+  };
+  /** `returning`: it said that it will be back; `lost`: its beats are missing */
+  condition: "connected" | "returning" | "lost";
+  /** Unix milliseconds */
+  conditionSince: number;
+  /** it gets no new instances */
+  cordoned: boolean;
+  /** null: its instances are not being moved away */
+  drain: DrainProgress | null;
+  /** what is placed there, oldest first */
+  instances: Instance[];
+  /** Unix milliseconds, by the clock of the master; null: none since the master started */
+  lastBeat: number | null;
+  master: boolean;
+  nodeId: string;
+  /** what placement has given out */
+  resources: {
+    /**
+     * 100 = one core
+     * @format int64
+     */
+    usedCpu: number;
+    /** @format int64 */
+    usedRamMB: number;
+  };
+  runtimes: RuntimeOffer[];
+  /** of all instances there; null: nothing was measured */
+  usage: {
+    /** 100 = one core */
+    cpuPercent: number;
+    /** @format int64 */
+    memoryMB: number;
+    /** @format int64 */
+    processes: number;
+  } | null;
+  version: string;
+}
+
+export interface ClusterNodeExplanation {
+  /** what the operator can do; null: nothing needs doing */
+  advice: string | null;
+  condition: "connected" | "returning" | "lost";
+  /** @format int64 */
+  conditionForMs: number;
+  /** it gets no new instances */
+  cordoned: boolean;
+  /** null: its instances are not being moved away */
+  drain: DrainProgress | null;
+  /** those that are not well come first */
+  instances: {
+    configurationName: string;
+    instanceId: string;
+    isSettled: boolean;
+    state: string;
+    /** to be read after the id */
+    verdict: string;
+  }[];
+  /** @format int64 */
+  instancesTotal: number;
+  /** desired and actual agree */
+  isSettled: boolean;
+  /** @format int64 */
+  maxCpu: number;
+  /** @format int64 */
+  maxRamMB: number;
+  /** what happens next by itself; null: nothing */
+  next: string | null;
+  nodeId: string;
+  /** what else is worth knowing */
+  notes: string[];
+  /** since its last beat; null: none since the master started */
+  silentMs: number | null;
+  /**
+   * 100 = one core
+   * @format int64
+   */
+  usedCpu: number;
+  /**
+   * what placement has given out
+   * @format int64
+   */
+  usedRamMB: number;
+  /** one sentence: what is the matter */
+  verdict: string;
+}
+
+export interface ClusterStatus {
+  /** null: the API has no TLS */
+  apiCertificate: {
+    /** Unix milliseconds */
+    endsAt: number;
+    /** SHA-256 of the authority's certificate (`cluster`), or of the certificate itself (`files`) */
+    fingerprint: string;
+    /** host names and IP addresses that it is for */
+    names: string[];
+    /** what is wrong with it; null: nothing */
+    problem: string | null;
+    /** who signed it: the cluster's own authority, or others */
+    source: "cluster" | "files";
+  } | null;
+  /** configurations with fewer instances ONLINE than their minimum */
+  belowMinimum: {
+    /** @format int64 */
+    minimum: number;
+    name: string;
+    /** @format int64 */
+    online: number;
+    why: string;
+  }[];
+  brokenFiles: ConfigurationFileError[];
+  clusterName: string;
+  /**
+   * how many are in force
+   * @format int64
+   */
+  configurations: number;
+  drains: {
+    drain: DrainProgress;
+    nodeId: string;
+  }[];
+  /** how many instances are in each state */
+  instances: Partial<Record<string, number>>;
+  /** how many nodes are in each condition */
+  nodes: Partial<Record<string, number>>;
+  /** configurations that are gone, of which instances are left */
+  removed: {
+    /**
+     * that were made from it and are still there
+     * @format int64
+     */
+    instances: number;
+    /** no configuration has this name any more */
+    name: string;
+  }[];
+  /** stored records that cannot be read: kept as they are, and what they stand for is left alone */
+  unreadableRecords: {
+    /** in the store, such as `instances/ab12cd` */
+    key: string;
+    /** what is wrong with it */
+    problem: string;
+  }[];
+}
+
+export interface CompareConfigurationContentData {
+  /** unchanged: this content is in force, and the file says it */
+  change: "created" | "changed" | "unchanged";
+  /** from what is in force to the new content */
+  differences: {
+    /** as JSON; null: not there */
+    after: string | null;
+    /** as JSON; null: not there */
+    before: string | null;
+    /** path such as `availablePorts.min` */
+    field: string;
+  }[];
+  /** null: there is no such configuration */
+  fileState: "same" | "different" | "broken" | "gone" | null;
+  name: string;
+  /** of what is in force; null: there is none */
+  revision: string | null;
+  /** what the new content says without effect */
+  warnings: {
+    column: number | null;
+    /** path such as `availablePorts.mim` */
+    field: string;
+    /** from 1; null: it did not come from a file */
+    line: number | null;
+    /** what has no effect, and what was probably meant */
+    message: string;
+  }[];
+}
+
+export type CompareConfigurationData = ConfigurationDiff;
+
+export interface CompleteCommandData {
+  /** what may stand in its place, 50 at most; a single one ends with a space */
+  candidates: string[];
+  /** the last word of the line */
+  word: string;
+}
+
+export interface Configuration {
+  availablePorts?: PortRange;
+  /**
+   * @minLength 1
+   * @maxLength 65536
+   */
+  command: string;
+  /**
+   * @min 0
+   * @max 1000000
+   * @default 100
+   */
+  cpu: number;
+  /** @default {} */
+  environmentVariables: Partial<Record<string, string>>;
+  /**
+   * @maxItems 1024
+   * @default []
+   */
+  fileModifications: string[];
+  /**
+   * @minLength 1
+   * @maxLength 253
+   */
+  hostAddress?: string;
+  /**
+   * @maxItems 256
+   * @default []
+   */
+  instanceGroups: string[];
+  /**
+   * @min 0
+   * @max 100000
+   */
+  maximumServiceCount?: number;
+  /**
+   * @min 0
+   * @max 100000
+   * @default 1
+   */
+  minimumServiceCount: number;
+  /** @pattern ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$ */
+  name: string;
+  /**
+   * @maxItems 4096
+   * @default []
+   */
+  nodes: string[];
+  placement?: "spread" | "pack";
+  /** @default {} */
+  properties: Partial<Record<string, string>>;
+  /**
+   * @min 1
+   * @max 16777216
+   * @default 2048
+   */
+  ramMB: number;
+  readiness?: {
+    httpGet?: {
+      /**
+       * @maxLength 1024
+       * @pattern ^\/[!-~]*$
+       */
+      path: string;
+      /** @default "%PORT%" */
+      port: number | "%PORT%";
+    };
+    /**
+     * @min 0.1
+     * @max 3600
+     * @default 1
+     */
+    intervalSeconds: number;
+    /**
+     * @minLength 1
+     * @maxLength 200
+     * @pattern ^[^\x00-\x1f\x7f]*$
+     */
+    logLine?: string;
+    tcpPort?: number | "%PORT%";
+    /**
+     * @min 1
+     * @max 86400
+     * @default 60
+     */
+    timeoutSeconds: number;
+  };
+  restartPolicy?: "always" | "on-failure" | "never";
+  /** @pattern ^(?:[A-Za-z_][A-Za-z0-9_.-]{0,31}|[0-9]{1,10}:[0-9]{1,10})$ */
+  runAs?: string;
+  /**
+   * @default "screen"
+   * @pattern ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$
+   */
+  runtime: string;
+  /** @default false */
+  static: boolean;
+  /**
+   * @minLength 1
+   * @pattern ^[^\x00\n\r]*$
+   */
+  stopCommand?: string;
+  stopSignal?:
+    | "SIGTERM"
+    | "SIGINT"
+    | "SIGQUIT"
+    | "SIGHUP"
+    | "SIGUSR1"
+    | "SIGUSR2"
+    | "SIGWINCH"
+    | "SIGKILL";
+  /**
+   * @min 0
+   * @max 3600
+   */
+  stopTimeoutSeconds?: number;
+  templateInstallationConfig: TemplateInstallation;
+}
+
+export interface ConfigurationDiff {
+  configurationName: string;
+  /**
+   * instances of exactly what is in force
+   * @format int64
+   */
+  currentInstances: number;
+  file: string;
+  /** from what is in force to what the file says */
+  fileDifferences: {
+    /** as JSON; null: not there */
+    after: string | null;
+    /** as JSON; null: not there */
+    before: string | null;
+    /** path such as `availablePorts.min` */
+    field: string;
+  }[];
+  fileError: ConfigurationFileError | null;
+  /** same: the file is in force; else it is not, or not yet */
+  fileState: "same" | "different" | "broken" | "gone";
+  /** made from older contents, the oldest first */
+  olderInstances: {
+    /** from what they have to what is in force; null: that content is not kept any more */
+    differences:
+      | {
+          /** as JSON; null: not there */
+          after: string | null;
+          /** as JSON; null: not there */
+          before: string | null;
+          /** path such as `availablePorts.min` */
+          field: string;
+        }[]
+      | null;
+    instanceIds: string[];
+    revision: string;
+  }[];
+  /** of what is in force */
+  revision: string;
+}
+
+export interface ConfigurationExplanation {
+  /**
+   * instances that count towards the minimum
+   * @format int64
+   */
+  actual: number;
+  /** what the operator can do; null: nothing needs doing */
+  advice: string | null;
+  configurationName: string;
+  files: {
+    column: number | null;
+    error: string | null;
+    field: string | null;
+    /** false: the content in force is older than the file, or of another file */
+    isInForce: boolean;
+    line: number | null;
+    name: string;
+  }[];
+  instances: {
+    instanceId: string;
+    isSettled: boolean;
+    state: string;
+    /** to be read after the id */
+    verdict: string;
+  }[];
+  /** @format int64 */
+  instancesTotal: number;
+  /** false: there is only a broken file, or instances that are left of it */
+  isInForce: boolean;
+  /** desired and actual agree */
+  isSettled: boolean;
+  maximum: number | null;
+  minimum: number | null;
+  /** what happens next by itself; null: nothing */
+  next: string | null;
+  /** the delay while new instances do not stay; null: none */
+  nextCreationInMs: number | null;
+  /** where one more instance would fit */
+  nodes: {
+    /** short code of the first condition that failed (`ram`, `port`, ...); null: it fits */
+    failed: string | null;
+    fits: boolean;
+    /** in numbers: `needs 2048 MB of RAM, 512 MB of 4096 MB free` */
+    message: string;
+    nodeId: string;
+  }[];
+  /** @format int64 */
+  nodesTotal: number;
+  /** what else is worth knowing */
+  notes: string[];
+  /**
+   * instances that should run and are ONLINE
+   * @format int64
+   */
+  online: number;
+  /** of nodes without a free port */
+  portHolders: {
+    configurationName: string | null;
+    /** since a program that is not ours was found there */
+    foundAgoMs: number | null;
+    /** null: a program that is not ours */
+    instanceId: string | null;
+    /** another node than nodeId: it has the same host address */
+    instanceNodeId: string | null;
+    nodeId: string;
+    /** @format int64 */
+    port: number;
+    /** of a program that is not ours: tcp or udp */
+    protocol: string | null;
+  }[];
+  /** @format int64 */
+  portHoldersTotal: number;
+  portRange: {
+    /** @format int64 */
+    max: number;
+    /** @format int64 */
+    min: number;
+  } | null;
+  /** one sentence: what is the matter */
+  verdict: string;
+}
+
+export interface ConfigurationFileError {
+  column: number | null;
+  /** path such as `availablePorts.min`; null: a syntax error */
+  field: string | null;
+  /** name of the file; of the directory, where no file can be read */
+  file: string;
+  /** from 1; null: the fault has no place in the text (unreadable file, name taken) */
+  line: number | null;
+  /** what is wrong and what would be right */
+  message: string;
+  /** name that the file gives its configuration, where that can be read */
+  name?: string;
+}
+
+export interface ConfigurationInput {
+  availablePorts?: PortRange;
+  /**
+   * @minLength 1
+   * @maxLength 65536
+   */
+  command: string;
+  /**
+   * @min 0
+   * @max 1000000
+   * @default 100
+   */
+  cpu?: number;
+  /** @default {} */
+  environmentVariables?: Partial<Record<string, string>>;
+  /**
+   * @maxItems 1024
+   * @default []
+   */
+  fileModifications?: string[];
+  /**
+   * @minLength 1
+   * @maxLength 253
+   */
+  hostAddress?: string;
+  /**
+   * @maxItems 256
+   * @default []
+   */
+  instanceGroups?: string[];
+  /**
+   * @min 0
+   * @max 100000
+   */
+  maximumServiceCount?: number;
+  /**
+   * @min 0
+   * @max 100000
+   * @default 1
+   */
+  minimumServiceCount?: number;
+  /** @pattern ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$ */
+  name: string;
+  /**
+   * @maxItems 4096
+   * @default []
+   */
+  nodes?: string[];
+  placement?: "spread" | "pack";
+  /** @default {} */
+  properties?: Partial<Record<string, string>>;
+  /**
+   * @min 1
+   * @max 16777216
+   * @default 2048
+   */
+  ramMB?: number;
+  readiness?: {
+    httpGet?: {
+      /**
+       * @maxLength 1024
+       * @pattern ^\/[!-~]*$
+       */
+      path: string;
+      /** @default "%PORT%" */
+      port?: number | "%PORT%";
+    };
+    /**
+     * @min 0.1
+     * @max 3600
+     * @default 1
+     */
+    intervalSeconds?: number;
+    /**
+     * @minLength 1
+     * @maxLength 200
+     * @pattern ^[^\x00-\x1f\x7f]*$
+     */
+    logLine?: string;
+    tcpPort?: number | "%PORT%";
+    /**
+     * @min 1
+     * @max 86400
+     * @default 60
+     */
+    timeoutSeconds?: number;
+  };
+  restartPolicy?: "always" | "on-failure" | "never";
+  /** @pattern ^(?:[A-Za-z_][A-Za-z0-9_.-]{0,31}|[0-9]{1,10}:[0-9]{1,10})$ */
+  runAs?: string;
+  /**
+   * @default "screen"
+   * @pattern ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$
+   */
+  runtime?: string;
+  /** @default false */
+  static?: boolean;
+  /**
+   * @minLength 1
+   * @pattern ^[^\x00\n\r]*$
+   */
+  stopCommand?: string;
+  stopSignal?:
+    | "SIGTERM"
+    | "SIGINT"
+    | "SIGQUIT"
+    | "SIGHUP"
+    | "SIGUSR1"
+    | "SIGUSR2"
+    | "SIGWINCH"
+    | "SIGKILL";
+  /**
+   * @min 0
+   * @max 3600
+   */
+  stopTimeoutSeconds?: number;
+  /** @default {} */
+  templateInstallationConfig?: TemplateInstallationInput;
+}
+
+export interface ConfigurationReload {
+  /** names of configurations, in order */
+  added: string[];
+  brokenFiles: ConfigurationFileError[];
+  /** names of configurations, in order */
+  changed: string[];
+  /**
+   * how many are in force now
+   * @format int64
+   */
+  configurations: number;
+  /** names of configurations, in order */
+  removed: string[];
+  warnings: {
+    column: number | null;
+    /** path such as `availablePorts.mim` */
+    field: string;
+    /** name of the file */
+    file: string;
+    /** from 1; null: it did not come from a file */
+    line: number | null;
+    /** what has no effect, and what was probably meant */
+    message: string;
+    /** of its configuration */
+    name: string;
+  }[];
+}
+
+export interface ConfigurationSummary {
+  /**
+   * 100 = one core
+   * @format int64
+   */
+  cpu: number;
+  file: string;
+  /**
+   * instances that ended, and that their restart policy does not start again
+   * @format int64
+   */
+  finished: number;
+  /**
+   * all instances
+   * @format int64
+   */
+  instances: number;
+  /** what is in force is older than the file */
+  isFileBroken: boolean;
+  /** @format int64 */
+  minimum: number;
+  name: string;
+  /**
+   * instances that are ONLINE
+   * @format int64
+   */
+  online: number;
+  /** such as 8080-8099; null: it asks for none */
+  ports: string | null;
+  /** @format int64 */
+  ramMB: number;
+  runtime: string;
+  /** what its file says without effect, and what the last installs of its instances found */
+  warnings: string[];
+}
+
+export interface CordonClusterNodeData {
+  message: string;
+  nodeId: string;
+}
+
+export type CreateInstanceData = Instance;
+
+export interface CreateInstancePayload {
+  /** name of an existing configuration */
+  configurationName: string;
+}
+
+export interface CreateJoinTokenData {
+  clusterName: string;
+  /** Unix milliseconds; null: never */
+  expiresAt: number | null;
+  /** not secret */
+  id: string;
+  /** address and cluster port of the master, for `drover join <token> --master` */
+  master: string;
+  /** null: any number of nodes */
+  maxUses: number | null;
+  /** shown this once */
+  token: string;
+}
+
+export interface CreateJoinTokenPayload {
+  /**
+   * null: it never expires
+   * @default 86400
+   */
+  expiresInSeconds?: number | null;
+  /**
+   * what it is for
+   * @default null
+   */
+  label?: string | null;
+  /**
+   * how many nodes may join with it; null: any number
+   * @default null
+   */
+  maxUses?: number | null;
+}
+
+export interface CreateKeyData {
+  /** patterns of what it sees; null: all */
+  configurations: string[] | null;
+  /** Unix milliseconds; null: never */
+  expiresAt: number | null;
+  /** where it may be used from; null: anywhere */
+  from: string[] | null;
+  label: string;
+  scope: "PUBLIC" | "READ" | "PLAN" | "OPERATE" | "ALL";
+  /** shown this once */
+  token: string;
+}
+
+export interface CreateKeyPayload {
+  /**
+   * the configurations that it sees, as names or patterns such as `lobby*`; null: all
+   * @default null
+   */
+  configurations?: string[] | null;
+  /**
+   * when it ends: a time from now such as `30d`, a date or an instant, or `never`
+   * @default "never"
+   */
+  expires?: string;
+  /**
+   * where it may be used from: addresses or ranges such as `10.0.0.0/8`; null: anywhere
+   * @default null
+   */
+  from?: string[] | null;
+  /**
+   * what the key is called
+   * @pattern ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$
+   */
+  label: string;
+  scope: "PUBLIC" | "READ" | "PLAN" | "OPERATE" | "ALL";
+}
+
+export interface CreateSessionData {
+  /** patterns of what it sees; null: all */
+  configurations: string[] | null;
+  /** Unix milliseconds: it ends then unless it is used before */
+  endsAt: number;
+  /** Unix milliseconds: it ends then, however much it is used */
+  expiresAt: number;
+  /** where it may be used from; null: anywhere */
+  from: string[] | null;
+  /** not secret */
+  id: string;
+  /** label of its key */
+  key: string;
+  scope: "PUBLIC" | "READ" | "PLAN" | "OPERATE" | "ALL";
+  /** shown this once; accepted wherever a key is */
+  token: string;
+}
+
+export interface CreateSessionPayload {
+  /**
+   * when it ends at the latest, such as `8h`; null: after 7 days, or with its key
+   * @default null
+   */
+  expires?: string | null;
+  /**
+   * at most that of the key; null: the same
+   * @default null
+   */
+  scope?: "READ" | "PLAN" | "OPERATE" | "ALL" | null;
+}
+
+export interface CreateSignInCodeData {
+  /** for the address of the dashboard: `/ui/#code=...` */
+  code: string;
+  /** Unix milliseconds: after it the code is not valid */
+  expiresAt: number;
+}
+
+export interface CreateTemplateFileData {
+  /**
+   * size of the file
+   * @format int64
+   * @min 0
+   */
+  bytes: number;
+  group: string;
+  /** what was done, for a person */
+  message: string;
+  name: string;
+  /** relative to the template */
+  path: string;
+}
+
+/** @format binary */
+export type CreateTemplateFilePayload = File;
+
+export type DeleteConfigurationData = any;
+
+export interface DeleteInstanceData {
+  instanceId: string;
+  message: string;
+}
+
+export interface DeleteKeyData {
+  label: string;
+  message: string;
+}
+
+export interface DeleteTemplateFileData {
+  group: string;
+  /** what was done, for a person */
+  message: string;
+  name: string;
+  /** relative to the template */
+  path: string;
+}
+
+export interface DrainClusterNodeData {
+  /** null: the drain was called off meanwhile */
+  drain: DrainProgress | null;
+  nodeId: string;
+}
+
+export interface DrainClusterNodePayload {
+  /**
+   * how long to wait for players; 0: not at all
+   * @min 0
+   * @max 2592000
+   * @default 600
+   */
+  deadlineSeconds?: number;
+}
+
+export interface DrainProgress {
+  /** Unix milliseconds; until then players are waited for */
+  deadline: number;
+  /** nothing is left to be moved or stopped */
+  isDrained: boolean;
+  /**
+   * instances that are still to be moved or stopped
+   * @format int64
+   */
+  left: number;
+  /** until the deadline; 0: it is over */
+  remainingMs: number;
+  /** Unix milliseconds */
+  since: number;
+  /** what the drain waits for, and what stays, for a person */
+  waitingFor: string[];
+}
+
+export interface EndSessionData {
+  id: string;
+  message: string;
+}
+
+export interface ExecuteCommandData {
+  /** the command as it was sent */
+  command: string;
+  /** everything that it printed, without colours, 4 MiB at most; what went wrong stands here as `error: ...`, or as `{"error": ...}` with `-o json` */
+  output: string;
+}
+
+export interface ExecuteCommandPayload {
+  /** one command as it would be typed, such as `instance list -o json` */
+  command: string;
+}
+
+export interface ExecuteOnClusterNodePayload {
+  /** a console command */
+  command: string;
+}
+
+export interface ExecuteOnInstanceData {
+  command: string;
+  instanceId: string;
+  message: string;
+}
+
+export interface ExecuteOnInstancePayload {
+  /** written to standard input, with a newline unless it ends with one */
+  command: string;
+}
+
+export type ExplainClusterNodeData = ClusterNodeExplanation;
+
+export type ExplainConfigurationData = ConfigurationExplanation;
+
+export type ExplainInstanceData = InstanceExplanation;
+
+/** @format binary */
+export type ExportTemplateData = File;
+
+export interface Extension {
+  /** for people: `storage main`, `command greet` */
+  adds: string[];
+  description: string | null;
+  /** why it failed; of an active one, what went wrong last */
+  error: string | null;
+  id: string;
+  name: string;
+  /** inactive: one of Drover's own that nobody configured */
+  state: "active" | "failed" | "inactive";
+  version: string | null;
+}
+
+export interface ForgetClusterNodeData {
+  /** ids of the instances whose records went with it */
+  instances: string[];
+  /** the token that it joined with; absent: that could not be used any more */
+  joinToken?: {
+    id: string;
+    /** false: the node can join with it again */
+    isRevoked: boolean;
+  };
+  nodeId: string;
+  /** those of them whose files stay on its disk */
+  statics: string[];
+}
+
+export type GetCallerData = Caller;
+
+export type GetClusterNodeData = ClusterNodeDetail;
+
+export type GetClusterStatusData = ClusterStatus;
+
+export type GetConfigurationData = Configuration;
+
+export interface GetConfigurationFileData {
+  /** what the file says, with fields that are not known and without defaults; where it is not in force, what is */
+  content: Partial<Record<string, any>>;
+  file: string;
+  /** same: the file is in force; else it is not, or not yet */
+  fileState: "same" | "different" | "broken" | "gone";
+  name: string;
+  /** of what is in force: the value for `If-Match`, in quotes */
+  revision: string;
+}
+
+export interface GetDescriptionData {
+  openapi: string;
+  [key: string]: any;
+}
+
+export type GetInstanceData = Instance;
+
+export type GetInstanceDetailsData = InstanceDetails;
+
+export interface GetInstanceLogsData {
+  /**
+   * number of lines[0]; this field and the next ones come only when since, until, timestamps or previous is given
+   * @format int64
+   */
+  firstLine?: number;
+  instanceId: string;
+  lines: string[];
+  /** first and last line that was asked for; last is before first when there is none */
+  range?: {
+    /** @format int64 */
+    first: number;
+    /** @format int64 */
+    last: number;
+  };
+  /** with timestamps: for each line the second (UTC) in which its end was written, or null */
+  times?: (string | null)[];
+  /** @format int64 */
+  totalLines: number;
+  /**
+   * how many kept lines have no known time, so that no time finds them
+   * @format int64
+   */
+  untimedLines?: number;
+}
+
+export interface GetInstanceRunsData {
+  /** the run that is up; null: none is */
+  current: {
+    /** @format int64 */
+    run: number;
+    upForMs: number;
+  } | null;
+  instanceId: string;
+  /** those that ended, the last one first; its node remembers 5 */
+  runs: {
+    /** @format int64 */
+    agoMs: number;
+    /** Unix milliseconds, by the node's clock */
+    at: number;
+    /** when its start was asked for, as `at`; absent: its node does not know */
+    begunAt?: number;
+    /** what neither code nor signal can tell */
+    cause?: string;
+    code: number | null;
+    /** what it wrote last, oldest first, as plain text */
+    lastLines: string[];
+    /** why there are no lines; null: there are */
+    linesNote: string | null;
+    /** the most it was measured with, every 10 s; absent: it never was */
+    mostMemoryBytes?: number;
+    /**
+     * which start of the instance, counted from 1
+     * @format int64
+     */
+    run: number;
+    signal: string | null;
+    /** it ended in a stop or restart that was asked for */
+    wasAsked: boolean;
+  }[];
+}
+
+export interface GetInstanceUsageData {
+  /** when each sample was taken, the oldest first, Unix milliseconds */
+  at: number[];
+  /** one for each sample, as the next ones; 100 = one core; null: not known then */
+  cpuPercent: (number | null)[];
+  /** the time between two samples */
+  everyMs: number;
+  instanceId: string;
+  memoryBytes: (number | null)[];
+  players: (number | null)[];
+}
+
+export type GetMetricsData = string;
+
+export type GetNodeConfigurationData = NodeConfiguration;
+
+export interface GetNodeData {
+  nodeId: string;
+  systemStats: {
+    /** @format int64 */
+    cpus: number;
+    eventLoopDelayMs: number;
+    /** over 1, 5 and 15 minutes */
+    loadAverage: number[];
+    /** @format int64 */
+    memoryFreeMB: number;
+    /** @format int64 */
+    memoryTotalMB: number;
+    /** of Node.js */
+    nodeVersion: string;
+    /** @format int64 */
+    pid: number;
+    /** @format int64 */
+    processHeapUsedMB: number;
+    /** @format int64 */
+    processRssMB: number;
+    /**
+     * of the daemon
+     * @format int64
+     */
+    uptimeSeconds: number;
+    /** of Drover */
+    version: string;
+  };
+  /** human readable, of the daemon */
+  uptime: string;
+}
+
+export interface GetTemplateData {
+  exists: boolean;
+  group: string;
+  name: string;
+  /** relative to the node's root: templates/<group>/<name> */
+  path: string;
+}
+
+export type GetTemplateSyncData = TemplateSync;
+
+export interface ImportTemplateData {
+  /**
+   * all of them together, unpacked
+   * @format int64
+   * @min 0
+   */
+  bytes: number;
+  /**
+   * files in the zip
+   * @format int64
+   * @min 0
+   */
+  files: number;
+  group: string;
+  /** what was done, for a person */
+  message: string;
+  name: string;
+}
+
+/** @format binary */
+export type ImportTemplatePayload = File;
+
+export interface Instance {
+  /**
+   * 100 = one core
+   * @format int64
+   */
+  allocatedCpu: number;
+  /**
+   * absent until placed, when the configuration asks for no port, or once it has ended by itself
+   * @format int64
+   */
+  allocatedPort?: number;
+  /** @format int64 */
+  allocatedRamMB: number;
+  configurationName: string;
+  configurationRevision: string;
+  /**
+   * Unix milliseconds
+   * @format int64
+   */
+  createdAt: number;
+  exitCode: number | null;
+  exitSignal: string | null;
+  /** absent until placed */
+  hostAddress?: string;
+  id: string;
+  /**
+   * Unix milliseconds
+   * @format int64
+   */
+  lastHeartbeat: number;
+  maxPlayers: number | null;
+  message: string | null;
+  players: number | null;
+  /** null: nothing runs, or it runs in a container */
+  processPid: number | null;
+  reason: string | null;
+  /** @format int64 */
+  restarts: number;
+  runtime: string;
+  state: InstanceState;
+  tps: number | null;
+  /** what its last install found without effect, such as a file that is not there; null: nothing */
+  warning: string | null;
+  /** absent until placed */
+  wrapperNodeId?: string;
+}
+
+export interface InstanceDetails {
+  /**
+   * 100 = one core
+   * @format int64
+   */
+  allocatedCpu: number;
+  /**
+   * absent until placed, when the configuration asks for no port, or once it has ended by itself
+   * @format int64
+   */
+  allocatedPort?: number;
+  /** @format int64 */
+  allocatedRamMB: number;
+  configurationName: string;
+  configurationRevision: string;
+  /**
+   * Unix milliseconds
+   * @format int64
+   */
+  createdAt: number;
+  /** run or stop */
+  desired: string;
+  exitCode: number | null;
+  exitSignal: string | null;
+  /** absent until placed */
+  hostAddress?: string;
+  id: string;
+  /** made from what the configuration says now; null: it was removed */
+  isRevisionCurrent: boolean | null;
+  /**
+   * Unix milliseconds
+   * @format int64
+   */
+  lastHeartbeat: number;
+  maxPlayers: number | null;
+  message: string | null;
+  players: number | null;
+  /** null: nothing runs, or it runs in a container */
+  processPid: number | null;
+  reason: string | null;
+  /** @format int64 */
+  restarts: number;
+  runtime: string;
+  state: InstanceState;
+  static: boolean;
+  /** what was chosen for it; empty until it is placed */
+  templates: {
+    group: string;
+    name: string;
+  }[];
+  tps: number | null;
+  /** null: its node is away, or has not measured it yet */
+  usage: {
+    /** 100 = one core; null: measured only once so far */
+    cpuPercent: number | null;
+    /** processor time since the current start */
+    cpuSeconds: number;
+    memoryBytes: number;
+    /** @format int64 */
+    processes: number;
+  } | null;
+  /** what its last install found without effect, such as a file that is not there; null: nothing */
+  warning: string | null;
+  /** absent until placed */
+  wrapperNodeId?: string;
+}
+
+export interface InstanceExplanation {
+  /** state */
+  actual: string;
+  /** what the operator can do; null: nothing needs doing */
+  advice: string | null;
+  configurationName: string;
+  configurationRevision: string;
+  /** run or stop */
+  desired: string;
+  /** newest first */
+  exits: {
+    /** @format int64 */
+    agoMs: number;
+    /** Unix milliseconds, by the node's clock */
+    at: number;
+    /** when its start was asked for, as `at`; absent: its node does not know */
+    begunAt?: number;
+    /** what neither code nor signal can tell */
+    cause?: string;
+    code: number | null;
+    /** what it wrote last, oldest first, as plain text */
+    lastLines: string[];
+    /** why there are no lines; null: there are */
+    linesNote: string | null;
+    /** the most it was measured with, every 10 s; absent: it never was */
+    mostMemoryBytes?: number;
+    /**
+     * which start of the instance, counted from 1
+     * @format int64
+     */
+    run: number;
+    signal: string | null;
+    /** it ended in a stop or restart that was asked for */
+    wasAsked: boolean;
+  }[];
+  /** @format int64 */
+  failuresInARow: number;
+  instanceId: string;
+  /** made from what the configuration says now; null: it was removed */
+  isRevisionCurrent: boolean | null;
+  /** desired and actual agree */
+  isSettled: boolean;
+  /** time until SIGKILL follows */
+  killInMs: number | null;
+  message: string | null;
+  /** what happens next by itself; null: nothing */
+  next: string | null;
+  node: string | null;
+  /** why the node could not be asked, so that this is what the master knows; null: it was asked */
+  nodeAnswer: string | null;
+  /** connected, returning or lost */
+  nodeCondition: string | null;
+  /** when it waits for a node or a port */
+  nodes: {
+    /** short code of the first condition that failed (`ram`, `port`, ...); null: it fits */
+    failed: string | null;
+    fits: boolean;
+    /** in numbers: `needs 2048 MB of RAM, 512 MB of 4096 MB free` */
+    message: string;
+    nodeId: string;
+  }[];
+  /** @format int64 */
+  nodesTotal: number;
+  /** what else is worth knowing */
+  notes: string[];
+  port: number | null;
+  /** when no port of its range is free */
+  portHolders: {
+    configurationName: string | null;
+    /** since a program that is not ours was found there */
+    foundAgoMs: number | null;
+    /** null: a program that is not ours */
+    instanceId: string | null;
+    /** another node than nodeId: it has the same host address */
+    instanceNodeId: string | null;
+    nodeId: string;
+    /** @format int64 */
+    port: number;
+    /** of a program that is not ours: tcp or udp */
+    protocol: string | null;
+  }[];
+  /** @format int64 */
+  portHoldersTotal: number;
+  portRange: {
+    /** @format int64 */
+    max: number;
+    /** @format int64 */
+    min: number;
+  } | null;
+  processPid: number | null;
+  reason: string | null;
+  /** @format int64 */
+  restarts: number;
+  /** time to the next try; null: none is put off */
+  retryInMs: number | null;
+  /** last signal of a stop under way */
+  stopSignal: string | null;
+  upForMs: number | null;
+  /** one sentence: what is the matter */
+  verdict: string;
+}
+
+export type InstanceState = "CREATING" | "ONLINE" | "OFFLINE" | "STOPPED";
+
+export interface JoinToken {
+  /** Unix milliseconds */
+  createdAt: number;
+  /** Unix milliseconds; null: never */
+  expiresAt: number | null;
+  /** not secret */
+  id: string;
+  isExpired: boolean;
+  label: string | null;
+  /** null: any number of nodes */
+  maxUses: number | null;
+  /**
+   * nodes that joined with it
+   * @format int64
+   */
+  uses: number;
+}
+
+export interface Key {
+  /** patterns of what it sees; null: all */
+  configurations: string[] | null;
+  /** Unix milliseconds */
+  createdAt: number;
+  /** Unix milliseconds; null: never */
+  expiresAt: number | null;
+  /** where it may be used from; null: anywhere */
+  from: string[] | null;
+  isExpired: boolean;
+  label: string;
+  /** Unix milliseconds, exact to a minute; null: never */
+  lastUsedAt: number | null;
+  /** the address */
+  lastUsedFrom: string | null;
+  /** beginning and end of the token */
+  mask: string;
+  scope: "PUBLIC" | "READ" | "PLAN" | "OPERATE" | "ALL";
+}
+
+export type ListAuditEntriesData = AuditEntry[];
+
+export type ListClusterNodesData = (ListedNode | ClusterNode)[];
+
+export type ListCommandsData = {
+  about: string;
+  /** it may destroy something: ask a person first */
+  destroys: boolean;
+  options: {
+    about: string;
+    flags: string;
+  }[];
+  /** the words that lead to it, such as `instance create` */
+  path: string;
+  /** with its arguments */
+  usage: string;
+}[];
+
+export type ListConfigurationFileErrorsData = ConfigurationFileError[];
+
+export type ListConfigurationFileWarningsData = {
+  column: number | null;
+  /** path such as `availablePorts.mim` */
+  field: string;
+  /** name of the file */
+  file: string;
+  /** from 1; null: it did not come from a file */
+  line: number | null;
+  /** what has no effect, and what was probably meant */
+  message: string;
+  /** of its configuration */
+  name: string;
+}[];
+
+export type ListConfigurationSummariesData = ConfigurationSummary[];
+
+export type ListConfigurationsData = Configuration[];
+
+export type ListExtensionCommandsData = {
+  description: string;
+  name: string;
+  /** its arguments, for the help; may be empty */
+  usage: string;
+}[];
+
+export type ListExtensionsData = Extension[];
+
+export type ListInstancesData = Instance[];
+
+export type ListJoinTokensData = JoinToken[];
+
+export type ListKeysData = Key[];
+
+export type ListRemovedConfigurationsData = {
+  /**
+   * that were made from it and are still there
+   * @format int64
+   */
+  instances: number;
+  /** no configuration has this name any more */
+  name: string;
+}[];
+
+export type ListSessionsData = Session[];
+
+export interface ListTemplateFilesData {
+  /** relative paths, in order */
+  files: string[];
+  group: string;
+  name: string;
+}
+
+export type ListTemplateUsersData = string[];
+
+export type ListTemplatesData = {
+  group: string;
+  templates: TemplateReference[];
+}[];
+
+export interface ListedNode {
+  address: string;
+  /** since its last sign of life; null: none since the master started */
+  beatAgeMs: number | null;
+  condition: "connected" | "returning" | "lost";
+  /** it gets no new instances */
+  cordoned: boolean;
+  /** null: its instances are not being moved away */
+  drain: DrainProgress | null;
+  /**
+   * how many are placed there
+   * @format int64
+   */
+  instances: number;
+  master: boolean;
+  /** @format int64 */
+  maxCpu: number;
+  /** @format int64 */
+  maxRamMB: number;
+  nodeId: string;
+  /** all runtimes that it knows */
+  offers: RuntimeOffer[];
+  /** keys of the runtimes that it can use */
+  runtimes: string[];
+  /**
+   * what placement has given out; 100 = one core
+   * @format int64
+   */
+  usedCpu: number;
+  /**
+   * what placement has given out
+   * @format int64
+   */
+  usedRamMB: number;
+  version: string;
+}
+
+export interface NodeConfiguration {
+  /**
+   * address advertised to the cluster and to clients
+   * @minLength 1
+   * @default "127.0.0.1"
+   */
+  address: string;
+  /**
+   * more host names and IP addresses for the certificate of the cluster's own authority
+   * @maxItems 64
+   */
+  apiNames?: string[];
+  /**
+   * REST port
+   * @min 1
+   * @max 65535
+   * @default 7000
+   */
+  apiPort: number;
+  /** TLS on apiPort: with a certificate of the cluster's own authority, or with files; default: none */
+  apiTls?:
+    | "cluster"
+    | {
+        /**
+         * PEM file, followed by the certificates of its issuers
+         * @minLength 1
+         */
+        certificate: string;
+        /**
+         * PEM file
+         * @minLength 1
+         */
+        key: string;
+      };
+  /**
+   * default: loopback when address is loopback, else all interfaces
+   * @minLength 1
+   */
+  bindAddress?: string;
+  /**
+   * cluster name shared by all members
+   * @default "drover"
+   * @pattern ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$
+   */
+  clusterName: string;
+  /**
+   * how many times placement gives out each core when maxCpu is not set
+   * @min 0.001
+   * @max 1000
+   * @default 4
+   */
+  cpuOvercommit: number;
+  /**
+   * serve the dashboard at /ui/ of apiPort
+   * @default true
+   */
+  dashboard: boolean;
+  /**
+   * verbose logging
+   * @default false
+   */
+  debug: boolean;
+  instanceLogs: {
+    /**
+     * @min 1
+     * @max 1024
+     * @default 8
+     */
+    segmentMB: number;
+    /**
+     * @min 2
+     * @max 64
+     * @default 4
+     */
+    segments: number;
+  };
+  /**
+   * runs the API and owns authoritative state
+   * @default true
+   */
+  isMasterNode: boolean;
+  /** @minLength 1 */
+  joinToken?: string;
+  /** @default "info" */
+  logLevel: "trace" | "debug" | "info" | "warn" | "error";
+  /**
+   * @minLength 1
+   * @default "127.0.0.1"
+   */
+  masterAddress: string;
+  /**
+   * @min 1
+   * @max 65535
+   * @default 7000
+   */
+  masterApiPort: number;
+  /**
+   * @min 1
+   * @max 65535
+   * @default 6000
+   */
+  masterPort: number;
+  /**
+   * CPU units for instances, 100 = 1 core; default: all cores, cpuOvercommit times
+   * @format int64
+   * @min 1
+   */
+  maxCpu?: number;
+  /**
+   * RAM for instances in MB; default: 90 % of the machine
+   * @format int64
+   * @min 1
+   */
+  maxRamMB?: number;
+  /**
+   * @min 1
+   * @max 1048576
+   * @default 512
+   */
+  maxUploadMB: number;
+  /**
+   * answer /metrics to callers with an API key only
+   * @default false
+   */
+  metricsNeedKey: boolean;
+  /**
+   * unique node identifier
+   * @pattern ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$
+   */
+  nodeId: string;
+  /**
+   * @min 4000
+   * @max 3600000
+   * @default 6000
+   */
+  nodeTimeoutMs: number;
+  /**
+   * cluster port
+   * @min 1
+   * @max 65535
+   * @default 6000
+   */
+  port: number;
+  /**
+   * user of instances whose configuration names none; default: the one that Drover runs as
+   * @pattern ^(?:[A-Za-z_][A-Za-z0-9_.-]{0,31}|[0-9]{1,10}:[0-9]{1,10})$
+   */
+  runAs?: string;
+  /**
+   * where a master keeps its state: a file of its own, or an etcd cluster
+   * @default {"kind":"lmdb"}
+   */
+  store:
+    | {
+        kind: "lmdb";
+      }
+    | {
+        /**
+         * PEM file of the authority that signed the certificates of etcd
+         * @minLength 1
+         */
+        ca?: string;
+        /**
+         * PEM file: the certificate that this master shows to etcd
+         * @minLength 1
+         */
+        cert?: string;
+        /**
+         * the client URLs of the cluster's members
+         * @maxItems 16
+         * @minItems 1
+         */
+        endpoints: string[];
+        /**
+         * PEM file: the key of cert
+         * @minLength 1
+         */
+        key?: string;
+        kind: "etcd";
+        /**
+         * file with the password of user
+         * @minLength 1
+         */
+        passwordFile?: string;
+        /**
+         * what all keys of this cluster begin with; default: /drover/<clusterName>
+         * @pattern ^[!-~]{0,199}[!-.0-~]$
+         */
+        prefix?: string;
+        /**
+         * user of etcd; with passwordFile
+         * @minLength 1
+         */
+        user?: string;
+      };
+}
+
+export interface PingData {
+  clusterName: string;
+  master: boolean;
+  nodeId: string;
+  status: "ok";
+}
+
+export interface PortRange {
+  /**
+   * @min 1
+   * @max 65535
+   */
+  max: number;
+  /**
+   * @min 1
+   * @max 65535
+   */
+  min: number;
+}
+
+export type PutConfigurationData = any;
+
+export interface RateLimitError {
+  /** what is wrong, and what would be right */
+  error: string;
+  message?: string;
+  /**
+   * wait so long before the next call
+   * @format int64
+   * @min 0
+   */
+  retryAfterMs: number;
+}
+
+export type ReadTemplateFileData = string;
+
+export interface RedeemSignInCodeData {
+  /** patterns of what it sees; null: all */
+  configurations: string[] | null;
+  /** Unix milliseconds: it ends then unless it is used before */
+  endsAt: number;
+  /** Unix milliseconds: it ends then, however much it is used */
+  expiresAt: number;
+  /** where it may be used from; null: anywhere */
+  from: string[] | null;
+  /** not secret */
+  id: string;
+  /** label of its key */
+  key: string;
+  scope: "PUBLIC" | "READ" | "PLAN" | "OPERATE" | "ALL";
+  /** shown this once; accepted wherever a key is */
+  token: string;
+}
+
+export interface RedeemSignInCodePayload {
+  /** @maxLength 100 */
+  code: string;
+}
+
+export type ReloadConfigurationFilesData = ConfigurationReload;
+
+export interface ReplaceTemplateFileData {
+  /**
+   * size of the file
+   * @format int64
+   * @min 0
+   */
+  bytes: number;
+  group: string;
+  /** what was done, for a person */
+  message: string;
+  name: string;
+  /** relative to the template */
+  path: string;
+}
+
+export type ReplaceTemplateFilePayload = string;
+
+export type ReportInstanceStateData = Instance;
+
+export interface ReportInstanceStatePayload {
+  /** Unix milliseconds; default: now */
+  lastHeartbeat?: number | null;
+  maxPlayers?: number | string;
+  players?: number | string;
+  state: InstanceState;
+  tps?: number | string;
+  [key: string]: any;
+}
+
+export interface RevokeJoinTokenData {
+  /** not secret */
+  id: string;
+  message: string;
+}
+
+export interface RunExtensionCommandData {
+  /** false: it failed */
+  isOk: boolean;
+  /** what it printed, 4 MiB at most; after a failure the last line is `error: ...` */
+  output: string;
+}
+
+export interface RunExtensionCommandPayload {
+  /**
+   * its arguments, each as it is: nothing is split or unquoted
+   * @default []
+   */
+  words?: string[];
+}
+
+export interface RuntimeOffer {
+  available: boolean;
+  /** @pattern ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$ */
+  key: string;
+  reason: string | null;
+  version: string | null;
+}
+
+export interface SearchInstanceLogData {
+  instanceId: string;
+  /** the newest first; of very long lines less than asked for */
+  lines: {
+    /**
+     * its number
+     * @format int64
+     */
+    line: number;
+    text: string;
+  }[];
+  /** the `before` of the call that goes on: one call searches 16 MiB; null: all that is kept is searched */
+  next: number | null;
+}
+
+export interface SendInstanceCommandData {
+  command: string;
+  instanceId: string;
+  message: string;
+}
+
+export interface SendInstanceCommandPayload {
+  /** written to standard input, with a newline unless it ends with one */
+  command: string;
+}
+
+export interface Session {
+  /** patterns of what it sees; null: all */
+  configurations: string[] | null;
+  /** Unix milliseconds */
+  createdAt: number;
+  /** Unix milliseconds: it ends then unless it is used before */
+  endsAt: number;
+  /** Unix milliseconds: it ends then, however much it is used */
+  expiresAt: number;
+  /** where it may be used from; null: anywhere */
+  from: string[] | null;
+  /** not secret */
+  id: string;
+  /** it is the session that asks */
+  isCurrent: boolean;
+  /** label of its key */
+  key: string;
+  /** Unix milliseconds, exact to a minute */
+  lastUsedAt: number;
+  /** the address */
+  lastUsedFrom: string;
+  scope: "PUBLIC" | "READ" | "PLAN" | "OPERATE" | "ALL";
+}
+
+export interface StopInstanceData {
+  instanceId: string;
+  message: string;
+  target: string;
+}
+
+export interface StopNodeData {
+  message: string;
+}
+
+export interface SyncTemplateData {
+  /**
+   * @format int64
+   * @min 0
+   */
+  bytes: number;
+  /** name of the tree by its content */
+  digest: string;
+  /**
+   * @format int64
+   * @min 0
+   */
+  files: number;
+  group: string;
+  /** what was done, for a person */
+  message: string;
+  name: string;
+  storage: string;
+}
+
+export interface SyncTemplatePayload {
+  /**
+   * key of the storage provider
+   * @pattern ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$
+   */
+  storage: string;
+}
+
+export interface SyncTemplatesData {
+  /** what was done, for a person */
+  message: string;
+  /** ids of the nodes that are told to fetch them */
+  nodes: string[];
+  pattern: string;
+  /** group/name of each template that matches */
+  templates: string[];
+}
+
+export interface SyncTemplatesPayload {
+  /**
+   * group/name, group/* or *; default: *
+   * @default "*"
+   */
+  pattern?: string;
+}
+
+export interface TemplateInstallation {
+  /**
+   * @maxItems 256
+   * @default []
+   */
+  allInGroups: string[];
+  /**
+   * @maxItems 256
+   * @default []
+   */
+  allOf: TemplateReference[];
+  /** @default false */
+  onTemplatePasteOverridePresentFiles: boolean;
+  /**
+   * @maxItems 256
+   * @default []
+   */
+  oneInGroups: string[];
+  /**
+   * @maxItems 256
+   * @default []
+   */
+  oneOf: TemplateReference[];
+}
+
+export interface TemplateInstallationInput {
+  /**
+   * @maxItems 256
+   * @default []
+   */
+  allInGroups?: string[];
+  /**
+   * @maxItems 256
+   * @default []
+   */
+  allOf?: TemplateReferenceInput[];
+  /** @default false */
+  onTemplatePasteOverridePresentFiles?: boolean;
+  /**
+   * @maxItems 256
+   * @default []
+   */
+  oneInGroups?: string[];
+  /**
+   * @maxItems 256
+   * @default []
+   */
+  oneOf?: TemplateReferenceInput[];
+}
+
+export interface TemplateReference {
+  /** @pattern ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$ */
+  group: string;
+  /** @pattern ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$ */
+  name: string;
+  /**
+   * @min -1000000
+   * @max 1000000
+   * @default 0
+   */
+  priority: number;
+  /**
+   * @default "local"
+   * @pattern ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$
+   */
+  storage: string;
+}
+
+export interface TemplateReferenceInput {
+  /** @pattern ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$ */
+  group: string;
+  /** @pattern ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$ */
+  name: string;
+  /**
+   * @min -1000000
+   * @max 1000000
+   * @default 0
+   */
+  priority?: number;
+  /**
+   * @default "local"
+   * @pattern ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$
+   */
+  storage?: string;
+}
+
+export interface TemplateSync {
+  /** Unix milliseconds */
+  at: number;
+  isOver: boolean;
+  /** templates that could not be sent, and why */
+  leftOut: string[];
+  nodes: {
+    /** what came over the channel for them */
+    bytes: number;
+    durationMs: number;
+    /** @format int64 */
+    failed: number;
+    /** @format int64 */
+    fetched: number;
+    /**
+     * files that came; others it shared with trees that it had
+     * @format int64
+     */
+    files: number;
+    /**
+     * trees that it had
+     * @format int64
+     */
+    had: number;
+    nodeId: string;
+    /** why trees are not there; the first ten */
+    problems: string[];
+    /** `failed`: not all trees are there */
+    state: "waiting" | "fetching" | "done" | "failed";
+    /**
+     * different trees that it should have
+     * @format int64
+     */
+    trees: number;
+  }[];
+  pattern: string;
+  /** group/name */
+  templates: string[];
+}
+
+export interface UncordonClusterNodeData {
+  message: string;
+  nodeId: string;
+}
+
+export type WatchStateData = string;

@@ -1,0 +1,20 @@
+/** The names of the screens, and the order of those in the navigation. */
+
+export type ScreenName =
+  | 'overview'
+  | 'instances'
+  | 'instance'
+  | 'configurations'
+  | 'nodes'
+  | 'templates'
+  | 'access';
+
+/** In the navigation, in this order. */
+export const NAVIGATION: readonly ScreenName[] = [
+  'overview',
+  'instances',
+  'configurations',
+  'nodes',
+  'templates',
+  'access',
+];

@@ -1,0 +1,133 @@
+/** The frame of a signed-in page: navigation, banner, the screen of the address, palette and toasts. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { Button, ButtonLink } from '../parts/button.js';
+import { Dialog } from '../parts/dialog.js';
+import { Empty } from '../parts/empty.js';
+import { Lazy } from '../parts/lazy.js';
+import { Page } from '../parts/page.js';
+import { hrefOf } from '../router/place.js';
+import { useServices } from '../services/services.js';
+import { ConnectionBanner } from './connection-banner.js';
+import { KeyHelp } from './key-help.js';
+import { mayShow, screensFor } from './may-show.js';
+import { NewerNotice } from './newer-notice.js';
+import { type Found, SCREENS, screenAt } from './screens.js';
+import { Side } from './side.js';
+import { text } from './text.js';
+import { ToastList } from './toast-list.js';
+import { useKeys } from './use-keys.js';
+
+export function Shell() {
+  const { session, router } = useServices();
+  const isMenuOpen = useSignal(false);
+  const isPaletteOpen = useSignal(false);
+  const isHelpOpen = useSignal(false);
+  const content = useRef<HTMLElement>(null);
+  const found = screenAt(router.place.value);
+  const openPalette = (): void => {
+    isPaletteOpen.value = true;
+  };
+  const openHelp = (): void => {
+    isHelpOpen.value = true;
+  };
+  useKeys({ onCommands: openPalette, onHelp: openHelp });
+  const title = found === undefined ? text.notFound : text.screens[found.name];
+  useEffect(() => {
+    document.title = `${[title, ...(found?.path ?? [])].join(' · ')} · ${text.product}`;
+  });
+  const side = (
+    <Side
+      current={found?.name}
+      onCommands={openPalette}
+      onHelp={openHelp}
+      onDone={() => {
+        isMenuOpen.value = false;
+      }}
+    />
+  );
+  return (
+    <div class="shell">
+      <div class="skip">
+        <Button onPress={() => content.current?.focus()}>{text.skip}</Button>
+      </div>
+      <header class="side">
+        <div class="side-head">
+          <a class="brand" href={hrefOf([])}>
+            {text.product}
+            <span class="quiet">{session.caller.value?.clusterName}</span>
+          </a>
+          <div class="side-menu">
+            <Button
+              onPress={() => {
+                isMenuOpen.value = true;
+              }}
+            >
+              {text.menu}
+            </Button>
+          </div>
+        </div>
+        <div class="side-body">{side}</div>
+      </header>
+      <main class="content" id="content" ref={content} tabIndex={-1}>
+        <ConnectionBanner />
+        <NewerNotice />
+        <Content found={found} />
+      </main>
+      {isMenuOpen.value && (
+        <Dialog
+          title={text.menu}
+          onClose={() => {
+            isMenuOpen.value = false;
+          }}
+        >
+          <div class="side-sheet">{side}</div>
+        </Dialog>
+      )}
+      {isPaletteOpen.value && (
+        <Lazy
+          load={async () => (await import('../screens/palette/palette.js')).Palette}
+          props={{
+            screens: screensFor(session),
+            onClose: () => {
+              isPaletteOpen.value = false;
+            },
+          }}
+        />
+      )}
+      {isHelpOpen.value && (
+        <KeyHelp
+          onClose={() => {
+            isHelpOpen.value = false;
+          }}
+        />
+      )}
+      <ToastList />
+    </div>
+  );
+}
+
+function Content({ found }: { readonly found: Found | undefined }) {
+  const { session } = useServices();
+  const back = <ButtonLink href={hrefOf([])}>{text.toOverview}</ButtonLink>;
+  if (found === undefined)
+    return (
+      <Page title={text.notFound}>
+        <Empty title={text.notFoundHint} action={back} />
+      </Page>
+    );
+  const lacks = mayShow(session, found.name);
+  if (lacks !== null)
+    return (
+      <Page title={text.screens[found.name]}>
+        <Empty title={text.notAllowed} hint={text.notAllowedHint(lacks)} action={back} />
+      </Page>
+    );
+  return (
+    <Lazy
+      key={found.name}
+      load={async () => (await SCREENS[found.name].load()).Screen}
+      props={{ path: found.path }}
+    />
+  );
+}

@@ -1,0 +1,127 @@
+/**
+ * The state as it changes: one store for each topic over the one connection of the tab. A store is subscribed to while a
+ * screen uses it, and a little longer, so that going back and forth asks for nothing twice.
+ */
+import { ApiFailure } from '../api/api-client.js';
+import type { Session } from '../session/session.js';
+import type { TopicName, Topics } from './messages.js';
+import { RecentEvents } from './recent-events.js';
+import { TopicStore } from './topic-store.js';
+import { type SocketEvents, WatchConnection, type WatchSocket } from './watch-connection.js';
+
+/** How long a store stays subscribed to after the last screen that used it. */
+const LINGER_MS = 30_000;
+
+const KEYS: { readonly [Name in TopicName]: (entry: Topics[Name]) => string } = {
+  instances: ({ id }) => id,
+  configurations: ({ name }) => name,
+  nodes: ({ nodeId }) => nodeId,
+  templates: ({ group, name }) => `${group}/${name}`,
+  usage: ({ instance }) => instance,
+};
+
+interface Use {
+  count: number;
+  end: (() => void) | null;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+export class Live {
+  readonly connection: WatchConnection;
+  readonly stores: { readonly [Name in TopicName]: TopicStore<Topics[Name]> };
+  readonly events: RecentEvents;
+  readonly #uses = new Map<TopicName, Use>();
+
+  constructor(session: Session) {
+    this.connection = new WatchConnection({
+      open: (events) => openWatch(session, events),
+      now: () => Date.now(),
+      checkSession: () => session.check(),
+      random: () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32,
+    });
+    const make = <Name extends TopicName>(topic: Name): TopicStore<Topics[Name]> =>
+      new TopicStore({ topic, keyOf: KEYS[topic], schedule: beforeNextFrame });
+    this.stores = {
+      instances: make('instances'),
+      configurations: make('configurations'),
+      nodes: make('nodes'),
+      templates: make('templates'),
+      usage: make('usage'),
+    };
+    this.events = new RecentEvents({ ...this.stores, now: () => Date.now() });
+  }
+
+  /** Subscribes to a topic for as long as a screen uses it. Returns what ends that. */
+  use(topic: TopicName): () => void {
+    const use = this.#uses.get(topic) ?? { count: 0, end: null, timer: undefined };
+    this.#uses.set(topic, use);
+    clearTimeout(use.timer);
+    use.count++;
+    use.end ??= this.connection.subscribe(this.stores[topic]);
+    return () => {
+      use.count--;
+      if (use.count > 0) return;
+      use.timer = setTimeout(() => {
+        use.end?.();
+        use.end = null;
+      }, LINGER_MS);
+    };
+  }
+
+  start(): void {
+    document.addEventListener('visibilitychange', this.#onVisibility);
+    window.addEventListener('online', this.#onOnline);
+    window.addEventListener('offline', this.#onOffline);
+    this.connection.start();
+    // A tab may be opened without being looked at.
+    if (document.hidden) this.connection.setHidden(true);
+  }
+
+  /** Ends the connection and forgets everything: another key may see less. */
+  stop(): void {
+    document.removeEventListener('visibilitychange', this.#onVisibility);
+    window.removeEventListener('online', this.#onOnline);
+    window.removeEventListener('offline', this.#onOffline);
+    this.connection.stop();
+    for (const store of Object.values(this.stores)) store.clear();
+    this.events.clear();
+  }
+
+  readonly #onVisibility = (): void => this.connection.setHidden(document.hidden);
+  readonly #onOnline = (): void => this.connection.wake();
+  readonly #onOffline = (): void => this.connection.lose();
+}
+
+function openWatch(session: Session, { onOpen, onText, onClosed }: SocketEvents): WatchSocket {
+  const socket = openSocket(session);
+  socket.onopen = onOpen;
+  socket.onmessage = ({ data }: MessageEvent<string>) => onText(data);
+  socket.onclose = ({ code }) => onClosed(code);
+  return {
+    // One that the server has begun to close takes nothing, and its end is not told yet.
+    send: (text) => {
+      if (socket.readyState === WebSocket.OPEN) socket.send(text);
+    },
+    close: () => socket.close(),
+  };
+}
+
+/** A browser sets no header on a socket: the token is a subprotocol (docs/api.md#websockets). */
+export function openSocket(
+  session: Session,
+  path = '/watch',
+  query: Record<string, string | number> = {},
+): WebSocket {
+  const state = session.state.value;
+  if (state.phase !== 'in') throw new ApiFailure(401, 'nobody is signed in');
+  const encoded = btoa(state.token).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  const url = session.api.url(path, query);
+  url.protocol = url.protocol.replace('http', 'ws');
+  return new WebSocket(url, ['drover', `base64url.bearer.authorization.drover.${encoded}`]);
+}
+
+/** A hidden tab has no frames. */
+function beforeNextFrame(callback: () => void): void {
+  if (document.hidden) setTimeout(callback, 100);
+  else requestAnimationFrame(callback);
+}

@@ -1,0 +1,198 @@
+/**
+ * The one watch socket of this tab. It subscribes what is asked for, finds out when the connection is lost, connects again,
+ * and rests while nobody looks at the tab. What the messages mean is the subscriber's matter.
+ *
+ *     idle --(start)--> connecting --(first message)--> live --(closed, offline, 20 s of silence)--> lost --> connecting ...
+ *     any  --(stop, or 30 s hidden)--> idle
+ */
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { SubscribeRequest, TopicMessage, WatchMessage } from './messages.js';
+
+export type ConnectionState =
+  | { readonly phase: 'idle' }
+  | { readonly phase: 'live' }
+  /** `since`: what is shown is as old as that; null: nothing was shown yet. */
+  | { readonly phase: 'connecting'; readonly since: number | null }
+  | { readonly phase: 'lost'; readonly since: number | null };
+
+export interface Subscriber {
+  readonly topic: string;
+  /** Asked at each connect, so that it can say where it stopped. */
+  request(): SubscribeRequest;
+  receive(message: TopicMessage): void;
+}
+
+/** What happens to a socket. */
+export interface SocketEvents {
+  onOpen(): void;
+  onText(text: string): void;
+  /** It is closed, or could not be opened. */
+  onClosed(code: number): void;
+}
+
+/** The part of a WebSocket that is used here. */
+export interface WatchSocket {
+  send(text: string): void;
+  close(): void;
+}
+
+/** What the connection needs of the browser; tests hand in others. */
+export interface WatchPlatform {
+  open(events: SocketEvents): WatchSocket;
+  now(): number;
+  /** The server has closed the socket for good reasons, or refused it: is the session still good? */
+  checkSession(): Promise<void>;
+  /** Between 0 and 1: tabs that lost the same server do not all come back at once. */
+  random(): number;
+}
+
+/** The server beats every 10 s. */
+const SILENCE_MS = 20_000;
+const HIDDEN_MS = 30_000;
+const FIRST_DELAY_MS = 250;
+const LONGEST_DELAY_MS = 8_000;
+/** Close code: the key or session is no good any more. */
+const REVOKED = 1008;
+
+export class WatchConnection {
+  readonly #platform: WatchPlatform;
+  readonly #subscribers = new Map<string, Subscriber>();
+  readonly #state = signal<ConnectionState>({ phase: 'idle' });
+  readonly #problem = signal<string | null>(null);
+  #socket: WatchSocket | null = null;
+  #isOpen = false;
+  #isStopped = true;
+  #isResting = false;
+  #failures = 0;
+  /** When the server was last heard; null: never, or nothing has been shown since. */
+  #heardAt: number | null = null;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #silence: ReturnType<typeof setTimeout> | undefined;
+  #rest: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(platform: WatchPlatform) {
+    this.#platform = platform;
+  }
+
+  get state(): ReadonlySignal<ConnectionState> {
+    return this.#state;
+  }
+
+  /** The last thing that the server refused, such as a topic that it does not have. */
+  get problem(): ReadonlySignal<string | null> {
+    return this.#problem;
+  }
+
+  start(): void {
+    this.#isStopped = false;
+    this.wake();
+  }
+
+  /** Closes the socket and forgets how old everything is: the session is over. */
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#rest);
+    this.#disconnect();
+    this.#heardAt = null;
+    this.#state.value = { phase: 'idle' };
+  }
+
+  /** Begins a topic. Returns what ends it. A topic has one subscriber at a time. */
+  subscribe(subscriber: Subscriber): () => void {
+    this.#subscribers.set(subscriber.topic, subscriber);
+    if (this.#isOpen) this.#send(subscriber.request());
+    return () => {
+      if (this.#subscribers.get(subscriber.topic) !== subscriber) return;
+      this.#subscribers.delete(subscriber.topic);
+      if (this.#isOpen) this.#send({ unsubscribe: subscriber.topic });
+    };
+  }
+
+  /** The tab was hidden or is seen again. */
+  setHidden(isHidden: boolean): void {
+    clearTimeout(this.#rest);
+    if (isHidden) this.#rest = setTimeout(() => this.#goToRest(), HIDDEN_MS);
+    else this.wake();
+  }
+
+  /** Connects now instead of after the delay: the operator asks for it, the network is back, or the tab is seen. */
+  wake(): void {
+    this.#isResting = false;
+    this.#failures = 0;
+    if (this.#state.value.phase !== 'live') this.#connectIfNeeded();
+  }
+
+  /** The browser says that it is offline. A socket would learn that much later. */
+  lose(): void {
+    if (this.#socket !== null) this.#onLost(0);
+  }
+
+  #goToRest(): void {
+    this.#isResting = true;
+    this.#disconnect();
+    this.#state.value = { phase: 'idle' };
+  }
+
+  #connectIfNeeded(): void {
+    if (this.#isStopped || this.#isResting || this.#socket !== null) return;
+    clearTimeout(this.#retry);
+    this.#state.value = { phase: 'connecting', since: this.#heardAt };
+    this.#listenForSilence();
+    // An event of a socket that is not held any more says nothing.
+    const ifHeld = (act: () => void): void => {
+      if (this.#socket === socket) act();
+    };
+    const socket = this.#platform.open({
+      onOpen: () => ifHeld(() => this.#onOpened()),
+      onText: (text) => ifHeld(() => this.#receive(JSON.parse(text))),
+      onClosed: (code) => ifHeld(() => this.#onLost(code)),
+    });
+    this.#socket = socket;
+  }
+
+  #onOpened(): void {
+    this.#isOpen = true;
+    for (const subscriber of this.#subscribers.values()) this.#send(subscriber.request());
+    // Without a subscriber nothing old is shown, and the first beat comes late.
+    if (this.#subscribers.size === 0) this.#state.value = { phase: 'live' };
+  }
+
+  #receive(messages: readonly WatchMessage[]): void {
+    this.#failures = 0;
+    this.#heardAt = this.#platform.now();
+    this.#listenForSilence();
+    if (this.#state.value.phase !== 'live') this.#state.value = { phase: 'live' };
+    for (const message of messages) {
+      if (message.type === 'error') this.#problem.value = message.error;
+      else if (message.type !== 'beat') this.#subscribers.get(message.topic)?.receive(message);
+    }
+  }
+
+  #onLost(code: number): void {
+    const wasOpened = this.#state.value.phase === 'live';
+    this.#disconnect();
+    this.#state.value = { phase: 'lost', since: this.#heardAt };
+    // A browser does not tell a refused socket from a dead server: the API says which it was.
+    if (code === REVOKED || !wasOpened) void this.#platform.checkSession();
+    const delay = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** this.#failures++);
+    this.#retry = setTimeout(() => this.#connectIfNeeded(), delay * (0.5 + this.#platform.random() / 2));
+  }
+
+  #listenForSilence(): void {
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => this.#onLost(0), SILENCE_MS);
+  }
+
+  #disconnect(): void {
+    clearTimeout(this.#retry);
+    clearTimeout(this.#silence);
+    const socket = this.#socket;
+    this.#socket = null;
+    this.#isOpen = false;
+    socket?.close();
+  }
+
+  #send(message: SubscribeRequest | { readonly unsubscribe: string }): void {
+    this.#socket?.send(JSON.stringify(message));
+  }
+}

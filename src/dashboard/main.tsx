@@ -1,0 +1,69 @@
+/** Builds the parts of the page and shows it. */
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/parts.css';
+import './styles/grid.css';
+import './styles/shell.css';
+import { signal } from '@preact/signals';
+import { render } from 'preact';
+import { App } from './app/app.js';
+import { Live } from './live/live.js';
+import { Router } from './router/router.js';
+import { buildOf, PageBuild } from './services/page-build.js';
+import { type Services, ServicesContext } from './services/services.js';
+import { keepTheme } from './services/theme.js';
+import { Toasts } from './services/toasts.js';
+import { Session } from './session/session.js';
+
+const SECOND_MS = 1_000;
+
+/** The one-time code of a link. It leaves the address at once: addresses are copied, and stay in the history. */
+function takeCode(): string | null {
+  const code = /^#code=([^&]+)/.exec(location.hash)?.[1];
+  if (code === undefined) return null;
+  history.replaceState(null, '', '#/');
+  return decodeURIComponent(code);
+}
+
+function makeServices(): Services {
+  // Relative: a proxy may put the page below a path.
+  const session = new Session(new URL('../api/', document.baseURI).href, sessionStorage);
+  const live = new Live(session);
+  const router = new Router(window);
+  const clock = signal(Date.now());
+  setInterval(() => {
+    if (!document.hidden) clock.value = Date.now();
+  }, SECOND_MS);
+  return {
+    api: session.api,
+    session,
+    live,
+    router,
+    toasts: new Toasts(),
+    theme: keepTheme(document.documentElement, localStorage),
+    build: new PageBuild({
+      own: buildOf(document.documentElement.outerHTML),
+      read: readPage,
+      connection: live.connection.state,
+    }),
+    clock,
+  };
+}
+
+async function readPage(): Promise<string> {
+  const page = await fetch(new URL('.', document.baseURI), { cache: 'no-store', credentials: 'omit' });
+  return await page.text();
+}
+
+const page = document.getElementById('page');
+if (page === null) throw new Error('index.html has no element "page"');
+const code = takeCode();
+const services = makeServices();
+services.router.start();
+void services.session.start(code);
+render(
+  <ServicesContext.Provider value={services}>
+    <App />
+  </ServicesContext.Provider>,
+  page,
+);

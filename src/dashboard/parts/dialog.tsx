@@ -1,0 +1,44 @@
+/** A dialog of the browser: it holds the focus, Escape closes it, and the focus goes back to where it was. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+
+export interface DialogProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  /** Escape, a press beside the dialog, or the end of the action. */
+  readonly onClose: () => void;
+  readonly size?: 'normal' | 'wide';
+}
+
+/** Shown as long as it is rendered. */
+export function Dialog({ title, children, onClose, size = 'normal' }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    element.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape is the key; the browser turns it into `cancel`
+    <dialog
+      ref={element}
+      class={`dialog dialog-${size}`}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => {
+        if (event.target === element.current) onClose();
+      }}
+    >
+      <div class="dialog-content">
+        <h2 id={titleId}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}

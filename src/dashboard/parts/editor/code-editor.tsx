@@ -1,0 +1,96 @@
+/** A text editor. Its code is loaded when it is first shown. `Difference` shows what of a text is another one. */
+
+import type { EditorView } from '@codemirror/view';
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { Failure } from '../failure.js';
+import { text as parts } from '../text.js';
+import type { EditorOptions } from './editor-setup.js';
+import './editor.css';
+
+export interface CodeEditorProps extends Omit<EditorOptions, 'parent' | 'original'> {
+  /** Where the cursor is to go and the focus: another object goes there again. */
+  readonly goTo?: { readonly line: number | null; readonly column: number | null } | null;
+}
+
+/** The text is the editor's own once it is shown: another `text` needs another `key`. */
+export function CodeEditor({ goTo = null, ...options }: CodeEditorProps) {
+  const { element, view, state } = useEditor(options);
+  useEffect(() => {
+    const editor = view.current;
+    if (goTo === null || editor === null) return;
+    void import('./editor-setup.js').then(({ offsetOf }) => {
+      editor.dispatch({ selection: { anchor: offsetOf(editor.state, goTo) }, scrollIntoView: true });
+      editor.focus();
+    });
+  }, [goTo, view, state]);
+  return <EditorPlace element={element} state={state} />;
+}
+
+export interface DifferenceProps {
+  readonly label: string;
+  readonly before: string;
+  readonly after: string;
+  readonly language: EditorOptions['language'];
+}
+
+/** What is new is marked, what is gone stands where it was. */
+export function Difference({ label, before, after, language }: DifferenceProps) {
+  const { element, state } = useEditor({
+    label,
+    language,
+    text: after,
+    original: before,
+    isReadOnly: true,
+  });
+  return <EditorPlace element={element} state={state} />;
+}
+
+type EditorPhase = 'loading' | 'shown' | 'failed';
+
+function EditorPlace(props: {
+  readonly element: { current: HTMLDivElement | null };
+  readonly state: EditorPhase;
+}) {
+  return (
+    <div class="editor" ref={props.element}>
+      {props.state === 'loading' && <p class="quiet editor-note">{parts.loading}</p>}
+      {props.state === 'failed' && <Failure error={parts.editorFailed} onRetry={() => location.reload()} />}
+    </div>
+  );
+}
+
+/** Makes the editor once. Of the options the callbacks may be others with each render. */
+function useEditor(options: Omit<EditorOptions, 'parent'>) {
+  const element = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView | null>(null);
+  const latest = useRef(options);
+  latest.current = options;
+  const state = useSignal<EditorPhase>('loading');
+  useEffect(() => {
+    let isGone = false;
+    import('./editor-setup.js').then(
+      ({ makeEditor }) => {
+        if (isGone || element.current === null) return;
+        const { check, ...first } = latest.current;
+        view.current = makeEditor({
+          ...first,
+          parent: element.current,
+          onChange: (text) => latest.current.onChange?.(text),
+          onSave: () => latest.current.onSave?.(),
+          ...(check !== undefined && { check: async (text) => (await latest.current.check?.(text)) ?? [] }),
+        });
+        state.value = 'shown';
+      },
+      () => {
+        state.value = 'failed';
+      },
+    );
+    return () => {
+      isGone = true;
+      view.current?.destroy();
+      view.current = null;
+    };
+  }, [state]);
+  return { element, view, state: state.value };
+}

@@ -1,0 +1,43 @@
+/** Somebody else has changed what is being edited: shows both, and lets the person decide. Nothing typed is lost. */
+import { Button } from '../button.js';
+import { Dialog } from '../dialog.js';
+import { text as parts } from '../text.js';
+import { Difference } from './code-editor.js';
+import type { Language } from './editor-setup.js';
+
+export interface ConflictProps {
+  /** What the server has now. Null: it was removed. */
+  readonly theirs: string | null;
+  readonly mine: string;
+  readonly language: Language;
+  readonly isBusy: boolean;
+  readonly onKeepMine: () => void;
+  readonly onTakeTheirs: () => void;
+  /** Goes on editing, with nothing saved. */
+  readonly onClose: () => void;
+}
+
+export function Conflict(props: ConflictProps) {
+  const { theirs, mine, language, isBusy } = props;
+  return (
+    <Dialog title={parts.conflictTitle} size="wide" onClose={props.onClose}>
+      <p>{theirs === null ? parts.conflictGone : parts.conflictHint}</p>
+      {theirs !== null && (
+        <div class="editor-in-dialog">
+          <Difference label={parts.conflictTitle} before={theirs} after={mine} language={language} />
+        </div>
+      )}
+      <div class="foot">
+        <Button onPress={props.onClose}>{parts.goOnEditing}</Button>
+        {theirs !== null && (
+          <Button isDisabled={isBusy} onPress={props.onTakeTheirs}>
+            {parts.takeTheirs}
+          </Button>
+        )}
+        <Button kind="danger" isBusy={isBusy} onPress={props.onKeepMine}>
+          {parts.keepMine}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,153 @@
+/** CodeMirror as all screens use it. Reached by `import()` only: it is loaded when an editor is first shown. */
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { json, jsonLanguage } from '@codemirror/lang-json';
+import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from '@codemirror/language';
+import { type Diagnostic, linter, lintGutter, lintKeymap } from '@codemirror/lint';
+import { unifiedMergeView } from '@codemirror/merge';
+import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
+import { EditorState, type Extension } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
+import { classHighlighter } from '@lezer/highlight';
+import { completeJson } from './json-completion.js';
+import type { SchemaSource } from './json-schema.js';
+import { ownTyping } from './own-typing.js';
+
+export type Language = 'json' | 'text';
+
+/** A fault of the text; line and column count from 1, null: it has no place. */
+export interface Fault {
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly message: string;
+  readonly isWarning: boolean;
+}
+
+export interface EditorOptions {
+  readonly parent: HTMLElement;
+  readonly text: string;
+  readonly language: Language;
+  /** Names the editor for readers of the screen. */
+  readonly label: string;
+  readonly isReadOnly: boolean;
+  readonly onChange?: (text: string) => void;
+  readonly onSave?: () => void;
+  /** Judges the text when the typing rests. */
+  readonly check?: (text: string) => Promise<readonly Fault[]>;
+  /** For completion in JSON. */
+  readonly schema?: SchemaSource;
+  /** Shows what of the text differs from this one. */
+  readonly original?: string;
+}
+
+/** So long the typing rests before the text is judged. */
+const CHECK_DELAY_MS = 300;
+
+/** Called when the place of the editor is in the page. `destroy()` of what it answers ends it. */
+export function makeEditor(options: EditorOptions): EditorView {
+  return new EditorView({
+    parent: options.parent,
+    state: EditorState.create({ doc: options.text, extensions: extensionsOf(options) }),
+  });
+}
+
+/** The line and column of a place of the page's text, as `Fault` counts them, as an offset. */
+export function offsetOf(state: EditorState, { line, column }: Pick<Fault, 'line' | 'column'>): number {
+  const { from, to } = state.doc.line(Math.min(Math.max(line ?? 1, 1), state.doc.lines));
+  return Math.min(to, from + Math.max(0, (column ?? 1) - 1));
+}
+
+function extensionsOf(options: EditorOptions): Extension[] {
+  const { label, language, isReadOnly, original } = options;
+  return [
+    EditorView.cspNonce.of(pageNonce()),
+    EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', autocapitalize: 'off' }),
+    syntaxHighlighting(classHighlighter),
+    lineNumbers(),
+    highlightSpecialChars(),
+    drawSelection(),
+    bracketMatching(),
+    EditorView.lineWrapping,
+    // Direction marks in a text must not move the rest of its line.
+    EditorView.perLineTextDirection.of(false),
+    language === 'json' ? json() : [],
+    isReadOnly ? [EditorState.readOnly.of(true), EditorView.editable.of(false), focusable] : writing(options),
+    original === undefined
+      ? []
+      : unifiedMergeView({ original, mergeControls: false, gutter: true, collapseUnchanged: {} }),
+  ];
+}
+
+/** What cannot be edited can still be reached and scrolled by keyboard. */
+const focusable = EditorView.contentAttributes.of({ tabindex: '0' });
+
+function writing({ onChange, onSave, check, schema }: EditorOptions): Extension[] {
+  const save = {
+    key: 'Mod-s',
+    preventDefault: true,
+    run: () => {
+      onSave?.();
+      return true;
+    },
+  };
+  return [
+    history(),
+    indentUnit.of('  '),
+    indentOnInput(),
+    closeBrackets(),
+    highlightActiveLine(),
+    highlightActiveLineGutter(),
+    highlightSelectionMatches(),
+    autocompletion({ icons: false, aboveCursor: false }),
+    schema === undefined ? [] : jsonLanguage.data.of({ autocomplete: completeJson(schema) }),
+    check === undefined ? [] : [lintGutter(), linter(diagnose(check), { delay: CHECK_DELAY_MS })],
+    // Tab leaves the editor, as everywhere in the page; with Ctrl-M it indents.
+    keymap.of([
+      save,
+      ...closeBracketsKeymap,
+      ...defaultKeymap,
+      ...searchKeymap,
+      ...historyKeymap,
+      ...completionKeymap,
+      ...lintKeymap,
+    ]),
+    ownTyping(),
+    EditorView.updateListener.of((update) => {
+      if (update.docChanged) onChange?.(update.state.doc.toString());
+    }),
+  ];
+}
+
+function diagnose(check: NonNullable<EditorOptions['check']>): (view: EditorView) => Promise<Diagnostic[]> {
+  return async ({ state }) => {
+    const faults = await check(state.doc.toString());
+    return faults.map((fault) => {
+      const from = offsetOf(state, fault);
+      const word = /^(?:"(?:[^"\\]|\\.)*"|[\w.+-]+|.)/.exec(state.sliceDoc(from, state.doc.lineAt(from).to));
+      return {
+        from,
+        to: from + (word?.[0].length ?? 0),
+        severity: fault.isWarning ? 'warning' : 'error',
+        message: fault.message,
+      };
+    });
+  };
+}
+
+/** Of the page: CodeMirror's own style element needs it, see docs/dashboard.md. */
+function pageNonce(): string {
+  return document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
+}

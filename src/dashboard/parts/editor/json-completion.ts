@@ -1,0 +1,118 @@
+/** Completion of JSON in the editor: finds where the cursor stands, and offers what the schema has there. */
+import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
+import { syntaxTree } from '@codemirror/language';
+import type { EditorState } from '@codemirror/state';
+import type { SyntaxNode } from '@lezer/common';
+import { fieldsAt, type JsonPath, type Offer, type SchemaSource, valuesAt } from './json-schema.js';
+
+export interface JsonPlace {
+  readonly kind: 'field' | 'value';
+  /** Of the object that gets the field, or of the value. */
+  readonly path: JsonPath;
+  /** Where the word begins that is being typed. */
+  readonly from: number;
+  readonly to: number;
+  /** Fields that the object has. */
+  readonly present: ReadonlySet<string>;
+}
+
+const WORD_BEFORE = /"?[\w.-]*$/;
+
+export function completeJson(source: SchemaSource): (context: CompletionContext) => CompletionResult | null {
+  return ({ state, pos, explicit }) => {
+    const place = placeAt(state, pos);
+    if (place === null || (!explicit && place.from === pos)) return null;
+    const offers =
+      place.kind === 'field'
+        ? fieldsAt(source, place.path, place.present)
+        : valuesAt(source, place.path).filter(({ text }) => text !== '{}' && text !== '[]');
+    const hasValue = place.kind === 'field' && /^\s*:/.test(state.sliceDoc(place.to, place.to + 20));
+    return {
+      from: place.from,
+      to: place.to,
+      filter: true,
+      options: offers.map((one) => option(one, hasValue)),
+    };
+  };
+}
+
+/** Null: nothing can stand there, such as behind a whole value. */
+export function placeAt(state: EditorState, pos: number): JsonPlace | null {
+  const node = syntaxTree(state).resolveInner(pos, -1);
+  const line = state.doc.lineAt(pos);
+  const word = WORD_BEFORE.exec(state.sliceDoc(line.from, pos))?.[0] ?? '';
+  const token = node.name === 'PropertyName' || node.name === 'String' ? node : null;
+  const range = token === null ? { from: pos - word.length, to: pos } : { from: token.from, to: token.to };
+  if (token !== null && token.to === pos && state.sliceDoc(pos - 1, pos) === '"' && token.to - token.from > 1)
+    return null;
+  const holder = holderOf(node);
+  if (holder === null) return null;
+  const inObject = holder.name === 'Object' || node.name === 'PropertyName';
+  const object = holder.name === 'Property' ? holder.parent : holder;
+  const isField = inObject && !isBehindColon(state, range.from);
+  return {
+    kind: isField ? 'field' : 'value',
+    path: isField ? pathOf(state, object) : valuePath(state, holder, range.from),
+    ...range,
+    present: isField && object !== null ? namesIn(state, object, range.from) : new Set(),
+  };
+}
+
+/** The object, list or property around a node. */
+function holderOf(node: SyntaxNode): SyntaxNode | null {
+  for (let one: SyntaxNode | null = node; one !== null; one = one.parent)
+    if (one.name === 'Object' || one.name === 'Array' || one.name === 'Property') return one;
+  return null;
+}
+
+/** An unfinished `"field": ` may stand in the object as far as the parser knows. */
+function isBehindColon(state: EditorState, from: number): boolean {
+  return /:\s*$/.test(state.sliceDoc(Math.max(0, from - 200), from));
+}
+
+function valuePath(state: EditorState, holder: SyntaxNode, from: number): JsonPath {
+  if (holder.name === 'Array') return [...pathOf(state, holder), 0];
+  if (holder.name === 'Property') return pathOf(state, holder);
+  const before = /"((?:[^"\\]|\\.)*)"\s*:\s*$/.exec(state.sliceDoc(Math.max(0, from - 300), from));
+  return [...pathOf(state, holder), ...(before?.[1] === undefined ? [] : [before[1]])];
+}
+
+/** Of the value of a property, or of an object or list. */
+function pathOf(state: EditorState, node: SyntaxNode | null): JsonPath {
+  const path: (string | number)[] = [];
+  for (let one = node; one !== null; one = one.parent) {
+    if (one.name === 'Property') path.unshift(nameOf(state, one));
+    else if (one !== node && one.name === 'Array') path.unshift(0);
+  }
+  return path;
+}
+
+function nameOf(state: EditorState, property: SyntaxNode): string {
+  const name = property.getChild('PropertyName');
+  if (name === null) return '';
+  try {
+    return String(JSON.parse(state.sliceDoc(name.from, name.to)));
+  } catch {
+    return '';
+  }
+}
+
+function namesIn(state: EditorState, object: SyntaxNode, except: number): ReadonlySet<string> {
+  return new Set(
+    object
+      .getChildren('Property')
+      .filter(({ from }) => from !== except)
+      .map((property) => nameOf(state, property)),
+  );
+}
+
+/** `isNameOnly`: the value stands there already. */
+function option({ label, text, detail, about }: Offer, isNameOnly: boolean): Completion {
+  return {
+    label: JSON.stringify(label) === text.slice(0, label.length + 2) ? JSON.stringify(label) : label,
+    displayLabel: label,
+    apply: isNameOnly ? JSON.stringify(label) : text,
+    detail,
+    ...(about !== undefined && { info: about }),
+  };
+}

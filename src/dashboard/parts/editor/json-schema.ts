@@ -1,0 +1,115 @@
+/** What a JSON schema offers at a place of a document. Pure: the editor asks it for completion. */
+
+export interface JsonSchema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: boolean | JsonSchema;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly required?: readonly string[];
+}
+
+/** A schema and what its `$ref` may name: `#/components/schemas/NAME`. */
+export interface SchemaSource {
+  readonly root: JsonSchema;
+  readonly named: Readonly<Record<string, JsonSchema>>;
+}
+
+export interface Offer {
+  readonly label: string;
+  /** What stands in the text. */
+  readonly text: string;
+  /** Such as `number, default 2048`. */
+  readonly detail: string;
+  readonly about?: string;
+}
+
+const REF = /^#\/components\/schemas\/([\w.-]+)$/;
+
+/** A name of a field, or a number for an element of a list. */
+export type JsonPath = readonly (string | number)[];
+
+/** Fields that may stand at `path` beside those that are there. */
+export function fieldsAt(source: SchemaSource, path: JsonPath, present: ReadonlySet<string>): Offer[] {
+  return schemasAt(source, path).flatMap(({ properties = {}, required = [] }) =>
+    Object.entries(properties)
+      .filter(([name]) => !present.has(name))
+      .map(([name, field]) => ({
+        label: name,
+        text: `${JSON.stringify(name)}: ${placeholder(source, field)}`,
+        detail: [describe(source, field), ...(required.includes(name) ? ['required'] : [])].join(', '),
+        ...(field.description !== undefined && { about: field.description }),
+      })),
+  );
+}
+
+/** Values that may stand at `path`. */
+export function valuesAt(source: SchemaSource, path: JsonPath): Offer[] {
+  const values = schemasAt(source, path).flatMap((schema): readonly unknown[] => {
+    if (schema.enum !== undefined) return schema.enum;
+    if (schema.const !== undefined) return [schema.const];
+    if (schema.type === 'boolean') return [true, false];
+    return schema.default === undefined ? [] : [schema.default];
+  });
+  return [...new Set(values.map((value) => JSON.stringify(value)))].map((text) => ({
+    label: text,
+    text,
+    detail: '',
+  }));
+}
+
+function schemasAt(source: SchemaSource, path: JsonPath): readonly JsonSchema[] {
+  return path.reduce<readonly JsonSchema[]>(
+    (schemas, part) => schemas.flatMap((schema) => unfold(source, below(schema, part))),
+    unfold(source, source.root),
+  );
+}
+
+function below({ properties, additionalProperties, items }: JsonSchema, part: string | number): JsonSchema {
+  if (typeof part === 'number') return items ?? {};
+  if (properties !== undefined && Object.hasOwn(properties, part)) return properties[part] ?? {};
+  return typeof additionalProperties === 'object' ? additionalProperties : {};
+}
+
+function unfold(source: SchemaSource, schema: JsonSchema): readonly JsonSchema[] {
+  const name = schema.$ref === undefined ? undefined : REF.exec(schema.$ref)?.[1];
+  if (name !== undefined) return unfold(source, source.named[name] ?? {});
+  return schema.anyOf === undefined ? [schema] : schema.anyOf.flatMap((one) => unfold(source, one));
+}
+
+function describe(source: SchemaSource, schema: JsonSchema): string {
+  const kinds = unfold(source, schema).map((one) => one.type ?? typeof (one.const ?? one.enum?.[0] ?? {}));
+  const { minimum, maximum, default: normal } = schema;
+  return [
+    [...new Set(kinds)].join(' or '),
+    ...(minimum !== undefined && maximum !== undefined ? [`${minimum} to ${maximum}`] : []),
+    ...(normal === undefined || typeof normal === 'object' ? [] : [`default ${String(normal)}`]),
+  ].join(', ');
+}
+
+/** A first value of the right kind. */
+function placeholder(source: SchemaSource, schema: JsonSchema): string {
+  if (schema.default !== undefined && typeof schema.default !== 'object')
+    return JSON.stringify(schema.default);
+  const [first = {}] = unfold(source, schema);
+  if (first.enum !== undefined) return JSON.stringify(first.enum[0]);
+  switch (first.type) {
+    case 'string':
+      return '""';
+    case 'boolean':
+      return 'false';
+    case 'array':
+      return '[]';
+    case 'object':
+      return '{}';
+    default:
+      return String(first.minimum ?? 0);
+  }
+}

@@ -1,0 +1,18 @@
+/** Says what went wrong and what to do, and offers to try again where that helps. */
+import { sentenceFor } from '../services/toasts.js';
+import { Button } from './button.js';
+import { text } from './text.js';
+
+export interface FailureProps {
+  readonly error: unknown;
+  readonly onRetry?: () => void;
+}
+
+export function Failure({ error, onRetry }: FailureProps) {
+  return (
+    <div class="failure" role="alert">
+      <p>{sentenceFor(error)}</p>
+      {onRetry !== undefined && <Button onPress={onRetry}>{text.tryAgain}</Button>}
+    </div>
+  );
+}

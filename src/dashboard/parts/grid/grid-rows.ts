@@ -1,0 +1,30 @@
+/** Which row of a grid shows what, when groups have a head each and may be closed. */
+import type { Group } from '../../live/ordered-list.js';
+
+export type GridRow =
+  | { readonly kind: 'group'; readonly group: Group; readonly isClosed: boolean }
+  /** `place`: in the list. */
+  | { readonly kind: 'entry'; readonly place: number };
+
+export class GridRows {
+  readonly count: number;
+  readonly #heads: readonly { readonly row: number; readonly group: Group; readonly isClosed: boolean }[];
+
+  constructor(entries: number, groups: readonly Group[], closed: ReadonlySet<string>) {
+    let row = 0;
+    this.#heads = groups.map((group) => {
+      const isClosed = closed.has(group.name);
+      const head = { row, group, isClosed };
+      row += 1 + (isClosed ? 0 : group.count);
+      return head;
+    });
+    this.count = groups.length === 0 ? entries : row;
+  }
+
+  at(row: number): GridRow {
+    const head = this.#heads.findLast((one) => one.row <= row);
+    if (head === undefined) return { kind: 'entry', place: row };
+    if (head.row === row) return { kind: 'group', group: head.group, isClosed: head.isClosed };
+    return { kind: 'entry', place: head.group.start + row - head.row - 1 };
+  }
+}

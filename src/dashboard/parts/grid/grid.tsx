@@ -1,0 +1,179 @@
+/**
+ * A table of any length: only rows in sight are in the page. Sort, groups and selection belong to the screen. One Tab stop:
+ * arrow keys move between rows, Enter opens one, Space selects it.
+ */
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useId, useRef } from 'preact/hooks';
+import type { Group } from '../../live/ordered-list.js';
+import { usePhone } from '../use-phone.js';
+import { GridHead } from './grid-head.js';
+import { GridRow } from './grid-row.js';
+import { GridRows } from './grid-rows.js';
+import { useVirtualRows } from './use-virtual-rows.js';
+
+export interface Column<T> {
+  readonly id: string;
+  readonly label: string;
+  /** At least, in px. */
+  readonly width: number;
+  /** Its share of the room that is left; default 0. */
+  readonly grow?: number;
+  readonly isNumber?: boolean;
+  readonly isSortable?: boolean;
+  /** Where it stands on a phone, which shows these only. A number in the second line has its label before it. */
+  readonly phone?: 'first' | 'second' | 'end';
+  readonly cell: (entry: T) => ComponentChildren;
+}
+
+/** What OrderedList offers; a plain list can be wrapped. */
+export interface RowSource<T> {
+  readonly count: number;
+  at(place: number): { readonly key: string; readonly entry: T } | undefined;
+  groups(): readonly Group[];
+}
+
+export interface GridSort {
+  readonly column: string;
+  readonly isDescending: boolean;
+}
+
+export interface GridSelection {
+  readonly keys: ReadonlySet<string>;
+  readonly onToggle: (key: string) => void;
+  /** All rows that the filter lets through, or none. */
+  readonly onToggleAll: () => void;
+  readonly isAll: boolean;
+}
+
+export interface GridProps<T> {
+  readonly label: string;
+  readonly columns: readonly Column<T>[];
+  readonly rows: RowSource<T>;
+  /** Where the first column of a row leads. */
+  readonly hrefOf?: (entry: T) => string;
+  readonly sort?: GridSort;
+  readonly onSort?: (column: string) => void;
+  readonly selection?: GridSelection;
+  readonly closed?: ReadonlySet<string>;
+  readonly onToggleGroup?: (name: string) => void;
+  /** Shown in place of rows when there are none. */
+  readonly empty: ComponentChildren;
+}
+
+const ROW_PX = 38;
+const PHONE_ROW_PX = 60;
+const HEAD_PX = 36;
+const CHECK_PX = 40;
+const PAGE_ROWS = 15;
+const NONE: ReadonlySet<string> = new Set();
+
+export function Grid<T>(props: GridProps<T>) {
+  const { label, columns, rows, selection, empty, closed = NONE } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const isPhone = usePhone().value;
+  const id = useId();
+  const active = useSignal<number | null>(null);
+  const plan = new GridRows(rows.count, rows.groups(), closed);
+  const rowPx = isPhone ? PHONE_ROW_PX : ROW_PX;
+  const virtual = useVirtualRows({ count: plan.count, rowPx, headPx: HEAD_PX, scroller });
+  const activate = (row: number): void => {
+    active.value = Math.max(0, Math.min(plan.count - 1, row));
+    virtual.scrollTo(active.value);
+  };
+  const act = (row: number, kind: 'open' | 'select'): void => {
+    const shown = plan.at(row);
+    if (shown.kind === 'group') {
+      props.onToggleGroup?.(shown.group.name);
+      return;
+    }
+    const slot = rows.at(shown.place);
+    if (slot === undefined) return;
+    if (kind === 'select') selection?.onToggle(slot.key);
+    else if (props.hrefOf !== undefined) location.hash = props.hrefOf(slot.entry);
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.target !== scroller.current || event.ctrlKey || event.metaKey || event.altKey) return;
+    const row = active.value ?? -1;
+    const target = targetOf(event.key, row, plan.count);
+    if (target !== undefined) activate(target);
+    else if (row >= 0 && event.key === 'Enter') act(row, 'open');
+    else if (row >= 0 && event.key === ' ') act(row, 'select');
+    else return;
+    event.preventDefault();
+  };
+  const style = trackStyle(columns, { isPhone, canSelect: selection !== undefined });
+  return (
+    <div
+      ref={scroller}
+      class={isPhone ? 'grid grid-phone' : 'grid'}
+      role="grid"
+      aria-label={label}
+      aria-rowcount={plan.count + 1}
+      aria-activedescendant={active.value === null ? undefined : `${id}-${active.value}`}
+      tabIndex={0}
+      style={style}
+      onKeyDown={onKey}
+      onFocus={(event) => {
+        if (event.target === scroller.current && active.value === null && plan.count > 0) active.value = 0;
+      }}
+    >
+      {(!isPhone || selection !== undefined) && <GridHead {...props} isPhone={isPhone} />}
+      {plan.count === 0 ? (
+        <div class="grid-empty" role="row">
+          <div role="gridcell">{empty}</div>
+        </div>
+      ) : (
+        <div class="grid-body" role="rowgroup" style={{ height: `${virtual.heightPx}px` }}>
+          {virtual.items.map(({ index, start, key }) => (
+            <GridRow
+              key={key}
+              id={`${id}-${index}`}
+              row={plan.at(index)}
+              index={index}
+              startPx={start}
+              isActive={index === active.value}
+              isPhone={isPhone}
+              grid={props}
+            />
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** All rows have the same tracks, whatever is in them; where those do not fit, the grid scrolls sideways. */
+function trackStyle<T>(
+  columns: readonly Column<T>[],
+  { isPhone, canSelect }: { readonly isPhone: boolean; readonly canSelect: boolean },
+): Record<string, string> {
+  const tracks = isPhone
+    ? ['minmax(0, 1fr)', 'auto']
+    : columns.map(({ width, grow = 0 }) => (grow === 0 ? `${width}px` : `minmax(${width}px, ${grow}fr)`));
+  const least = isPhone ? 0 : columns.reduce((sum, { width }) => sum + width, canSelect ? CHECK_PX : 0);
+  return {
+    '--tracks': [...(canSelect ? [`${CHECK_PX}px`] : []), ...tracks].join(' '),
+    '--least': `${least}px`,
+  };
+}
+
+function targetOf(key: string, row: number, count: number): number | undefined {
+  if (count === 0) return undefined;
+  switch (key) {
+    case 'ArrowDown':
+      return row + 1;
+    case 'ArrowUp':
+      return row - 1;
+    case 'PageDown':
+      return row + PAGE_ROWS;
+    case 'PageUp':
+      return row - PAGE_ROWS;
+    case 'Home':
+      return 0;
+    case 'End':
+      return count - 1;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,13 @@
+/** A plain list as rows of a grid, in the order that it has. */
+import type { RowSource } from './grid.js';
+
+export function listRows<T>(entries: readonly T[], keyOf: (entry: T) => string): RowSource<T> {
+  return {
+    count: entries.length,
+    at: (place) => {
+      const entry = entries[place];
+      return entry === undefined ? undefined : { key: keyOf(entry), entry };
+    },
+    groups: () => [],
+  };
+}

@@ -1,0 +1,55 @@
+/** Which rows of a long list are in sight, over @tanstack/virtual-core. All rows have the same height. */
+import { useSignal } from '@preact/signals';
+import {
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  type VirtualItem,
+  Virtualizer,
+} from '@tanstack/virtual-core';
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useMemo } from 'preact/hooks';
+
+export interface VirtualRows {
+  readonly items: readonly VirtualItem[];
+  readonly heightPx: number;
+  readonly scrollTo: (row: number) => void;
+}
+
+const OVERSCAN = 12;
+
+/** `headPx`: of a head that stays in sight above the rows. */
+export function useVirtualRows(options: {
+  readonly count: number;
+  readonly rowPx: number;
+  readonly headPx: number;
+  readonly scroller: RefObject<HTMLElement | null>;
+}): VirtualRows {
+  const { count, rowPx, headPx, scroller } = options;
+  const moved = useSignal(0);
+  void moved.value;
+  const settings = {
+    count,
+    estimateSize: () => rowPx,
+    getScrollElement: () => scroller.current,
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
+    overscan: OVERSCAN,
+    scrollPaddingStart: headPx,
+    onChange: () => {
+      moved.value++;
+    },
+  };
+  // Made once: `setOptions` renews it.
+  const virtualizer = useMemo(() => new Virtualizer<HTMLElement, HTMLElement>(settings), []);
+  virtualizer.setOptions(settings);
+  useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
+  useLayoutEffect(() => virtualizer._willUpdate());
+  useLayoutEffect(() => virtualizer.measure(), [virtualizer, rowPx]);
+  return {
+    items: virtualizer.getVirtualItems(),
+    heightPx: virtualizer.getTotalSize(),
+    scrollTo: (row) => virtualizer.scrollToIndex(row),
+  };
+}

@@ -1,0 +1,48 @@
+/** A short table whose rows may have buttons. On a phone each row is a card. For thousands of rows there is the grid. */
+import type { ComponentChildren } from 'preact';
+import './table.css';
+
+export interface TableColumn<T> {
+  readonly id: string;
+  readonly label: string;
+  readonly isNumber?: boolean;
+  readonly cell: (entry: T) => ComponentChildren;
+}
+
+export interface TableProps<T> {
+  readonly label: string;
+  readonly columns: readonly TableColumn<T>[];
+  readonly rows: readonly T[];
+  readonly keyOf: (entry: T) => string;
+  /** Buttons at the end of a row. */
+  readonly actions?: ((entry: T) => ComponentChildren) | undefined;
+}
+
+export function Table<T>({ label, columns, rows, keyOf, actions }: TableProps<T>) {
+  return (
+    <table class="table" aria-label={label}>
+      <thead>
+        <tr>
+          {columns.map(({ id, label: word, isNumber }) => (
+            <th key={id} scope="col" class={isNumber === true ? 'number' : ''}>
+              {word}
+            </th>
+          ))}
+          {actions !== undefined && <td />}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((entry) => (
+          <tr key={keyOf(entry)}>
+            {columns.map(({ id, label: word, isNumber, cell }) => (
+              <td key={id} class={isNumber === true ? 'number' : ''} data-label={word}>
+                {cell(entry)}
+              </td>
+            ))}
+            {actions !== undefined && <td class="table-actions">{actions(entry)}</td>}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,29 @@
+/** Tabs that are places: each has an address, so Back works and a tab can be linked to. */
+
+export interface Tab {
+  readonly id: string;
+  readonly label: string;
+  readonly href: string;
+  /** Shown behind the word. */
+  readonly count?: number;
+}
+
+export interface TabsProps {
+  readonly label: string;
+  readonly tabs: readonly Tab[];
+  /** The id of the one that is shown. */
+  readonly current: string;
+}
+
+export function Tabs({ label, tabs, current }: TabsProps) {
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map(({ id, label: word, href, count }) => (
+        <a key={id} class="tab" href={href} aria-current={id === current ? 'page' : undefined}>
+          {word}
+          {count !== undefined && <span class="quiet"> {count}</span>}
+        </a>
+      ))}
+    </nav>
+  );
+}

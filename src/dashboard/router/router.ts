@@ -1,0 +1,41 @@
+/** Follows the address of the page, and changes it. */
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { hrefOf, type Place, type QueryChanges, readPlace } from './place.js';
+
+export class Router {
+  readonly #place: Signal<Place>;
+  readonly #window: Window;
+  readonly #follow = (): void => {
+    this.#place.value = readPlace(this.#window.location.hash);
+  };
+
+  constructor(window: Window) {
+    this.#window = window;
+    this.#place = signal(readPlace(window.location.hash));
+  }
+
+  get place(): ReadonlySignal<Place> {
+    return this.#place;
+  }
+
+  start(): void {
+    this.#window.addEventListener('hashchange', this.#follow);
+    this.#follow();
+  }
+
+  stop(): void {
+    this.#window.removeEventListener('hashchange', this.#follow);
+  }
+
+  /** Goes there; Back comes back. */
+  go(path: readonly string[], query: QueryChanges = {}): void {
+    this.#window.location.hash = hrefOf(path, query);
+  }
+
+  /** Changes settings of the present screen. Back skips them: a filter is typed letter by letter. */
+  set(changes: QueryChanges): void {
+    const { path, query } = this.#place.value;
+    this.#window.history.replaceState(null, '', hrefOf(path, { ...query, ...changes }));
+    this.#follow();
+  }
+}

@@ -1,0 +1,41 @@
+/** Which entries of the audit trail are shown, the newest first. Pure. */
+import type { AuditEntry } from '../../../api/api-types.js';
+
+export type ResultFilter = '' | 'failed' | 'done';
+
+export interface AuditFilter {
+  /** Words that an entry has, all of them, in any case. */
+  readonly find: string;
+  readonly result: ResultFilter;
+}
+
+/** An entry with its place in the answer: two of the same millisecond are two. */
+export interface NumberedEntry {
+  readonly key: string;
+  readonly entry: AuditEntry;
+}
+
+/** `ok` of a command, or a status below 400. */
+export function isDone({ result }: AuditEntry): boolean {
+  return result === 'ok' || Number(result) < 400;
+}
+
+/** `entries`: as the API answers them, the newest last. */
+export function filteredEntries(
+  entries: readonly AuditEntry[],
+  { find, result }: AuditFilter,
+): NumberedEntry[] {
+  const words = find
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  return entries
+    .map((entry, place) => ({ key: String(place), entry }))
+    .filter(({ entry }) => result === '' || isDone(entry) === (result === 'done'))
+    .filter(({ entry }) => words.every((word) => wordsOf(entry).includes(word)))
+    .reverse();
+}
+
+function wordsOf({ key, action, subject, address, result }: AuditEntry): string {
+  return [key, action, subject, address, result].join(' ').toLowerCase();
+}

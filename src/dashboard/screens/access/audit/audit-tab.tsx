@@ -1,0 +1,129 @@
+/** The last entries of the audit trail, filtered here, with how far back they reach. */
+import { useMemo } from 'preact/hooks';
+import type { AuditEntry } from '../../../api/api-types.js';
+import { Button } from '../../../parts/button.js';
+import { Empty } from '../../../parts/empty.js';
+import { Failure } from '../../../parts/failure.js';
+import { Select } from '../../../parts/form.js';
+import { type Column, Grid } from '../../../parts/grid/grid.js';
+import { listRows } from '../../../parts/grid/list-rows.js';
+import { Badge } from '../../../parts/state-badge.js';
+import { exactTime, Time } from '../../../parts/time.js';
+import { visibleText } from '../../../parts/words/visible-text.js';
+import { useServices } from '../../../services/services.js';
+import { useAsked } from '../../../services/use-live.js';
+import { text } from '../text.js';
+import { filteredEntries, isDone, type NumberedEntry, type ResultFilter } from './audit-filter.js';
+
+/** The most that the API answers. */
+const LIMIT = 1_000;
+const RESULTS: readonly ResultFilter[] = ['', 'failed', 'done'];
+
+const COLUMNS: readonly Column<NumberedEntry>[] = [
+  { id: 'when', label: text.when, width: 130, phone: 'second', cell: ({ entry }) => <Time at={entry.at} /> },
+  {
+    id: 'who',
+    label: text.who,
+    width: 150,
+    grow: 1,
+    phone: 'second',
+    cell: ({ entry: { key } }) =>
+      key === null ? <span class="quiet">{text.nobody}</span> : <Words value={key} />,
+  },
+  {
+    id: 'action',
+    label: text.action,
+    width: 220,
+    grow: 1.2,
+    phone: 'first',
+    cell: ({ entry }) => <Words value={entry.action} />,
+  },
+  {
+    id: 'subject',
+    label: text.subject,
+    width: 180,
+    grow: 2,
+    phone: 'first',
+    cell: ({ entry }) => <Words value={entry.subject ?? text.nothing} />,
+  },
+  {
+    id: 'address',
+    label: text.address,
+    width: 120,
+    cell: ({ entry }) => entry.address ?? <span class="quiet">{text.terminal}</span>,
+  },
+  {
+    id: 'result',
+    label: text.result,
+    width: 100,
+    phone: 'end',
+    cell: ({ entry }) => <Badge tone={isDone(entry) ? 'good' : 'bad'} label={entry.result} />,
+  },
+];
+
+/** What clients sent stands in the trail: none of it may turn the row round or hide a part of it. */
+function Words({ value }: { readonly value: string }) {
+  const shown = visibleText(value);
+  return <bdi title={shown}>{shown}</bdi>;
+}
+
+export function AuditTab() {
+  const { router } = useServices();
+  const { find = '', result: asked } = router.place.value.query;
+  const result = RESULTS.find((one) => one === asked) ?? '';
+  const trail = useAsked(
+    (api, signal) => api.get<AuditEntry[]>('/audit', { signal, query: { limit: LIMIT } }),
+    [],
+  );
+  const { value, error, isAsking } = trail.value;
+  const rows = useMemo(() => filteredEntries(value ?? [], { find, result }), [value, find, result]);
+  return (
+    <>
+      <div class="audit-bar">
+        <input
+          class="input audit-find"
+          type="search"
+          aria-label={text.find}
+          placeholder={text.findHint}
+          value={find}
+          onInput={(event) => router.set({ find: event.currentTarget.value || undefined })}
+        />
+        <Select
+          label={text.result}
+          value={result}
+          options={RESULTS.map((one) => ({ value: one, label: text.results[one] }))}
+          onChange={(next) => router.set({ result: next || undefined })}
+        />
+        <Button isBusy={isAsking} onPress={trail.again}>
+          {text.refresh}
+        </Button>
+      </div>
+      {error !== null && <Failure error={error} onRetry={trail.again} />}
+      {value !== undefined && <Reach entries={value} shown={rows.length} />}
+      <Grid
+        label={text.audit}
+        columns={COLUMNS}
+        rows={listRows(rows, ({ key }) => key)}
+        empty={<NoRows isLoaded={value !== undefined} isFiltered={(value?.length ?? 0) > 0} />}
+      />
+    </>
+  );
+}
+
+function Reach({ entries, shown }: { readonly entries: readonly AuditEntry[]; readonly shown: number }) {
+  const [oldest] = entries;
+  if (oldest === undefined) return null;
+  return (
+    <p class="quiet">
+      {text.reach(shown, entries.length, exactTime(oldest.at))} {entries.length === LIMIT && text.older}
+    </p>
+  );
+}
+
+function NoRows({ isLoaded, isFiltered }: { readonly isLoaded: boolean; readonly isFiltered: boolean }) {
+  const { router } = useServices();
+  if (!isLoaded) return <Empty title={text.loading} />;
+  if (!isFiltered) return <Empty title={text.noEntries} hint={text.noEntriesHint} />;
+  const clear = (): void => router.set({ find: undefined, result: undefined });
+  return <Empty title={text.noneFound} action={<Button onPress={clear}>{text.clearFilter}</Button>} />;
+}

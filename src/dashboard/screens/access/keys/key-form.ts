@@ -1,0 +1,38 @@
+/** What a form for a key says, as the API takes it. Pure. */
+import type { CreateKeyPayload } from '../../../api/api-types.js';
+import { text } from '../text.js';
+
+export interface KeyForm {
+  readonly label: string;
+  readonly scope: CreateKeyPayload['scope'];
+  /** Patterns with commas or blanks between them; '': all. */
+  readonly configurations: string;
+  readonly expires: string;
+  /** Addresses or ranges, likewise; '': anywhere. */
+  readonly from: string;
+}
+
+export const SCOPES = ['READ', 'PLAN', 'OPERATE', 'ALL', 'PUBLIC'] as const;
+
+const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** What is wrong with the label; null: nothing. The API judges the rest. */
+export function labelProblem({ label }: KeyForm): string | null {
+  if (label.trim() === '') return text.labelMissing;
+  return LABEL.test(label.trim()) ? null : text.labelWrong;
+}
+
+export function keyPayload({ label, scope, configurations, expires, from }: KeyForm): CreateKeyPayload {
+  return {
+    label: label.trim(),
+    scope,
+    configurations: listOf(configurations),
+    expires,
+    from: listOf(from),
+  };
+}
+
+function listOf(value: string): string[] | null {
+  const parts = value.split(/[\s,]+/).filter((part) => part !== '');
+  return parts.length === 0 ? null : parts;
+}

@@ -1,0 +1,10 @@
+/** The configurations: all of them, or one with its content. */
+import type { ScreenProps } from '../screen.js';
+import { ConfigurationPage } from './configuration-page.js';
+import './configurations.css';
+import { ConfigurationList } from './list.js';
+
+export function Screen({ path: [name, tab = 'state'] }: ScreenProps) {
+  if (name === undefined) return <ConfigurationList />;
+  return <ConfigurationPage key={name} name={name} tab={tab} />;
+}

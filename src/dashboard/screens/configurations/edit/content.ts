@@ -1,0 +1,68 @@
+/** Reads, judges and writes the content of a configuration over the API. */
+import { type Api, ApiFailure, apiPath } from '../../../api/api-client.js';
+import type {
+  CheckConfigurationTextData,
+  CompareConfigurationContentData,
+  GetConfigurationFileData,
+} from '../../../api/api-types.js';
+import type { Stored } from '../../../parts/editor/edited-text.js';
+import type { SchemaSource } from '../../../parts/editor/json-schema.js';
+import { textOf } from '../examples.js';
+
+export type Judged = CheckConfigurationTextData;
+export type Plan = CompareConfigurationContentData;
+
+export interface StoredContent extends Stored {
+  readonly fileState: GetConfigurationFileData['fileState'];
+  readonly file: string;
+}
+
+export class ConfigurationContent {
+  readonly #api: Api;
+  readonly #path: string;
+
+  constructor(api: Api, name: string) {
+    this.#api = api;
+    this.#path = apiPath('configurations', name);
+  }
+
+  /** Null: there is no such configuration. Throws ApiFailure. */
+  async read(): Promise<StoredContent | null> {
+    try {
+      const answer = await this.#api.get<GetConfigurationFileData>(`${this.#path}/file`);
+      const { content, revision, fileState, file } = answer;
+      return { text: textOf(content), revision, fileState, file };
+    } catch (error) {
+      if (error instanceof ApiFailure && error.status === 404) return null;
+      throw error;
+    }
+  }
+
+  judge(text: string): Promise<Judged> {
+    return this.#api.post<Judged>(`${this.#path}/check`, { body: { text } });
+  }
+
+  /** What saving would change. The text has no problems. */
+  plan(text: string): Promise<Plan> {
+    return this.#api.post<Plan>(`${this.#path}/diff`, { body: JSON.parse(text) });
+  }
+
+  /** Saves it if the content still has this revision (null: if there is none). Throws ApiFailure, 412 when it has not. */
+  async write(text: string, revision: string | null): Promise<void> {
+    await this.#api.put(this.#path, { body: JSON.parse(text), headers: condition(revision) });
+  }
+}
+
+function condition(revision: string | null): Record<string, string> {
+  return revision === null ? { 'if-none-match': '*' } : { 'if-match': `"${revision}"` };
+}
+
+interface Description {
+  readonly components: { readonly schemas: SchemaSource['named'] };
+}
+
+/** The schema of a configuration, as the API describes it. */
+export async function readSchema(api: Api, signal: AbortSignal): Promise<SchemaSource> {
+  const { components } = await api.get<Description>('/openapi.json', { signal });
+  return { root: components.schemas.ConfigurationInput ?? {}, named: components.schemas };
+}

@@ -1,0 +1,89 @@
+/** The content of a configuration as text, with what is wrong in it; for keys that may not change it, only to be read. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { Api } from '../../../api/api-client.js';
+import { EditedText } from '../../../parts/editor/edited-text.js';
+import { useDrafts } from '../../../parts/editor/use-drafts.js';
+import { Failure } from '../../../parts/failure.js';
+import { useServices } from '../../../services/services.js';
+import { useAsked } from '../../../services/use-live.js';
+import { exampleText, textOf } from '../examples.js';
+import type { ConfigurationRow } from '../rows.js';
+import { text } from '../text.js';
+import { ConfigurationContent, type StoredContent } from './content.js';
+import { EditForm } from './edit-form.js';
+import { Editing } from './editing.js';
+
+export interface EditTabProps {
+  readonly name: string;
+  /** Undefined: it is being made. */
+  readonly row: ConfigurationRow | undefined;
+}
+
+type Start = Omit<StoredContent, 'fileState' | 'file'> & Partial<StoredContent>;
+
+export function EditTab({ name, row }: EditTabProps) {
+  const { api, router } = useServices();
+  const { example, copy } = router.place.value.query;
+  const start = useAsked<Start>(() => readStart(api, { name, row, example, copy }), [name]);
+  const { value, error } = start.value;
+  if (error !== null) return <Failure error={error} onRetry={start.again} />;
+  if (value === undefined) return <p class="quiet">{text.loading}</p>;
+  return <Begun name={name} row={row} start={value} />;
+}
+
+function Begun({ name, row, start }: EditTabProps & { readonly start: Start }) {
+  const { api, router, session } = useServices();
+  const drafts = useDrafts();
+  const editing = useMemo(() => {
+    const edited = new EditedText(drafts, `configurations/${name}`, start);
+    return new Editing(new ConfigurationContent(api, name), edited);
+  }, [api, drafts, name, start]);
+  const revision = row?.entry?.revision;
+  const isNews = revision !== undefined && editing.isNews(revision);
+  const isDirty = editing.edited.isDirty.value;
+  const failure = useSignal<unknown>(null);
+  useEffect(() => {
+    if (!isNews || isDirty) return;
+    editing.refresh().catch((error: unknown) => {
+      failure.value = error;
+    });
+  }, [isNews, isDirty, editing, failure]);
+  const { example, copy } = router.place.value.query;
+  const wasBegun = example !== undefined || copy !== undefined;
+  // It is there now: the address is that of any other.
+  useEffect(() => {
+    if (revision !== undefined && wasBegun) router.go(['configurations', name]);
+  }, [revision, wasBegun, router, name]);
+  return (
+    <>
+      {failure.value !== null && <Failure error={failure.value} />}
+      {start.fileState !== undefined && start.fileState !== 'same' && start.file !== undefined && (
+        <p class="editor-notice">
+          {start.fileState === 'broken' ? text.brokenInEditor(start.file) : text.fileDiffers(start.file)}
+        </p>
+      )}
+      <EditForm
+        name={name}
+        editing={editing}
+        row={row}
+        isReadOnly={!session.can('ALL')}
+        isChangedMeanwhile={isNews && isDirty}
+      />
+    </>
+  );
+}
+
+interface StartFacts extends EditTabProps {
+  readonly example: string | undefined;
+  readonly copy: string | undefined;
+}
+
+/** What is in force; of a new one the example or copy that it begins as. */
+async function readStart(api: Api, { name, row, example, copy }: StartFacts): Promise<Start> {
+  const stored = row?.entry == null ? null : await new ConfigurationContent(api, name).read();
+  if (stored !== null) return stored;
+  const copied = copy === undefined ? null : await new ConfigurationContent(api, copy).read();
+  if (copied !== null) return { text: textOf({ ...JSON.parse(copied.text), name }), revision: null };
+  return { text: exampleText(example ?? '', name) ?? exampleText('empty', name) ?? '', revision: null };
+}

@@ -1,0 +1,149 @@
+/** What happens to one configuration that is being edited: judged, reviewed, saved, or changed by somebody else meanwhile. */
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { ApiFailure } from '../../../api/api-client.js';
+import type { EditedText, Stored } from '../../../parts/editor/edited-text.js';
+import type { Fault } from '../../../parts/editor/editor-setup.js';
+import type { ConfigurationContent, Judged, Plan } from './content.js';
+
+export interface ConflictFacts {
+  /** Null: it was deleted. */
+  readonly theirs: Stored | null;
+}
+
+export class Editing {
+  readonly edited: EditedText;
+  readonly #content: ConfigurationContent;
+  /** Revisions that this page has read or written: those are no news. */
+  readonly #known = new Set<string | null>();
+  readonly #judged = signal<Judged | null>(null);
+  readonly #plan = signal<Plan | null>(null);
+  readonly #conflict = signal<ConflictFacts | null>(null);
+  readonly #isBusy = signal(false);
+
+  constructor(content: ConfigurationContent, edited: EditedText) {
+    this.#content = content;
+    this.edited = edited;
+    this.#known.add(edited.base.peek().revision);
+  }
+
+  /** Of the text as it was last judged; null: it was not yet. */
+  get judged(): ReadonlySignal<Judged | null> {
+    return this.#judged;
+  }
+
+  /** What saving would change, while the person reviews it. */
+  get plan(): ReadonlySignal<Plan | null> {
+    return this.#plan;
+  }
+
+  get conflict(): ReadonlySignal<ConflictFacts | null> {
+    return this.#conflict;
+  }
+
+  get isBusy(): ReadonlySignal<boolean> {
+    return this.#isBusy;
+  }
+
+  /** Whether somebody else has made this revision. */
+  isNews(revision: string): boolean {
+    return !this.#isBusy.value && !this.#known.has(revision);
+  }
+
+  async judge(text: string): Promise<readonly Fault[]> {
+    const judged = await this.#content.judge(text);
+    if (text === this.edited.text.peek()) this.#judged.value = judged;
+    const faults = ({ line, column, field, message }: Judged['problems'][number], isWarning: boolean) => ({
+      line,
+      column,
+      message: field === '' ? message : `${field}: ${message}`,
+      isWarning,
+    });
+    return [
+      ...judged.problems.map((one) => faults(one, false)),
+      ...judged.warnings.map((one) => faults(one, true)),
+    ];
+  }
+
+  /** Judges the text and shows what saving it would change. Answers how many problems keep it from being saved. */
+  review(): Promise<number> {
+    return this.#busy(async () => {
+      const text = this.edited.text.peek();
+      const judged = await this.#content.judge(text);
+      this.#judged.value = judged;
+      if (judged.problems.length === 0) this.#plan.value = await this.#content.plan(text);
+      return judged.problems.length;
+    });
+  }
+
+  closeReview(): void {
+    this.#plan.value = null;
+  }
+
+  closeConflict(): void {
+    this.#conflict.value = null;
+  }
+
+  /** Saves what was reviewed. False: somebody else has changed it, and `conflict` says how. Throws ApiFailure. */
+  save(): Promise<boolean> {
+    return this.#busy(async () => {
+      const text = this.edited.text.peek();
+      try {
+        await this.#content.write(text, this.edited.base.peek().revision);
+      } catch (error) {
+        if (!(error instanceof ApiFailure) || error.status !== 412) throw error;
+        this.#plan.value = null;
+        await this.#compare();
+        return false;
+      }
+      const stored = await this.#content.read();
+      this.#known.add(stored?.revision ?? null);
+      this.edited.rebase({ text, revision: stored?.revision ?? null });
+      this.#plan.value = null;
+      return true;
+    });
+  }
+
+  /** Shows what somebody else has made of it. */
+  compare(): Promise<void> {
+    return this.#busy(() => this.#compare());
+  }
+
+  /** Takes what somebody else has made of it; for a person who has typed nothing, or drops it. */
+  takeTheirs(theirs: Stored): void {
+    this.#known.add(theirs.revision);
+    this.#conflict.value = null;
+    if (theirs.text === this.edited.text.peek()) this.edited.rebase(theirs);
+    else this.edited.take(theirs);
+  }
+
+  /** Reads it anew. */
+  refresh(): Promise<void> {
+    return this.#busy(async () => {
+      const theirs = await this.#content.read();
+      if (theirs !== null && !this.edited.isDirty.peek()) this.takeTheirs(theirs);
+    });
+  }
+
+  /** Saves what was typed over what was shown as theirs. False: that was changed, too. */
+  async keepMine(theirs: Stored | null): Promise<boolean> {
+    const { text } = this.edited.base.peek();
+    const revision = theirs?.revision ?? null;
+    this.#known.add(revision);
+    this.edited.rebase(theirs ?? { text, revision });
+    this.#conflict.value = null;
+    return await this.save();
+  }
+
+  async #compare(): Promise<void> {
+    this.#conflict.value = { theirs: await this.#content.read() };
+  }
+
+  async #busy<T>(work: () => Promise<T>): Promise<T> {
+    this.#isBusy.value = true;
+    try {
+      return await work();
+    } finally {
+      this.#isBusy.value = false;
+    }
+  }
+}

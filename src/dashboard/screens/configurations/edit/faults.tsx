@@ -1,0 +1,54 @@
+/** What keeps the text from being saved, and what of it has no effect. Each leads to its place. */
+import { Button } from '../../../parts/button.js';
+import { text } from '../text.js';
+import type { Judged } from './content.js';
+
+export interface FaultPlace {
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+export interface FaultsProps {
+  readonly judged: Judged;
+  readonly onGo: (place: FaultPlace) => void;
+}
+
+export function Faults({ judged: { problems, warnings }, onGo }: FaultsProps) {
+  return (
+    <>
+      <FaultList title={text.faultsTitle} faults={problems} onGo={onGo} />
+      <FaultList title={text.hintsTitle} faults={warnings} onGo={onGo} />
+    </>
+  );
+}
+
+function FaultList({
+  title,
+  faults,
+  onGo,
+}: {
+  readonly title: string;
+  readonly faults: Judged['problems'];
+  readonly onGo: FaultsProps['onGo'];
+}) {
+  if (faults.length === 0) return null;
+  return (
+    <section aria-label={title}>
+      <h3>{title}</h3>
+      <ul class="faults">
+        {faults.map(({ line, column, field, message }) => (
+          <li key={`${line} ${column} ${field} ${message}`} class="fault">
+            {line !== null && (
+              <Button kind="quiet" onPress={() => onGo({ line, column })}>
+                {text.place(line, column ?? 1)}
+              </Button>
+            )}
+            <span>
+              {field !== '' && <strong class="mono">{field}</strong>} <bdi>{message}</bdi>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

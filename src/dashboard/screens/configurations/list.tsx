@@ -1,0 +1,162 @@
+/** All configurations, those that need something first. */
+import { useSignal } from '@preact/signals';
+import { megabytes } from '../../parts/amounts.js';
+import { Button } from '../../parts/button.js';
+import { Empty } from '../../parts/empty.js';
+import { Failure } from '../../parts/failure.js';
+import { type Column, Grid } from '../../parts/grid/grid.js';
+import { listRows } from '../../parts/grid/list-rows.js';
+import { Page } from '../../parts/page.js';
+import { Badge, type Tone } from '../../parts/state-badge.js';
+import { hrefOf } from '../../router/place.js';
+import { useServices } from '../../services/services.js';
+import { CreateDialog } from './create.js';
+import type { ConfigurationRow, FileState } from './rows.js';
+import { text } from './text.js';
+import { useConfigurations } from './use-configurations.js';
+
+const TONES: Readonly<Record<FileState, Tone>> = {
+  inForce: 'good',
+  kept: 'bad',
+  never: 'bad',
+  gone: 'still',
+};
+
+export function FileStateBadge({ state }: { readonly state: FileState }) {
+  return <Badge tone={TONES[state]} label={text.states[state]} />;
+}
+
+const NOTHING = '–';
+
+const COLUMNS: readonly Column<ConfigurationRow>[] = [
+  {
+    id: 'name',
+    label: text.name,
+    width: 160,
+    grow: 1,
+    phone: 'first',
+    cell: ({ name }) => <bdi>{name}</bdi>,
+  },
+  {
+    id: 'state',
+    label: text.state,
+    width: 190,
+    phone: 'second',
+    cell: ({ state }) => <FileStateBadge state={state} />,
+  },
+  {
+    id: 'online',
+    label: text.online,
+    width: 110,
+    isNumber: true,
+    phone: 'end',
+    cell: ({ entry, online }) =>
+      entry === null ? NOTHING : text.onlineOf(online, entry.configuration.minimumServiceCount),
+  },
+  {
+    id: 'ram',
+    label: text.ram,
+    width: 100,
+    isNumber: true,
+    cell: ({ entry }) => (entry === null ? NOTHING : megabytes(entry.configuration.ramMB)),
+  },
+  {
+    id: 'runtime',
+    label: text.runtime,
+    width: 100,
+    cell: ({ entry }) => entry?.configuration.runtime ?? NOTHING,
+  },
+  {
+    id: 'file',
+    label: text.file,
+    width: 140,
+    grow: 0.4,
+    cell: ({ entry, error }) => <bdi>{entry?.file ?? error?.file ?? NOTHING}</bdi>,
+  },
+  {
+    id: 'note',
+    label: text.note,
+    width: 240,
+    grow: 3,
+    phone: 'second',
+    cell: ({ note }) => (
+      <bdi class="quiet" title={note}>
+        {note}
+      </bdi>
+    ),
+  },
+];
+
+export function ConfigurationList() {
+  const { router, session } = useServices();
+  const { rows, isLoaded, error, again } = useConfigurations();
+  const isCreating = useSignal(false);
+  const { find = '' } = router.place.value.query;
+  const shown = rows.filter((row) => isFound(row, find.toLowerCase()));
+  const create = session.can('ALL') && (
+    <Button
+      kind="main"
+      onPress={() => {
+        isCreating.value = true;
+      }}
+    >
+      {text.create}
+    </Button>
+  );
+  return (
+    <Page
+      title={text.title}
+      about={isLoaded && text.counted(shown.length, rows.length)}
+      actions={create}
+      fill
+    >
+      {error !== null && <Failure error={error} onRetry={again} />}
+      {rows.length > 0 && (
+        <input
+          class="input configurations-find"
+          type="search"
+          aria-label={text.search}
+          placeholder={text.searchHint}
+          value={find}
+          onInput={(event) => router.set({ find: event.currentTarget.value || undefined })}
+        />
+      )}
+      <Grid
+        label={text.title}
+        columns={COLUMNS}
+        rows={listRows(shown, ({ name, state }) => `${state} ${name}`)}
+        hrefOf={({ name }) => hrefOf(['configurations', name])}
+        empty={
+          !isLoaded ? (
+            <Empty title={text.loading} />
+          ) : rows.length > 0 ? (
+            <Empty
+              title={text.noneFound}
+              action={<Button onPress={() => router.set({ find: undefined })}>{text.clearFilter}</Button>}
+            />
+          ) : (
+            <Empty
+              title={text.empty}
+              hint={session.can('ALL') ? text.emptyHint : `${text.emptyHint} ${text.emptyRead}`}
+              action={create}
+            />
+          )
+        }
+      />
+      {isCreating.value && (
+        <CreateDialog
+          rows={rows}
+          onClose={() => {
+            isCreating.value = false;
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+function isFound({ name, entry, error }: ConfigurationRow, word: string): boolean {
+  return [name, entry?.file ?? error?.file ?? '', entry?.configuration.command ?? ''].some((part) =>
+    part.toLowerCase().includes(word),
+  );
+}

@@ -1,0 +1,95 @@
+/** The rows of the list: what is in force, what only a broken file has, and what is gone and has instances left. Pure. */
+import type {
+  ConfigurationFileError,
+  Instance,
+  ListConfigurationFileErrorsData,
+  ListRemovedConfigurationsData,
+} from '../../api/api-types.js';
+import type { Topics } from '../../live/messages.js';
+import { text } from './text.js';
+
+type Entry = Topics['configurations'];
+
+/** `kept`: the file is broken, and what it said before is in force. `never`: it was never in force. `gone`: only instances are left. */
+export type FileState = 'inForce' | 'kept' | 'never' | 'gone';
+
+export interface ConfigurationRow {
+  readonly name: string;
+  readonly state: FileState;
+  readonly error: ConfigurationFileError | null;
+  readonly entry: Entry | null;
+  /** ONLINE. */
+  readonly online: number;
+  readonly instances: number;
+  /** What to do next; empty: nothing. */
+  readonly note: string;
+}
+
+export interface RowFacts {
+  readonly entries: Iterable<Entry>;
+  readonly counts: ReadonlyMap<string, Counts>;
+  readonly errors: ListConfigurationFileErrorsData;
+  readonly removed: ListRemovedConfigurationsData;
+}
+
+export interface Counts {
+  readonly online: number;
+  readonly all: number;
+}
+
+/** By name. Those that need something come first. */
+export function rowsOf({ entries, counts, errors, removed }: RowFacts): ConfigurationRow[] {
+  const left = new Set(errors);
+  const row = (name: string, rest: Pick<ConfigurationRow, 'state' | 'error' | 'entry'>): ConfigurationRow => {
+    const { online, all } = counts.get(name) ?? { online: 0, all: 0 };
+    return { name, ...rest, online, instances: all, note: noteOf(rest, { online, all }) };
+  };
+  const inForce = [...entries].map((entry) => {
+    const error = errors.find(({ file, name }) => file === entry.file && (name ?? entry.name) === entry.name);
+    if (error !== undefined) left.delete(error);
+    return row(entry.name, {
+      state: error === undefined ? 'inForce' : 'kept',
+      error: error ?? null,
+      entry,
+    });
+  });
+  const never = [...left].map((error) =>
+    row(error.name ?? error.file.replace(/\.json$/, ''), { state: 'never', error, entry: null }),
+  );
+  const known = new Set([...inForce, ...never].map(({ name }) => name));
+  const gone = removed
+    .filter(({ name }) => !known.has(name))
+    .map(({ name }) => row(name, { state: 'gone', error: null, entry: null }));
+  return [...inForce, ...never, ...gone].sort(
+    (a, b) => RANK[a.state] - RANK[b.state] || (a.name < b.name ? -1 : 1),
+  );
+}
+
+const RANK: Readonly<Record<FileState, number>> = { never: 0, kept: 0, gone: 1, inForce: 2 };
+
+/** Of each configuration. */
+export function countInstances(instances: Iterable<Instance>): Map<string, Counts> {
+  const counts = new Map<string, { online: number; all: number }>();
+  for (const { configurationName, state } of instances) {
+    const one = counts.get(configurationName) ?? { online: 0, all: 0 };
+    one.all++;
+    if (state === 'ONLINE') one.online++;
+    counts.set(configurationName, one);
+  }
+  return counts;
+}
+
+/** `line 3: availablePorts.min must be a number`. */
+export function faultOf({ line, message }: ConfigurationFileError): string {
+  return line === null ? message : text.atLine(line, message);
+}
+
+function noteOf(
+  { state, error, entry }: Pick<ConfigurationRow, 'state' | 'error' | 'entry'>,
+  { online, all }: Counts,
+): string {
+  if (error !== null) return faultOf(error);
+  if (state === 'gone') return text.goneNote(all);
+  const minimum = entry?.configuration.minimumServiceCount ?? 0;
+  return online < minimum ? text.missing(minimum - online) : '';
+}

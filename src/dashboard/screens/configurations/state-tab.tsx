@@ -1,0 +1,207 @@
+/** How one configuration stands: why, what its file says wrong, what it is made of, and its instances. */
+import { useMemo } from 'preact/hooks';
+import { apiPath } from '../../api/api-client.js';
+import type { Configuration, ConfigurationExplanation, Instance } from '../../api/api-types.js';
+import { cores, megabytes } from '../../parts/amounts.js';
+import { Empty } from '../../parts/empty.js';
+import { Failure } from '../../parts/failure.js';
+import { type Column, Grid } from '../../parts/grid/grid.js';
+import { Panel } from '../../parts/page.js';
+import { StateBadge } from '../../parts/state-badge.js';
+import { Time } from '../../parts/time.js';
+import { hrefOf } from '../../router/place.js';
+import { useServices } from '../../services/services.js';
+import { useAsked, useOrderedList, useTopic } from '../../services/use-live.js';
+import { type ConfigurationRow, faultOf } from './rows.js';
+import { text } from './text.js';
+
+const ASK_EVERY_MS = 5_000;
+
+export function StateTab({ row }: { readonly row: ConfigurationRow }) {
+  const { error, entry, state } = row;
+  return (
+    <>
+      {error !== null && (
+        <div class="failure">
+          <div>
+            <p>
+              <strong>{text.fileFault(error.file)}</strong>
+            </p>
+            <p>
+              <bdi>{faultOf(error)}</bdi>
+            </p>
+            <p>{state === 'kept' ? text.fileFaultKept : text.fileFaultNever}</p>
+          </div>
+        </div>
+      )}
+      <div class="configuration-panels">
+        <Why row={row} />
+        {entry !== null && <Facts configuration={entry.configuration} file={entry.file} />}
+      </div>
+      {state !== 'never' && <Instances row={row} />}
+    </>
+  );
+}
+
+function Why({ row: { name, online, instances } }: { readonly row: ConfigurationRow }) {
+  const { clock } = useServices();
+  const round = Math.floor(clock.value / ASK_EVERY_MS);
+  const asked = useAsked(
+    (api, signal) => api.get<ConfigurationExplanation>(`${apiPath('configurations', name)}/why`, { signal }),
+    [name, round, online, instances],
+  );
+  const { value, error } = asked.value;
+  return (
+    <Panel title={text.why}>
+      {error !== null && <Failure error={error} onRetry={asked.again} />}
+      {value !== undefined && (
+        <div class="configuration-why">
+          <p>{value.verdict}</p>
+          {value.next !== null && (
+            <p>
+              <span class="quiet">{text.next}: </span>
+              {value.next}
+            </p>
+          )}
+          {value.advice !== null && (
+            <p>
+              <span class="quiet">{text.advice}: </span>
+              {value.advice}
+            </p>
+          )}
+          {value.notes.map((note) => (
+            <p key={note}>{note}</p>
+          ))}
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function Facts({ configuration, file }: { readonly configuration: Configuration; readonly file: string }) {
+  const { minimumServiceCount, maximumServiceCount, ramMB, cpu, availablePorts: ports } = configuration;
+  const { allOf, allInGroups, oneOf, oneInGroups } = configuration.templateInstallationConfig;
+  const named = [...allOf, ...oneOf];
+  const groups = [...allInGroups, ...oneInGroups];
+  return (
+    <Panel title={text.facts}>
+      <dl class="facts">
+        <dt>{text.command}</dt>
+        <dd class="mono configuration-command">
+          <bdi>{configuration.command}</bdi>
+        </dd>
+        <dt>{text.count}</dt>
+        <dd>{text.atLeast(minimumServiceCount, maximumServiceCount)}</dd>
+        <dt>{text.runtime}</dt>
+        <dd>{configuration.runtime}</dd>
+        <dt>{text.resources}</dt>
+        <dd>
+          {megabytes(ramMB)}, {cores(cpu)}
+        </dd>
+        <dt>{text.ports}</dt>
+        <dd>{ports === undefined ? text.none : `${ports.min}–${ports.max}`}</dd>
+        <dt>{text.templates}</dt>
+        <dd>
+          {named.length + groups.length === 0 && text.none}
+          {named.map(({ group, name }) => (
+            <div key={`${group}/${name}`}>
+              <a href={hrefOf(['templates', group, name])}>
+                {group}/{name}
+              </a>
+            </div>
+          ))}
+          {groups.map((group) => (
+            <div key={group}>{group}/*</div>
+          ))}
+        </dd>
+        <dt>{text.file}</dt>
+        <dd>
+          <bdi>{file}</bdi>
+        </dd>
+      </dl>
+    </Panel>
+  );
+}
+
+function Instances({ row: { name, entry } }: { readonly row: ConfigurationRow }) {
+  const order = useMemo(
+    () => ({
+      includes: ({ configurationName }: Instance) => configurationName === name,
+      groupOf: null,
+      sortBy: ({ createdAt }: Instance) => createdAt,
+      isDescending: false,
+    }),
+    [name],
+  );
+  const { list, version } = useOrderedList(useTopic('instances'), order);
+  void version.value;
+  const revision = entry?.revision;
+  const columns = useMemo(() => columnsOf(revision), [revision]);
+  const older = list.keys().filter((_, place) => list.at(place)?.entry.configurationRevision !== revision);
+  return (
+    <Panel title={text.instances} about={list.count}>
+      {revision !== undefined && older.length > 0 && (
+        <p class="configuration-older">{text.older(older.length)}</p>
+      )}
+      {list.count === 0 ? (
+        <Empty title={text.noInstances} hint={text.noInstancesHint} />
+      ) : (
+        <div class="configuration-instances" style={{ '--rows': String(list.count) }}>
+          <Grid<Instance>
+            label={text.instances}
+            columns={columns}
+            rows={list}
+            hrefOf={({ id }) => hrefOf(['instances', id])}
+            empty={null}
+          />
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function columnsOf(revision: string | undefined): readonly Column<Instance>[] {
+  return [
+    {
+      id: 'id',
+      label: text.instance,
+      width: 120,
+      phone: 'first',
+      cell: ({ id }) => <span class="mono">{id}</span>,
+    },
+    {
+      id: 'state',
+      label: text.state,
+      width: 130,
+      phone: 'end',
+      cell: ({ state }) => <StateBadge state={state} />,
+    },
+    {
+      id: 'node',
+      label: text.node,
+      width: 140,
+      grow: 1,
+      phone: 'second',
+      cell: ({ wrapperNodeId }) => wrapperNodeId ?? text.notPlaced,
+    },
+    {
+      id: 'address',
+      label: text.address,
+      width: 170,
+      cell: ({ hostAddress, allocatedPort }) =>
+        hostAddress === undefined
+          ? text.notSet
+          : allocatedPort === undefined
+            ? hostAddress
+            : `${hostAddress}:${allocatedPort}`,
+    },
+    {
+      id: 'content',
+      label: text.content,
+      width: 130,
+      cell: ({ configurationRevision }) =>
+        configurationRevision === revision ? text.contentNow : text.contentOld,
+    },
+    { id: 'made', label: text.made, width: 120, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  ];
+}

@@ -1,0 +1,77 @@
+/** Start, stop, restart and delete of this instance: as buttons, and as a menu where there is little room. */
+import { useSignal } from '@preact/signals';
+import type { Instance } from '../../api/api-types.js';
+import { Button } from '../../parts/button.js';
+import { Confirm } from '../../parts/confirm.js';
+import { Menu } from '../../parts/menu.js';
+import { type InstanceAction, type PendingActions, performAction } from '../../parts/pending-actions.js';
+import { usePhone } from '../../parts/use-phone.js';
+import { useServices } from '../../services/services.js';
+import { text } from './text.js';
+
+const ACTIONS: readonly InstanceAction[] = ['start', 'stop', 'restart', 'delete'];
+
+export interface ActionsProps {
+  readonly instance: Instance;
+  readonly pending: PendingActions;
+}
+
+export function Actions({ instance, pending }: ActionsProps) {
+  const { api, toasts } = useServices();
+  const isPhone = usePhone().value;
+  const asked = useSignal<InstanceAction | null>(null);
+  const { id, state, configurationName } = instance;
+  const perform = async (action: InstanceAction): Promise<void> => {
+    pending.ask(action, [instance]);
+    try {
+      await performAction(api, action, id);
+      toasts.done(text.done[action](id));
+    } catch (error) {
+      pending.forget(id);
+      throw error;
+    }
+  };
+  const press = (action: InstanceAction): void => {
+    // Nothing is ended or lost by a start.
+    if (action === 'start') void toasts.run(perform(action));
+    else asked.value = action;
+  };
+  const isPossible = (action: InstanceAction): boolean => {
+    if (action === 'start') return state === 'STOPPED' || state === 'OFFLINE';
+    return action === 'delete' || state !== 'STOPPED';
+  };
+  const possible = ACTIONS.filter(isPossible);
+  return (
+    <>
+      {isPhone ? (
+        <Menu
+          label={text.actions}
+          items={possible.map((action) => ({
+            label: text.action[action],
+            isDanger: action === 'delete',
+            onPress: () => press(action),
+          }))}
+        />
+      ) : (
+        possible.map((action) => (
+          <Button key={action} kind={action === 'start' ? 'main' : 'normal'} onPress={() => press(action)}>
+            {text.action[action]}
+          </Button>
+        ))
+      )}
+      {asked.value !== null && (
+        <Confirm
+          title={text.ask[asked.value]}
+          explanation={text.explain[asked.value]}
+          names={[`${id} ${configurationName}`]}
+          action={text.action[asked.value]}
+          isDanger={asked.value === 'delete'}
+          onConfirm={() => perform(asked.value ?? 'stop')}
+          onClose={() => {
+            asked.value = null;
+          }}
+        />
+      )}
+    </>
+  );
+}

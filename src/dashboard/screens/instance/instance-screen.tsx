@@ -1,0 +1,165 @@
+/** One instance: its log with a command line, what it uses, why it is as it is, its runs, details and terminal. */
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { Instance } from '../../api/api-types.js';
+import { ButtonLink } from '../../parts/button.js';
+import { Empty } from '../../parts/empty.js';
+import { Page } from '../../parts/page.js';
+import { PendingActions } from '../../parts/pending-actions.js';
+import { Badge, StateBadge } from '../../parts/state-badge.js';
+import { Tabs } from '../../parts/tabs.js';
+import { useMedia } from '../../parts/use-phone.js';
+import { hrefOf } from '../../router/place.js';
+import { useServices } from '../../services/services.js';
+import { useTopic } from '../../services/use-live.js';
+import type { ScreenProps } from '../screen.js';
+import { Actions } from './actions.js';
+import { DetailsPanel } from './details-panel.js';
+import './instance.css';
+import { LogFeed } from './log/log-feed.js';
+import { LogTab, lineOf } from './log/log-tab.js';
+import { RunsPanel } from './runs-panel.js';
+import { TerminalTab } from './terminal/terminal-tab.js';
+import { text } from './text.js';
+import { UsagePanel } from './usage/usage-panel.js';
+import { WhyPanel } from './why-panel.js';
+
+type TabName = Exclude<keyof typeof text.tabs, 'label'>;
+
+const TABS: readonly TabName[] = ['log', 'usage', 'why', 'runs', 'details', 'terminal'];
+/** These fill the window, and scroll inside. */
+const FILLING: readonly TabName[] = ['log', 'terminal'];
+/** Room for charts beside the log. */
+const WIDE = '(min-width: 1180px)';
+
+export function Screen({ path: [id = ''] }: ScreenProps) {
+  return <InstanceScreen key={id} id={id} />;
+}
+
+function InstanceScreen({ id }: { readonly id: string }) {
+  const store = useTopic('instances');
+  void store.version.value;
+  const present = store.get(id);
+  /** As it was last seen: it stays on the screen when it goes away. */
+  const seen = useRef<Instance | undefined>(undefined);
+  seen.current = present ?? seen.current;
+  const instance = seen.current;
+  const isGone = present === undefined && store.isLoaded.value;
+  const feed = useLogFeed(id, { isKnown: instance !== undefined, isGone });
+  if (instance !== undefined)
+    return isGone ? <Left instance={instance} feed={feed} /> : <Shown instance={instance} feed={feed} />;
+  if (!isGone) return <p class="screen quiet">{text.loading}</p>;
+  return (
+    <Empty
+      title={text.gone(id)}
+      hint={text.goneHint}
+      action={<ButtonLink href={hrefOf(['instances'])}>{text.toList}</ButtonLink>}
+    />
+  );
+}
+
+/** The log is followed on all tabs, so that coming back to it loses nothing. */
+function useLogFeed(
+  id: string,
+  { isKnown, isGone }: { readonly isKnown: boolean; readonly isGone: boolean },
+): LogFeed {
+  const { api, live, router } = useServices();
+  const feed = useMemo(() => new LogFeed({ connection: live.connection, api, id }), []);
+  useEffect(() => {
+    if (!isKnown) return;
+    feed.start(lineOf(router.place.peek().query.line));
+    return () => feed.stop();
+  }, [feed, isKnown]);
+  useEffect(() => {
+    if (isGone && isKnown) feed.seal();
+  }, [feed, isGone, isKnown]);
+  return feed;
+}
+
+/** It went away while it was shown. */
+function Left({ instance, feed }: { readonly instance: Instance; readonly feed: LogFeed }) {
+  const { id, wrapperNodeId } = instance;
+  return (
+    <Page title={<span class="mono">{id}</span>} about={instance.configurationName} fill>
+      <div class="left" role="status">
+        <div>
+          <strong>{text.left(id)}</strong>
+          <p>{text.leftLog(id, wrapperNodeId)}</p>
+        </div>
+        <ButtonLink href={hrefOf(['instances'])}>{text.toList}</ButtonLink>
+      </div>
+      <LogTab id={id} feed={feed} isRunning={false} isOver />
+    </Page>
+  );
+}
+
+function Shown({ instance, feed }: { readonly instance: Instance; readonly feed: LogFeed }) {
+  const { session, router } = useServices();
+  const pending = useMemo(() => new PendingActions(), []);
+  const canOperate = session.can('OPERATE');
+  const tabs = TABS.filter((name) => name !== 'terminal' || canOperate);
+  const tab = tabs.find((name) => name === router.place.value.query.tab) ?? 'log';
+  const { id, configurationName, message } = instance;
+  const hrefOfTab = (name: TabName): string =>
+    hrefOf(['instances', id], { tab: name === 'log' ? undefined : name });
+  return (
+    <Page
+      title={<span class="mono">{id}</span>}
+      about={
+        <span class="instance-about">
+          <State instance={instance} pending={pending} />
+          <bdi>{configurationName}</bdi>
+        </span>
+      }
+      actions={canOperate && <Actions instance={instance} pending={pending} />}
+      fill={FILLING.includes(tab)}
+    >
+      {message !== null && (
+        <p class="instance-message">
+          <span>{message}</span> {tab !== 'why' && <a href={hrefOfTab('why')}>{text.whyLink}</a>}
+        </p>
+      )}
+      <Tabs
+        label={text.tabs.label}
+        tabs={tabs.map((name) => ({ id: name, label: text.tabs[name], href: hrefOfTab(name) }))}
+        current={tab}
+      />
+      <Content tab={tab} instance={instance} feed={feed} />
+    </Page>
+  );
+}
+
+function State({ instance, pending }: { readonly instance: Instance; readonly pending: PendingActions }) {
+  const action = pending.of(instance);
+  if (action === undefined) return <StateBadge state={instance.state} />;
+  return <Badge tone="busy" label={text.pending[action]} isPending />;
+}
+
+function Content(props: { readonly tab: TabName; readonly instance: Instance; readonly feed: LogFeed }) {
+  const { tab, instance, feed } = props;
+  const isWide = useMedia(WIDE).value;
+  const { id, state } = instance;
+  const isRunning = state === 'ONLINE' || state === 'CREATING';
+  switch (tab) {
+    case 'log':
+      return (
+        <div class="instance-body">
+          <LogTab id={id} feed={feed} isRunning={isRunning} isOver={false} />
+          {isWide && (
+            <aside class="instance-side" aria-label={text.usage.title}>
+              <UsagePanel instance={instance} isNarrow />
+            </aside>
+          )}
+        </div>
+      );
+    case 'usage':
+      return <UsagePanel instance={instance} isNarrow={false} />;
+    case 'why':
+      return <WhyPanel instance={instance} />;
+    case 'runs':
+      return <RunsPanel instance={instance} />;
+    case 'details':
+      return <DetailsPanel instance={instance} />;
+    case 'terminal':
+      return <TerminalTab id={id} isRunning={isRunning} />;
+  }
+}

@@ -1,0 +1,106 @@
+/** The line that writes to the standard input of the instance. Arrow keys go through what was sent; so does a menu for thumbs. */
+import { useSignal } from '@preact/signals';
+import { useMemo, useRef } from 'preact/hooks';
+import { apiPath } from '../../../api/api-client.js';
+import type { SendInstanceCommandData } from '../../../api/api-types.js';
+import { Submit } from '../../../parts/button.js';
+import { Failure } from '../../../parts/failure.js';
+import { Menu } from '../../../parts/menu.js';
+import { useServices } from '../../../services/services.js';
+import { text } from '../text.js';
+import { CommandHistory } from './command-history.js';
+
+const SHOWN_IN_MENU = 10;
+
+export interface CommandLineProps {
+  readonly id: string;
+  /** Nothing reads: the line says so. */
+  readonly isRunning: boolean;
+  readonly onSent: (command: string) => void;
+}
+
+export function CommandLine({ id, isRunning, onSent }: CommandLineProps) {
+  const { api, session } = useServices();
+  const typed = useSignal('');
+  const isBusy = useSignal(false);
+  const problem = useSignal<unknown>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const owner = session.caller.value?.session ?? '';
+  const history = useMemo(() => new CommandHistory(sessionStorage, owner, id), [owner, id]);
+  const set = (command: string): void => {
+    typed.value = command;
+    input.current?.focus();
+  };
+  const send = async (): Promise<void> => {
+    const command = typed.value;
+    if (command.trim() === '' || isBusy.value) return;
+    isBusy.value = true;
+    problem.value = null;
+    try {
+      await api.post<SendInstanceCommandData>(apiPath('instances', id, 'execute'), { body: { command } });
+      history.add(command);
+      onSent(command);
+      // What was typed meanwhile stays.
+      if (typed.value === command) typed.value = '';
+    } catch (error) {
+      problem.value = error;
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    const found =
+      event.key === 'ArrowUp'
+        ? history.older(typed.value)
+        : event.key === 'ArrowDown'
+          ? history.newer()
+          : undefined;
+    if (found === undefined) return;
+    event.preventDefault();
+    typed.value = found;
+  };
+  const recent = history.commands.slice(-SHOWN_IN_MENU).toReversed();
+  return (
+    <div class="command">
+      {problem.value !== null && <Failure error={problem.value} />}
+      <form
+        class="command-line"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        <span class="command-prompt mono quiet" aria-hidden="true">
+          {'>'}
+        </span>
+        <input
+          ref={input}
+          class="input mono"
+          type="text"
+          aria-label={text.command.label}
+          placeholder={isRunning ? text.command.placeholder : text.command.notRunning}
+          disabled={!isRunning}
+          value={typed.value}
+          autocomplete="off"
+          autocapitalize="off"
+          autocorrect="off"
+          spellcheck={false}
+          enterkeyhint="send"
+          onInput={(event) => {
+            typed.value = event.currentTarget.value;
+          }}
+          onKeyDown={onKey}
+        />
+        {recent.length > 0 && (
+          <Menu
+            label={text.command.history}
+            items={recent.map((command) => ({ label: command, onPress: () => set(command) }))}
+          />
+        )}
+        <Submit isBusy={isBusy.value} isDisabled={!isRunning}>
+          {text.command.send}
+        </Submit>
+      </form>
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+/** Loads all lines that are kept of a log and hands them to the browser as a file. */
+import { type Api, apiPath } from '../../../api/api-client.js';
+import type { GetInstanceLogsData } from '../../../api/api-types.js';
+import { text } from '../text.js';
+import { plainOf } from './ansi.js';
+
+export interface LogDownload {
+  readonly api: Pick<Api, 'get'>;
+  /** Opens the live log, which sends the lines without waiting for each part. */
+  readonly open: (query: Record<string, string | number>) => WebSocket;
+  readonly id: string;
+  readonly signal: AbortSignal;
+  /** From 0 to 1. */
+  readonly onProgress: (share: number) => void;
+}
+
+/** A megabyte at a time becomes a part of the file, which a browser may keep on disk. */
+const LINES_A_PART = 10_000;
+
+/** Throws ApiFailure, and an Error when the connection was cut: nothing is saved then. */
+export async function downloadLog({ api, open, id, signal, onProgress }: LogDownload): Promise<void> {
+  const { range } = await api.get<GetInstanceLogsData>(apiPath('instances', id, 'logs'), {
+    query: { since: 1, lines: 1 },
+    signal,
+  });
+  if (range === undefined || range.last < range.first) throw new Error(text.log.nothingToDownload);
+  const socket = open({ since: range.first, until: range.last, timestamps: 'true' });
+  const parts = await collect(socket, {
+    signal,
+    onLines: (count) => onProgress(count / (range.last - range.first + 1)),
+  });
+  save(new Blob(parts, { type: 'text/plain' }), `${id}.log`);
+}
+
+/** Hands a text to the browser as a file. */
+export function save(content: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  // The browser has taken hold of it by the next turn.
+  setTimeout(() => URL.revokeObjectURL(link.href), 0);
+}
+
+interface Collecting {
+  readonly signal: AbortSignal;
+  readonly onLines: (count: number) => void;
+}
+
+function collect(socket: WebSocket, { signal, onLines }: Collecting): Promise<Blob[]> {
+  return new Promise((resolve, reject) => {
+    const parts: Blob[] = [];
+    let lines: string[] = [];
+    let count = 0;
+    const cut = (): void => {
+      if (lines.length > 0) parts.push(new Blob([`${lines.join('\n')}\n`]));
+      lines = [];
+    };
+    signal.addEventListener('abort', () => socket.close(), { once: true });
+    socket.onmessage = ({ data }: MessageEvent<string>) => {
+      lines.push(plainOf(data));
+      count++;
+      if (lines.length < LINES_A_PART) return;
+      cut();
+      onLines(count);
+    };
+    socket.onclose = ({ code }) => {
+      if (signal.aborted) return reject(signal.reason);
+      if (code !== 1000) return reject(new Error(text.log.cut));
+      cut();
+      resolve(parts);
+    };
+  });
+}

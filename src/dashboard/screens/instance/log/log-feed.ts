@@ -1,0 +1,259 @@
+/**
+ * Fills a `LogWindow`: new lines come over the watch socket of the tab, older ones are asked for when they are looked at.
+ * Nothing is lost while nobody follows: what is not held is on the node, and loaded from there.
+ */
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { type Api, apiPath } from '../../../api/api-client.js';
+import type { GetInstanceLogsData } from '../../../api/api-types.js';
+import type { SubscribeRequest, TopicMessage } from '../../../live/messages.js';
+import type { WatchConnection } from '../../../live/watch-connection.js';
+import { text } from '../text.js';
+import { type LogPart, LogWindow } from './log-window.js';
+
+const TAIL = 500;
+const PART = 500;
+
+export interface LogFeedOptions {
+  readonly connection: Pick<WatchConnection, 'subscribe'>;
+  readonly api: Pick<Api, 'get'>;
+  readonly id: string;
+}
+
+type Loading = 'older' | 'newer' | 'line' | null;
+
+export class LogFeed {
+  readonly window = new LogWindow();
+  readonly #options: LogFeedOptions;
+  readonly #version = signal(0);
+  readonly #problem = signal<unknown>(null);
+  readonly #loading = signal<Loading>(null);
+  readonly #isFollowing = signal(true);
+  readonly #seen = signal(0);
+  /** Number of the first line that the node keeps; null: not known. */
+  readonly #firstKept = signal<number | null>(null);
+  readonly #missing = signal<number | null>(null);
+  readonly #topic: string;
+  #unsubscribe: (() => void) | null = null;
+  #calls = new AbortController();
+  /** What came before the stream has begun is of the stream before. */
+  #hasBegun = false;
+  /** The line to show once the stream has said where the log ends. */
+  #wanted: number | null = null;
+  #isSealed = false;
+
+  constructor(options: LogFeedOptions) {
+    this.#options = options;
+    this.#topic = `log:${options.id}`;
+  }
+
+  /** Rises with each change of the window. */
+  get version(): ReadonlySignal<number> {
+    return this.#version;
+  }
+
+  /** Why the last call for lines failed; null: it did not. */
+  get problem(): ReadonlySignal<unknown> {
+    return this.#problem;
+  }
+
+  get loading(): ReadonlySignal<Loading> {
+    return this.#loading;
+  }
+
+  /** Whether the newest lines stay in sight. */
+  get isFollowing(): ReadonlySignal<boolean> {
+    return this.#isFollowing;
+  }
+
+  /** How many lines came since nobody follows. Rendered with `version`. */
+  get unseen(): number {
+    return this.#isFollowing.value ? 0 : Math.max(0, this.window.end - this.#seen.value);
+  }
+
+  get firstKept(): ReadonlySignal<number | null> {
+    return this.#firstKept;
+  }
+
+  /** The line that was asked for last and is not kept; null: it is. */
+  get missing(): ReadonlySignal<number | null> {
+    return this.#missing;
+  }
+
+  /** `line`: begins around it and does not follow; null: with the last lines. */
+  start(line: number | null): void {
+    if (line !== null) {
+      this.window.clear(false);
+      this.#isFollowing.value = false;
+      this.showLine(line);
+    }
+    this.#subscribe();
+  }
+
+  stop(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = null;
+    this.#calls.abort();
+  }
+
+  /** The instance is gone: what is held stays, and nothing more can be loaded. The stream brings its last lines. */
+  seal(): void {
+    this.#isSealed = true;
+    this.#problem.value = null;
+  }
+
+  /** Lets new lines come into sight, or holds still. */
+  follow(isFollowing: boolean): void {
+    if (isFollowing === this.#isFollowing.value) return;
+    this.#seen.value = this.window.end;
+    this.#isFollowing.value = isFollowing;
+  }
+
+  /** Goes to the newest line and follows. */
+  toEnd(): void {
+    this.follow(true);
+    if (this.window.isAtEnd || this.#isSealed) return;
+    this.#calls.abort();
+    this.#calls = new AbortController();
+    this.#loading.value = null;
+    this.window.clear();
+    this.#version.value++;
+    this.#subscribe();
+  }
+
+  /** Loads what is before the first line that is held. */
+  async older(): Promise<void> {
+    const { first } = this.window;
+    if (first === null || first <= (this.#firstKept.value ?? 1) || this.#loading.value !== null) return;
+    await this.#load('older', { until: first - 1 }, (part) => {
+      this.window.prepend(part);
+      if (part.lines.length === 0) this.#firstKept.value = first;
+    });
+  }
+
+  /** Loads what is behind the last line that is held, when that is not the end. */
+  async newer(): Promise<void> {
+    const { last, isAtEnd } = this.window;
+    if (isAtEnd || last === null || this.#loading.value !== null) return;
+    await this.#load('newer', { since: last + 1, until: last + PART }, (part) => this.window.extend(part));
+  }
+
+  /** Holds the lines around this one, when the log has it: `missing` says when it does not. */
+  showLine(line: number): void {
+    this.follow(false);
+    this.#wanted = null;
+    this.#missing.value = null;
+    if (this.window.has(line)) return;
+    this.#calls.abort();
+    this.#calls = new AbortController();
+    this.#loading.value = 'line';
+    if (this.window.node === null) this.#wanted = line;
+    else void this.#loadAround(line);
+  }
+
+  /** Notes a command that was sent from here: programs do not repeat what they read. */
+  noteSent(command: string): void {
+    this.window.note(command, 'sent');
+    this.#version.value++;
+  }
+
+  async #loadAround(line: number): Promise<void> {
+    const around = { since: Math.max(1, line - PART / 2), until: line + PART / 2 };
+    await this.#load('line', around, (part) => {
+      this.window.replace(part);
+      if (this.window.has(line)) return;
+      this.#missing.value = line;
+      // A page that has nothing to show yet shows the newest lines instead.
+      if (this.window.first === null) this.toEnd();
+    });
+  }
+
+  #subscribe(): void {
+    this.#hasBegun = false;
+    this.#unsubscribe = this.#options.connection.subscribe({
+      topic: this.#topic,
+      request: () => this.#request(),
+      receive: (message) => this.#receive(message),
+    });
+  }
+
+  #request(): SubscribeRequest {
+    this.#hasBegun = false;
+    const { end, node, isAtEnd } = this.window;
+    const from = node === null ? { tail: isAtEnd ? TAIL : 0 } : { since: end + 1, node };
+    return { subscribe: this.#topic, log: { ...from, timestamps: true, ansi: true } };
+  }
+
+  #receive(message: TopicMessage): void {
+    switch (message.type) {
+      case 'log':
+        this.#begin(message.node, message.next);
+        break;
+      case 'lines':
+        if (this.#hasBegun) this.window.append(message, this.#isFollowing.value);
+        break;
+      case 'gap':
+        if (this.#hasBegun) this.window.skip(message.last, text.log.gap(message.first, message.last));
+        break;
+      case 'note':
+        this.window.note(message.text, 'drover');
+        break;
+      case 'end':
+        // To subscribe again would be refused.
+        this.stop();
+        break;
+      default:
+        return;
+    }
+    this.#version.value++;
+  }
+
+  #begin(node: string, next: number): void {
+    this.#hasBegun = true;
+    const isAnew = this.window.begin(node, next);
+    if (this.#wanted !== null) void this.#loadAround(this.#wanted);
+    this.#wanted = null;
+    if (isAnew) this.#forget(node);
+    // A page that begins in the middle has seen nothing of what comes now.
+    if (this.#seen.value === 0) this.#seen.value = this.window.end;
+  }
+
+  /** Lines count anew: a call that is under way is of the log before. */
+  #forget(node: string): void {
+    this.#calls.abort();
+    this.#calls = new AbortController();
+    this.#firstKept.value = null;
+    this.#seen.value = 0;
+    this.window.note(text.log.anew(node), 'drover');
+  }
+
+  async #load(
+    what: Exclude<Loading, null>,
+    query: { readonly since?: number; readonly until?: number },
+    take: (part: LogPart) => void,
+  ): Promise<void> {
+    const { signal: ending } = this.#calls;
+    if (this.#isSealed) return;
+    this.#loading.value = what;
+    this.#problem.value = null;
+    try {
+      const answer = await this.#options.api.get<GetInstanceLogsData>(
+        apiPath('instances', this.#options.id, 'logs'),
+        { query: { ...query, lines: PART + 1, timestamps: true, ansi: true }, signal: ending },
+      );
+      if (ending.aborted) return;
+      const { firstLine: first = 1, lines, times } = answer;
+      take({ first, lines, times });
+      if (what !== 'newer' && answer.range !== undefined) this.#learnStart(answer.range.first, query.since);
+      this.#version.value++;
+    } catch (error) {
+      if (!ending.aborted) this.#problem.value = error;
+    } finally {
+      if (!ending.aborted) this.#loading.value = null;
+    }
+  }
+
+  /** A part that begins later than it was asked for begins with the first line that is kept. */
+  #learnStart(first: number, since = 1): void {
+    if (first > since || since === 1) this.#firstKept.value = first;
+  }
+}

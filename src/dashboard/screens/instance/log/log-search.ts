@@ -1,0 +1,125 @@
+/** Searches all that is kept of a log, from its end: one call after the other, until enough is found or all is searched. */
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { type Api, apiPath } from '../../../api/api-client.js';
+import type { SearchInstanceLogData } from '../../../api/api-types.js';
+
+export interface Found {
+  readonly line: number;
+  readonly text: string;
+}
+
+export interface Asked {
+  /** `*` stands for any characters. */
+  readonly pattern: string;
+  readonly hasCapitals: boolean;
+}
+
+export interface SearchState {
+  /** The newest first. */
+  readonly found: readonly Found[];
+  readonly isSearching: boolean;
+  /** Lines before this one are not searched yet; null: all are. */
+  readonly next: number | null;
+  /** Why the last call failed; null: it did not. */
+  readonly problem: unknown;
+}
+
+/** So many are found before it waits to be asked for more. */
+const AT_ONCE = 100;
+/** Nobody reads more. */
+export const MOST_FOUND = 1_000;
+
+const NOTHING: SearchState = { found: [], isSearching: false, next: null, problem: null };
+
+export class LogSearch {
+  readonly #api: Pick<Api, 'get'>;
+  readonly #id: string;
+  readonly #state = signal<SearchState>(NOTHING);
+  #asked: Asked | null = null;
+  #calls = new AbortController();
+
+  constructor(api: Pick<Api, 'get'>, id: string) {
+    this.#api = api;
+    this.#id = id;
+  }
+
+  get state(): ReadonlySignal<SearchState> {
+    return this.#state;
+  }
+
+  /** Begins anew; an empty pattern finds nothing. */
+  start(asked: Asked): void {
+    this.stop();
+    this.#asked = asked;
+    this.#state.value = NOTHING;
+    if (asked.pattern !== '') void this.#search(undefined);
+  }
+
+  /** Goes on behind what is searched. */
+  further(): void {
+    const { next, isSearching, found } = this.#state.value;
+    if (next !== null && !isSearching && found.length < MOST_FOUND) void this.#search(next);
+  }
+
+  /** What was found stays. */
+  stop(): void {
+    this.#calls.abort();
+    this.#calls = new AbortController();
+    this.#state.value = { ...this.#state.value, isSearching: false };
+  }
+
+  async #search(from: number | undefined): Promise<void> {
+    const { signal: ending } = this.#calls;
+    const enough = Math.min(MOST_FOUND, this.#state.value.found.length + AT_ONCE);
+    this.#state.value = { ...this.#state.value, isSearching: true, problem: null };
+    try {
+      let before = from;
+      do {
+        const answer = await this.#call(before, ending);
+        if (ending.aborted) return;
+        const { found } = this.#state.value;
+        this.#state.value = {
+          ...this.#state.value,
+          found: [...found, ...answer.lines],
+          next: answer.next,
+          isSearching: answer.next !== null && found.length + answer.lines.length < enough,
+        };
+        before = answer.next ?? undefined;
+      } while (this.#state.value.isSearching);
+    } catch (problem) {
+      if (!ending.aborted) this.#state.value = { ...this.#state.value, isSearching: false, problem };
+    }
+  }
+
+  #call(before: number | undefined, ending: AbortSignal): Promise<SearchInstanceLogData> {
+    const { pattern = '', hasCapitals = false } = this.#asked ?? {};
+    return this.#api.get<SearchInstanceLogData>(apiPath('instances', this.#id, 'logs', 'search'), {
+      query: { q: pattern, ignoreCase: !hasCapitals, limit: AT_ONCE, before },
+      signal: ending,
+    });
+  }
+}
+
+/** The parts of a found line: those at odd places are what was searched for. Takes linear time, whatever was written. */
+export function markedParts(line: string, { pattern, hasCapitals }: Asked): string[] {
+  const same = (text: string): string => (hasCapitals ? text : text.toLowerCase());
+  const [first, ...rest] = same(pattern)
+    .split('*')
+    .filter((piece) => piece !== '');
+  if (first === undefined) return [line];
+  const text = same(line);
+  const parts: string[] = [];
+  let from = 0;
+  for (let start = text.indexOf(first); start >= 0; start = text.indexOf(first, from)) {
+    let end = start + first.length;
+    for (const piece of rest) {
+      const place = text.indexOf(piece, end);
+      // A piece that does not come any more will not come behind a later beginning either.
+      if (place < 0) return [...parts, line.slice(from)];
+      end = place + piece.length;
+    }
+    parts.push(line.slice(from, start), line.slice(start, end));
+    from = end;
+  }
+  return [...parts, line.slice(from)];
+}

@@ -1,0 +1,82 @@
+/** The log of an instance with its search and its command line. */
+import { useEffect, useMemo } from 'preact/hooks';
+import { usePhone } from '../../../parts/use-phone.js';
+import { useServices } from '../../../services/services.js';
+import { text } from '../text.js';
+import { CommandLine } from './command-line.js';
+import './log.css';
+import { LogBar } from './log-bar.js';
+import type { LogFeed } from './log-feed.js';
+import { LogSearch } from './log-search.js';
+import { LogView } from './log-view.js';
+import { SearchResults } from './search-results.js';
+import { useLogTools } from './use-log-tools.js';
+
+export interface LogTabProps {
+  readonly id: string;
+  readonly feed: LogFeed;
+  readonly isRunning: boolean;
+  /** The instance is gone: what is loaded stays. */
+  readonly isOver: boolean;
+}
+
+export function LogTab({ id, feed, isRunning, isOver }: LogTabProps) {
+  const { api, session, router, toasts } = useServices();
+  const isPhone = usePhone().value;
+  const { line: named, ...query } = router.place.value.query;
+  const line = lineOf(named);
+  const settings = useMemo(() => query, [JSON.stringify(query)]);
+  const asked = { pattern: query.find ?? '', hasCapitals: query.capitals === 'yes' };
+  const search = useMemo(() => new LogSearch(api, id), [api, id]);
+  const isWrapped = query.wrap !== 'no';
+  const hasTimes = query.times === undefined ? !isPhone : query.times === 'yes';
+  const items = useLogTools({ feed, id, isWrapped, hasTimes, hasCapitals: asked.hasCapitals, isOver });
+  const missing = feed.missing.value;
+  useEffect(() => {
+    if (missing !== null) toasts.failed(new Error(text.log.missing(missing)));
+  }, [missing, toasts]);
+  const toEnd = (): void => {
+    router.set({ line: undefined });
+    feed.toEnd();
+  };
+  return (
+    <div class="log-tab">
+      <LogBar
+        feed={feed}
+        pattern={asked.pattern}
+        isOver={isOver}
+        items={items}
+        onFollow={toEnd}
+        onSearch={(pattern) => router.set({ find: pattern || undefined })}
+      />
+      {asked.pattern !== '' && !isOver && (
+        <SearchResults
+          search={search}
+          asked={asked}
+          id={id}
+          query={settings}
+          line={line}
+          onClose={() => router.set({ find: undefined })}
+        />
+      )}
+      <LogView
+        feed={feed}
+        id={id}
+        query={settings}
+        hasTimes={hasTimes}
+        isWrapped={isWrapped}
+        line={line}
+        onToEnd={toEnd}
+      />
+      {session.can('OPERATE') && !isOver && (
+        <CommandLine id={id} isRunning={isRunning} onSent={(command) => feed.noteSent(command)} />
+      )}
+    </div>
+  );
+}
+
+/** Null: the address names none. */
+export function lineOf(named: string | undefined): number | null {
+  const line = Number(named);
+  return named !== undefined && Number.isInteger(line) && line > 0 ? line : null;
+}

@@ -1,0 +1,126 @@
+/** The log as it is read: lines that scroll, older ones that load when they come into sight, and the way to the newest. */
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { Button } from '../../../parts/button.js';
+import { Empty } from '../../../parts/empty.js';
+import { Failure } from '../../../parts/failure.js';
+import { text } from '../text.js';
+import type { LogFeed } from './log-feed.js';
+import { LogRows } from './log-rows.js';
+import { ScrollKeeper } from './scroll-keeper.js';
+
+export interface LogViewProps {
+  readonly feed: LogFeed;
+  readonly id: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly hasTimes: boolean;
+  readonly isWrapped: boolean;
+  /** The line that the address names. */
+  readonly line: number | null;
+  readonly onToEnd: () => void;
+}
+
+/** So near to the first or last line that is held, more are loaded. */
+const NEAR_PX = 600;
+
+export function LogView({ feed, id, query, hasTimes, isWrapped, line, onToEnd }: LogViewProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const keeper = useRef<ScrollKeeper | null>(null);
+  /** The line to bring into sight once it is there. */
+  const target = useRef<number | null>(null);
+  const version = feed.version.value;
+  const isFollowing = feed.isFollowing.value;
+
+  useLayoutEffect(() => {
+    if (scroller.current === null || content.current === null) return;
+    const kept = new ScrollKeeper(scroller.current);
+    keeper.current = kept;
+    const sizes = new ResizeObserver(() => kept.restore(feed.isFollowing.peek()));
+    sizes.observe(scroller.current);
+    sizes.observe(content.current);
+    return () => sizes.disconnect();
+  }, [feed]);
+  useEffect(() => {
+    target.current = line;
+    if (line !== null) feed.showLine(line);
+  }, [feed, line]);
+  useLayoutEffect(() => {
+    keeper.current?.restore(isFollowing);
+    const row = scroller.current?.querySelector(`[data-line="${target.current}"]`);
+    if (row === null || row === undefined) return;
+    keeper.current?.show(row);
+    target.current = null;
+  }, [version, isFollowing, hasTimes, isWrapped, line]);
+
+  const loadNear = (): void => {
+    const room = keeper.current?.room;
+    if (room === undefined || feed.isFollowing.peek()) return;
+    if (room.above < NEAR_PX) void feed.older();
+    if (room.below < NEAR_PX) void feed.newer();
+  };
+  useEffect(loadNear, [version, isFollowing]);
+  const onScroll = (): void => {
+    const move = keeper.current?.read();
+    if (move === 'away') feed.follow(false);
+    if (move === 'to-end' && feed.window.isAtEnd) feed.follow(true);
+    loadNear();
+  };
+  const { pages, first, last } = feed.window;
+  return (
+    <div class="log-frame">
+      {feed.problem.value !== null && <Failure error={feed.problem.value} onRetry={loadNear} />}
+      <section
+        ref={scroller}
+        class={isWrapped ? 'log log-wrapped' : 'log'}
+        role="log"
+        aria-live="off"
+        aria-label={text.log.label(id)}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys
+        tabIndex={0}
+        onScroll={onScroll}
+        style={{ '--log-digits': `${String(last ?? 0).length}ch` }}
+      >
+        <div ref={content} class="log-content">
+          {first !== null && <Beginning feed={feed} first={first} />}
+          {pages.map((page) => (
+            <LogRows
+              key={page.key}
+              page={page}
+              id={id}
+              query={query}
+              hasTimes={hasTimes}
+              chosen={page.items.some((item) => item.kind === 'line' && item.number === line) ? line : null}
+            />
+          ))}
+          {pages.length === 0 && <NoLines feed={feed} />}
+        </div>
+      </section>
+      {!isFollowing && <ToEnd feed={feed} onPress={onToEnd} />}
+    </div>
+  );
+}
+
+function Beginning({ feed, first }: { readonly feed: LogFeed; readonly first: number }) {
+  const kept = feed.firstKept.value;
+  if (first > 1 && (kept === null || first > kept))
+    return <p class="log-edge quiet">{feed.loading.value === 'older' ? text.log.loadingOlder : ' '}</p>;
+  return <p class="log-edge quiet">{first === 1 ? text.log.begins : text.log.notKept(first - 1)}</p>;
+}
+
+function NoLines({ feed }: { readonly feed: LogFeed }) {
+  if (feed.loading.value !== null || feed.window.node === null)
+    return <p class="log-edge quiet">{text.log.waiting}</p>;
+  return <Empty title={text.log.empty} hint={text.log.emptyHint} />;
+}
+
+function ToEnd({ feed, onPress }: { readonly feed: LogFeed; readonly onPress: () => void }) {
+  void feed.version.value;
+  const { unseen } = feed;
+  return (
+    <div class="log-to-end">
+      <Button kind={unseen > 0 ? 'main' : 'normal'} onPress={onPress}>
+        {unseen > 0 ? text.log.newLines(unseen) : text.log.toEnd}
+      </Button>
+    </div>
+  );
+}

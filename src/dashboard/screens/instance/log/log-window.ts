@@ -1,0 +1,230 @@
+/**
+ * The part of a log that the page holds: lines without a hole, in pages of a bounded number, and notes between them. It is
+ * pure: `LogFeed` gives it what the stream and the routes say, `LogView` shows its pages.
+ *
+ *     kept on the node   1 ......................................... end
+ *     held here                    first ............ last
+ *     isAtEnd: last is the end, and new lines are held as they come
+ */
+
+export interface LogLine {
+  readonly kind: 'line';
+  readonly key: string;
+  readonly number: number;
+  /** With its terminal sequences. */
+  readonly text: string;
+  /** UTC, to the second; null: not known. */
+  readonly time: string | null;
+}
+
+export interface LogNote {
+  readonly kind: 'note';
+  readonly key: string;
+  readonly text: string;
+  /** `sent`: a command that was typed here. */
+  readonly from: 'drover' | 'sent';
+}
+
+export type LogItem = LogLine | LogNote;
+
+/** Replaced, never changed: a page that is the same object needs no second look. */
+export interface LogPage {
+  readonly key: string;
+  readonly items: readonly LogItem[];
+}
+
+/** Lines in a row, as the stream and the routes give them. */
+export interface LogPart {
+  readonly first: number;
+  readonly lines: readonly string[];
+  readonly times?: readonly (string | null)[] | undefined;
+}
+
+const PAGE_ITEMS = 100;
+/** Pages that are held while new lines are followed, or older ones loaded. */
+const MOST_PAGES = 40;
+/** While nobody follows, new lines are held up to here; then they are counted, and loaded when they are looked at. */
+const MOST_PAGES_PAUSED = 80;
+
+export class LogWindow {
+  #pages: readonly LogPage[] = [];
+  #first: number | null = null;
+  #last: number | null = null;
+  #end = 0;
+  #isAtEnd = true;
+  #node: string | null = null;
+  #notes = 0;
+
+  get pages(): readonly LogPage[] {
+    return this.#pages;
+  }
+
+  /** Number of the first line that is held; null: none is. */
+  get first(): number | null {
+    return this.#first;
+  }
+
+  get last(): number | null {
+    return this.#last;
+  }
+
+  /** Number of the newest line of the log; 0: none is known. */
+  get end(): number {
+    return this.#end;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#isAtEnd;
+  }
+
+  /** The node that counts the lines; null: not known yet. */
+  get node(): string | null {
+    return this.#node;
+  }
+
+  /** The stream begins with line `next` of the log on `node`. True: lines count anew, and what was held is gone. */
+  begin(node: string, next: number): boolean {
+    const isAnew = this.#node !== null && (node !== this.#node || next <= this.#end);
+    if (isAnew) this.clear();
+    this.#node = node;
+    this.#end = Math.max(this.#end, next - 1);
+    return isAnew;
+  }
+
+  /** New lines of the stream. `isFollowed`: the oldest may go for them. */
+  append(part: LogPart, isFollowed: boolean): void {
+    this.#end = Math.max(this.#end, lastOf(part));
+    if (!this.#isAtEnd) return;
+    const fresh = partAfter(part, this.#last ?? 0);
+    if (fresh.lines.length === 0) return;
+    this.#addBehind(itemsOf(fresh));
+    this.#first ??= fresh.first;
+    this.#last = lastOf(fresh);
+    if (isFollowed) this.#trimStart(MOST_PAGES);
+    else if (this.#pages.length >= MOST_PAGES_PAUSED) this.#isAtEnd = false;
+  }
+
+  /** Lines that are no longer kept: the log goes on behind them. */
+  skip(last: number, text: string): void {
+    this.#end = Math.max(this.#end, last);
+    if (!this.#isAtEnd) return;
+    this.note(text, 'drover');
+    if (this.#last !== null) this.#last = last;
+  }
+
+  /** Says something at the end; nothing when the end is not held. */
+  note(text: string, from: LogNote['from']): void {
+    if (!this.#isAtEnd) return;
+    this.#addBehind([{ kind: 'note', key: `note ${++this.#notes}`, text, from }]);
+  }
+
+  /** Lines before the first one that is held; others are left out. */
+  prepend(part: LogPart): void {
+    if (part.lines.length === 0 || lastOf(part) + 1 !== this.#first) return;
+    this.#pages = [...pagesOf(itemsOf(part)), ...this.#pages];
+    this.#first = part.first;
+    if (this.#pages.length > MOST_PAGES) this.#trimEnd(MOST_PAGES);
+  }
+
+  /** Lines behind the last one that is held, when the end is not. Those behind the end are unfinished: the stream brings them. */
+  extend(part: LogPart): void {
+    if (this.#last === null || this.#isAtEnd || part.first > this.#last + 1) return;
+    const fresh = partAfter(partUpTo(part, this.#end), this.#last);
+    this.#addBehind(itemsOf(fresh));
+    this.#last += fresh.lines.length;
+    this.#isAtEnd = this.#last >= this.#end;
+    this.#trimStart(MOST_PAGES);
+  }
+
+  /** Holds these lines in place of all others; those behind the end are left out as in `extend`. */
+  replace(part: LogPart): void {
+    const whole = partUpTo(part, this.#end);
+    if (whole.lines.length === 0) return;
+    this.#pages = pagesOf(itemsOf(whole));
+    this.#first = whole.first;
+    this.#last = lastOf(whole);
+    this.#isAtEnd = this.#last >= this.#end;
+  }
+
+  /** Holds nothing, and waits for the stream to begin. `isAtEnd`: it will begin with the last lines. */
+  clear(isAtEnd = true): void {
+    this.#pages = [];
+    this.#first = this.#last = null;
+    this.#end = 0;
+    this.#node = null;
+    this.#isAtEnd = isAtEnd;
+  }
+
+  has(number: number): boolean {
+    return this.#first !== null && this.#last !== null && number >= this.#first && number <= this.#last;
+  }
+
+  #addBehind(items: readonly LogItem[]): void {
+    const last = this.#pages.at(-1);
+    const isOpen = last !== undefined && last.items.length < PAGE_ITEMS;
+    const room = isOpen ? PAGE_ITEMS - last.items.length : 0;
+    const grown = isOpen ? [{ ...last, items: [...last.items, ...items.slice(0, room)] }] : [];
+    const kept = isOpen ? this.#pages.slice(0, -1) : this.#pages;
+    this.#pages = [...kept, ...grown, ...pagesOf(items.slice(room))];
+  }
+
+  #trimStart(most: number): void {
+    if (this.#pages.length <= most) return;
+    this.#pages = this.#pages.slice(-most);
+    this.#first = firstNumber(this.#pages) ?? this.#first;
+  }
+
+  #trimEnd(most: number): void {
+    this.#pages = this.#pages.slice(0, most);
+    this.#last = lastNumber(this.#pages) ?? this.#last;
+    this.#isAtEnd = false;
+  }
+}
+
+function lastOf({ first, lines }: LogPart): number {
+  return first + lines.length - 1;
+}
+
+function partAfter(part: LogPart, number: number): LogPart {
+  const known = Math.min(part.lines.length, Math.max(0, number + 1 - part.first));
+  if (known === 0) return part;
+  return { first: part.first + known, lines: part.lines.slice(known), times: part.times?.slice(known) };
+}
+
+function partUpTo(part: LogPart, number: number): LogPart {
+  const most = Math.max(0, number + 1 - part.first);
+  if (most >= part.lines.length) return part;
+  return { first: part.first, lines: part.lines.slice(0, most), times: part.times?.slice(0, most) };
+}
+
+function itemsOf({ first, lines, times }: LogPart): LogLine[] {
+  return lines.map((text, place) => {
+    const number = first + place;
+    return { kind: 'line', key: `line ${number}`, number, text, time: times?.[place] ?? null };
+  });
+}
+
+function pagesOf(items: readonly LogItem[]): LogPage[] {
+  const pages: LogPage[] = [];
+  for (let from = 0; from < items.length; from += PAGE_ITEMS) {
+    const part = items.slice(from, from + PAGE_ITEMS);
+    pages.push({ key: part[0]?.key ?? '', items: part });
+  }
+  return pages;
+}
+
+function firstNumber(pages: readonly LogPage[]): number | null {
+  for (const { items } of pages) {
+    const line = items.find((item) => item.kind === 'line');
+    if (line !== undefined) return line.number;
+  }
+  return null;
+}
+
+function lastNumber(pages: readonly LogPage[]): number | null {
+  for (const { items } of pages.toReversed()) {
+    const line = items.findLast((item) => item.kind === 'line');
+    if (line !== undefined) return line.number;
+  }
+  return null;
+}

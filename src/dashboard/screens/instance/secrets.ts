@@ -1,0 +1,10 @@
+/** Which values of an environment are covered until somebody asks for them: by the name, or by what they look like. */
+
+const SECRET_NAME =
+  /pass|secret|token|credential|private|auth|cookie|salt|dsn|(?:^|_)(?:key|pw|pwd)(?:_|$)|apikey|webhook/i;
+/** Keys of Drover and others, and addresses with a password. */
+const SECRET_VALUE = /\bdrvs?_|\bgh[pousr]_|\bxox[abp]-|-----BEGIN|:\/\/[^/\s:@]*:[^/\s@]+@/;
+
+export function isSecret(name: string, value: string): boolean {
+  return SECRET_NAME.test(name) || SECRET_VALUE.test(value);
+}

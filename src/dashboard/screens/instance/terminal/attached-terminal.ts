@@ -1,0 +1,144 @@
+/** A terminal of the instance on the page: xterm.js over the attach socket (docs/api.md#attached-terminals). Loaded when it is used. */
+import { FitAddon } from '@xterm/addon-fit';
+import { Terminal } from '@xterm/xterm';
+import '@xterm/xterm/css/xterm.css';
+import { drawUnderPolicy } from './under-policy.js';
+
+export interface AttachedTerminalOptions {
+  readonly host: HTMLElement;
+  /** Opens the socket with the size of the window. */
+  readonly open: (size: { readonly columns: number; readonly rows: number }) => WebSocket;
+  readonly onAttached: () => void;
+  /** It is over. `message`: the server's; null: the connection was cut, or refused when it was never attached. */
+  readonly onEnded: (message: string | null) => void;
+  /** The operator wants the keyboard back. */
+  readonly onRelease: () => void;
+}
+
+/** The server takes no larger frame, and no larger window. */
+const MOST_BYTES = 64 * 1024;
+const MOST_LENGTH = 1000;
+const CR = 0x0d;
+const LF = 0x0a;
+/** So that colours of programs can be read in both themes. */
+const CONTRAST = 4.5;
+
+export class AttachedTerminal {
+  readonly #options: AttachedTerminalOptions;
+  readonly #terminal: Terminal;
+  readonly #fit = new FitAddon();
+  readonly #socket: WebSocket;
+  readonly #sizes: ResizeObserver;
+  readonly #encoder = new TextEncoder();
+  readonly #endDrawing: () => void;
+  #isTransparent = false;
+  #farewell: string | null = null;
+
+  constructor(options: AttachedTerminalOptions) {
+    const { host, open } = options;
+    this.#options = options;
+    this.#terminal = new Terminal({
+      fontFamily: getComputedStyle(host).fontFamily,
+      fontSize: 13,
+      minimumContrastRatio: CONTRAST,
+      scrollback: 5_000,
+      theme: themeOf(host),
+      // A link of a program is text: nobody is led away by one.
+      linkHandler: { activate: () => undefined },
+    });
+    this.#terminal.loadAddon(this.#fit);
+    this.#endDrawing = drawUnderPolicy();
+    this.#terminal.open(host);
+    this.#fit.fit();
+    this.#socket = open(this.#size());
+    this.#socket.binaryType = 'arraybuffer';
+    this.#socket.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) => this.#take(data);
+    this.#socket.onclose = () => options.onEnded(this.#farewell);
+    this.#listen();
+    this.#sizes = new ResizeObserver(() => this.#fit.fit());
+    this.#sizes.observe(host);
+  }
+
+  focus(): void {
+    this.#terminal.focus();
+  }
+
+  /** Types for a phone, whose keyboard lacks such keys. */
+  press(key: string): void {
+    this.#terminal.input(key);
+    this.focus();
+  }
+
+  /** The theme of the page has changed. */
+  renewColours(): void {
+    this.#terminal.options.theme = themeOf(this.#options.host);
+  }
+
+  /** Leaves: the instance goes on. */
+  close(): void {
+    this.#sizes.disconnect();
+    this.#socket.onmessage = this.#socket.onclose = null;
+    this.#socket.close();
+    this.#terminal.dispose();
+    this.#endDrawing();
+  }
+
+  #listen(): void {
+    this.#terminal.onData((typed) => this.#type(this.#encoder.encode(typed)));
+    // Reports of the mouse are bytes, a character each.
+    this.#terminal.onBinary((typed) => this.#type(Uint8Array.from(typed, (one) => one.charCodeAt(0))));
+    this.#terminal.onResize(() => this.#send(JSON.stringify({ type: 'resize', ...this.#size() })));
+    this.#terminal.attachCustomKeyEventHandler((event) => {
+      if (!isReleaseKey(event)) return true;
+      event.preventDefault();
+      if (event.type === 'keydown') this.#options.onRelease();
+      return false;
+    });
+  }
+
+  #take(data: ArrayBuffer | string): void {
+    if (typeof data !== 'string') {
+      this.#terminal.write(new Uint8Array(data));
+      return;
+    }
+    const message: { readonly type?: string; readonly isTransparent?: boolean; readonly message?: string } =
+      JSON.parse(data);
+    if (message.type === 'attached') {
+      this.#isTransparent = message.isTransparent === true;
+      this.#terminal.options.convertEol = this.#isTransparent;
+      this.#options.onAttached();
+    } else if (message.type === 'refused') this.#terminal.write(`\r\n[${message.message}]\r\n`);
+    else if (message.type === 'ended') this.#farewell = message.message ?? null;
+  }
+
+  #type(typed: Uint8Array<ArrayBuffer>): void {
+    const bytes = this.#isTransparent ? typed.map((byte) => (byte === CR ? LF : byte)) : typed;
+    for (let from = 0; from < bytes.length; from += MOST_BYTES)
+      this.#send(bytes.subarray(from, from + MOST_BYTES));
+  }
+
+  #send(message: string | Uint8Array<ArrayBuffer>): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(message);
+  }
+
+  #size(): { readonly columns: number; readonly rows: number } {
+    const { cols, rows } = this.#terminal;
+    return { columns: Math.min(cols, MOST_LENGTH), rows: Math.min(rows, MOST_LENGTH) };
+  }
+}
+
+/** Ctrl+Shift+., where the full stop is on this keyboard. */
+function isReleaseKey({ ctrlKey, shiftKey, code }: KeyboardEvent): boolean {
+  return ctrlKey && shiftKey && code === 'Period';
+}
+
+function themeOf(host: HTMLElement) {
+  const { color, backgroundColor, outlineColor, borderTopColor } = getComputedStyle(host);
+  return {
+    foreground: color,
+    background: backgroundColor,
+    cursor: outlineColor,
+    cursorAccent: backgroundColor,
+    selectionBackground: borderTopColor,
+  };
+}

@@ -1,0 +1,108 @@
+/** One line over time, drawn by uPlot. Loaded when it is first shown. Its colours are those of the theme, read from its element. */
+import type { Signal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import UPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { useMedia } from '../../../parts/use-phone.js';
+import { useServices } from '../../../services/services.js';
+
+export interface ChartProps {
+  readonly label: string;
+  readonly at: readonly number[];
+  readonly values: readonly (number | null)[];
+  readonly textOf: (value: number) => string;
+  readonly heightPx: number;
+  /** The sample under the pointer, for all charts beside each other; null: none. */
+  readonly pointed: Signal<number | null>;
+  /** The scale reaches at least to here. */
+  readonly least: number;
+}
+
+const DARK = '(prefers-color-scheme: dark)';
+const AXIS_PX = 64;
+const TIME_AXIS_PX = 26;
+const LEAST_SPAN_S = 5 * 60;
+/** A line needs two samples; fewer are shown as points. */
+const FEW = 3;
+
+export function Chart(props: ChartProps) {
+  const { at, values, heightPx, label } = props;
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<UPlot | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const theme = `${useServices().theme.value} ${useMedia(DARK).value}`;
+  useLayoutEffect(() => {
+    const element = host.current;
+    if (element === null) return;
+    const drawn = new UPlot(optionsFor(element, latest), dataOf(latest.current), element);
+    plot.current = drawn;
+    const sizes = new ResizeObserver(() =>
+      drawn.setSize({ width: element.clientWidth, height: latest.current.heightPx }),
+    );
+    sizes.observe(element);
+    return () => {
+      sizes.disconnect();
+      drawn.destroy();
+    };
+  }, [theme, heightPx, at.length < FEW]);
+  useEffect(() => plot.current?.setData(dataOf({ at, values })), [at, values]);
+  return <div ref={host} class="chart" role="img" aria-label={label} style={{ height: `${heightPx}px` }} />;
+}
+
+function dataOf({ at, values }: Pick<ChartProps, 'at' | 'values'>): UPlot.AlignedData {
+  return [[...at], [...values]];
+}
+
+function optionsFor(element: HTMLElement, latest: { readonly current: ChartProps }): UPlot.Options {
+  const { pointed, heightPx } = latest.current;
+  const { color, borderTopColor, outlineColor, fontFamily } = getComputedStyle(element);
+  const axis = {
+    stroke: outlineColor,
+    grid: { stroke: borderTopColor, width: 1 },
+    ticks: { show: false },
+    font: `11px ${fontFamily}`,
+  };
+  return {
+    width: element.clientWidth,
+    height: heightPx,
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
+    padding: [8, 20, 0, 0],
+    scales: {
+      // Few samples stand at the right, and do not fill the width.
+      x: { range: (_plot, least, most) => [Math.min(least ?? 0, (most ?? 0) - LEAST_SPAN_S), most ?? 0] },
+      y: { range: (_plot, _least, most) => [0, Math.max(latest.current.least, most ?? 0) * 1.1] },
+    },
+    axes: [
+      {
+        ...axis,
+        size: TIME_AXIS_PX,
+        space: 56,
+        values: (_plot, seconds) =>
+          seconds.map((second) => new Date(second * 1000).toTimeString().slice(0, 5)),
+      },
+      {
+        ...axis,
+        size: AXIS_PX,
+        space: 28,
+        values: (_plot, values) => values.map((value) => latest.current.textOf(value)),
+      },
+    ],
+    series: [
+      {},
+      { stroke: color, width: 1.5, fill: faint(color), points: { show: latest.current.at.length < FEW } },
+    ],
+    hooks: {
+      setCursor: [
+        ({ cursor }) => {
+          pointed.value = cursor.idx ?? null;
+        },
+      ],
+    },
+  };
+}
+
+function faint(color: string): string {
+  return `color-mix(in srgb, ${color} 14%, transparent)`;
+}

@@ -1,0 +1,129 @@
+/** CPU, memory and players: the newest values as text, each with its chart, and all of it as a table. */
+import { useSignal } from '@preact/signals';
+import type { Instance } from '../../../api/api-types.js';
+import { bytes, cores, count, megabytes } from '../../../parts/amounts.js';
+import { Empty } from '../../../parts/empty.js';
+import { Failure } from '../../../parts/failure.js';
+import { Lazy } from '../../../parts/lazy.js';
+import { text } from '../text.js';
+import './usage.css';
+import { isKnown, type Measure, type UsageSeries } from './usage-series.js';
+import { useUsage } from './use-usage.js';
+
+const MEASURES: readonly Measure[] = ['cpu', 'memory', 'players'];
+const TABLE_ROWS = 20;
+const MB = 1024 * 1024;
+
+/** The least height of each scale, so that noise near nothing does not look like load. */
+const LEAST: Readonly<Record<Measure, number>> = { cpu: 5, memory: 16 * MB, players: 1 };
+const TEXT_OF: Readonly<Record<Measure, (value: number) => string>> = {
+  cpu: text.usage.percent,
+  memory: (value) => (value === 0 ? '0' : bytes(value)),
+  players: (value) => (Number.isInteger(value) ? count(value) : ''),
+};
+
+/** `isNarrow`: beside the log, where there is little room. */
+export function UsagePanel({
+  instance,
+  isNarrow,
+}: {
+  readonly instance: Instance;
+  readonly isNarrow: boolean;
+}) {
+  const { series, asked, again } = useUsage(instance);
+  /** The place in the series under the pointer, in all charts. */
+  const pointed = useSignal<number | null>(null);
+  const known = series.value;
+  if (asked.error !== null) return <Failure error={asked.error} onRetry={again} />;
+  if (asked.value === undefined) return null;
+  if (!MEASURES.some((measure) => isKnown(known[measure])))
+    return <Empty title={text.usage.none} hint={text.usage.noneHint} />;
+  return (
+    <div class={isNarrow ? 'usage usage-narrow' : 'usage'}>
+      {MEASURES.filter((measure) => measure !== 'players' || isKnown(known.players)).map((measure) => (
+        <section key={measure} class="usage-part">
+          <div class="usage-head">
+            <h3>{text.usage[measure]}</h3>
+            <p>
+              <strong>{valueAt(known, measure, pointed.value)}</strong>{' '}
+              <span class="quiet">
+                {pointed.value === null ? givenOf(instance, measure) : timeAt(known, pointed.value)}
+              </span>
+            </p>
+          </div>
+          <Lazy
+            load={async () => (await import('./chart.js')).Chart}
+            props={{
+              label: text.usage.chart(text.usage[measure]),
+              at: known.at,
+              values: known[measure],
+              textOf: TEXT_OF[measure],
+              heightPx: isNarrow ? 120 : 180,
+              pointed,
+              least: LEAST[measure],
+            }}
+          />
+        </section>
+      ))}
+      {!isNarrow && <Table series={known} />}
+    </div>
+  );
+}
+
+/** What is under the pointer, or the newest. */
+function valueAt(series: UsageSeries, measure: Measure, place: number | null): string {
+  const value = series[measure].at(place ?? -1) ?? null;
+  return value === null ? text.usage.unknown : TEXT_OF[measure](value);
+}
+
+function timeAt(series: UsageSeries, place: number): string {
+  return new Date((series.at[place] ?? 0) * 1000).toTimeString().slice(0, 8);
+}
+
+function givenOf(instance: Instance, measure: Measure): string {
+  const { allocatedCpu, allocatedRamMB, maxPlayers } = instance;
+  switch (measure) {
+    case 'cpu':
+      return allocatedCpu > 0 ? text.usage.ofCores(cores(allocatedCpu)) : text.usage.oneCore;
+    case 'memory':
+      return text.usage.ofMemory(megabytes(allocatedRamMB));
+    case 'players':
+      return maxPlayers === null ? '' : text.usage.ofPlayers(maxPlayers);
+  }
+}
+
+function Table({ series }: { readonly series: UsageSeries }) {
+  const places = series.at
+    .map((_, place) => place)
+    .slice(-TABLE_ROWS)
+    .reverse();
+  return (
+    <details class="usage-table">
+      <summary>{text.usage.table}</summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{text.usage.time}</th>
+            {MEASURES.map((measure) => (
+              <th key={measure} scope="col" class="number">
+                {text.usage[measure]}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {places.map((place) => (
+            <tr key={series.at[place]}>
+              <th scope="row">{timeAt(series, place)}</th>
+              {MEASURES.map((measure) => (
+                <td key={measure} class="number">
+                  {valueAt(series, measure, place)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}

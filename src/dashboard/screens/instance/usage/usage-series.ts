@@ -1,0 +1,60 @@
+/** What an instance used over the last half hour: the master's ring of samples, and behind it what is measured now. Pure. */
+import type { GetInstanceUsageData } from '../../../api/api-types.js';
+
+/** One for each instant, in columns, as the charts take them. */
+export interface UsageSeries {
+  /** Unix seconds, rising. */
+  readonly at: readonly number[];
+  /** 100 = one core. */
+  readonly cpu: readonly (number | null)[];
+  readonly memory: readonly (number | null)[];
+  readonly players: readonly (number | null)[];
+}
+
+export type Measure = 'cpu' | 'memory' | 'players';
+
+export interface UsageSample {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly cpu: number | null;
+  readonly memory: number | null;
+  readonly players: number | null;
+}
+
+export const EMPTY_SERIES: UsageSeries = { at: [], cpu: [], memory: [], players: [] };
+
+const SPAN_S = 30 * 60;
+
+export function seriesOf({ at, cpuPercent, memoryBytes, players }: GetInstanceUsageData): UsageSeries {
+  return { at: at.map((ms) => ms / 1000), cpu: cpuPercent, memory: memoryBytes, players };
+}
+
+/** The series with one sample more, and without what is older than half an hour. A sample that is not newer is left out. */
+export function withSample(series: UsageSeries, sample: UsageSample): UsageSeries {
+  const at = sample.at / 1000;
+  if (at <= (series.at.at(-1) ?? 0)) return series;
+  const oldest = series.at.findIndex((second) => second >= at - SPAN_S);
+  const kept = <T>(values: readonly T[], next: T): readonly T[] =>
+    oldest < 0 ? [next] : [...values.slice(oldest), next];
+  return {
+    at: kept(series.at, at),
+    cpu: kept(series.cpu, sample.cpu),
+    memory: kept(series.memory, sample.memory),
+    players: kept(series.players, sample.players),
+  };
+}
+
+/** Whether anything of it was ever known: an app that reports no players has no chart of them. */
+export function isKnown(values: readonly (number | null)[]): boolean {
+  return values.some((value) => value !== null);
+}
+
+/**
+ * How far the clock here is ahead of the master's, in ms, as far as it matters: samples of now are put behind its last one.
+ * 0 when the difference may be the time since that sample.
+ */
+export function clockLead(lastAt: number | undefined, everyMs: number, now: number): number {
+  if (lastAt === undefined) return 0;
+  const lead = now - lastAt;
+  return lead < 0 || lead > 4 * everyMs ? lead : 0;
+}

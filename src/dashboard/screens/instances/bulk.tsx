@@ -1,0 +1,90 @@
+/** Start, stop, restart and delete of the selected instances. All names are shown before. */
+import { useSignal } from '@preact/signals';
+import type { Api } from '../../api/api-client.js';
+import type { Instance } from '../../api/api-types.js';
+import { Button } from '../../parts/button.js';
+import { Confirm } from '../../parts/confirm.js';
+import { type InstanceAction, type PendingActions, performAction } from '../../parts/pending-actions.js';
+import { useServices } from '../../services/services.js';
+import { sentenceFor } from '../../services/toasts.js';
+import { text } from './text.js';
+
+const ACTIONS: readonly InstanceAction[] = ['start', 'stop', 'restart', 'delete'];
+/** As many calls at once: the API takes them in a turn. */
+const AT_ONCE = 6;
+
+export interface BulkProps {
+  readonly chosen: readonly Instance[];
+  readonly pending: PendingActions;
+  readonly onClear: () => void;
+}
+
+export function Bulk({ chosen, pending, onClear }: BulkProps) {
+  const { api, toasts } = useServices();
+  const asked = useSignal<InstanceAction | null>(null);
+  const perform = async (action: InstanceAction): Promise<void> => {
+    pending.ask(action, chosen);
+    const failures = await performAll(api, action, chosen);
+    for (const { id } of failures) pending.forget(id);
+    const [first] = failures;
+    if (first !== undefined) throw new Error(text.someFailed(failures.length, first.problem));
+    toasts.done(text.done[action](chosen.length));
+    onClear();
+  };
+  return (
+    <div class="bulk">
+      <strong>{text.chosen(chosen.length)}</strong>
+      {ACTIONS.map((action) => (
+        <Button
+          key={action}
+          onPress={() => {
+            asked.value = action;
+          }}
+        >
+          {text.action[action]}
+        </Button>
+      ))}
+      <Button kind="quiet" onPress={onClear}>
+        {text.clear}
+      </Button>
+      {asked.value !== null && (
+        <Confirm
+          title={text.ask[asked.value](chosen.length)}
+          explanation={text.explain[asked.value]}
+          names={chosen.map(({ id, configurationName }) => `${id} ${configurationName}`)}
+          action={text.action[asked.value]}
+          isDanger={asked.value === 'delete'}
+          onConfirm={() => perform(asked.value ?? 'start')}
+          onClose={() => {
+            asked.value = null;
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface Refused {
+  readonly id: string;
+  readonly problem: string;
+}
+
+/** Tries all; answers those that were refused. */
+async function performAll(
+  api: Api,
+  action: InstanceAction,
+  instances: readonly Instance[],
+): Promise<Refused[]> {
+  const waiting = instances.map(({ id }) => id);
+  const refused: Refused[] = [];
+  const work = async (): Promise<void> => {
+    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+      const target = id;
+      await performAction(api, action, target).catch((error: unknown) =>
+        refused.push({ id: target, problem: sentenceFor(error) }),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return refused;
+}

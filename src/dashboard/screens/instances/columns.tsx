@@ -1,0 +1,135 @@
+/** The columns of the instances' table: what each shows, and what it sorts by. */
+import type { Instance } from '../../api/api-types.js';
+import { cores, count, megabytes } from '../../parts/amounts.js';
+import type { Column } from '../../parts/grid/grid.js';
+import type { PendingActions } from '../../parts/pending-actions.js';
+import { Badge, StateBadge } from '../../parts/state-badge.js';
+import { Time } from '../../parts/time.js';
+import { text } from './text.js';
+
+export type ColumnId = keyof typeof text.label;
+
+/** Always there, because it is the name of the row. */
+export const NAME_COLUMN: ColumnId = 'id';
+export const DEFAULT_COLUMNS: readonly ColumnId[] = [
+  'configuration',
+  'state',
+  'node',
+  'address',
+  'players',
+  'created',
+  'message',
+];
+
+/** On a phone, which has two lines for each instance. */
+export const PHONE_COLUMNS: readonly ColumnId[] = ['configuration', 'state', 'node', 'address'];
+
+const NOTHING = '–';
+/** Those that need attention come first. */
+const STATE_ORDER: Readonly<Record<Instance['state'], number>> = {
+  OFFLINE: 0,
+  CREATING: 1,
+  ONLINE: 2,
+  STOPPED: 3,
+};
+
+export const SORTS: Readonly<Record<ColumnId, (instance: Instance) => string | number>> = {
+  id: ({ id }) => id,
+  configuration: ({ configurationName }) => configurationName,
+  state: ({ state }) => STATE_ORDER[state],
+  node: ({ wrapperNodeId = '' }) => wrapperNodeId,
+  address: (instance) => addressOf(instance),
+  players: ({ players }) => players ?? -1,
+  ram: ({ allocatedRamMB }) => allocatedRamMB,
+  cpu: ({ allocatedCpu }) => allocatedCpu,
+  restarts: ({ restarts }) => restarts,
+  created: ({ createdAt }) => createdAt,
+  message: ({ message }) => message ?? '',
+};
+
+export const COLUMN_IDS = Object.keys(SORTS).filter(isColumn);
+
+export function isColumn(name: string): name is ColumnId {
+  return Object.hasOwn(SORTS, name);
+}
+
+export function addressOf({ hostAddress, allocatedPort }: Instance): string {
+  if (hostAddress === undefined) return '';
+  return allocatedPort === undefined ? hostAddress : `${hostAddress}:${allocatedPort}`;
+}
+
+/** All columns, in the order of the table. */
+export function instanceColumns(
+  pending: PendingActions,
+): readonly (Column<Instance> & { readonly id: ColumnId })[] {
+  const column = (id: ColumnId, rest: Omit<Column<Instance>, 'id' | 'label' | 'isSortable'>) => ({
+    id,
+    label: text.label[id],
+    isSortable: true,
+    ...rest,
+  });
+  return [
+    column('id', { width: 110, phone: 'first', cell: ({ id }) => <span class="mono">{id}</span> }),
+    column('configuration', {
+      width: 140,
+      grow: 1,
+      phone: 'first',
+      cell: ({ configurationName }) => configurationName,
+    }),
+    column('state', {
+      width: 130,
+      phone: 'end',
+      cell: (instance) => <State instance={instance} pending={pending} />,
+    }),
+    column('node', {
+      width: 110,
+      grow: 0.7,
+      phone: 'second',
+      cell: ({ wrapperNodeId }) => wrapperNodeId ?? <span class="quiet">{text.notPlaced}</span>,
+    }),
+    column('address', {
+      width: 170,
+      phone: 'second',
+      cell: (instance) => addressOf(instance) || NOTHING,
+    }),
+    column('players', { width: 90, isNumber: true, phone: 'second', cell: playersOf }),
+    column('ram', {
+      width: 90,
+      isNumber: true,
+      phone: 'second',
+      cell: ({ allocatedRamMB }) => megabytes(allocatedRamMB),
+    }),
+    column('cpu', {
+      width: 100,
+      isNumber: true,
+      phone: 'second',
+      cell: ({ allocatedCpu }) => cores(allocatedCpu),
+    }),
+    column('restarts', {
+      width: 90,
+      isNumber: true,
+      phone: 'second',
+      cell: ({ restarts }) => count(restarts),
+    }),
+    column('created', { width: 120, phone: 'second', cell: ({ createdAt }) => <Time at={createdAt} /> }),
+    column('message', {
+      width: 160,
+      grow: 1.6,
+      phone: 'second',
+      cell: ({ message, warning }) => (
+        <span title={message ?? warning ?? ''}>{message ?? warning ?? ''}</span>
+      ),
+    }),
+  ];
+}
+
+function State({ instance, pending }: { readonly instance: Instance; readonly pending: PendingActions }) {
+  const action = pending.of(instance);
+  if (action === undefined) return <StateBadge state={instance.state} />;
+  return <Badge tone="busy" label={text.pending[action]} isPending />;
+}
+
+function playersOf({ players, maxPlayers }: Instance): string {
+  if (players === null) return NOTHING;
+  return maxPlayers === null ? count(players) : `${count(players)} / ${count(maxPlayers)}`;
+}

@@ -1,0 +1,108 @@
+/** All instances in one table. What is set on it stands in the address. */
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import type { Instance } from '../../api/api-types.js';
+import { Button, ButtonLink } from '../../parts/button.js';
+import { Empty } from '../../parts/empty.js';
+import { Grid } from '../../parts/grid/grid.js';
+import { Page } from '../../parts/page.js';
+import { usePhone } from '../../parts/use-phone.js';
+import { hrefOf } from '../../router/place.js';
+import { useServices } from '../../services/services.js';
+import { useOrderedList, useTopic } from '../../services/use-live.js';
+import { Bulk } from './bulk.js';
+import { instanceColumns, isColumn, NAME_COLUMN } from './columns.js';
+import { CreateButton } from './create.js';
+import { FilterBar } from './filter-bar.js';
+import './instances.css';
+import { PendingActions } from '../../parts/pending-actions.js';
+import { text } from './text.js';
+import { orderOf, readView, sortQuery } from './view.js';
+
+const NONE: ReadonlySet<string> = new Set();
+
+export function Screen() {
+  const { session, router } = useServices();
+  const { query } = router.place.value;
+  const isPhone = usePhone().value;
+  const view = useMemo(() => readView(query, isPhone), [query, isPhone]);
+  const store = useTopic('instances');
+  const order = useMemo(
+    () => orderOf(view),
+    [view.find, view.state, view.groupBy, view.sort, view.isDescending],
+  );
+  const { list, version } = useOrderedList(store, order);
+  void version.value;
+  const pending = useMemo(() => new PendingActions(), []);
+  const columns = useMemo(() => instanceColumns(pending), [pending]);
+  const chosen = useSignal<ReadonlySet<string>>(NONE);
+  const closed = useSignal<ReadonlySet<string>>(NONE);
+  // What left the state or the filter is not acted on unseen.
+  const instances = [...chosen.value].flatMap((id) => (list.placeOf(id) < 0 ? [] : (store.get(id) ?? [])));
+  const canAct = session.can('OPERATE');
+  return (
+    <Page
+      title={text.title}
+      about={text.counted(list.count, store.entries.size)}
+      actions={canAct && <CreateButton />}
+      fill
+    >
+      <FilterBar view={view} onChange={(changes) => router.set(changes)} />
+      {instances.length > 0 && (
+        <Bulk
+          chosen={instances}
+          pending={pending}
+          onClear={() => {
+            chosen.value = NONE;
+          }}
+        />
+      )}
+      <Grid<Instance>
+        label={text.title}
+        columns={columns.filter(({ id }) => id === NAME_COLUMN || view.columns.includes(id))}
+        rows={list}
+        hrefOf={({ id }) => hrefOf(['instances', id])}
+        sort={{ column: view.sort, isDescending: view.isDescending }}
+        onSort={(column) => isColumn(column) && router.set(sortQuery(view, column))}
+        closed={closed.value}
+        onToggleGroup={(name) => {
+          closed.value = toggled(closed.value, name);
+        }}
+        {...(canAct && {
+          selection: {
+            keys: chosen.value,
+            isAll: instances.length > 0 && instances.length === list.count,
+            onToggle: (key: string) => {
+              chosen.value = toggled(chosen.value, key);
+            },
+            onToggleAll: () => {
+              chosen.value = instances.length === list.count ? NONE : new Set(list.keys());
+            },
+          },
+        })}
+        empty={<NoRows isLoaded={store.isLoaded.value} isFiltered={store.entries.size > 0} />}
+      />
+    </Page>
+  );
+}
+
+function NoRows({ isLoaded, isFiltered }: { readonly isLoaded: boolean; readonly isFiltered: boolean }) {
+  const { router } = useServices();
+  if (!isLoaded) return <Empty title={text.loading} />;
+  if (!isFiltered)
+    return (
+      <Empty
+        title={text.empty}
+        hint={text.emptyHint}
+        action={<ButtonLink href={hrefOf(['configurations'])}>{text.toConfigurations}</ButtonLink>}
+      />
+    );
+  const clear = (): void => router.set({ find: undefined, state: undefined });
+  return <Empty title={text.noneFound} action={<Button onPress={clear}>{text.clearFilter}</Button>} />;
+}
+
+function toggled(names: ReadonlySet<string>, name: string): ReadonlySet<string> {
+  const next = new Set(names);
+  if (!next.delete(name)) next.add(name);
+  return next;
+}

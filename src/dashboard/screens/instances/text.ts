@@ -1,0 +1,68 @@
+/** What the screen Instances says. */
+import { plural } from '../../parts/amounts.js';
+
+const names = (count: number): string => plural(count, 'instance');
+
+export const text = {
+  title: 'Instances',
+  search: 'Find',
+  searchHint: 'id, configuration, node, address or message',
+  state: 'State',
+  allStates: 'All',
+  group: 'Group by',
+  noGroup: 'Nothing',
+  columns: 'Columns',
+  filter: 'Filter',
+  sort: 'Sort by',
+  descending: 'Descending',
+  counted: (shown: number, all: number) => (shown === all ? names(all) : `${shown} of ${names(all)}`),
+  chosen: (count: number) => `${names(count)} selected`,
+  clear: 'Clear selection',
+  label: {
+    id: 'Instance',
+    configuration: 'Configuration',
+    state: 'State',
+    node: 'Node',
+    address: 'Address',
+    players: 'Players',
+    ram: 'RAM',
+    cpu: 'CPU',
+    restarts: 'Restarts',
+    created: 'Made',
+    message: 'Message',
+  },
+  notPlaced: 'not placed',
+  create: 'New instance',
+  createTitle: 'New instance',
+  createHint: 'It runs once, beside those that the configuration keeps by itself.',
+  createIn: 'Configuration',
+  created: (id: string) => `Instance ${id} is being made`,
+  action: { start: 'Start', stop: 'Stop', restart: 'Restart', delete: 'Delete' },
+  ask: {
+    start: (count: number) => `Start ${names(count)}?`,
+    stop: (count: number) => `Stop ${names(count)}?`,
+    restart: (count: number) => `Restart ${names(count)}?`,
+    delete: (count: number) => `Delete ${names(count)}?`,
+  },
+  explain: {
+    start: 'Each gets a new run. Those that run already are left alone.',
+    stop: 'Their processes are ended. Place and files stay, and they stay stopped until you start them.',
+    restart: 'Their processes are ended and started again. Players are disconnected.',
+    delete:
+      'Their processes are ended and their files removed, but those of static instances. A configuration makes new ones up to its minimum.',
+  },
+  done: {
+    start: (count: number) => `${names(count)} will start`,
+    stop: (count: number) => `${names(count)} will stop`,
+    restart: (count: number) => `${names(count)} will restart`,
+    delete: (count: number) => `${names(count)} will be removed`,
+  },
+  someFailed: (failed: number, first: string) => `${names(failed)} refused it: ${first}`,
+  pending: { start: 'Start asked', stop: 'Stop asked', restart: 'Restart asked', delete: 'Delete asked' },
+  empty: 'No instances yet',
+  emptyHint: 'A configuration makes them: it says what to run, and how many.',
+  toConfigurations: 'To the configurations',
+  noneFound: 'No instance matches the filter',
+  clearFilter: 'Clear the filter',
+  loading: 'Loading the instances…',
+};

@@ -1,0 +1,76 @@
+/** What the operator has set on the table, as the address says it. */
+import type { Instance } from '../../api/api-types.js';
+import type { Order } from '../../live/ordered-list.js';
+import type { QueryChanges } from '../../router/place.js';
+import { addressOf, type ColumnId, DEFAULT_COLUMNS, isColumn, PHONE_COLUMNS, SORTS } from './columns.js';
+
+export const GROUPS = ['configuration', 'node', 'state'] as const;
+export type GroupBy = (typeof GROUPS)[number];
+
+export interface InstancesView {
+  readonly find: string;
+  readonly state: Instance['state'] | '';
+  readonly groupBy: GroupBy | '';
+  readonly sort: ColumnId;
+  readonly isDescending: boolean;
+  readonly columns: readonly ColumnId[];
+}
+
+export const STATES: readonly Instance['state'][] = ['ONLINE', 'CREATING', 'OFFLINE', 'STOPPED'];
+const DEFAULT_SORT: ColumnId = 'configuration';
+
+/** What is no word of ours in an address counts as not set. */
+export function readView(query: Readonly<Record<string, string>>, isPhone: boolean): InstancesView {
+  const { find = '', state, group, sort = '', columns } = query;
+  const name = sort.replace(/^-/, '');
+  return {
+    find,
+    state: STATES.find((one) => one === state) ?? '',
+    groupBy: GROUPS.find((one) => one === group) ?? '',
+    sort: isColumn(name) ? name : DEFAULT_SORT,
+    isDescending: sort.startsWith('-'),
+    columns:
+      columns === undefined
+        ? isPhone
+          ? PHONE_COLUMNS
+          : DEFAULT_COLUMNS
+        : columns.split('.').filter(isColumn),
+  };
+}
+
+/** The address that sorts by this column: once more turns it round. */
+export function sortQuery(view: InstancesView, column: ColumnId): QueryChanges {
+  return { sort: view.sort === column && !view.isDescending ? `-${column}` : column };
+}
+
+export function columnsQuery({ columns }: InstancesView, column: ColumnId): QueryChanges {
+  const next = columns.includes(column) ? columns.filter((one) => one !== column) : [...columns, column];
+  return { columns: next.join('.') };
+}
+
+export function orderOf(view: InstancesView): Order<Instance> {
+  const words = view.find
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  return {
+    includes: (instance) =>
+      (view.state === '' || instance.state === view.state) && words.every((word) => isFound(instance, word)),
+    groupOf: view.groupBy === '' ? null : groupNames[view.groupBy],
+    sortBy: SORTS[view.sort],
+    isDescending: view.isDescending,
+  };
+}
+
+const groupNames: Readonly<Record<GroupBy, (instance: Instance) => string>> = {
+  configuration: ({ configurationName }) => configurationName,
+  node: ({ wrapperNodeId = '–' }) => wrapperNodeId,
+  state: ({ state }) => state,
+};
+
+function isFound(instance: Instance, word: string): boolean {
+  const { id, configurationName, wrapperNodeId = '', message } = instance;
+  return [id, configurationName, wrapperNodeId, addressOf(instance), message ?? ''].some((part) =>
+    part.toLowerCase().includes(word),
+  );
+}

@@ -1,0 +1,68 @@
+/**
+ * Instances of one node as cells: the shape and colour say the state, and those of the shown configuration stand out. One Tab
+ * stop: arrow keys move in it, Enter opens an instance.
+ */
+import type { Instance } from '../../api/api-types.js';
+import { toneOf } from '../../parts/state-badge.js';
+import { text as parts } from '../../parts/text.js';
+import { hrefOf } from '../../router/place.js';
+import { text } from './text.js';
+
+export interface CellStripProps {
+  readonly label: string;
+  readonly instances: readonly Instance[];
+  /** How many more there are than are given. */
+  readonly more: number;
+  /** '': none. */
+  readonly shown: string;
+  /** A phone has no room for cells to press: they are a picture there, of as many as fit. */
+  readonly isPicture?: boolean;
+}
+
+export function CellStrip({ label, instances, more, shown, isPicture = false }: CellStripProps) {
+  return (
+    <div class="cells" role="group" aria-label={label} onKeyDown={moveFocus}>
+      {instances.map((instance, place) => (
+        <Cell key={instance.id} instance={instance} shown={shown} place={place} isPicture={isPicture} />
+      ))}
+      {more > 0 && !isPicture && <span class="quiet">{text.more(more)}</span>}
+    </div>
+  );
+}
+
+interface CellProps {
+  readonly instance: Instance;
+  readonly shown: string;
+  readonly place: number;
+  readonly isPicture: boolean;
+}
+
+function Cell({ instance, shown, place, isPicture }: CellProps) {
+  const { id, configurationName, state, message } = instance;
+  const isOther = shown !== '' && shown !== configurationName;
+  const style = `cell cell-${toneOf(state)}${isOther ? ' cell-other' : ''}`;
+  if (isPicture) return <span class={style} />;
+  const words = `${configurationName} ${id}: ${parts.states[state]}`;
+  return (
+    <a
+      class={style}
+      href={hrefOf(['instances', id])}
+      title={message === null ? words : `${words}, ${message}`}
+      tabIndex={place === 0 ? 0 : -1}
+      data-configuration={configurationName}
+    >
+      <span class="hidden-text">{words}</span>
+    </a>
+  );
+}
+
+const STEPS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
+
+function moveFocus(event: KeyboardEvent): void {
+  const step = STEPS[event.key];
+  if (step === undefined || !(event.target instanceof HTMLElement)) return;
+  const next = step > 0 ? event.target.nextElementSibling : event.target.previousElementSibling;
+  if (!(next instanceof HTMLElement)) return;
+  event.preventDefault();
+  next.focus();
+}

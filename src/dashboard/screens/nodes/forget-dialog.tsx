@@ -1,0 +1,85 @@
+/** Asks before a node is forgotten, with what that takes along. */
+import { useSignal } from '@preact/signals';
+import { useId } from 'preact/hooks';
+import { apiPath } from '../../api/api-client.js';
+import type { ForgetClusterNodeData } from '../../api/api-types.js';
+import { Button, Submit } from '../../parts/button.js';
+import { Dialog } from '../../parts/dialog.js';
+import { Form } from '../../parts/form.js';
+import { useSubmit } from '../../parts/forms/use-submit.js';
+import { text as parts } from '../../parts/text.js';
+import { useServices } from '../../services/services.js';
+import { text } from './text.js';
+
+export interface ForgetDialogProps {
+  readonly nodeId: string;
+  readonly onForgotten: () => void;
+  readonly onClose: () => void;
+}
+
+export function ForgetDialog({ nodeId, onForgotten, onClose }: ForgetDialogProps) {
+  const { api, toasts } = useServices();
+  const isForced = useSignal(false);
+  const keepsToken = useSignal(false);
+  const { isBusy, problem, submit } = useSubmit(async () => {
+    const query = { force: isForced.value || undefined, keepToken: keepsToken.value || undefined };
+    const done = await api.delete<ForgetClusterNodeData>(apiPath('cluster', 'nodes', nodeId), { query });
+    toasts.done(sentenceOf(done));
+    onForgotten();
+  });
+  return (
+    <Dialog title={text.forgetTitle(nodeId)} onClose={onClose}>
+      <p>{text.forgetExplain}</p>
+      <Form
+        problem={problem}
+        onSubmit={submit}
+        foot={
+          <>
+            <Button onPress={onClose}>{parts.cancel}</Button>
+            <Submit kind="danger" isBusy={isBusy}>
+              {text.forget}
+            </Submit>
+          </>
+        }
+      >
+        <Tick label={text.force} hint={text.forceHint} value={isForced} />
+        <Tick label={text.keepToken} hint={text.keepTokenHint} value={keepsToken} />
+      </Form>
+    </Dialog>
+  );
+}
+
+function Tick({
+  label,
+  hint,
+  value,
+}: {
+  readonly label: string;
+  readonly hint: string;
+  readonly value: { value: boolean };
+}) {
+  const hintId = useId();
+  return (
+    <div class="tick">
+      <label>
+        <input
+          type="checkbox"
+          checked={value.value}
+          aria-describedby={hintId}
+          onChange={(event) => {
+            value.value = event.currentTarget.checked;
+          }}
+        />
+        {label}
+      </label>
+      <p id={hintId} class="quiet">
+        {hint}
+      </p>
+    </div>
+  );
+}
+
+function sentenceOf({ nodeId, instances, joinToken }: ForgetClusterNodeData): string {
+  const done = text.forgotten(nodeId, instances.length);
+  return joinToken === undefined || joinToken.isRevoked ? done : `${done}. ${text.tokenStays(joinToken.id)}`;
+}

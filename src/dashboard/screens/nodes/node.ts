@@ -1,0 +1,68 @@
+/** How a node stands, the order of nodes, and that of the instances on them. Pure. */
+import type { Instance } from '../../api/api-types.js';
+import type { Topics } from '../../live/messages.js';
+import type { Order } from '../../live/ordered-list.js';
+import { text } from './text.js';
+
+export type NodeEntry = Topics['nodes'];
+export type NodeSort = keyof typeof text.sorts;
+
+/** What the operator has set on the list, as the address says it. */
+export interface NodesView {
+  readonly find: string;
+  readonly sort: NodeSort;
+  /** The configuration that is shown on all nodes; '': none. */
+  readonly configuration: string;
+}
+
+/** What is no word of ours in an address counts as not set. */
+export function readView({ find = '', sort = '', configuration = '' }: Record<string, string>): NodesView {
+  return { find, sort: isSort(sort) ? sort : 'name', configuration };
+}
+
+export function isSort(name: string): name is NodeSort {
+  return Object.hasOwn(text.sorts, name);
+}
+
+const SORTS: Readonly<Record<NodeSort, (node: NodeEntry) => string | number>> = {
+  name: ({ nodeId }) => nodeId,
+  trouble: (node) => TROUBLE.findIndex((isSo) => isSo(node)),
+  ram: ({ resources, capacity }) => -resources.usedRamMB / capacity.maxRamMB,
+  cpu: ({ resources, capacity }) => -resources.usedCpu / capacity.maxCpu,
+};
+
+/** The worst first. */
+const TROUBLE: readonly ((node: NodeEntry) => boolean)[] = [
+  ({ condition }) => condition === 'lost',
+  ({ condition }) => condition === 'returning',
+  ({ drain }) => drain !== null && !drain.isDrained,
+  ({ cordoned }) => cordoned,
+  () => true,
+];
+
+export function nodeOrder({ find, sort }: NodesView): Order<NodeEntry> {
+  const word = find.trim().toLowerCase();
+  return {
+    includes: ({ nodeId, address }) =>
+      nodeId.toLowerCase().includes(word) || address.toLowerCase().includes(word),
+    groupOf: null,
+    sortBy: SORTS[sort],
+    isDescending: false,
+  };
+}
+
+/** What is placed, by node, and there by configuration. */
+export const PLACED: Order<Instance> = {
+  includes: ({ wrapperNodeId }) => wrapperNodeId !== undefined,
+  groupOf: ({ wrapperNodeId = '' }) => wrapperNodeId,
+  sortBy: ({ configurationName }) => configurationName,
+  isDescending: false,
+};
+
+export type Standing = keyof typeof text.standing;
+
+/** null: it takes instances. */
+export function standingOf({ cordoned, drain }: NodeEntry): Standing | null {
+  if (drain !== null) return drain.isDrained ? 'drained' : 'draining';
+  return cordoned ? 'cordoned' : null;
+}

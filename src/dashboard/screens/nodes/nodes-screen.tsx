@@ -1,0 +1,73 @@
+/** The nodes as a list, one of them, or the join tokens. */
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import { Button } from '../../parts/button.js';
+import { Page } from '../../parts/page.js';
+import { Tabs } from '../../parts/tabs.js';
+import { hrefOf } from '../../router/place.js';
+import { useServices } from '../../services/services.js';
+import { useEntries } from '../../services/use-live.js';
+import type { ScreenProps } from '../screen.js';
+import { AskedOfNodes } from './asked.js';
+import { NodeList } from './list/node-list.js';
+import './nodes.css';
+import { NodePage } from './page/node-page.js';
+import { text } from './text.js';
+import { JoinDialog } from './tokens/join-dialog.js';
+import { TokensTab } from './tokens/tokens-tab.js';
+
+export function Screen({ path: [nodeId] }: ScreenProps) {
+  const asked = useMemo(() => new AskedOfNodes(), []);
+  return nodeId === undefined ? <Fleet asked={asked} /> : <NodePage nodeId={nodeId} asked={asked} />;
+}
+
+function Fleet({ asked }: { readonly asked: AskedOfNodes }) {
+  const { session, router } = useServices();
+  const made = useSignal(0);
+  const isJoining = useSignal(false);
+  const nodes = useEntries('nodes');
+  // What would be refused is not shown.
+  const seesTokens = session.isUnrestricted;
+  const tab = seesTokens && router.place.value.query.tab === 'tokens' ? 'tokens' : 'nodes';
+  const canAdd = session.can('ALL') && session.isUnrestricted;
+  const join = (
+    <Button
+      kind="main"
+      onPress={() => {
+        isJoining.value = true;
+      }}
+    >
+      {text.join}
+    </Button>
+  );
+  return (
+    <Page
+      title={text.title}
+      about={text.counted(nodes.size, nodes.size)}
+      actions={canAdd && join}
+      fill={tab === 'nodes'}
+    >
+      {seesTokens && (
+        <Tabs
+          label={text.tabs}
+          current={tab}
+          tabs={[
+            { id: 'nodes', label: text.title, href: hrefOf(['nodes']) },
+            { id: 'tokens', label: text.tokens, href: hrefOf(['nodes'], { tab: 'tokens' }) },
+          ]}
+        />
+      )}
+      {tab === 'nodes' ? <NodeList asked={asked} /> : <TokensTab round={made.value} />}
+      {isJoining.value && (
+        <JoinDialog
+          onMade={() => {
+            made.value++;
+          }}
+          onClose={() => {
+            isJoining.value = false;
+          }}
+        />
+      )}
+    </Page>
+  );
+}

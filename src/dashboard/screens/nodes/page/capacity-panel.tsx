@@ -1,0 +1,41 @@
+/** What a node has, what placement has given out of it, and what is really used. */
+import type { ClusterNodeDetail } from '../../../api/api-types.js';
+import { cores, megabytes } from '../../../parts/amounts.js';
+import { Panel } from '../../../parts/page.js';
+import type { NodeEntry } from '../node.js';
+import { NodeMeters } from '../node-meters.js';
+import { text } from '../text.js';
+
+export interface CapacityPanelProps {
+  readonly node: NodeEntry;
+  /** Undefined: not answered yet. */
+  readonly detail: ClusterNodeDetail | undefined;
+}
+
+export function CapacityPanel({ node, detail }: CapacityPanelProps) {
+  const usage = detail?.usage ?? null;
+  return (
+    <Panel title={text.capacity}>
+      <div class="panel-text">
+        <NodeMeters node={node} label={text.givenOut} />
+        <p>
+          {text.measured}:{' '}
+          {usage === null ? (
+            <span class="quiet">{text.notMeasured}</span>
+          ) : (
+            text.measuredAs(
+              cores(usage.cpuPercent),
+              megabytes(usage.memoryMB),
+              text.processes(usage.processes),
+            )
+          )}
+        </p>
+        {node.advisoryLimits !== null && (
+          <p>
+            {text.limits}: {node.advisoryLimits}
+          </p>
+        )}
+      </div>
+    </Panel>
+  );
+}

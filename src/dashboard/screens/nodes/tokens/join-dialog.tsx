@@ -1,0 +1,114 @@
+/** Makes a join token, shows the command for the new machine once, and says when a node has joined. */
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import type { CreateJoinTokenData } from '../../../api/api-types.js';
+import { Button, Submit } from '../../../parts/button.js';
+import { CopyButton } from '../../../parts/copy-button.js';
+import { Dialog } from '../../../parts/dialog.js';
+import { Form, TextInput } from '../../../parts/form.js';
+import { Choice } from '../../../parts/forms/choice.js';
+import { useSubmit } from '../../../parts/forms/use-submit.js';
+import { text as parts } from '../../../parts/text.js';
+import { useServices } from '../../../services/services.js';
+import { useEntries } from '../../../services/use-live.js';
+import { text } from '../text.js';
+import { isLoopback, joinCommand } from './token-state.js';
+
+export function JoinDialog({
+  onMade,
+  onClose,
+}: {
+  readonly onMade: () => void;
+  readonly onClose: () => void;
+}) {
+  const made = useSignal<CreateJoinTokenData | null>(null);
+  return (
+    <Dialog title={text.joinTitle} size={made.value === null ? 'normal' : 'wide'} onClose={onClose}>
+      {made.value === null ? (
+        <TokenForm
+          onMade={(token) => {
+            made.value = token;
+            onMade();
+          }}
+          onClose={onClose}
+        />
+      ) : (
+        <MadeToken token={made.value} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+}
+
+/** '' stands for no bound. */
+const numberOf = (value: string): number | null => (value === '' ? null : Number(value));
+
+function TokenForm(props: {
+  readonly onMade: (token: CreateJoinTokenData) => void;
+  readonly onClose: () => void;
+}) {
+  const { api } = useServices();
+  const label = useSignal('');
+  const uses = useSignal('1');
+  const expiresIn = useSignal('86400');
+  const { isBusy, problem, submit } = useSubmit(async () => {
+    const body = {
+      label: label.value.trim() === '' ? null : label.value.trim(),
+      maxUses: numberOf(uses.value),
+      expiresInSeconds: numberOf(expiresIn.value),
+    };
+    props.onMade(await api.post<CreateJoinTokenData>('/cluster/tokens', { body }));
+  });
+  const set =
+    (signal: { value: string }) =>
+    (value: string): void => {
+      signal.value = value;
+    };
+  return (
+    <Form
+      problem={problem}
+      onSubmit={submit}
+      foot={
+        <>
+          <Button onPress={props.onClose}>{parts.cancel}</Button>
+          <Submit isBusy={isBusy}>{text.make}</Submit>
+        </>
+      }
+    >
+      <p>{text.joinExplain}</p>
+      <TextInput label={text.label} hint={text.labelHint} value={label.value} onInput={set(label)} hasFocus />
+      <Choice label={text.uses} value={uses.value} options={text.usesChoices} onChange={set(uses)} />
+      <Choice
+        label={text.expiresIn}
+        value={expiresIn.value}
+        options={text.expiries}
+        onChange={set(expiresIn)}
+      />
+    </Form>
+  );
+}
+
+function MadeToken({
+  token,
+  onClose,
+}: {
+  readonly token: CreateJoinTokenData;
+  readonly onClose: () => void;
+}) {
+  const nodes = useEntries('nodes');
+  const before = useMemo(() => new Set(nodes.keys()), []);
+  const joined = [...nodes.keys()].filter((nodeId) => !before.has(nodeId));
+  const command = joinCommand(token);
+  return (
+    <>
+      <p>{text.shownOnce}</p>
+      <h3>{text.command}</h3>
+      <pre class="output join-command">{command}</pre>
+      {isLoopback(token.master) && <p class="quiet">{text.loopback}</p>}
+      <p role="status">{joined.length === 0 ? text.waiting : text.joined(joined)}</p>
+      <div class="foot">
+        <Button onPress={onClose}>{parts.close}</Button>
+        <CopyButton value={command} />
+      </div>
+    </>
+  );
+}

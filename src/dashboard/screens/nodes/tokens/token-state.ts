@@ -1,0 +1,19 @@
+/** What can still be done with a join token, and the command that uses one. Pure. */
+import type { CreateJoinTokenData, JoinToken } from '../../../api/api-types.js';
+
+export type TokenState = 'usable' | 'used' | 'expired';
+
+export function tokenState({ isExpired, uses, maxUses }: JoinToken): TokenState {
+  if (isExpired) return 'expired';
+  return maxUses !== null && uses >= maxUses ? 'used' : 'usable';
+}
+
+/** For a shell on the new machine. Neither token nor address has a character that a shell would read. */
+export function joinCommand({ token, master }: CreateJoinTokenData): string {
+  return `drover join ${token} --master ${master} && drover start`;
+}
+
+/** Whether only the master's own machine can reach this address. */
+export function isLoopback(master: string): boolean {
+  return /^(?:127\.|localhost\b|\[::1\])/.test(master);
+}

@@ -1,0 +1,128 @@
+/** What needs the operator, worst first: pure, of the state of the cluster and of what is live. */
+import { apiPath } from '../../api/api-client.js';
+import type { Instance } from '../../api/api-types.js';
+import type { Topics } from '../../live/messages.js';
+import type { Tone } from '../../parts/tone.js';
+import { hrefOf } from '../../router/place.js';
+import type { ClusterState } from './cluster-state.js';
+import { text } from './text.js';
+
+/** The next step: a place to go to, or something to do at once to an instance. */
+export type Step =
+  | { readonly kind: 'open'; readonly label: string; readonly href: string }
+  | { readonly kind: 'restart'; readonly label: string; readonly id: string };
+
+export interface Concern {
+  readonly key: string;
+  readonly tone: Tone;
+  /** What is known at once. */
+  readonly sentence: string;
+  /** Path of the API that explains it; null: the sentence says all. */
+  readonly why: string | null;
+  readonly step: Step | null;
+}
+
+export interface AttentionFacts {
+  /** Undefined: not known yet. */
+  readonly state: ClusterState | undefined;
+  readonly instances: Iterable<Instance>;
+  readonly nodes: Iterable<Topics['nodes']>;
+  /** Whether the key may restart instances. */
+  readonly canOperate: boolean;
+}
+
+const URGENCY: Readonly<Record<Tone, number>> = { bad: 0, busy: 1, still: 2, good: 3 };
+/** Of an instance's `reason`: its program is at fault, and can be started at once. */
+const OF_PROGRAM = new Set(['exited', 'start-failed', 'not-ready', 'install-failed', 'port-busy']);
+
+export function concernsOf({ state, instances, nodes, canOperate }: AttentionFacts): Concern[] {
+  // What a configuration lacks says what is wrong with its instances.
+  const named = new Set(state?.belowMinimum.map(({ name }) => name));
+  const concerns = [...ofNodes(nodes), ...(state === undefined ? [] : ofState(state))];
+  for (const instance of instances)
+    if (isInTrouble(instance) && !named.has(instance.configurationName))
+      concerns.push(ofInstance(instance, canOperate));
+  return concerns.sort((a, b) => URGENCY[a.tone] - URGENCY[b.tone]);
+}
+
+function* ofNodes(nodes: AttentionFacts['nodes']): Generator<Concern> {
+  const step: Step = { kind: 'open', label: text.openNodes, href: hrefOf(['nodes']) };
+  for (const { nodeId, condition, drain, cordoned } of nodes) {
+    const common = { key: `node ${nodeId}`, why: `/cluster${apiPath('nodes', nodeId, 'why')}`, step };
+    if (condition === 'lost') yield { ...common, tone: 'bad', sentence: text.nodeLost(nodeId) };
+    else if (condition === 'returning')
+      yield { ...common, tone: 'busy', sentence: text.nodeReturning(nodeId) };
+    else if (drain !== null && !drain.isDrained)
+      yield { ...common, tone: 'busy', sentence: text.nodeDraining(nodeId, drain.left) };
+    else if (cordoned) yield { ...common, tone: 'still', sentence: text.nodeCordoned(nodeId) };
+  }
+}
+
+function* ofState(state: ClusterState): Generator<Concern> {
+  for (const { file, name, line, message } of state.brokenFiles) {
+    const href = hrefOf(name === undefined ? ['configurations'] : ['configurations', name]);
+    const step: Step = { kind: 'open', label: text.openConfiguration, href };
+    const sentence = text.brokenFile(file, line, message);
+    yield { key: `file ${file} ${message}`, tone: 'bad', sentence, why: null, step };
+  }
+  for (const { key, problem } of state.unreadableRecords)
+    yield {
+      key: `record ${key}`,
+      tone: 'bad',
+      sentence: text.unreadable(key, problem),
+      why: null,
+      step: null,
+    };
+  if (state.certificateProblem !== null)
+    yield {
+      key: 'certificate',
+      tone: 'bad',
+      sentence: text.certificate(state.certificateProblem),
+      why: null,
+      step: null,
+    };
+  for (const { name, online, minimum, why } of state.belowMinimum)
+    yield {
+      key: `minimum ${name}`,
+      tone: online === 0 ? 'bad' : 'busy',
+      sentence: why ?? text.belowMinimum(name, online, minimum),
+      why: apiPath('configurations', name, 'why'),
+      step: instancesOf(name),
+    };
+  for (const { name, instances } of state.removed)
+    yield {
+      key: `removed ${name}`,
+      tone: 'still',
+      sentence: text.removed(name, instances),
+      why: null,
+      step: instancesOf(name),
+    };
+}
+
+function instancesOf(name: string): Step {
+  return { kind: 'open', label: text.openInstances, href: hrefOf(['instances'], { find: name }) };
+}
+
+function isInTrouble({ state, message }: Instance): boolean {
+  return message !== null && (state === 'OFFLINE' || state === 'CREATING');
+}
+
+function ofInstance(instance: Instance, canOperate: boolean): Concern {
+  const { id, configurationName, state, message } = instance;
+  return {
+    key: id,
+    tone: state === 'OFFLINE' ? 'bad' : 'busy',
+    sentence: `${configurationName} ${id}: ${message}`,
+    why: apiPath('instances', id, 'why'),
+    step: stepOf(instance, canOperate),
+  };
+}
+
+function stepOf({ id, reason }: Instance, canOperate: boolean): Step {
+  if (reason === 'no-node-fits') return { kind: 'open', label: text.openNodes, href: hrefOf(['nodes']) };
+  if (reason === 'template-missing')
+    return { kind: 'open', label: text.openTemplates, href: hrefOf(['templates']) };
+  if (canOperate && reason !== null && OF_PROGRAM.has(reason))
+    return { kind: 'restart', label: text.restart, id };
+  return { kind: 'open', label: text.openInstance, href: hrefOf(['instances', id]) };
+}

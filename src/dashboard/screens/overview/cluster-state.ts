@@ -1,0 +1,36 @@
+/** What the change stream does not say of configurations and records: asked with few calls, as far as the key sees it. */
+import type { Api } from '../../api/api-client.js';
+import type { ClusterStatus, ConfigurationFileError, ConfigurationSummary } from '../../api/api-types.js';
+
+export interface ClusterState {
+  /** `why`: a sentence, where it is known already. */
+  readonly belowMinimum: readonly {
+    readonly name: string;
+    readonly online: number;
+    readonly minimum: number;
+    readonly why?: string;
+  }[];
+  readonly removed: ClusterStatus['removed'];
+  readonly brokenFiles: readonly ConfigurationFileError[];
+  readonly unreadableRecords: ClusterStatus['unreadableRecords'];
+  /** What is wrong with the certificate of the API; null: nothing. */
+  readonly certificateProblem: string | null;
+}
+
+/** Throws ApiFailure. */
+export async function readClusterState(
+  api: Api,
+  { isUnrestricted, signal }: { readonly isUnrestricted: boolean; readonly signal: AbortSignal },
+): Promise<ClusterState> {
+  if (isUnrestricted) {
+    const { apiCertificate, ...status } = await api.get<ClusterStatus>('/cluster/status', { signal });
+    return { ...status, certificateProblem: apiCertificate?.problem ?? null };
+  }
+  const [configurations, removed, brokenFiles] = await Promise.all([
+    api.get<ConfigurationSummary[]>('/cluster/configurations', { signal }),
+    api.get<ClusterStatus['removed']>('/cluster/removed-configurations', { signal }),
+    api.get<ConfigurationFileError[]>('/configuration-files/errors', { signal }),
+  ]);
+  const belowMinimum = configurations.filter(({ online, finished, minimum }) => online + finished < minimum);
+  return { belowMinimum, removed, brokenFiles, unreadableRecords: [], certificateProblem: null };
+}

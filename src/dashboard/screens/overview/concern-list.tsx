@@ -1,0 +1,86 @@
+/** The rows of what needs attention: the sentence of `why`, what happens next, and the next step as a button. */
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { type Api, apiPath } from '../../api/api-client.js';
+import type { InstanceExplanation } from '../../api/api-types.js';
+import { Button, ButtonLink } from '../../parts/button.js';
+import { Badge } from '../../parts/state-badge.js';
+import { useServices } from '../../services/services.js';
+import { useAsked } from '../../services/use-live.js';
+import type { Concern, Step } from './attention.js';
+import { text } from './text.js';
+
+/** More are counted: nobody reads 1,000 rows, and the tables have them all. */
+const MOST = 30;
+/** So many of them are explained. Each explanation asks the node. */
+const MOST_EXPLAINED = 10;
+
+type Told = Pick<InstanceExplanation, 'verdict' | 'next' | 'advice'>;
+
+export function ConcernList({ concerns }: { readonly concerns: readonly Concern[] }) {
+  const more = concerns.length - MOST;
+  return (
+    <ul class="concerns">
+      {concerns.slice(0, MOST).map((concern, place) => (
+        <ConcernRow key={concern.key} concern={concern} isExplained={place < MOST_EXPLAINED} />
+      ))}
+      {more > 0 && <li class="concern quiet">{text.more(more)}</li>}
+    </ul>
+  );
+}
+
+function ConcernRow({
+  concern: { tone, sentence, why, step },
+  isExplained,
+}: {
+  readonly concern: Concern;
+  readonly isExplained: boolean;
+}) {
+  const path = isExplained ? why : null;
+  // A new sentence has a new explanation.
+  const asked = useAsked(
+    async (api, signal) => ({ sentence, told: path === null ? null : await explain(api, path, signal) }),
+    [path, sentence],
+  );
+  const { value } = asked.value;
+  // What explains an earlier state is no more than the sentence of this one.
+  const told = value?.sentence === sentence ? value.told : null;
+  const more = [told?.next, told?.advice].filter(Boolean).join(' ');
+  return (
+    <li class="concern">
+      <Badge tone={tone} label={text.tones[tone]} />
+      <div class="concern-words">
+        <p>{told?.verdict ?? sentence}</p>
+        {more !== '' && <p class="quiet">{withCommands(more)}</p>}
+      </div>
+      {step !== null && <StepButton step={step} />}
+    </li>
+  );
+}
+
+/** Commands stand between backticks. */
+function withCommands(sentence: string): ComponentChildren {
+  return sentence.split('`').map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part));
+}
+
+/** Null: it could not be asked, or is gone. The row has its sentence. */
+async function explain(api: Api, path: string, signal: AbortSignal): Promise<Told | null> {
+  return await api.get<Told>(path, { signal }).catch(() => null);
+}
+
+function StepButton({ step }: { readonly step: Step }) {
+  const { api, toasts } = useServices();
+  const isBusy = useSignal(false);
+  if (step.kind === 'open') return <ButtonLink href={step.href}>{step.label}</ButtonLink>;
+  const restart = async (): Promise<void> => {
+    isBusy.value = true;
+    const path = apiPath('instances', step.id, 'lifecycle');
+    await toasts.run(api.patch(path, { query: { target: 'restart' } }), () => text.restarted(step.id));
+    isBusy.value = false;
+  };
+  return (
+    <Button isBusy={isBusy.value} onPress={() => void restart()}>
+      {step.label}
+    </Button>
+  );
+}

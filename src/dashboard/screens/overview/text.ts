@@ -1,0 +1,60 @@
+/** What the screen Overview says. */
+import { plural } from '../../parts/amounts.js';
+
+export const text = {
+  title: 'Overview',
+  attention: 'Needs attention',
+  tones: { bad: 'Broken', busy: 'Under way', still: 'Left over', good: 'Good' },
+  nothing: 'Nothing needs you',
+  nothingHint: 'All that should run runs, and all nodes are connected.',
+  noConfigurations: 'No instances yet',
+  noConfigurationsHint: 'A configuration makes them: it says what to run, and how many.',
+  toConfigurations: 'To the configurations',
+  more: (count: number) => `and ${plural(count, 'more', 'more')}`,
+  loading: 'Looking…',
+  instances: 'Instances',
+  nodes: 'Nodes',
+  players: 'Players',
+  ram: 'RAM',
+  cpu: 'CPU',
+  given: 'Given out',
+  used: 'Used',
+  of: (used: string, all: string) => `${used} of ${all}`,
+  online: (count: number, all: number) => `${count} of ${plural(all, 'instance')} online`,
+  connected: (count: number, all: number) => `${count} of ${plural(all, 'node')} connected`,
+  nodeLost: (node: string) => `Node ${node} is lost: its beats are missing.`,
+  nodeReturning: (node: string) => `Node ${node} has left and said that it will be back.`,
+  nodeDraining: (node: string, left: number) =>
+    `Node ${node} is being drained: ${plural(left, 'instance')} left.`,
+  nodeCordoned: (node: string) => `Node ${node} is cordoned: it gets no new instances.`,
+  belowMinimum: (name: string, online: number, minimum: number) =>
+    `${name} has ${online} of ${plural(minimum, 'instance')} online.`,
+  brokenFile: (file: string, line: number | null, message: string) =>
+    `${file}${line === null ? '' : `, line ${line}`}: ${message}`,
+  removed: (name: string, count: number) =>
+    `Configuration ${name} is gone, and ${plural(count, 'instance')} of it ${count === 1 ? 'is' : 'are'} left.`,
+  unreadable: (key: string, problem: string) =>
+    `The record ${key} cannot be read and is set aside: ${problem}`,
+  certificate: (problem: string) => `The certificate of the API: ${problem}`,
+  openInstance: 'Look at it',
+  openInstances: 'Its instances',
+  openConfiguration: 'To the file',
+  openNodes: 'To the nodes',
+  openTemplates: 'To the templates',
+  restart: 'Restart now',
+  restarted: (id: string) => `Instance ${id} will restart`,
+  lastEvents: 'Last events',
+  noEvents: 'Nothing has happened yet',
+  noEventsHint: 'Instances that come and go stand here, and nodes that join, leave or are lost.',
+  node: (id: string) => `Node ${id}`,
+  events: {
+    made: 'Made',
+    online: 'Online',
+    offline: 'Offline',
+    stopped: 'Stopped',
+    removed: 'Removed',
+    connected: 'Connected',
+    returning: 'Returning',
+    lost: 'Lost',
+  },
+};

@@ -1,0 +1,66 @@
+/** A line of the console that is being typed: which command it is, and what completes it. Pure. */
+import type { CompleteCommandData, ListCommandsData } from '../../api/api-types.js';
+
+export type ListedCommand = ListCommandsData[number];
+
+/** The command that a line runs; undefined: none that is known. */
+export function commandOf(commands: readonly ListedCommand[], line: string): ListedCommand | undefined {
+  const typed = ` ${line.trim().split(/\s+/).join(' ')} `;
+  const found = commands.filter(({ path }) => typed.startsWith(` ${path} `));
+  return found.reduce<ListedCommand | undefined>(
+    (longest, one) => (longest === undefined || one.path.length > longest.path.length ? one : longest),
+    undefined,
+  );
+}
+
+/** Whether a line is one to be run, and not a name to go to. */
+export function isRunnable(commands: readonly ListedCommand[], line: string): boolean {
+  return /^\s*help\b/.test(line) || commandOf(commands, line) !== undefined;
+}
+
+/** Whether a person is to be asked first. */
+export function isDestructive(commands: readonly ListedCommand[], line: string): boolean {
+  const command = commandOf(commands, line);
+  return command?.destroys === true && !/\s(?:--help|-h)(?:\s|$)/.test(line);
+}
+
+export interface Completion {
+  /** The whole line with it. */
+  readonly line: string;
+  readonly label: string;
+  readonly about: string;
+}
+
+/** What the server offers for `line`, each as a whole line, with what it is. */
+export function completionsOf(
+  commands: readonly ListedCommand[],
+  line: string,
+  { word, candidates }: CompleteCommandData,
+): Completion[] {
+  // An answer for another line is late.
+  if (!line.endsWith(word)) return [];
+  const before = line.slice(0, line.length - word.length);
+  return candidates.map((candidate) => {
+    const label = candidate.trimEnd();
+    return { line: `${before}${label} `, label, about: aboutOf(commands, before, label) };
+  });
+}
+
+function aboutOf(commands: readonly ListedCommand[], before: string, word: string): string {
+  const path = `${before}${word}`.trim().split(/\s+/).join(' ');
+  const itself = commands.find((command) => command.path === path);
+  if (itself !== undefined) return itself.about;
+  if (!word.startsWith('-')) return wordsBelow(commands, path);
+  const option = commandOf(commands, before)?.options.find(({ flags }) =>
+    flags.split(/[\s,]+/).includes(word),
+  );
+  return option?.about ?? '';
+}
+
+/** Of a group, what it has: `list, create, delete`. Of anything else ''. */
+function wordsBelow(commands: readonly ListedCommand[], group: string): string {
+  const words = commands
+    .filter(({ path }) => path.startsWith(`${group} `))
+    .map(({ path }) => path.slice(group.length + 1).split(' ')[0]);
+  return [...new Set(words)].join(', ');
+}

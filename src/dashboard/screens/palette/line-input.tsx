@@ -1,0 +1,43 @@
+/** The input of the palette: a box with a list of choices beside it, which keeps the focus. */
+import { useEffect, useRef } from 'preact/hooks';
+import { Field } from '../../parts/form.js';
+
+export interface LineInputProps {
+  readonly label: string;
+  readonly hint: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  /** Called for each key before the input has it. */
+  readonly onKey: (event: KeyboardEvent) => void;
+  readonly isExpanded: boolean;
+  /** Id of the marked choice; undefined: none. */
+  readonly active: string | undefined;
+}
+
+export function LineInput({ label, hint, value, onInput, onKey, isExpanded, active }: LineInputProps) {
+  const element = useRef<HTMLInputElement>(null);
+  useEffect(() => element.current?.focus(), []);
+  return (
+    <Field label={label} hint={hint}>
+      {(ids) => (
+        <input
+          {...ids}
+          ref={element}
+          type="text"
+          class="input mono"
+          role="combobox"
+          aria-autocomplete="list"
+          aria-expanded={isExpanded}
+          aria-controls="palette-choices"
+          aria-activedescendant={active}
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          value={value}
+          onInput={(event) => onInput(event.currentTarget.value)}
+          onKeyDown={onKey}
+        />
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,66 @@
+/** Screens, instances, configurations and nodes by name: where the palette leads. Pure. */
+import type { Instance } from '../../api/api-types.js';
+import { hrefOf } from '../../router/place.js';
+import { text } from './text.js';
+
+export interface PlaceChoice {
+  readonly href: string;
+  readonly label: string;
+  /** What it is. */
+  readonly about: string;
+}
+
+export interface ScreenChoice {
+  readonly label: string;
+  readonly href: string;
+}
+
+export interface Places {
+  readonly screens: readonly ScreenChoice[];
+  readonly instances: Iterable<Instance>;
+  readonly configurations: Iterable<string>;
+  readonly nodes: Iterable<string>;
+}
+
+/** Of each kind: more are found by typing more. */
+const MOST = 5;
+
+/** What has `typed` in its name, in any case. Nothing typed: the screens. */
+export function placesFor(typed: string, places: Places): PlaceChoice[] {
+  const word = typed.trim().toLowerCase();
+  const fits = (name: string): boolean => name.toLowerCase().includes(word);
+  const screens = places.screens
+    .filter(({ label }) => fits(label))
+    .map(({ label, href }) => ({ label, href, about: text.kinds.screen }));
+  if (word === '') return screens;
+  return [
+    ...screens,
+    ...first(places.configurations, fits).map((name) => ({
+      label: name,
+      href: hrefOf(['configurations', name]),
+      about: text.kinds.configuration,
+    })),
+    ...first(places.nodes, fits).map((name) => ({
+      label: name,
+      href: hrefOf(['nodes', name]),
+      about: text.kinds.node,
+    })),
+    ...first(places.instances, ({ id, configurationName }) => fits(`${id} ${configurationName}`)).map(
+      ({ id, configurationName }) => ({
+        label: `${id} ${configurationName}`,
+        href: hrefOf(['instances', id]),
+        about: text.kinds.instance,
+      }),
+    ),
+  ];
+}
+
+function first<T>(all: Iterable<T>, fits: (one: T) => boolean): T[] {
+  const found: T[] = [];
+  for (const one of all) {
+    if (!fits(one)) continue;
+    found.push(one);
+    if (found.length === MOST) break;
+  }
+  return found;
+}

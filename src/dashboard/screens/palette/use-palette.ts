@@ -1,0 +1,146 @@
+/** What the palette knows and does: the line, what may follow it, which choice is marked, and the run of a command. */
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import type { CompleteCommandData, ExecuteCommandData, ListCommandsData } from '../../api/api-types.js';
+import { useSubmit } from '../../parts/forms/use-submit.js';
+import { useServices } from '../../services/services.js';
+import { useAsked, useTopic } from '../../services/use-live.js';
+import { type Completion, commandOf, completionsOf, isDestructive, isRunnable } from './command-line.js';
+import { CommandHistory } from './history.js';
+import { type PlaceChoice, placesFor, type ScreenChoice } from './places.js';
+
+export type Choice =
+  | ({ readonly kind: 'completion' } & Completion)
+  | ({ readonly kind: 'place' } & PlaceChoice);
+
+export interface Ran {
+  readonly line: string;
+  readonly output: string;
+}
+
+const NO_COMMANDS: ListCommandsData = [];
+const NO_COMPLETION: CompleteCommandData = { word: '', candidates: [] };
+
+export function usePalette(screens: readonly ScreenChoice[], onClose: () => void) {
+  const { api, session } = useServices();
+  const canCommand = session.can('ALL') && session.isUnrestricted;
+  const line = useSignal('');
+  /** Undefined: as it comes. */
+  const marked = useSignal<number | undefined>(undefined);
+  /** How far back in the history; 0: not. */
+  const back = useSignal(0);
+  const ran = useSignal<Ran | null>(null);
+  const asksFirst = useSignal(false);
+  const commands = useCommands(canCommand);
+  const choices = useChoices({ line: line.value, commands, canCommand, screens });
+  const history = useMemo(
+    () => new CommandHistory(sessionStorage, session.caller.value?.session ?? ''),
+    [session.caller.value],
+  );
+  const runs = canCommand && isRunnable(commands, line.value);
+  const active = Math.min(marked.value ?? (runs || line.value === '' ? -1 : 0), choices.length - 1);
+
+  const type = (value: string): void => {
+    line.value = value;
+    marked.value = undefined;
+    back.value = 0;
+  };
+  const execution = useSubmit(async () => {
+    const command = line.value.trim();
+    history.add(command);
+    const { output } = await api.post<ExecuteCommandData>('/commands/execute', { body: { command } });
+    ran.value = { line: command, output };
+    type('');
+  });
+  const take = (choice: Choice): void => {
+    if (choice.kind === 'completion') {
+      type(choice.line);
+      return;
+    }
+    location.hash = choice.href;
+    onClose();
+  };
+  return {
+    canCommand,
+    line: line.value,
+    command: commandOf(commands, line.value),
+    choices,
+    active,
+    ran: ran.value,
+    asksFirst: asksFirst.value,
+    isRunning: execution.isBusy,
+    problem: execution.problem,
+    type,
+    take,
+    mark: (place: number): void => {
+      marked.value = Math.max(-1, Math.min(choices.length - 1, place));
+    },
+    /** Takes the marked choice, or runs the line. */
+    enter: (): void => {
+      const choice = choices[active];
+      if (choice !== undefined) take(choice);
+      else if (!canCommand || line.value.trim() === '') return;
+      else if (isDestructive(commands, line.value)) asksFirst.value = true;
+      else execution.submit();
+    },
+    confirm: execution.submit,
+    endAsking: (): void => {
+      asksFirst.value = false;
+    },
+    /** Goes back in the history, or forth with -1. */
+    recall: (by: number): void => {
+      const lines = history.lines();
+      const next = Math.max(0, Math.min(lines.length, back.value + by));
+      type(lines[lines.length - next] ?? '');
+      back.value = next;
+      marked.value = -1;
+    },
+    isRecalling: back.value > 0,
+  };
+}
+
+function useCommands(canCommand: boolean): ListCommandsData {
+  const asked = useAsked(
+    async (api, signal) =>
+      canCommand ? await api.get<ListCommandsData>('/commands', { signal }) : NO_COMMANDS,
+    [canCommand],
+  );
+  return asked.value.value ?? NO_COMMANDS;
+}
+
+function useChoices(given: {
+  readonly line: string;
+  readonly commands: ListCommandsData;
+  readonly canCommand: boolean;
+  readonly screens: readonly ScreenChoice[];
+}): readonly Choice[] {
+  const { line, commands, canCommand, screens } = given;
+  const completion = useAsked(
+    async (api, signal) =>
+      canCommand
+        ? await api.get<CompleteCommandData>('/commands/completion', { query: { line }, signal })
+        : NO_COMPLETION,
+    [line, canCommand],
+  );
+  const instances = useTopic('instances');
+  const configurations = useTopic('configurations');
+  const nodes = useTopic('nodes');
+  // What changes while something is typed does not matter here: the list is made anew with each letter.
+  const places = useMemo(
+    () =>
+      placesFor(line, {
+        screens,
+        instances: instances.entries.values(),
+        configurations: configurations.entries.keys(),
+        nodes: nodes.entries.keys(),
+      }),
+    [line, screens, instances.isLoaded.value, configurations.isLoaded.value, nodes.isLoaded.value],
+  );
+  const completions = completionsOf(commands, line, completion.value.value ?? NO_COMPLETION);
+  return [
+    ...completions.map((one) => ({ kind: 'completion', ...one }) as const),
+    ...(canCommand && isRunnable(commands, line) ? [] : places).map(
+      (one) => ({ kind: 'place', ...one }) as const,
+    ),
+  ];
+}

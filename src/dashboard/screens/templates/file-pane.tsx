@@ -1,0 +1,91 @@
+/** One file of a template: its text to be edited, or why it is not; download and delete. */
+import { useSignal } from '@preact/signals';
+import { Button } from '../../parts/button.js';
+import { Empty } from '../../parts/empty.js';
+import { Failure } from '../../parts/failure.js';
+import { visibleText } from '../../parts/words/visible-text.js';
+import { useServices } from '../../services/services.js';
+import { useAsked } from '../../services/use-live.js';
+import { RemoveFiles } from './remove-files.js';
+import { type FileContent, saveAs, type TemplateFiles } from './template-files.js';
+import type { TemplateName } from './template-page.js';
+import { text } from './text.js';
+import { TextEditor } from './text-editor.js';
+
+export interface FilePaneProps {
+  readonly template: TemplateName;
+  readonly files: TemplateFiles;
+  readonly path: string;
+  /** Another one with each change of the template. */
+  readonly change: object;
+  readonly onChanged: () => void;
+}
+
+export function FilePane(props: FilePaneProps) {
+  const { files, path } = props;
+  const asked = useAsked(() => files.read(path), [files, path]);
+  const { value, error } = asked.value;
+  if (error !== null) return <Failure error={error} onRetry={asked.again} />;
+  if (value === undefined) return <p class="quiet">{text.loading}</p>;
+  if (value === null) return <Empty title={text.fileGone(path)} hint={text.unknownHint} />;
+  const actions = <FileButtons {...props} content={value} />;
+  return (
+    <div class="template-file">
+      {value.kind === 'text' ? (
+        <TextEditor {...props} content={value} actions={actions} />
+      ) : (
+        <>
+          <div class="file-bar">
+            <bdi class="mono file-path">{visibleText(path)}</bdi>
+            <div class="file-bar-end">{actions}</div>
+          </div>
+          <Empty
+            title={value.kind === 'large' ? text.tooLarge(value.size) : text.binary}
+            hint={value.kind === 'large' ? text.tooLargeHint : text.binaryHint(value.size)}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+function FileButtons({
+  files,
+  path,
+  template: { group, name },
+  onChanged,
+}: FilePaneProps & { readonly content: FileContent }) {
+  const { session, toasts, router } = useServices();
+  const isAsked = useSignal(false);
+  const download = async (): Promise<void> => {
+    const content = await toasts.run(files.download(path));
+    if (content !== undefined) saveAs(content, path.split('/').pop() ?? path);
+  };
+  return (
+    <>
+      <Button onPress={() => void download()}>{text.downloadFile}</Button>
+      {session.can('ALL') && (
+        <Button
+          onPress={() => {
+            isAsked.value = true;
+          }}
+        >
+          {text.remove}
+        </Button>
+      )}
+      {isAsked.value && (
+        <RemoveFiles
+          files={files}
+          paths={[path]}
+          onRemoved={() => {
+            onChanged();
+            router.go(['templates', group, name]);
+          }}
+          onClose={() => {
+            isAsked.value = false;
+          }}
+        />
+      )}
+    </>
+  );
+}

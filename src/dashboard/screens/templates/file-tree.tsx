@@ -1,0 +1,162 @@
+/** The tree of files. Folders open and close; with a word in the search all files that fit are listed. */
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import { Button } from '../../parts/button.js';
+import { Empty } from '../../parts/empty.js';
+import { visibleText } from '../../parts/words/visible-text.js';
+import { hrefOf } from '../../router/place.js';
+import { useServices } from '../../services/services.js';
+import { RemoveFiles } from './remove-files.js';
+import type { TemplateFiles } from './template-files.js';
+import { text } from './text.js';
+import { type Folder, foldersAbove, treeOf } from './tree.js';
+
+export interface FileTreeProps {
+  readonly files: TemplateFiles;
+  readonly paths: readonly string[];
+  /** The file that is shown. */
+  readonly current: string | undefined;
+  /** Where the template is, for links. */
+  readonly hrefPath: readonly string[];
+  readonly onChanged: () => void;
+}
+
+/** More of one folder are counted; the search finds them. */
+const MOST_SHOWN = 300;
+/** A template of so few files is shown open. */
+const FEW = 40;
+
+export function FileTree(props: FileTreeProps) {
+  const { paths, current } = props;
+  const find = useSignal('');
+  const root = useMemo(() => treeOf(paths), [paths]);
+  const toggled = useSignal<ReadonlyMap<string, boolean>>(new Map());
+  const above = current === undefined ? [] : foldersAbove(current);
+  const isOpen = (path: string): boolean =>
+    toggled.value.get(path) ?? (paths.length <= FEW || above.includes(path));
+  const toggle = (path: string): void => {
+    toggled.value = new Map(toggled.value).set(path, !isOpen(path));
+  };
+  if (paths.length === 0)
+    return (
+      <div class="template-tree">
+        <Empty title={text.noFiles} hint={text.noFilesHint} />
+      </div>
+    );
+  const word = find.value.toLowerCase();
+  return (
+    <div class="template-tree">
+      <input
+        class="input"
+        type="search"
+        aria-label={text.findFile}
+        placeholder={text.findFile}
+        value={find.value}
+        onInput={(event) => {
+          find.value = event.currentTarget.value;
+        }}
+      />
+      {word === '' ? (
+        <FolderList folder={root} isOpen={isOpen} onToggle={toggle} tree={props} />
+      ) : (
+        <Found paths={paths.filter((path) => path.toLowerCase().includes(word))} tree={props} />
+      )}
+    </div>
+  );
+}
+
+interface FolderListProps {
+  readonly folder: Folder;
+  readonly isOpen: (path: string) => boolean;
+  readonly onToggle: (path: string) => void;
+  readonly tree: FileTreeProps;
+}
+
+function FolderList({ folder, isOpen, onToggle, tree }: FolderListProps) {
+  const more = folder.folders.length + folder.files.length - MOST_SHOWN;
+  const files = folder.files.slice(0, Math.max(0, MOST_SHOWN - folder.folders.length));
+  return (
+    <ul>
+      {folder.folders.slice(0, MOST_SHOWN).map((one) => (
+        <li key={one.path}>
+          <div class="tree-folder">
+            <button
+              type="button"
+              class="tree-line"
+              aria-expanded={isOpen(one.path)}
+              onClick={() => onToggle(one.path)}
+            >
+              <span aria-hidden="true">{isOpen(one.path) ? '▾' : '▸'}</span>
+              <bdi class="tree-name">{visibleText(one.name)}</bdi>
+              <span class="quiet">{text.inFolder(one.count)}</span>
+            </button>
+            <RemoveFolder folder={one} tree={tree} />
+          </div>
+          {isOpen(one.path) && <FolderList folder={one} isOpen={isOpen} onToggle={onToggle} tree={tree} />}
+        </li>
+      ))}
+      {files.map(({ name, path }) => (
+        <FileLine key={path} label={name} path={path} tree={tree} />
+      ))}
+      {more > 0 && <li class="quiet tree-more">{text.moreFiles(more)}</li>}
+    </ul>
+  );
+}
+
+function Found({ paths, tree }: { readonly paths: readonly string[]; readonly tree: FileTreeProps }) {
+  if (paths.length === 0) return <p class="quiet tree-more">{text.noFileFound}</p>;
+  return (
+    <ul>
+      {paths.slice(0, MOST_SHOWN).map((path) => (
+        <FileLine key={path} label={path} path={path} tree={tree} />
+      ))}
+      {paths.length > MOST_SHOWN && (
+        <li class="quiet tree-more">{text.moreFiles(paths.length - MOST_SHOWN)}</li>
+      )}
+    </ul>
+  );
+}
+
+function FileLine(props: { readonly label: string; readonly path: string; readonly tree: FileTreeProps }) {
+  const { label, path, tree } = props;
+  return (
+    <li>
+      <a
+        class="tree-line"
+        href={hrefOf(tree.hrefPath, { file: path })}
+        aria-current={path === tree.current ? 'true' : undefined}
+      >
+        <bdi class="tree-name">{visibleText(label)}</bdi>
+      </a>
+    </li>
+  );
+}
+
+function RemoveFolder({ folder: { path }, tree }: { readonly folder: Folder; readonly tree: FileTreeProps }) {
+  const { session } = useServices();
+  const isAsked = useSignal(false);
+  if (!session.can('ALL')) return null;
+  return (
+    <>
+      <Button
+        kind="quiet"
+        hint={text.removeFolder(path)}
+        onPress={() => {
+          isAsked.value = true;
+        }}
+      >
+        {text.remove}
+      </Button>
+      {isAsked.value && (
+        <RemoveFiles
+          files={tree.files}
+          paths={tree.paths.filter((one) => one.startsWith(`${path}/`))}
+          onRemoved={tree.onChanged}
+          onClose={() => {
+            isAsked.value = false;
+          }}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,189 @@
+/** The files of a template: tree at the side, the chosen one beside it. Files, folders and zips can be dropped on it. */
+import { useSignal } from '@preact/signals';
+import { useMemo, useRef } from 'preact/hooks';
+import { Button } from '../../parts/button.js';
+import { Empty } from '../../parts/empty.js';
+import { Failure } from '../../parts/failure.js';
+import { Menu } from '../../parts/menu.js';
+import { useServices } from '../../services/services.js';
+import { useAsked } from '../../services/use-live.js';
+import { chosenIn, droppedIn } from './dropped.js';
+import { FilePane } from './file-pane.js';
+import { FileTree } from './file-tree.js';
+import { NewFileDialog } from './new-file.js';
+import { saveAs, TemplateFiles } from './template-files.js';
+import type { TemplateName } from './template-page.js';
+import { text } from './text.js';
+import { UploadDialog } from './upload-dialog.js';
+import type { ChosenFile } from './upload-plan.js';
+
+export interface FilesTabProps {
+  readonly template: TemplateName;
+  /** Another one with each change of the template. */
+  readonly change: object;
+}
+
+export function FilesTab({ template, change }: FilesTabProps) {
+  const { api, router, session } = useServices();
+  const { group, name } = template;
+  const files = useMemo(() => new TemplateFiles(api, { group, name }), [api, group, name]);
+  const asked = useAsked((_, signal) => files.list(signal), [files, change]);
+  const chosen = useSignal<readonly ChosenFile[] | null>(null);
+  const isOver = useSignal(false);
+  const { value: paths, error } = asked.value;
+  const { file } = router.place.value.query;
+  const canWrite = session.can('ALL');
+  const drop = {
+    onDragOver: (event: DragEvent) => {
+      if (!canWrite || event.dataTransfer?.types.includes('Files') !== true) return;
+      event.preventDefault();
+      isOver.value = true;
+    },
+    onDragLeave: () => {
+      isOver.value = false;
+    },
+    onDrop: (event: DragEvent) => {
+      isOver.value = false;
+      if (!canWrite || event.dataTransfer === null) return;
+      event.preventDefault();
+      void droppedIn(event.dataTransfer).then((found) => {
+        if (found.length > 0) chosen.value = found;
+      });
+    },
+  };
+  if (paths === undefined)
+    return error === null ? (
+      <p class="quiet">{text.loading}</p>
+    ) : (
+      <Failure error={error} onRetry={asked.again} />
+    );
+  return (
+    <section
+      class={isOver.value ? 'template-files template-drop' : 'template-files'}
+      aria-label={text.files}
+      {...drop}
+    >
+      {error !== null && <Failure error={error} onRetry={asked.again} />}
+      <FileActions
+        template={template}
+        files={files}
+        onChosen={(found) => {
+          chosen.value = found;
+        }}
+      />
+      <div class="template-split">
+        <FileTree
+          files={files}
+          paths={paths}
+          current={file}
+          hrefPath={['templates', group, name]}
+          onChanged={asked.again}
+        />
+        {file === undefined ? (
+          <Empty title={text.choose} hint={text.chooseHint} />
+        ) : (
+          <FilePane
+            key={file}
+            template={template}
+            files={files}
+            path={file}
+            change={change}
+            onChanged={asked.again}
+          />
+        )}
+      </div>
+      {chosen.value !== null && (
+        <UploadDialog
+          files={files}
+          chosen={chosen.value}
+          present={new Set(paths)}
+          onChanged={asked.again}
+          onClose={() => {
+            chosen.value = null;
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+interface FileActionsProps {
+  readonly template: TemplateName;
+  readonly files: TemplateFiles;
+  readonly onChosen: (files: readonly ChosenFile[]) => void;
+}
+
+function FileActions({ template, files, onChosen }: FileActionsProps) {
+  const { session, toasts } = useServices();
+  const isNaming = useSignal(false);
+  const isPacking = useSignal(false);
+  const inputs = { files: useRef<HTMLInputElement>(null), folder: useRef<HTMLInputElement>(null) };
+  const take = (input: HTMLInputElement): void => {
+    const found = chosenIn(input.files);
+    // The same files may be chosen again.
+    input.value = '';
+    if (found.length > 0) onChosen(found);
+  };
+  const download = async (): Promise<void> => {
+    isPacking.value = true;
+    const zip = await toasts.run(files.export());
+    if (zip !== undefined) saveAs(zip, `${template.group}-${template.name}.zip`);
+    isPacking.value = false;
+  };
+  const canWrite = session.can('ALL');
+  return (
+    <div class="template-actions">
+      {canWrite && (
+        <>
+          <Menu
+            label={text.upload}
+            kind="main"
+            items={[
+              { label: text.uploadFiles, onPress: () => inputs.files.current?.click() },
+              { label: text.uploadFolder, onPress: () => inputs.folder.current?.click() },
+            ]}
+          />
+          <Button
+            onPress={() => {
+              isNaming.value = true;
+            }}
+          >
+            {text.newFile}
+          </Button>
+          <input
+            ref={inputs.files}
+            class="hidden-text"
+            type="file"
+            multiple
+            tabIndex={-1}
+            aria-label={text.uploadFiles}
+            onChange={(event) => take(event.currentTarget)}
+          />
+          <input
+            ref={(element) => {
+              inputs.folder.current = element;
+              if (element !== null) element.webkitdirectory = true;
+            }}
+            class="hidden-text"
+            type="file"
+            tabIndex={-1}
+            aria-label={text.uploadFolder}
+            onChange={(event) => take(event.currentTarget)}
+          />
+        </>
+      )}
+      <Button isBusy={isPacking.value} onPress={() => void download()}>
+        {isPacking.value ? text.downloading : text.download}
+      </Button>
+      {canWrite && <span class="quiet template-drop-hint">{text.dropHint}</span>}
+      {isNaming.value && (
+        <NewFileDialog
+          template={template}
+          onClose={() => {
+            isNaming.value = false;
+          }}
+        />
+      )}
+    </div>
+  );
+}

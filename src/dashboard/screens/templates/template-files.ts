@@ -1,0 +1,128 @@
+/** The files of one template over the API. */
+import { type Api, ApiFailure, apiPath } from '../../api/api-client.js';
+import type { ListTemplateFilesData } from '../../api/api-types.js';
+import { uploadCall } from '../../api/upload.js';
+
+/** More is not edited in a browser. */
+const MOST_TEXT_BYTES = 1024 * 1024;
+
+export type FileContent = { readonly size: number; readonly revision: string } & (
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'binary' | 'large' }
+);
+
+export interface UploadOptions {
+  readonly signal: AbortSignal;
+  /** From 0 to 1. */
+  readonly onProgress: (share: number) => void;
+}
+
+/** All methods throw ApiFailure. Revisions are ETags with their quotes. */
+export class TemplateFiles {
+  readonly #api: Api;
+  readonly #path: string;
+
+  constructor(api: Api, { group, name }: { readonly group: string; readonly name: string }) {
+    this.#api = api;
+    this.#path = apiPath('templates', group, name);
+  }
+
+  async list(signal: AbortSignal): Promise<readonly string[]> {
+    return (await this.#api.get<ListTemplateFilesData>(`${this.#path}/files`, { signal })).files;
+  }
+
+  /** Null: there is no such file. Of what is too large or no text only the size is loaded. */
+  async read(path: string): Promise<FileContent | null> {
+    try {
+      const response = await this.#api.send('GET', this.#pathOf(path));
+      const size = Number(response.headers.get('content-length') ?? 0);
+      const revision = revisionOf(response);
+      if (size > MOST_TEXT_BYTES) {
+        await response.body?.cancel();
+        return { kind: 'large', size, revision };
+      }
+      const text = textOf(await response.arrayBuffer());
+      return text === null ? { kind: 'binary', size, revision } : { kind: 'text', text, size, revision };
+    } catch (error) {
+      if (error instanceof ApiFailure && error.status === 404) return null;
+      throw error;
+    }
+  }
+
+  /** Null: there is no such file. */
+  async revision(path: string): Promise<string | null> {
+    try {
+      return revisionOf(await this.#api.send('HEAD', this.#pathOf(path)));
+    } catch (error) {
+      if (error instanceof ApiFailure && error.status === 404) return null;
+      throw error;
+    }
+  }
+
+  /** Makes a file that is not there yet, and its folders; answers its revision. */
+  async create(path: string, body: Blob, options?: UploadOptions): Promise<string> {
+    return revisionOf(await this.#api.send('POST', this.#pathOf(path), { body, ...sending(options) }));
+  }
+
+  /** `revision`: only if the file still has it; undefined: whatever it is. Answers the new one. */
+  async replace(path: string, body: Blob, revision?: string, options?: UploadOptions): Promise<string> {
+    const headers = revision === undefined ? {} : { 'if-match': revision };
+    const response = await this.#api.send('PATCH', this.#pathOf(path), {
+      body,
+      headers,
+      ...sending(options),
+    });
+    return revisionOf(response);
+  }
+
+  async remove(path: string, revision?: string): Promise<void> {
+    const headers = revision === undefined ? {} : { 'if-match': revision };
+    await this.#api.delete(this.#pathOf(path), { headers });
+  }
+
+  /** Unpacks a zip at the top of the template. */
+  async unpack(zip: Blob, options: UploadOptions): Promise<void> {
+    await this.#api.post(`${this.#path}/import`, { body: zip, ...sending(options) });
+  }
+
+  /** All of it as a zip. */
+  async export(): Promise<Blob> {
+    return await (await this.#api.send('POST', `${this.#path}/export`)).blob();
+  }
+
+  async download(path: string): Promise<Blob> {
+    return await (await this.#api.send('GET', this.#pathOf(path))).blob();
+  }
+
+  #pathOf(path: string): string {
+    return `${this.#path}/files${apiPath(...path.split('/'))}`;
+  }
+}
+
+function sending(options: UploadOptions | undefined) {
+  return options === undefined ? {} : { signal: options.signal, call: uploadCall(options.onProgress) };
+}
+
+function revisionOf(response: Response): string {
+  return response.headers.get('etag') ?? '';
+}
+
+/** Null: it is no text. */
+function textOf(bytes: ArrayBuffer): string | null {
+  if (new Uint8Array(bytes).includes(0)) return null;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** Hands a file to the person. */
+export function saveAs(content: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  // The browser has taken hold of it by the next turn.
+  setTimeout(() => URL.revokeObjectURL(link.href), 0);
+}

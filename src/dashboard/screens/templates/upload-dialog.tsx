@@ -1,0 +1,139 @@
+/** Shows what is about to be uploaded and what it replaces; then how far it is, and what failed. */
+import { useSignal } from '@preact/signals';
+import { Button, Submit } from '../../parts/button.js';
+import { Dialog } from '../../parts/dialog.js';
+import { Form, TextInput } from '../../parts/form.js';
+import { Meter } from '../../parts/meter.js';
+import { text as parts } from '../../parts/text.js';
+import { visibleText } from '../../parts/words/visible-text.js';
+import { useServices } from '../../services/services.js';
+import type { TemplateFiles } from './template-files.js';
+import { text } from './text.js';
+import { UploadJob } from './upload-job.js';
+import { type ChosenFile, isZip, type PlannedUpload, planUpload } from './upload-plan.js';
+
+export interface UploadDialogProps {
+  readonly files: TemplateFiles;
+  readonly chosen: readonly ChosenFile[];
+  readonly present: ReadonlySet<string>;
+  readonly onChanged: () => void;
+  readonly onClose: () => void;
+}
+
+const MOST_NAMES = 200;
+
+export function UploadDialog(props: UploadDialogProps) {
+  const { files, chosen, present, onChanged, onClose } = props;
+  const { toasts } = useServices();
+  const into = useSignal('');
+  const unpacksZips = useSignal(true);
+  const job = useSignal<UploadJob | null>(null);
+  const plan = planUpload({ chosen, present, into: into.value, unpacksZips: unpacksZips.value });
+  const start = async (): Promise<void> => {
+    const started = new UploadJob(files, plan);
+    job.value = started;
+    await started.run();
+    const { done, failures } = started.state.value;
+    if (done > 0) {
+      onChanged();
+      toasts.done(text.uploadDone(done));
+    }
+    if (failures.length === 0) onClose();
+  };
+  if (job.value !== null) return <Running job={job.value} onClose={onClose} />;
+  const replaced = plan.filter((one) => one.do === 'replace').length;
+  return (
+    <Dialog title={text.uploadTitle(chosen.length)} onClose={onClose}>
+      <Form
+        onSubmit={() => void start()}
+        foot={
+          <>
+            <Button onPress={onClose}>{parts.cancel}</Button>
+            <Submit>{text.uploadGo}</Submit>
+          </>
+        }
+      >
+        <PlanList plan={plan} />
+        {chosen.some(({ path }) => isZip(path)) && (
+          <label class="upload-unpack">
+            <input
+              type="checkbox"
+              checked={unpacksZips.value}
+              onChange={() => {
+                unpacksZips.value = !unpacksZips.value;
+              }}
+            />
+            {text.unpack}
+          </label>
+        )}
+        {plan.some((one) => one.do !== 'unpack') && (
+          <TextInput
+            label={text.into}
+            hint={text.intoHint}
+            value={into.value}
+            isMono
+            onInput={(value) => {
+              into.value = value;
+            }}
+          />
+        )}
+        {replaced > 0 && <p class="editor-notice">{text.replacing(replaced)}</p>}
+      </Form>
+    </Dialog>
+  );
+}
+
+function PlanList({ plan }: { readonly plan: readonly PlannedUpload[] }) {
+  return (
+    <ul class="names">
+      {plan.slice(0, MOST_NAMES).map(({ path, file, do: how }) => (
+        <li key={path} class="upload-line">
+          <bdi class="mono">{visibleText(path)}</bdi>
+          <span class="quiet">
+            {how === 'create' ? '' : `${how === 'replace' ? text.replaces : text.unpacks}, `}
+            {text.size(file.size)}
+          </span>
+        </li>
+      ))}
+      {plan.length > MOST_NAMES && <li class="quiet">{text.moreFiles(plan.length - MOST_NAMES)}</li>}
+    </ul>
+  );
+}
+
+function Running({ job, onClose }: { readonly job: UploadJob; readonly onClose: () => void }) {
+  const { phase, done, sentBytes, failures } = job.state.value;
+  const end = (): void => {
+    job.cancel();
+    onClose();
+  };
+  return (
+    <Dialog
+      title={text.uploading(done, job.plan.length)}
+      onClose={phase === 'over' ? onClose : () => undefined}
+    >
+      <Meter
+        label={text.uploadProgress}
+        value={sentBytes}
+        most={Math.max(1, job.allBytes)}
+        text={text.progressOf(sentBytes, job.allBytes)}
+      />
+      {failures.length > 0 && (
+        <section class="failure" aria-label={text.uploadFailed}>
+          <div>
+            <h3>{text.uploadFailed}</h3>
+            <ul>
+              {failures.map(({ path, why }) => (
+                <li key={path}>
+                  <bdi class="mono">{visibleText(path)}</bdi>: <bdi>{why}</bdi>
+                </li>
+              ))}
+            </ul>
+          </div>
+        </section>
+      )}
+      <div class="foot">
+        <Button onPress={end}>{phase === 'over' ? parts.close : text.cancel}</Button>
+      </div>
+    </Dialog>
+  );
+}

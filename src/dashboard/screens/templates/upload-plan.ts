@@ -1,0 +1,34 @@
+/** What an upload of chosen files will do to a template. Pure. */
+
+export interface ChosenFile {
+  /** As the person has it, such as `config/game.yml`. */
+  readonly path: string;
+  readonly file: File;
+}
+
+export interface PlannedUpload extends ChosenFile {
+  readonly do: 'create' | 'replace' | 'unpack';
+}
+
+export interface UploadPlan {
+  readonly chosen: readonly ChosenFile[];
+  /** Paths that the template has. */
+  readonly present: ReadonlySet<string>;
+  /** Folder of the template; '' is its top. */
+  readonly into: string;
+  /** Zips are unpacked, and not kept as they are. */
+  readonly unpacksZips: boolean;
+}
+
+export function planUpload({ chosen, present, into, unpacksZips }: UploadPlan): PlannedUpload[] {
+  const folder = into.replace(/^\/+|\/+$/g, '');
+  return chosen.map(({ path: own, file }) => {
+    if (unpacksZips && isZip(own)) return { path: own, file, do: 'unpack' };
+    const path = folder === '' ? own : `${folder}/${own}`;
+    return { path, file, do: present.has(path) ? 'replace' : 'create' };
+  });
+}
+
+export function isZip(path: string): boolean {
+  return path.toLowerCase().endsWith('.zip');
+}

@@ -1,0 +1,121 @@
+/** Which configurations use a template, and how far the nodes have it that were asked to fetch it ahead of need. */
+import { useSignal } from '@preact/signals';
+import { ApiFailure } from '../../api/api-client.js';
+import type { SyncTemplatesData, TemplateSync } from '../../api/api-types.js';
+import { Button } from '../../parts/button.js';
+import { Empty } from '../../parts/empty.js';
+import { Failure } from '../../parts/failure.js';
+import { Panel } from '../../parts/page.js';
+import { Badge, type Tone } from '../../parts/state-badge.js';
+import { Time } from '../../parts/time.js';
+import { hrefOf } from '../../router/place.js';
+import { useServices } from '../../services/services.js';
+import { useAsked, useEntries } from '../../services/use-live.js';
+import type { TemplateName } from './template-page.js';
+import { text } from './text.js';
+import { usersOf } from './tree.js';
+
+const TONES: Readonly<Record<TemplateSync['nodes'][number]['state'], Tone>> = {
+  waiting: 'still',
+  fetching: 'busy',
+  done: 'good',
+  failed: 'bad',
+};
+
+export function UseTab({ template }: { readonly template: TemplateName }) {
+  const configurations = [...useEntries('configurations').values()].map((one) => one.configuration);
+  const users = usersOf(template, configurations);
+  return (
+    <div class="template-panels">
+      <Panel title={text.usedBy} about={users.length}>
+        {users.length === 0 ? (
+          <Empty title={text.usedByNone} hint={text.usedByNoneHint} />
+        ) : (
+          <ul class="template-users">
+            {users.map((name) => (
+              <li key={name}>
+                <a href={hrefOf(['configurations', name])}>{name}</a>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Panel>
+      <Nodes template={template} />
+    </div>
+  );
+}
+
+function Nodes({ template: { group, name } }: { readonly template: TemplateName }) {
+  const { api, session, toasts, clock } = useServices();
+  const isOver = useSignal(true);
+  // A sync that runs is asked for each second; one that is over stays as it is.
+  const round = isOver.value ? 0 : Math.floor(clock.value / 1000);
+  const asked = useAsked(
+    async (server, signal) => {
+      const sync = await lastSync(() => server.get<TemplateSync>('/templates/sync', { signal }));
+      isOver.value = sync === null || sync.isOver;
+      return sync;
+    },
+    [round],
+  );
+  const send = async (): Promise<void> => {
+    const body = { pattern: `${group}/${name}` };
+    const answer = await toasts.run(api.post<SyncTemplatesData>('/templates/sync', { body }), ({ nodes }) =>
+      text.sent(nodes.length),
+    );
+    if (answer !== undefined) asked.again();
+  };
+  const { value, error } = asked.value;
+  return (
+    <Panel title={text.nodes}>
+      <div class="template-nodes">
+        <p class="quiet">{text.nodesHint}</p>
+        {session.can('ALL') && (
+          <div>
+            <Button onPress={() => void send()}>{text.send}</Button>
+          </div>
+        )}
+        {error !== null && <Failure error={error} onRetry={asked.again} />}
+        {value === null && <p>{text.noSync}</p>}
+        {value != null && <Sync sync={value} />}
+      </div>
+    </Panel>
+  );
+}
+
+function Sync({ sync: { pattern, at, nodes, leftOut } }: { readonly sync: TemplateSync }) {
+  return (
+    <>
+      <p>
+        {text.lastSync(pattern)}, <Time at={at} />
+      </p>
+      {leftOut.length > 0 && (
+        <p>
+          {text.leftOut}: {leftOut.join(', ')}
+        </p>
+      )}
+      <ul class="template-sync">
+        {nodes.map(({ nodeId, state, files, bytes, problems }) => (
+          <li key={nodeId}>
+            <strong>{nodeId}</strong>
+            <Badge tone={TONES[state]} label={text.syncStates[state]} />
+            <span class="quiet">{text.gotOf(files, bytes)}</span>
+            {problems.map((problem) => (
+              <p key={problem}>{problem}</p>
+            ))}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Null: there was none since the master started. */
+async function lastSync(ask: () => Promise<TemplateSync>): Promise<TemplateSync | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 404) return null;
+    throw error;
+  }
+}

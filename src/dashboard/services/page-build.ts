@@ -1,0 +1,40 @@
+/** Finds out that the server has another version of the page than this tab: it was updated while the tab was open. */
+import { effect, type ReadonlySignal, signal } from '@preact/signals';
+import type { ConnectionState } from '../live/watch-connection.js';
+
+export interface PageBuildOptions {
+  /** The page of this tab, as `buildOf` names it; null: it is not known, as in a development server. */
+  readonly own: string | null;
+  /** The page that the server has now, as HTML. */
+  readonly read: () => Promise<string>;
+  /** The server can only be another one after the connection was lost. */
+  readonly connection: ReadonlySignal<ConnectionState>;
+}
+
+export class PageBuild {
+  readonly #isOld = signal(false);
+  readonly #options: PageBuildOptions;
+
+  constructor(options: PageBuildOptions) {
+    this.#options = options;
+    effect(() => {
+      if (options.connection.value.phase === 'live') void this.#check();
+    });
+  }
+
+  get isOld(): ReadonlySignal<boolean> {
+    return this.#isOld;
+  }
+
+  async #check(): Promise<void> {
+    const { own, read } = this.#options;
+    // What cannot be read says nothing: the next connection asks again.
+    const served = buildOf(await read().catch(() => ''));
+    this.#isOld.value = own !== null && served !== null && served !== own;
+  }
+}
+
+/** The name of the page's script, which has the hash of all that it loads. Null: there is none. */
+export function buildOf(html: string): string | null {
+  return /<script[^>]*\ssrc="[^"]*\/(assets\/[^"]+\.js)"/.exec(html)?.[1] ?? null;
+}

@@ -1,0 +1,59 @@
+/** Short notes at the edge of the page: that something was done, or why not. */
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { ApiFailure } from '../api/api-client.js';
+
+export interface Toast {
+  readonly id: number;
+  readonly kind: 'done' | 'failed';
+  readonly text: string;
+}
+
+/** Failures stay until they are closed: they say what to do. */
+const DONE_MS = 5_000;
+const MOST = 4;
+
+export class Toasts {
+  readonly #shown = signal<readonly Toast[]>([]);
+  #last = 0;
+
+  get shown(): ReadonlySignal<readonly Toast[]> {
+    return this.#shown;
+  }
+
+  done(text: string): void {
+    const { id } = this.#add('done', text);
+    setTimeout(() => this.close(id), DONE_MS);
+  }
+
+  failed(error: unknown): void {
+    this.#add('failed', sentenceFor(error));
+  }
+
+  close(id: number): void {
+    this.#shown.value = this.#shown.value.filter((toast) => toast.id !== id);
+  }
+
+  /** Waits for an action and says how it ended. Undefined: it failed, and a toast says why. */
+  async run<T>(action: Promise<T>, done?: (result: T) => string): Promise<T | undefined> {
+    try {
+      const result = await action;
+      if (done !== undefined) this.done(done(result));
+      return result;
+    } catch (error) {
+      this.failed(error);
+      return undefined;
+    }
+  }
+
+  #add(kind: Toast['kind'], text: string): Toast {
+    const toast = { id: ++this.#last, kind, text };
+    this.#shown.value = [...this.#shown.value.slice(1 - MOST), toast];
+    return toast;
+  }
+}
+
+/** What an operator reads of an error. */
+export function sentenceFor(error: unknown): string {
+  if (error instanceof ApiFailure) return error.message;
+  return error instanceof Error ? error.message : String(error);
+}

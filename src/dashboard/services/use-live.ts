@@ -1,0 +1,74 @@
+/** Hooks for what is live, and for what a screen asks the API once. */
+import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { Api } from '../api/api-client.js';
+import type { TopicName, Topics } from '../live/messages.js';
+import { type Order, OrderedList } from '../live/ordered-list.js';
+import type { TopicStore } from '../live/topic-store.js';
+import { useServices } from './services.js';
+
+/** Subscribes to a topic while the component is shown. It renders anew only if it reads `version` or `isLoaded`. */
+export function useTopic<Name extends TopicName>(topic: Name): TopicStore<Topics[Name]> {
+  const { live } = useServices();
+  useEffect(() => live.use(topic), [live, topic]);
+  return live.stores[topic];
+}
+
+/** Subscribes and renders anew with each batch. */
+export function useEntries<Name extends TopicName>(topic: Name): ReadonlyMap<string, Topics[Name]> {
+  const store = useTopic(topic);
+  void store.version.value;
+  return store.entries;
+}
+
+/** A list in order that follows its store. A new `order` (keep it in useMemo) makes a new list. */
+export function useOrderedList<T>(
+  store: TopicStore<T>,
+  order: Order<T>,
+): { readonly list: OrderedList<T>; readonly version: ReadonlySignal<number> } {
+  const version = useSignal(0);
+  const list = useMemo(() => new OrderedList(order, store.entries), [store, order]);
+  useEffect(() => {
+    // A batch may have come between the render and this.
+    list.apply({ before: new Map(), isNew: true }, store.entries);
+    version.value++;
+    return store.listen((batch) => {
+      if (list.apply(batch, store.entries)) version.value++;
+    });
+  }, [store, list, version]);
+  return { list, version };
+}
+
+export interface Asked<T> {
+  /** The last good answer. */
+  readonly value: T | undefined;
+  /** Why the last call failed; null: it did not, or still runs. */
+  readonly error: unknown;
+  readonly isAsking: boolean;
+}
+
+/** Asks the API when the component is first shown and whenever one of `keys` changes, and again with `again()`. */
+export function useAsked<T>(
+  ask: (api: Api, signal: AbortSignal) => Promise<T>,
+  keys: readonly unknown[],
+): ReadonlySignal<Asked<T>> & { readonly again: () => void } {
+  const { api } = useServices();
+  const round = useSignal(0);
+  const state = useSignal<Asked<T>>({ value: undefined, error: null, isAsking: true });
+  const latest = useRef(ask);
+  latest.current = ask;
+  useEffect(() => {
+    const abort = new AbortController();
+    state.value = { ...state.peek(), isAsking: true };
+    latest.current(api, abort.signal).then(
+      (value) => {
+        if (!abort.signal.aborted) state.value = { value, error: null, isAsking: false };
+      },
+      (error: unknown) => {
+        if (!abort.signal.aborted) state.value = { ...state.peek(), error, isAsking: false };
+      },
+    );
+    return () => abort.abort();
+  }, [api, round.value, ...keys]);
+  return useMemo(() => Object.assign(state, { again: () => void round.value++ }), [state, round]);
+}

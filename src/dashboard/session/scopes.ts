@@ -1,0 +1,11 @@
+/** What a scope includes. The server decides; the dashboard only hides what would be refused. */
+import type { Caller } from '../api/api-types.js';
+
+export type Scope = Caller['scope'];
+
+/** Each includes those before it. */
+const SCOPES: readonly Scope[] = ['PUBLIC', 'READ', 'PLAN', 'OPERATE', 'ALL'];
+
+export function includesScope(held: Scope, needed: Scope): boolean {
+  return SCOPES.indexOf(held) >= SCOPES.indexOf(needed);
+}

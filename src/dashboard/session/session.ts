@@ -1,0 +1,137 @@
+/**
+ * Who is signed in: makes a session of a key or of a one-time code, keeps its token in sessionStorage, shares it with other
+ * tabs, and ends it. No cookie: instances that Drover runs on this host would receive it.
+ */
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import { Api, ApiFailure } from '../api/api-client.js';
+import type { Caller, CreateSessionData, EndSessionData } from '../api/api-types.js';
+import { includesScope, type Scope } from './scopes.js';
+import { TabChannel } from './tab-channel.js';
+import { text } from './text.js';
+
+export type SessionState =
+  | { readonly phase: 'starting' }
+  /** `reason`: why the operator has to sign in (again); null: he has just come. */
+  | { readonly phase: 'out'; readonly reason: string | null }
+  /** Drover did not answer, so it is not known whether the token is good. */
+  | { readonly phase: 'unreachable'; readonly problem: string }
+  | { readonly phase: 'in'; readonly token: string; readonly caller: Caller };
+
+const STORED_AS = 'drover-session';
+const SESSION_TOKEN = /^drvs_/;
+
+export class Session {
+  readonly api: Api;
+  readonly #state = signal<SessionState>({ phase: 'starting' });
+  readonly #storage: Storage;
+  readonly #tabs: TabChannel;
+  #token: string | null;
+
+  constructor(base: string, storage: Storage) {
+    this.#storage = storage;
+    this.#token = storage.getItem(STORED_AS);
+    this.api = new Api({ base, token: () => this.#token, onRefused: (reason) => this.#end(reason) });
+    this.#tabs = new TabChannel({
+      token: () => this.#token,
+      onEnded: (reason) => this.#end(reason),
+    });
+  }
+
+  get state(): ReadonlySignal<SessionState> {
+    return this.#state;
+  }
+
+  readonly caller: ReadonlySignal<Caller | null> = computed(() =>
+    this.#state.value.phase === 'in' ? this.#state.value.caller : null,
+  );
+
+  /** Whether the scope of the key includes this one. Read it where a signal may be read. */
+  can(scope: Scope): boolean {
+    const caller = this.caller.value;
+    return caller !== null && includesScope(caller.scope, scope);
+  }
+
+  /** Whether the key sees all configurations; others get no keys, templates, audit and cluster. */
+  get isUnrestricted(): boolean {
+    return this.caller.value?.configurations === null;
+  }
+
+  /** Signs in with the one-time code of a link, this tab's token, or another tab's. May be called again after `unreachable`. */
+  async start(code: string | null): Promise<void> {
+    this.#state.value = { phase: 'starting' };
+    const token = code === null ? null : await this.#redeem(code);
+    // A used code is no reason to be out where a session is at hand: the link was opened twice.
+    const next = token ?? this.#token ?? (await this.#tabs.ask());
+    if (next !== null) await this.#take(next);
+    else if (this.#state.value.phase === 'starting') this.#state.value = { phase: 'out', reason: null };
+  }
+
+  /** Makes a session of a key. Throws ApiFailure with the API's sentence. */
+  async signIn(key: string): Promise<void> {
+    // A session's token makes no other session, but is good by itself.
+    const token = SESSION_TOKEN.test(key)
+      ? key
+      : (await this.api.post<CreateSessionData>('/sessions', { token: key, body: {} })).token;
+    const caller = await this.api.get<Caller>('/whoami', { token });
+    this.#hold(token, caller);
+  }
+
+  /** Revokes the session: in all tabs, and on the server at once. */
+  async signOut(): Promise<void> {
+    try {
+      await this.api.delete<EndSessionData>('/sessions/current');
+      this.#tabs.tellEnded(text.signedOut);
+      this.#end(text.signedOut);
+    } catch (error) {
+      // Without an answer the server may still hold the session: the operator must know.
+      if (error instanceof ApiFailure && error.status === 401) return;
+      throw error;
+    }
+  }
+
+  /** Asks the server whether the session still stands; the API's 401 then ends it here. */
+  async check(): Promise<void> {
+    if (this.#token !== null) await this.api.get<Caller>('/whoami').catch(() => undefined);
+  }
+
+  /** The token that a code is worth; null: it is worth none, and the state says why. */
+  async #redeem(code: string): Promise<string | null> {
+    try {
+      return (await this.api.post<CreateSessionData>('/sessions/redeem', { token: '', body: { code } }))
+        .token;
+    } catch (error) {
+      if (!(error instanceof ApiFailure)) throw error;
+      this.#state.value =
+        error.status === 0
+          ? { phase: 'unreachable', problem: error.message }
+          : { phase: 'out', reason: error.message };
+      return null;
+    }
+  }
+
+  async #take(token: string): Promise<void> {
+    try {
+      this.#hold(token, await this.api.get<Caller>('/whoami', { token }));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (!(error instanceof ApiFailure)) throw error;
+    if (error.status === 0) this.#state.value = { phase: 'unreachable', problem: error.message };
+    else this.#end(error.message);
+  }
+
+  #hold(token: string, caller: Caller): void {
+    this.#token = token;
+    this.#storage.setItem(STORED_AS, token);
+    this.#state.value = { phase: 'in', token, caller };
+  }
+
+  #end(reason: string): void {
+    this.#token = null;
+    this.#storage.removeItem(STORED_AS);
+    this.#state.value = { phase: 'out', reason };
+  }
+}

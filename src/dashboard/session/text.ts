@@ -1,0 +1,4 @@
+/** What the session says. */
+export const text = {
+  signedOut: 'You are signed out.',
+};

@@ -1,0 +1,92 @@
+/** One import: what was read is judged, then written unless it is a dry run, and all of it is reported. */
+import { resolve } from 'node:path';
+import { ClientError, EXIT } from '../client/client-error.js';
+import { jsonText, plainLines } from '../command-tree/printed-text.js';
+import { DroverError } from '../model/errors.js';
+import { countText, shellWord } from '../model/words.js';
+import type { Drafts } from './draft.js';
+import { type Judged, judgeDrafts } from './judge.js';
+import type { ImportReport, ItemState } from './report.js';
+import { reportText } from './report-text.js';
+import { readTarget, type Target } from './target.js';
+import { writeAll } from './write.js';
+
+export interface ImportOptions {
+  readonly root: string;
+  readonly dryRun: boolean;
+  readonly output: 'text' | 'json';
+}
+
+export interface ImportResult {
+  /** For stdout. */
+  readonly text: string;
+  /** Thrown after the text was printed. Undefined: all is taken. */
+  readonly failure: ClientError | undefined;
+}
+
+/** `from`: what was read, for the report. Throws DroverErrors with one clear line. */
+export async function importDrafts(
+  source: ImportReport['source'],
+  from: string,
+  { drafts, notes }: Drafts,
+  options: ImportOptions,
+): Promise<ImportResult> {
+  const root = resolve(options.root);
+  const target = await readTarget(root).catch((error: unknown) => {
+    throw unreadable(root, error);
+  });
+  const judged = await judgeDrafts(drafts, target);
+  const writings = judged.flatMap(({ writing }) => writing ?? []);
+  if (!options.dryRun && writings.length > 0) await writeAll(root, writings);
+  const report: ImportReport = {
+    formatVersion: 1,
+    source,
+    from,
+    root,
+    dryRun: options.dryRun,
+    items: judged.map(({ report: item }) => item),
+    notes: [...notes, ...notesOn(judged, target)],
+  };
+  const next = options.dryRun || writings.length === 0 ? [] : nextSteps(root);
+  return {
+    text: options.output === 'json' ? jsonText(report) : plainLines(reportText(report, next)),
+    failure: failureOf(report),
+  };
+}
+
+function notesOn(judged: readonly Judged[], { node }: Target): string[] {
+  const isUsed = judged.some(({ report: { kind, state } }) => kind !== 'node' && state === 'new');
+  return typeof node === 'object' && !node.isMasterNode && isUsed
+    ? ['the root is that of a wrapper: configurations and templates count on the master only']
+    : [];
+}
+
+function nextSteps(root: string): string[] {
+  return [
+    'A Drover that runs there takes configurations and templates up at once. Start one with:',
+    `  drover start --root ${shellWord(root)}`,
+  ];
+}
+
+function failureOf({ items }: ImportReport): ClientError | undefined {
+  const count = (state: ItemState): number => items.filter((item) => item.state === state).length;
+  const refused = count('refused');
+  if (refused > 0)
+    return new ClientError(
+      EXIT.failed,
+      `${countText(refused, 'thing')} could not be taken; the report says why`,
+    );
+  const kept = count('kept');
+  return kept > 0
+    ? new ClientError(
+        EXIT.conflict,
+        `the root keeps ${countText(kept, 'thing')} of its own; the report says which`,
+      )
+    : undefined;
+}
+
+function unreadable(root: string, error: unknown): DroverError {
+  if (error instanceof DroverError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${root} cannot be read: ${reason}`);
+}

@@ -1,0 +1,101 @@
+/** The shell command line that starts what pm2 starts from script, interpreter and arguments. Pure. */
+import { basename, extname, resolve } from 'node:path';
+import { parseArgsStringToArgv } from 'string-argv';
+import { shellWord } from '../../model/words.js';
+import type { FieldNotes } from '../report.js';
+import { listOf } from '../values.js';
+import type { Pm2App } from './app.js';
+
+/** What a path is on this machine. */
+export type FileKind = 'missing' | 'text' | 'binary';
+
+export interface CommandFacts {
+  /** The directory of an app that names none. Absolute. */
+  readonly directory: string;
+  kindOf(path: string): FileKind;
+}
+
+/** Which program pm2 takes for a script that names none. */
+const INTERPRETERS: Readonly<Record<string, string>> = {
+  '.sh': 'bash',
+  '.py': 'python3',
+  '.rb': 'ruby',
+  '.php': 'php',
+  '.pl': 'perl',
+  '.js': 'node',
+  '.coffee': 'coffee',
+  '.ls': 'lsc',
+  '.ts': 'bun',
+  '.tsx': 'bun',
+};
+
+export interface CommandLine {
+  readonly command: string;
+  /** Whether Node.js runs it: pm2 takes its cluster mode for several of these. */
+  readonly isNode: boolean;
+}
+
+/** Undefined: the app names no script. Notes script, interpreter, arguments and directory. */
+export function commandOf(app: Pm2App, facts: CommandFacts, notes: FieldNotes): CommandLine | undefined {
+  const { script, cwd } = app.fields;
+  if (typeof script !== 'string' || script === '') return undefined;
+  const directory = typeof cwd === 'string' ? resolve(facts.directory, cwd) : facts.directory;
+  if (cwd === undefined) notes.added('cwd', `${directory}, where the file lies`);
+  else notes.taken(app.nameOf('cwd'));
+  const words = wordsOf(app, script, directory, facts, notes);
+  const isNode = /^node(?:js)?$/.test(basename(words[0] ?? ''));
+  return { command: `cd ${shellWord(directory)} && exec ${words.map(shellWord).join(' ')}`, isNode };
+}
+
+function wordsOf(
+  app: Pm2App,
+  script: string,
+  directory: string,
+  { kindOf }: CommandFacts,
+  notes: FieldNotes,
+): string[] {
+  notes.taken(app.nameOf('script'));
+  // pm2 takes such a text for a command line, and no other arguments.
+  if (app.kind === 'app' && script.includes(' ')) {
+    for (const field of ['args', 'interpreter', 'interpreter_args'])
+      if (field in app.fields)
+        notes.left(app.nameOf(field), 'pm2 ignores it, as the script is a command line');
+    return ['bash', '-c', script];
+  }
+  const path = resolve(directory, script);
+  const kind = kindOf(path);
+  const args = argumentsOf(app, 'args', notes);
+  if (kind === 'missing' && isProgramOfPath(app, script)) return [script, ...args];
+  if (kind === 'missing')
+    notes.changed(app.nameOf('script'), `${path} is not on this machine: it must be on those that run it`);
+  const interpreter = interpreterOf(app, path, kind, notes);
+  const options = argumentsOf(app, 'interpreter_args', notes);
+  return interpreter === undefined ? [path, ...args] : [interpreter, ...options, path, ...args];
+}
+
+/** pm2 looks in the PATH for a script that is no file. */
+function isProgramOfPath({ fields: { interpreter } }: Pm2App, script: string): boolean {
+  const isItself = interpreter === undefined || interpreter === 'none';
+  return isItself && !script.includes('/') && !Object.hasOwn(INTERPRETERS, extname(script));
+}
+
+/** Undefined: the script is a program by itself. */
+function interpreterOf(app: Pm2App, path: string, kind: FileKind, notes: FieldNotes): string | undefined {
+  const { interpreter } = app.fields;
+  if (typeof interpreter === 'string') {
+    const [program = interpreter, version] = interpreter.split('@');
+    if (version === undefined) notes.taken(app.nameOf('interpreter'));
+    else notes.changed(app.nameOf('interpreter'), `${program} of the PATH, not of version ${version}`);
+    return program === 'none' ? undefined : program;
+  }
+  const byName = INTERPRETERS[extname(path)];
+  if (byName !== undefined) return byName;
+  return kind === 'text' ? 'node' : undefined;
+}
+
+function argumentsOf(app: Pm2App, field: 'args' | 'interpreter_args', notes: FieldNotes): string[] {
+  const value = app.fields[field];
+  const list = typeof value === 'string' ? parseArgsStringToArgv(value) : (listOf(value) ?? []);
+  if (list.length > 0) notes.taken(app.nameOf(field));
+  return list.map(String);
+}

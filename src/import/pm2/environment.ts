@@ -1,0 +1,72 @@
+/** The environment of an app of pm2, and the port in it. Pure. Values are never said: they may be secrets. */
+import type { Content } from '../draft.js';
+import type { FieldNotes } from '../report.js';
+import { membersOf, noteVariables, variableMapOf } from '../values.js';
+import type { Pm2App } from './app.js';
+
+export interface Pm2Environment {
+  readonly variables: Readonly<Record<string, string>>;
+  /** `PORT` of it, which Drover gives by itself where a configuration has ports. */
+  readonly port: number | undefined;
+}
+
+/** Variables of a shell, of a login and of pm2, which stand beside those of the app in the list of processes. */
+const OF_THE_SHELL =
+  /^(?:_|PWD|OLDPWD|SHLVL|HOME|USER|LOGNAME|SHELL|TERM|LANG|LANGUAGE|MAIL|HOSTNAME|LS_COLORS|LESSOPEN|LESSCLOSE|DISPLAY|COLORTERM|WINDOWID|STY|TMUX\w*|LC_\w+|SSH_\w+|XDG_\w+|DBUS_\w+|SUDO_\w+|TERM_\w+|VSCODE_\w+|npm_\w+|PM2_\w+|pm_\w+|unique_id|NODE_APP_INSTANCE)$/;
+
+const PORT = /^[1-9][0-9]{0,4}$/;
+const LARGEST_PORT = 65_535;
+
+/** `name`: of the `env_<name>` that goes over `env`; undefined: none. */
+export function environmentOf(app: Pm2App, name: string | undefined, notes: FieldNotes): Pm2Environment {
+  const { fields } = app;
+  const own = membersOf(fields.env);
+  if (own === undefined && fields.env !== undefined) notes.left('env', 'it is no object of variables');
+  const all = app.kind === 'process' ? withoutShell(app, own ?? {}, notes) : (own ?? {});
+  const shortcut = fields.port === undefined || app.kind === 'process' ? {} : { PORT: fields.port };
+  const map = variableMapOf({ ...all, ...shortcut, ...chosen(fields, name, notes) });
+  const { values } = map;
+  const port = portOf(values.PORT);
+  // What becomes of the port is said with the ports of all of the same name.
+  const converted = map.converted.filter((key) => key !== 'PORT' || port === undefined);
+  const isChanged = converted.length + map.dropped.length > 0;
+  if (own !== undefined && (isChanged || app.kind === 'app'))
+    noteVariables('env', { ...map, converted }, notes);
+  if (port === undefined) return { variables: values, port };
+  const { PORT: _port, ...variables } = values;
+  return { variables, port };
+}
+
+function portOf(text: string | undefined): number | undefined {
+  const port = text !== undefined && PORT.test(text) ? Number(text) : undefined;
+  return port !== undefined && port <= LARGEST_PORT ? port : undefined;
+}
+
+/** The named environment; says which ones there are besides. */
+function chosen(fields: Content, name: string | undefined, notes: FieldNotes): Content {
+  for (const field of environmentFields(fields)) {
+    if (field === `env_${name}`) notes.taken(field);
+    else notes.left(field, `import with --env ${field.slice('env_'.length)} to take it`);
+  }
+  return name === undefined ? {} : (membersOf(fields[`env_${name}`]) ?? {});
+}
+
+/** The names of all `env_<name>`. Variables of a shell have such names, but are no objects. */
+export function environmentFields(fields: Content): string[] {
+  return Object.keys(fields).filter(
+    (field) => field.startsWith('env_') && membersOf(fields[field]) !== undefined,
+  );
+}
+
+function withoutShell(app: Pm2App, own: Content, notes: FieldNotes): Content {
+  const names = Object.keys(own).filter(
+    (name) => !OF_THE_SHELL.test(name) && !(name === app.fields.name && own[name] === '{}'),
+  );
+  const kept = Object.fromEntries(names.map((name) => [name, own[name]]));
+  if (names.length > 0)
+    notes.changed(
+      'env',
+      `pm2 saved the variables of its shell too; taken without those of the login: ${names.toSorted().join(', ')}. Remove what the app does not need`,
+    );
+  return kept;
+}

@@ -1,0 +1,75 @@
+/** Reads a list of pm2 in JSON and maps what is in it. Evaluates nothing. */
+import { closeSync, openSync, readSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { dirname, extname } from 'node:path';
+import { ClientError, EXIT } from '../../client/client-error.js';
+import { fileReason, hasFileCode } from '../../configuration-files/file-reason.js';
+import { JsonTextError, readJsonText } from '../../configuration-files/json-position.js';
+import { shellWord } from '../../model/words.js';
+import type { Drafts } from '../draft.js';
+import type { FileKind } from './command.js';
+import { mapList } from './list.js';
+
+/** The saved lists hold the whole environment of a shell for each process. */
+const MAX_BYTES = 16 * 1024 * 1024;
+const PEEK_BYTES = 8192;
+const PROGRAM = /^\.[cm]?[jt]s$/;
+
+/** `file`: absolute. Throws a ClientError for what is no list of pm2 in JSON. */
+export async function readPm2(file: string, environment: string | undefined): Promise<Drafts> {
+  refuseOtherForms(file);
+  const value = await readJson(file);
+  return mapList(value, { directory: dirname(file), cores: availableParallelism(), environment, kindOf });
+}
+
+function refuseOtherForms(file: string): void {
+  const path = shellWord(file);
+  const saved = 'or type "pm2 save" and import ~/.pm2/dump.pm2';
+  if (PROGRAM.test(extname(file)))
+    throw usage(
+      `${file} is a program, and an import runs none. Have node print it: node -e "console.log(JSON.stringify(require(process.argv[1])))" ${path} > pm2.json, and import pm2.json; ${saved}`,
+    );
+  if (/^\.ya?ml$/.test(extname(file))) throw usage(`${file} is YAML: write it as JSON, ${saved}`);
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    const status = await stat(file);
+    if (!status.isFile()) throw failed(`${file} is not a regular file`);
+    if (status.size > MAX_BYTES) throw failed(`${file} is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
+    return readJsonText(await readFile(file, 'utf8')).value;
+  } catch (error) {
+    if (error instanceof ClientError) throw error;
+    if (error instanceof JsonTextError)
+      throw failed(`${file}:${error.line}:${error.column}: not valid JSON: ${error.message}`);
+    if (hasFileCode(error, 'ENOENT')) throw new ClientError(EXIT.notFound, `there is no file ${file}`);
+    throw failed(`${file} cannot be read: ${fileReason(error)}`);
+  }
+}
+
+/** A zero byte in its beginning makes a file a binary one. What is no file counts as missing. */
+function kindOf(path: string): FileKind {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch {
+    return 'missing';
+  }
+  try {
+    const bytes = Buffer.alloc(PEEK_BYTES);
+    return bytes.subarray(0, readSync(file, bytes)).includes(0) ? 'binary' : 'text';
+  } catch {
+    return 'missing';
+  } finally {
+    closeSync(file);
+  }
+}
+
+function usage(message: string): ClientError {
+  return new ClientError(EXIT.usage, message);
+}
+
+function failed(message: string): ClientError {
+  return new ClientError(EXIT.failed, message);
+}

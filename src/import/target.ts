@@ -1,0 +1,55 @@
+/** Reads what the root has already, so that an import overwrites nothing. Changes nothing. */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DirectoryReader, type Reading } from '../configuration-files/directory.js';
+import { hasFileCode } from '../configuration-files/file-reason.js';
+import { SystemClock } from '../loop/system-clock.js';
+import { messageOf } from '../model/errors.js';
+import type { NodeConfiguration } from '../model/node.js';
+import { readMainConfiguration } from '../node/main-configuration.js';
+import { digestTree } from '../templates/tree/digest.js';
+import { readSteadily, type TreePlace, walkTree } from '../templates/tree/tree.js';
+
+export interface Target {
+  /** Absolute path. */
+  readonly root: string;
+  /** Undefined: there is no config.json. A text: why it cannot be used. */
+  readonly node: NodeConfiguration | string | undefined;
+  /** By file name. */
+  readonly configurations: ReadonlyMap<string, Reading>;
+  /** The digest of a template of the root; undefined: it has none of that name. Throws DRV_TEMPLATE_UNSAFE. */
+  digestOf(group: string, name: string): Promise<string | undefined>;
+}
+
+/** Throws the system's error, and DirectoryUnusable, for directories that cannot be read. */
+export async function readTarget(root: string): Promise<Target> {
+  const configurations = join(root, 'configurations');
+  const isThere = await exists(configurations);
+  const reader = new DirectoryReader({ directory: configurations, clock: new SystemClock() });
+  return {
+    root,
+    node: await readMainConfiguration(join(root, 'config.json')).catch(messageOf),
+    configurations: isThere ? (await reader.read()).files : new Map(),
+    digestOf: async (group, name) => {
+      const directory = join(root, 'templates', group, name);
+      if (!(await exists(directory))) return undefined;
+      return digestOfTree({ root: directory, label: `template ${group}/${name}` });
+    },
+  };
+}
+
+/** The digest of a tree that somebody may write meanwhile. Throws DRV_TEMPLATE_UNSAFE. */
+export function digestOfTree(place: TreePlace): Promise<string> {
+  const { signal } = new AbortController();
+  return readSteadily(async () => digestTree(place, await walkTree(place, signal), signal));
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (hasFileCode(error, 'ENOENT', 'ENOTDIR')) return false;
+    throw error;
+  }
+}

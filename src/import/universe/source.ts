@@ -1,0 +1,111 @@
+/** Reads a directory of the Universe reference and maps what is in it. Changes nothing there. */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ClientError, EXIT } from '../../client/client-error.js';
+import { fileReason, hasFileCode } from '../../configuration-files/file-reason.js';
+import { JsonTextError, readJsonText } from '../../configuration-files/json-position.js';
+import { MAX_FILE_BYTES } from '../../configuration-files/parse.js';
+import type { Content, Draft, Drafts } from '../draft.js';
+import { membersOf } from '../values.js';
+import { mapConfiguration, type UniverseFacts } from './configuration.js';
+import { mapNode } from './node.js';
+import { readTemplates } from './template-trees.js';
+
+const CONFIG = 'config.json';
+const CONFIGURATIONS = 'configuration';
+const TEMPLATES = 'templates';
+const STATIC = 'static';
+
+/** What else Universe keeps, and where its counterpart is. */
+const BESIDE: Readonly<Record<string, string>> = {
+  'database.json':
+    'Drover keeps its state in data/ and needs no database; make API keys anew: drover key create',
+  extensions:
+    'extensions of Universe do not run in Drover; s3 and docker are built in, set them up by hand (docs/templates.md, docs/runtimes.md)',
+  running: 'instances that run are not taken over: stop them in Universe before Drover starts',
+  static: 'directories of static instances are not taken along: see the configurations that are static',
+};
+
+/** Throws a ClientError when `directory` is none of Universe's, or cannot be read. */
+export async function readUniverse(directory: string): Promise<Drafts> {
+  const names = await namesIn(directory);
+  if (![CONFIG, CONFIGURATIONS, TEMPLATES].some((name) => names.has(name)))
+    throw failed(
+      `${directory} is no directory of Universe: it has no ${CONFIG}, no ${CONFIGURATIONS}/ and no ${TEMPLATES}/`,
+    );
+  const trees = names.has(TEMPLATES) ? await readTemplates(directory, TEMPLATES) : [];
+  const main = names.has(CONFIG) ? await readMembers(directory, CONFIG) : {};
+  const node = mapNode(main instanceof Unreadable ? {} : main);
+  const facts: UniverseFacts = {
+    node: node.facts,
+    templates: new Set(
+      trees.flatMap((tree) => (tree.kind === 'template' ? [`${tree.group}/${tree.name}`] : [])),
+    ),
+    staticDirectories: names.has(STATIC) ? await namesIn(join(directory, STATIC)) : new Set(),
+  };
+  const nodeDraft: Draft =
+    main instanceof Unreadable
+      ? { kind: 'refused', what: 'node', from: CONFIG, to: CONFIG, reason: main.reason }
+      : { kind: 'node', from: CONFIG, content: node.content, fields: node.fields };
+  const configurations = names.has(CONFIGURATIONS) ? await readConfigurations(directory, facts) : [];
+  const beside = Object.keys(BESIDE).filter((name) => names.has(name));
+  return {
+    drafts: [nodeDraft, ...trees, ...configurations],
+    notes: beside.map((name) => `${name}: ${BESIDE[name]}`),
+  };
+}
+
+async function readConfigurations(directory: string, facts: UniverseFacts): Promise<Draft[]> {
+  const files = [...(await namesIn(join(directory, CONFIGURATIONS)))].filter((name) => /\.json$/i.test(name));
+  const drafts: Draft[] = [];
+  for (const file of files.toSorted()) {
+    const from = `${CONFIGURATIONS}/${file}`;
+    const members = await readMembers(directory, from);
+    drafts.push(
+      members instanceof Unreadable
+        ? { kind: 'refused', what: 'configuration', from, to: '', reason: members.reason }
+        : { kind: 'configuration', from, ...mapConfiguration(members, facts) },
+    );
+  }
+  return drafts;
+}
+
+class Unreadable {
+  readonly reason: string;
+
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+/** The members of the object in a JSON file. */
+async function readMembers(directory: string, name: string): Promise<Content | Unreadable> {
+  const file = join(directory, name);
+  try {
+    const status = await stat(file);
+    if (!status.isFile()) return new Unreadable('it is not a regular file');
+    if (status.size > MAX_FILE_BYTES) return new Unreadable(`it is larger than ${MAX_FILE_BYTES / 1024} KiB`);
+    const members = membersOf(readJsonText(await readFile(file, 'utf8')).value);
+    return members ?? new Unreadable('it must be an object in { }');
+  } catch (error) {
+    if (error instanceof JsonTextError)
+      return new Unreadable(
+        `${error.line}:${error.column}: not valid JSON: ${error.message} (Universe reads files more loosely)`,
+      );
+    return new Unreadable(`it cannot be read: ${fileReason(error)}`);
+  }
+}
+
+async function namesIn(directory: string): Promise<ReadonlySet<string>> {
+  try {
+    return new Set(await readdir(directory));
+  } catch (error) {
+    if (hasFileCode(error, 'ENOENT', 'ENOTDIR'))
+      throw new ClientError(EXIT.notFound, `there is no directory ${directory}`);
+    throw failed(`${directory} cannot be read: ${fileReason(error)}`);
+  }
+}
+
+function failed(message: string): ClientError {
+  return new ClientError(EXIT.failed, message);
+}

@@ -1,0 +1,81 @@
+/** Reads values of foreign files: objects whose types nobody has checked, and names that Drover may not accept. */
+import { z } from 'zod';
+import { nameSchema } from '../model/names.js';
+import type { FieldNotes } from './report.js';
+
+const MOST_NAME_CHARS = 64;
+/** The keys that Drover accepts in environments and properties. */
+const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
+const recordSchema = z.record(z.string(), z.unknown());
+
+/** The members of an object that are not null; undefined: it is no object. */
+export function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  const { data } = recordSchema.safeParse(value);
+  if (data === undefined || Array.isArray(value)) return undefined;
+  return Object.fromEntries(Object.entries(data).filter(([, member]) => member !== null));
+}
+
+/** The entries of a list; undefined: it is none. */
+export function listOf(value: unknown): readonly unknown[] | undefined {
+  return z.array(z.unknown()).safeParse(value).data;
+}
+
+/** `text` as a name that Drover accepts: the same text where it is one. Undefined: nothing of it can stay. */
+export function toName(text: string): string | undefined {
+  const name = text
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, MOST_NAME_CHARS);
+  return nameSchema.safeParse(name).data;
+}
+
+/**
+ * The names of a list, made to fit; what is no text stays, and is refused with its place later. Says which ones were
+ * changed.
+ */
+export function toNames(
+  field: string,
+  values: readonly unknown[],
+  notes: Pick<FieldNotes, 'changed' | 'taken'>,
+): readonly unknown[] {
+  const names = values.map((value) => (typeof value === 'string' ? (toName(value) ?? value) : value));
+  const changes = values.flatMap((value, index) =>
+    value === names[index] ? [] : [`${JSON.stringify(value)} is ${String(names[index])}`],
+  );
+  if (changes.length === 0) notes.taken(field);
+  else notes.changed(field, `names have letters, digits, ".", "_" and "-": ${changes.join(', ')}`);
+  return names;
+}
+
+/** The texts of an environment, and what was done to get them. Values are never said. */
+export interface VariableMap {
+  readonly values: Readonly<Record<string, string>>;
+  /** Keys of values that were no texts. */
+  readonly converted: readonly string[];
+  /** Keys that Drover does not accept, and keys without a value. */
+  readonly dropped: readonly string[];
+}
+
+/** Environments and properties in foreign files may hold numbers, booleans and objects. */
+export function variableMapOf(members: Readonly<Record<string, unknown>>): VariableMap {
+  const values: (readonly [key: string, value: string])[] = [];
+  const converted: string[] = [];
+  const dropped: string[] = [];
+  for (const [key, value] of Object.entries(members)) {
+    if (!VARIABLE_NAME.test(key) || value === null || value === undefined) {
+      dropped.push(key);
+      continue;
+    }
+    if (typeof value !== 'string') converted.push(key);
+    values.push([key, typeof value === 'string' ? value : JSON.stringify(value)]);
+  }
+  return { values: Object.fromEntries(values), converted, dropped };
+}
+
+/** Says what became of a map of variables, without its values. */
+export function noteVariables(field: string, { converted, dropped }: VariableMap, notes: FieldNotes): void {
+  if (dropped.length > 0)
+    notes.left(`${field}: ${dropped.join(', ')}`, 'no name that Drover accepts, or without a value');
+  if (converted.length > 0) notes.changed(`${field}: ${converted.join(', ')}`, 'written as text');
+  if (converted.length + dropped.length === 0) notes.taken(field);
+}

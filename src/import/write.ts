@@ -1,0 +1,95 @@
+/** Writes what was judged to be new into the root. Overwrites nothing. */
+import { lstat, mkdir, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { pino } from 'pino';
+import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { replaceFile } from '../files/replace-file.js';
+import { DroverError } from '../model/errors.js';
+import { prepareRoot } from '../node/root.js';
+import { TemplateDirectory } from '../templates/library/template-directory.js';
+import { readContent } from '../templates/tree/digest.js';
+import { eachBounded, FILE_PARALLELISM } from '../templates/tree/each-bounded.js';
+import { syncTree } from '../templates/tree/sync-tree.js';
+import { readSteadily, type TreeEntry, walkTree } from '../templates/tree/tree.js';
+import type { Writing } from './judge.js';
+
+/** Templates first: a daemon that runs there starts instances as soon as it sees a configuration. */
+const ORDER = ['template', 'file'] as const;
+
+/**
+ * Makes the root as a start does. What was written before an error stays: the next import passes over it. Throws
+ * DRV_NODE_ROOT_UNUSABLE, DRV_TEMPLATE_UNSAFE, DRV_DISK_WRITE_FAILED.
+ */
+export async function writeAll(root: string, writings: readonly Writing[]): Promise<void> {
+  const { templates } = await prepareRoot(root);
+  const directory = new TemplateDirectory({
+    directory: templates,
+    // It says nothing: no template is replaced.
+    logger: pino({ level: 'silent' }),
+    onWritten: async () => undefined,
+  });
+  for (const kind of ORDER)
+    for (const writing of writings) if (writing.kind === kind) await write(writing, directory);
+}
+
+async function write(writing: Writing, directory: TemplateDirectory): Promise<void> {
+  switch (writing.kind) {
+    case 'file':
+      return writeNewFile(writing.path, writing.text);
+    case 'template': {
+      const { group, name, directory: from } = writing;
+      return directory.replace(group, name, async (next, current) => {
+        if (current !== undefined) throw appeared(`templates/${group}/${name}`);
+        await copyTree(from, next);
+      });
+    }
+  }
+}
+
+/** Environments in it may hold secrets: it is for this user only. */
+async function writeNewFile(path: string, text: string): Promise<void> {
+  try {
+    // Templates may have taken minutes since the file was looked for.
+    if (await exists(path)) throw appeared(basename(path));
+    await replaceFile(path, text);
+  } catch (error) {
+    if (error instanceof DroverError) throw error;
+    throw new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path} cannot be written: ${fileReason(error)}`);
+  }
+}
+
+/** Copies contents and modes, no owners and no times. `to` is on disk afterwards. */
+async function copyTree(from: string, to: string): Promise<void> {
+  const { signal } = new AbortController();
+  const place = { root: from, label: from };
+  const entries = await readSteadily(() => walkTree(place, signal));
+  await mkdir(to);
+  // Parents come before their children.
+  for (const { kind, path } of entries) if (kind === 'directory') await mkdir(`${to}/${path}`);
+  const files = entries.filter(({ kind }) => kind === 'file');
+  await eachBounded(files, FILE_PARALLELISM, signal, (entry) =>
+    writeFile(`${to}/${entry.path}`, readContent(place, entry, signal), { flag: 'wx', mode: modeOf(entry) }),
+  );
+  await syncTree(to, entries, signal);
+}
+
+function modeOf({ stat }: TreeEntry): number {
+  return Number(stat.mode & 0o777n);
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (hasFileCode(error, 'ENOENT')) return false;
+    throw error;
+  }
+}
+
+function appeared(what: string): DroverError {
+  return new DroverError(
+    'DRV_NODE_ROOT_UNUSABLE',
+    `${what} came into the root meanwhile, and stays as it is: import again to see what differs`,
+  );
+}

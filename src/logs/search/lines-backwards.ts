@@ -1,0 +1,68 @@
+/** Reads the lines of a segment from their end to its beginning, block by block. */
+import type { FileHandle } from 'node:fs/promises';
+import { LONGEST_LINE_BYTES, lineText } from '../line-text.js';
+import { NEWLINE } from '../segments.js';
+import type { LineEnd } from './segment-end.js';
+
+const BLOCK_BYTES = 64 * 1024;
+
+export interface LinesPart {
+  /** The newest first. */
+  readonly lines: readonly { readonly line: number; readonly text: string }[];
+  /** How much was read for it. */
+  readonly bytes: number;
+}
+
+/** Ends early in a file that was cut. Throws the system's read errors. */
+export async function* linesBackwards(handle: FileHandle, end: LineEnd): AsyncGenerator<LinesPart> {
+  const rest = new LineRest();
+  let { offset, line } = end;
+  while (offset > 0) {
+    const size = Math.min(BLOCK_BYTES, offset);
+    const block = Buffer.allocUnsafe(size);
+    const { bytesRead } = await handle.read(block, 0, size, offset - size);
+    if (bytesRead < size) return;
+    // The newline at the very end belongs to the last line.
+    const stop = offset === end.offset && block[size - 1] === NEWLINE ? size - 1 : size;
+    offset -= size;
+    const lines: { line: number; text: string }[] = [];
+    const last = newlineBefore(block, stop);
+    const first = last < 0 ? -1 : block.indexOf(NEWLINE);
+    if (last >= 0) {
+      rest.prepend(block.subarray(last + 1, stop));
+      lines.push({ line: --line, text: rest.take() });
+    }
+    // Decoded at once: one by one would take several times as long. None of these is longer than a block.
+    if (first < last)
+      for (const text of block
+        .toString('utf8', first + 1, last)
+        .split('\n')
+        .reverse())
+        lines.push({ line: --line, text });
+    rest.prepend(block.subarray(0, last < 0 ? stop : first));
+    if (offset === 0) lines.push({ line: --line, text: rest.take() });
+    yield { lines, bytes: size };
+  }
+}
+
+function newlineBefore(block: Buffer, stop: number): number {
+  return stop === 0 ? -1 : block.lastIndexOf(NEWLINE, stop - 1);
+}
+
+/** The end of a line whose beginning is not read yet. It keeps no more than is shown. */
+class LineRest {
+  #head = Buffer.alloc(0);
+  #bytes = 0;
+
+  prepend(part: Buffer): void {
+    this.#bytes += part.length;
+    this.#head = Buffer.concat([part, this.#head]).subarray(0, LONGEST_LINE_BYTES);
+  }
+
+  take(): string {
+    const text = lineText(this.#head, this.#bytes);
+    this.#head = Buffer.alloc(0);
+    this.#bytes = 0;
+    return text;
+  }
+}

@@ -1,0 +1,24 @@
+/** Sets how many instances a configuration has at least: `config scale`. The client does the same with two routes. */
+import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import { type ScaledConfiguration, withMinimum } from '../model/plain/scaled-content.js';
+import { contentOf } from './configuration-content.js';
+import type { ConfigurationDiffNeeds } from './configuration-diff.js';
+
+export interface ConfigurationScaleNeeds extends Pick<ConfigurationDiffNeeds, 'configurations'> {
+  readonly configurationFiles: Pick<ConfigurationFiles, 'inspect' | 'put'>;
+}
+
+/**
+ * Writes the file with the new minimum and all else as it is. Throws DRV_CONFIGURATION_UNKNOWN, and what
+ * `ConfigurationFiles.put` throws, DRV_CONFIGURATION_CHANGED included.
+ */
+export async function scaleConfiguration(
+  needs: ConfigurationScaleNeeds,
+  name: string,
+  count: number,
+): Promise<ScaledConfiguration> {
+  const { content, revision } = await contentOf(needs, name);
+  const scaled = withMinimum(content, count);
+  await needs.configurationFiles.put(name, scaled.content, { is: 'existing', revisions: [revision] });
+  return { name, before: scaled.before, after: count };
+}

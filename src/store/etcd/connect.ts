@@ -1,0 +1,56 @@
+/** Makes the client of etcd that `config.json` asks for. */
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import type { Clock } from '../../loop/clock.js';
+import { DroverError, messageOf } from '../../model/errors.js';
+import type { EtcdSettings } from '../../model/settings/store-settings.js';
+import { EtcdClient } from './wire/client.js';
+
+export interface ConnectOptions {
+  readonly settings: EtcdSettings;
+  /** Relative paths of `settings` begin here. */
+  readonly root: string;
+  readonly clock: Clock;
+}
+
+/** Connects with the first call. Throws DRV_NODE_CONFIG_INVALID when a file cannot be read or used. */
+export async function connectEtcd({ settings, root, clock }: ConnectOptions): Promise<EtcdClient> {
+  const { endpoints, user, passwordFile } = settings;
+  const read = async (field: 'ca' | 'cert' | 'key'): Promise<Record<string, Buffer>> => {
+    const file = settings[field];
+    return file === undefined ? {} : { [field]: await readNamed(`store.${field}`, resolve(root, file)) };
+  };
+  const tls = { ...(await read('ca')), ...(await read('cert')), ...(await read('key')) };
+  checkCertificates(tls);
+  if (user === undefined || passwordFile === undefined) return new EtcdClient({ endpoints, tls, clock });
+  const file = resolve(root, passwordFile);
+  await readNamed('store.passwordFile', file);
+  return new EtcdClient({ endpoints, tls, user: { name: user, passwordFile: file }, clock });
+}
+
+/** Node takes an authority that is none without a word, and finds a wrong certificate or key only when it connects. */
+function checkCertificates(tls: {
+  readonly ca?: Buffer;
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+}): void {
+  try {
+    if (tls.ca !== undefined) void new X509Certificate(tls.ca);
+    createSecureContext(tls);
+  } catch (error) {
+    throw new DroverError(
+      'DRV_NODE_CONFIG_INVALID',
+      `config.json: store: ca, cert and key must be PEM files that belong together: ${messageOf(error)}`,
+    );
+  }
+}
+
+async function readNamed(field: string, file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new DroverError('DRV_NODE_CONFIG_INVALID', `config.json: ${field}: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * The store of a master on etcd. Memory holds all entries too, so reads never wait for etcd, and go on while it is
+ * away. A write then waits a little, and fails with DRV_STORE_UNAVAILABLE. `openEtcdStore` makes the store.
+ */
+import type { Clock } from '../../loop/clock.js';
+import { pause } from '../../loop/pause.js';
+import { DroverError } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { EmbeddedStore, type WriteObserver } from '../embedded-store.js';
+import type { Accepted, KeyTable } from '../key-table.js';
+import { MAX_OPERATIONS } from '../store.js';
+import type { ChangeHistory } from '../watch.js';
+import type { Etcd, KeyChange } from './etcd.js';
+import { EtcdError } from './etcd-error.js';
+import { encodeEntry } from './etcd-record.js';
+import type { StoreKeys } from './leader-key.js';
+import type { Leadership } from './leadership.js';
+import type { NumberedWrite, TermWriter } from './term-writer.js';
+
+/** How long a write waits for an etcd that does not answer, such as one that elects its leader. */
+const PATIENCE_MS = 5000;
+const AGAIN_AFTER_MS = 50;
+const REFUSED_AGAIN_AFTER_MS = 1000;
+/** Of several transactions in one request; etcd takes 1.5 MiB by default. */
+const GROUP_BYTES = 512 * 1024;
+
+export interface EtcdStoreOptions {
+  readonly etcd: Etcd;
+  readonly keys: StoreKeys;
+  readonly leadership: Leadership;
+  readonly writer: TermWriter;
+  readonly table: KeyTable;
+  readonly history: ChangeHistory;
+  readonly clock: Clock;
+  readonly onWrite?: WriteObserver | undefined;
+  readonly logger?: Logger | undefined;
+}
+
+export class EtcdStore extends EmbeddedStore {
+  readonly #options: EtcdStoreOptions;
+  readonly #closing = new AbortController();
+  /** Why nothing can be written now; undefined: writes are taken. */
+  #hindrance: string | undefined;
+  #recovering: Promise<void> | undefined;
+
+  constructor(options: EtcdStoreOptions) {
+    super(options.table, options.history, options.onWrite);
+    this.#options = options;
+  }
+
+  protected override checkWritable(): void {
+    // Throws when the store is lost.
+    void this.#options.leadership.epoch;
+    if (this.#hindrance !== undefined) throw this.#unavailable();
+  }
+
+  /** As many transactions as fit into one of etcd's. */
+  protected override sizeOfGroup(waiting: readonly { readonly accepted: Accepted }[]): number {
+    let operations = 0;
+    let bytes = 0;
+    const end = waiting.findIndex(({ accepted: { changes, texts } }) => {
+      operations += changes.length;
+      for (const text of texts) bytes += text === undefined ? 0 : Buffer.byteLength(text);
+      return operations > MAX_OPERATIONS || bytes > GROUP_BYTES;
+    });
+    return end === -1 ? waiting.length : Math.max(1, end);
+  }
+
+  protected async write(group: readonly Accepted[]): Promise<void> {
+    const write = this.#numbered(group);
+    const endAt = this.#options.clock.monotonic() + PATIENCE_MS;
+    const failure = await this.#tryUntil(endAt, () => this.#options.writer.commit(write));
+    if (failure === undefined) return;
+    if (failure.error.isRefusal && !failure.isOutcomeUnknown) throw this.#refused(failure.error);
+    this.#hindrance = failure.error.message;
+    this.#options.logger?.error(`nothing can be written: ${failure.error.message}; reads go on`);
+    this.#recovering = this.#recover(write, group);
+    throw this.#unavailable();
+  }
+
+  protected async release(): Promise<void> {
+    const { leadership, etcd } = this.#options;
+    this.#closing.abort();
+    await this.#recovering;
+    await leadership.resign();
+    etcd.close();
+  }
+
+  /** Tries while this master leads and the time is not over. Undefined: it was done. Throws what is not etcd's error. */
+  async #tryUntil(
+    endAt: number,
+    commit: () => Promise<unknown>,
+  ): Promise<{ readonly error: EtcdError; readonly isOutcomeUnknown: boolean } | undefined> {
+    const { clock, leadership, etcd } = this.#options;
+    let isOutcomeUnknown = false;
+    let error = new EtcdError(`etcd ${etcd.name} has not renewed the lease of this master`);
+    do {
+      // Throws when the store is lost.
+      void leadership.epoch;
+      try {
+        if (leadership.isCurrent) {
+          await commit();
+          return undefined;
+        }
+      } catch (thrown) {
+        if (!(thrown instanceof EtcdError)) throw thrown;
+        error = thrown;
+        if (error.isRefusal && !isOutcomeUnknown) break;
+        isOutcomeUnknown = true;
+      }
+      await pause(clock, AGAIN_AFTER_MS, this.#closing.signal);
+    } while (clock.monotonic() < endAt && !this.#closing.signal.aborted);
+    return { error, isOutcomeUnknown };
+  }
+
+  /**
+   * Finds out what became of `write`, however long that takes. Its callers have their answer. An empty write in its
+   * place settles it: either that takes effect, and `write` never will, or `write` has.
+   */
+  async #recover(write: NumberedWrite, group: readonly Accepted[]): Promise<void> {
+    const { writer, clock, logger } = this.#options;
+    const { signal } = this.#closing;
+    const empty = this.#numbered([]);
+    try {
+      while (!signal.aborted) {
+        let taken = empty.number;
+        const failure = await this.#tryUntil(clock.monotonic() + PATIENCE_MS, async () => {
+          taken = await writer.commit(empty, write.number);
+        });
+        if (failure === undefined) {
+          if (taken === write.number) this.settleLate(group);
+          // What came late is in the mirrors before anybody decides on them.
+          await new Promise<void>((resolve) => clock.nextTurn(resolve));
+          this.#hindrance = undefined;
+          logger?.info('the state can be written again');
+          return;
+        }
+        this.#hindrance = failure.error.message;
+        await pause(clock, REFUSED_AGAIN_AFTER_MS, signal);
+      }
+    } catch (error) {
+      // The store is lost; `checkWritable` says so from now on.
+      if (!DroverError.is(error, 'DRV_STORE_FENCED')) throw error;
+    }
+  }
+
+  #numbered(group: readonly Accepted[]): NumberedWrite {
+    const { keys, writer } = this.#options;
+    const { texts, entries, revision } = this.sumOf(group);
+    const changes: KeyChange[] = [];
+    for (const [id, last] of texts) {
+      const key = keys.records + id;
+      if (last.text === undefined) changes.push({ do: 'delete', key });
+      else changes.push({ do: 'put', key, value: encodeEntry(last.revision, last.text) });
+    }
+    return { number: writer.nextNumber(), changes, revision, entries };
+  }
+
+  #unavailable(): DroverError {
+    return new DroverError(
+      'DRV_STORE_UNAVAILABLE',
+      `the state cannot be written now (${this.#hindrance}); reads go on, and what was asked for may have been done: look, then try again`,
+    );
+  }
+
+  #refused(error: EtcdError): DroverError {
+    const cure = error.isOutOfSpace
+      ? 'its quota is used up (alarm NOSPACE): make room, then disarm the alarm (docs/operations.md, "The state on etcd")'
+      : 'see its log';
+    const message = `etcd refused the write and nothing was changed (${error.message}); ${cure}`;
+    this.#options.logger?.error(message);
+    return new DroverError('DRV_STORE_WRITE_FAILED', message, { cause: error });
+  }
+}

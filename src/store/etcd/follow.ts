@@ -1,0 +1,111 @@
+/**
+ * Reads a range of keys, and follows it: first all entries at one revision, then every later event once and in order,
+ * whatever becomes of connections meanwhile.
+ */
+import type { Clock } from '../../loop/clock.js';
+import { pause } from '../../loop/pause.js';
+import { type Etcd, endOfPrefix, type KeyEvent, type KeyValue } from './etcd.js';
+import { CompactedError, EtcdError } from './etcd-error.js';
+
+/** Most records are a few hundred bytes, and some are 1 MiB: the size of a page follows that of the one before. */
+const FIRST_PAGE_ENTRIES = 64;
+const MOST_PAGE_ENTRIES = 8192;
+const PAGE_BYTES = 1024 * 1024;
+const AGAIN_AFTER_MS = 200;
+
+export interface Snapshot {
+  /** In the order of their keys. */
+  readonly entries: readonly KeyValue[];
+  readonly revision: number;
+}
+
+/** What a follower yields. A snapshot replaces everything before it. */
+export type RangeNews =
+  | ({ readonly kind: 'snapshot' } & Snapshot)
+  | { readonly kind: 'events'; readonly events: readonly KeyEvent[]; readonly revision: number };
+
+export interface FollowOptions {
+  readonly etcd: Etcd;
+  readonly prefix: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called for each failure of etcd, before the next try. */
+  readonly onFailure: (error: EtcdError) => void;
+}
+
+/** Ends when `signal` aborts. Throws what is no failure of etcd. */
+export async function* followRange(options: FollowOptions): AsyncGenerator<RangeNews> {
+  const { etcd, prefix, signal } = options;
+  const end = endOfPrefix(prefix);
+  while (!signal.aborted) {
+    const snapshot = await untilAnswered(options, () => readRange(etcd, prefix));
+    if (snapshot === undefined) return;
+    yield { kind: 'snapshot', ...snapshot };
+    // The revision that the consumer has, and none that etcd only announced.
+    let { revision } = snapshot;
+    try {
+      while (!signal.aborted) {
+        const step = etcd.watch({ key: prefix, end, revision: revision + 1 }, signal);
+        try {
+          for await (const batch of step) {
+            revision = batch.revision;
+            yield { kind: 'events', ...batch };
+          }
+        } catch (error) {
+          await retryLater(options, error);
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof CompactedError)) throw error;
+    }
+  }
+}
+
+/** Reads all keys under `prefix` at one revision, in pages. Throws EtcdError. */
+export async function readRange(etcd: Etcd, prefix: string): Promise<Snapshot> {
+  const entries: KeyValue[] = [];
+  const end = endOfPrefix(prefix);
+  let revision: number | undefined;
+  let limit = FIRST_PAGE_ENTRIES;
+  for (let key = prefix; ; ) {
+    const page = await etcd.range({ key, end, limit, ...(revision !== undefined && { revision }) });
+    revision ??= page.revision;
+    let bytes = 0;
+    for (const entry of page.entries) {
+      entries.push(entry);
+      bytes += entry.value.length;
+    }
+    limit =
+      bytes < PAGE_BYTES / 2
+        ? Math.min(2 * limit, MOST_PAGE_ENTRIES)
+        : Math.max(1, limit >> Number(bytes > PAGE_BYTES));
+    const last = page.entries.at(-1);
+    if (!page.hasMore || last === undefined) return { entries, revision };
+    // No key of Drover's holds this character, so nothing lies between the two.
+    key = `${last.key}\0`;
+  }
+}
+
+/** Asks until etcd answers; undefined: `signal` aborted. Throws what is no failure of etcd. */
+export async function untilAnswered<T>(
+  options: Omit<FollowOptions, 'prefix' | 'etcd'>,
+  ask: () => Promise<T>,
+): Promise<T | undefined> {
+  while (!options.signal.aborted) {
+    try {
+      return await ask();
+    } catch (error) {
+      await retryLater(options, error);
+    }
+  }
+  return undefined;
+}
+
+async function retryLater(
+  { onFailure, clock, signal }: Pick<FollowOptions, 'onFailure' | 'clock' | 'signal'>,
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof EtcdError)) throw error;
+  onFailure(error);
+  await pause(clock, AGAIN_AFTER_MS, signal);
+}

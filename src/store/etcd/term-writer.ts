@@ -1,0 +1,91 @@
+/**
+ * Writes to etcd in the leader's term. Each write compares the leader key with this term and the summary with the last
+ * write: one of an old leader fails in etcd itself, and one without an answer can be repeated until its outcome is
+ * known. It writes one at a time.
+ */
+import type { Etcd, KeyChange, KeyValue } from './etcd.js';
+import { EtcdError } from './etcd-error.js';
+import { encodeSummary, type Summary, summaryOf } from './etcd-record.js';
+import { holderOf, type StoreKeys } from './leader-key.js';
+import type { Leadership } from './leadership.js';
+
+const WRITE_MS = 2000;
+
+/** A write, with its number: the same one may be committed again after no answer. */
+export interface NumberedWrite {
+  readonly number: number;
+  readonly changes: readonly KeyChange[];
+  /** Of the store, after the write. */
+  readonly revision: number;
+  readonly entries: number;
+}
+
+export interface TermWriterOptions {
+  readonly etcd: Etcd;
+  readonly keys: StoreKeys;
+  readonly leadership: Leadership;
+  /** The mod revision of the summary that the store was read with; 0: there is none. */
+  readonly summaryRevision: number;
+}
+
+export class TermWriter {
+  readonly #options: TermWriterOptions;
+  #summaryRevision: number;
+  #number = 0;
+
+  constructor(options: TermWriterOptions) {
+    this.#options = options;
+    this.#summaryRevision = options.summaryRevision;
+  }
+
+  /** The number of a new write. */
+  nextNumber(): number {
+    return ++this.#number;
+  }
+
+  /**
+   * Commits `write`, or finds that it was committed before. `earlier`: the number of a write before it whose outcome is
+   * not known. Resolves with the number of the one that took effect: either both or none of them would be a fault.
+   * Throws EtcdError: the outcome is not known unless it is a refusal. Throws DRV_STORE_FENCED.
+   */
+  async commit(write: NumberedWrite, earlier = write.number): Promise<number> {
+    const { etcd, keys, leadership } = this.#options;
+    const { epoch, session } = leadership;
+    const { number, changes, revision, entries } = write;
+    const summary: Summary = { format: 1, revision, entries, session, write: number };
+    const answer = await etcd.transact(
+      {
+        comparisons: [
+          { key: keys.leader, field: 'createRevision', is: epoch },
+          { key: keys.summary, field: 'modRevision', is: this.#summaryRevision },
+        ],
+        changes: [...changes, { do: 'put', key: keys.summary, value: encodeSummary(summary) }],
+        otherwiseRead: [keys.leader, keys.summary],
+      },
+      { deadlineMs: WRITE_MS },
+    );
+    if (answer.isDone) {
+      this.#summaryRevision = answer.revision;
+      return number;
+    }
+    return this.#judge(answer.read, [number, earlier]);
+  }
+
+  /** Nothing was written now: says what stands there instead. */
+  #judge(read: readonly KeyValue[], numbers: readonly number[]): number {
+    const { keys, leadership } = this.#options;
+    const found = read.find(({ key }) => key === keys.summary);
+    const summary = found && summaryOf(found.value);
+    if (found !== undefined && summary?.session === leadership.session && numbers.includes(summary.write)) {
+      this.#summaryRevision = found.modRevision;
+      return summary.write;
+    }
+    const leader = holderOf(read.find(({ key }) => key === keys.leader));
+    if (leader !== undefined && leader.session !== leadership.session)
+      throw leadership.lose(`master ${leader.nodeId} leads now`);
+    if ((found?.modRevision ?? 0) !== this.#summaryRevision)
+      throw leadership.lose('the state is not as this master has left it: another one has written');
+    leadership.doubt();
+    throw new EtcdError('the lease of this master is over');
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * What the leader does for etcd beside its writes: it has old revisions compacted every hour, and looks at the size of
+ * the database and at alarms for `/metrics`.
+ */
+import type { Clock } from '../../loop/clock.js';
+import { pause } from '../../loop/pause.js';
+import type { EtcdFigures } from '../../telemetry/etcd-gauges.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { RepeatedLog } from '../../telemetry/repeated-log.js';
+import type { Etcd } from './etcd.js';
+import { EtcdError } from './etcd-error.js';
+
+const LOOK_EVERY_MS = 15_000;
+/** Everybody who reads the history has followed it long before. */
+const COMPACT_EVERY_MS = 3_600_000;
+
+export interface UpkeepOptions {
+  readonly etcd: Etcd;
+  /** Any key of the store. */
+  readonly key: string;
+  readonly clock: Clock;
+  readonly logger?: Logger | undefined;
+}
+
+export class Upkeep {
+  readonly #options: UpkeepOptions;
+  readonly #log: RepeatedLog | undefined;
+  readonly #stopping = new AbortController();
+  #figures: EtcdFigures | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(options: UpkeepOptions) {
+    this.#options = options;
+    const { logger, clock } = options;
+    this.#log = logger && new RepeatedLog(logger, () => clock.monotonic());
+  }
+
+  /** As they were at the last look that etcd answered; undefined: there was none yet. */
+  get figures(): EtcdFigures | undefined {
+    return this.#figures;
+  }
+
+  start(): void {
+    this.#running ??= this.#run(this.#stopping.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    let revision = 0;
+    let compactAt = clock.monotonic();
+    while (!signal.aborted) {
+      await this.#attempt('looked at for /metrics', () => this.#look());
+      if (clock.monotonic() >= compactAt)
+        await this.#attempt('compacted', async () => {
+          revision = await this.#compact(revision);
+          compactAt = clock.monotonic() + COMPACT_EVERY_MS;
+        });
+      await pause(clock, LOOK_EVERY_MS, signal);
+    }
+  }
+
+  async #attempt(what: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof EtcdError)) throw error;
+      // The renewal of the lease says that etcd does not answer.
+      if (error.isRefusal) this.#log?.warn(what, `etcd cannot be ${what}: ${error.message}`);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { etcd, logger } = this.#options;
+    const { databaseBytes, databaseBytesInUse } = await etcd.status();
+    const alarms: ReadonlySet<string> = new Set(await etcd.alarms());
+    const before = this.#figures?.alarms ?? new Set<string>();
+    for (const alarm of alarms)
+      if (!before.has(alarm))
+        logger?.error({ databaseBytes, databaseBytesInUse }, `etcd has the alarm ${alarm}`);
+    for (const alarm of before) if (!alarms.has(alarm)) logger?.info(`the alarm ${alarm} of etcd is over`);
+    this.#figures = { databaseBytes, databaseBytesInUse, alarms };
+  }
+
+  /** Forgets what was before the last time. Returns the revision of now. */
+  async #compact(before: number): Promise<number> {
+    const { etcd, key, logger } = this.#options;
+    const { revision } = await etcd.range({ key });
+    if (before > 0)
+      await etcd.compact(before).catch((error: unknown) => {
+        // Somebody else has compacted further, such as etcd itself.
+        if (!(error instanceof EtcdError) || !error.isRefusal || error.isHopeless) throw error;
+        logger?.debug(`etcd was not compacted: ${error.message}`);
+      });
+    return revision;
+  }
+}

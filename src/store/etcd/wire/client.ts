@@ -1,0 +1,194 @@
+/**
+ * `Etcd` over gRPC, spoken on Node's own HTTP/2. It keeps one connection, and goes on to the next endpoint after a call
+ * that got no answer. It gets a token for its user, and a new one when etcd has forgotten it.
+ */
+import { readFile } from 'node:fs/promises';
+import type { SecureContextOptions } from 'node:tls';
+import type { Clock } from '../../../loop/clock.js';
+import type {
+  Alarm,
+  CallOptions,
+  Etcd,
+  EventBatch,
+  MemberStatus,
+  RangeAnswer,
+  RangeRequest,
+  TransactionAnswer,
+  TransactionRequest,
+} from '../etcd.js';
+import { CompactedError, EtcdError } from '../etcd-error.js';
+import { Connection } from './connection.js';
+import {
+  decodeAlarms,
+  decodeLeaseSeconds,
+  decodeRange,
+  decodeStatus,
+  decodeToken,
+  decodeTransaction,
+  encodeAuthenticate,
+  encodeLeaseGrant,
+  encodeNumber,
+  encodeRange,
+  encodeTransaction,
+} from './messages.js';
+import { MessageWriter } from './protobuf.js';
+import { watchEvents } from './watch-stream.js';
+
+const DEADLINE_MS = 5000;
+
+export interface EtcdUser {
+  readonly name: string;
+  /** Read each time a token is asked for, so that it may change. */
+  readonly passwordFile: string;
+}
+
+export interface EtcdClientOptions {
+  /** At least one, `http://host:port` or `https://host:port`. */
+  readonly endpoints: readonly string[];
+  readonly tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>;
+  readonly user?: EtcdUser | undefined;
+  readonly clock: Clock;
+}
+
+export class EtcdClient implements Etcd {
+  readonly name: string;
+  readonly #options: EtcdClientOptions;
+  #next = 0;
+  #connection: Connection | undefined;
+  #isClosed = false;
+
+  constructor(options: EtcdClientOptions) {
+    this.#options = options;
+    this.name = options.endpoints.join(', ');
+  }
+
+  range(request: RangeRequest, options?: CallOptions): Promise<RangeAnswer> {
+    return this.#call('KV/Range', encodeRange(request), decodeRange, options);
+  }
+
+  transact(request: TransactionRequest, options?: CallOptions): Promise<TransactionAnswer> {
+    return this.#call('KV/Txn', encodeTransaction(request), decodeTransaction, options);
+  }
+
+  grantLease(id: number, seconds: number, options?: CallOptions): Promise<void> {
+    return this.#call('Lease/LeaseGrant', encodeLeaseGrant(id, seconds), nothing, options);
+  }
+
+  renewLease(id: number, options?: CallOptions): Promise<number> {
+    // A stream of which one question and one answer are used: a renewal then has a deadline like any other call.
+    return this.#call('Lease/LeaseKeepAlive', encodeNumber(id), decodeLeaseSeconds, options);
+  }
+
+  revokeLease(id: number, options?: CallOptions): Promise<void> {
+    return this.#call('Lease/LeaseRevoke', encodeNumber(id), nothing, options);
+  }
+
+  compact(revision: number): Promise<void> {
+    return this.#call('KV/Compact', encodeNumber(revision), nothing);
+  }
+
+  status(): Promise<MemberStatus> {
+    return this.#call('Maintenance/Status', new MessageWriter(), decodeStatus);
+  }
+
+  alarms(): Promise<readonly Alarm[]> {
+    return this.#call('Maintenance/Alarm', new MessageWriter(), decodeAlarms);
+  }
+
+  async *watch(
+    range: { readonly key: string; readonly end: string; readonly revision: number },
+    signal: AbortSignal,
+  ): AsyncGenerator<EventBatch> {
+    const connection = this.#usable();
+    try {
+      const headers = await this.#headers(connection);
+      yield* watchEvents(connection, { headers, range, clock: this.#options.clock, signal });
+    } catch (error) {
+      this.#judge(connection, error);
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#connection?.destroy('the connection was closed');
+  }
+
+  async #call<T>(
+    method: string,
+    message: MessageWriter,
+    decode: (answer: Buffer) => T,
+    { deadlineMs = DEADLINE_MS }: CallOptions = {},
+  ): Promise<T> {
+    const connection = this.#usable();
+    const path = `/etcdserverpb.${method}`;
+    const attempt = async (): Promise<T> => {
+      const headers = await this.#headers(connection);
+      return decoded(decode, await connection.call({ path, headers }, message.finish(), deadlineMs));
+    };
+    try {
+      return await attempt().catch((error: unknown) => {
+        if (!this.#judge(connection, error)) throw error;
+        return attempt();
+      });
+    } catch (error) {
+      this.#judge(connection, error);
+      throw error;
+    }
+  }
+
+  /** Draws the consequences of an error. True: the token was over, and the call may be tried with a new one. */
+  #judge(connection: Connection, error: unknown): boolean {
+    if (error instanceof EtcdError && error.isTokenOver && connection.token !== undefined) {
+      connection.token = undefined;
+      return true;
+    }
+    const isAnswered = error instanceof CompactedError || (error instanceof EtcdError && error.isRefusal);
+    if (!isAnswered) {
+      connection.retire();
+      if (this.#connection === connection) this.#connection = undefined;
+    }
+    return false;
+  }
+
+  #usable(): Connection {
+    if (this.#isClosed) throw new EtcdError('the connection to etcd was closed');
+    if (this.#connection?.isUsable === true) return this.#connection;
+    const { endpoints, tls = {}, clock } = this.#options;
+    const endpoint = endpoints[this.#next++ % endpoints.length] ?? '';
+    this.#connection = new Connection({ endpoint, tls, clock });
+    return this.#connection;
+  }
+
+  async #headers(connection: Connection): Promise<Record<string, string>> {
+    const { user } = this.#options;
+    if (user === undefined) return {};
+    connection.token ??= this.#authenticate(connection, user);
+    return { token: await connection.token };
+  }
+
+  async #authenticate(connection: Connection, { name, passwordFile }: EtcdUser): Promise<string> {
+    try {
+      const password = (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '');
+      const call = { path: '/etcdserverpb.Auth/Authenticate', headers: {} };
+      return decodeToken(
+        await connection.call(call, encodeAuthenticate(name, password).finish(), DEADLINE_MS),
+      );
+    } catch (error) {
+      connection.token = undefined;
+      throw error instanceof EtcdError ? error : new EtcdError(`${passwordFile}: ${String(error)}`);
+    }
+  }
+}
+
+function decoded<T>(decode: (answer: Buffer) => T, answer: Buffer): T {
+  try {
+    return decode(answer);
+  } catch (error) {
+    throw new EtcdError(
+      `an answer cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+function nothing(): void {}

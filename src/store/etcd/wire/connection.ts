@@ -1,0 +1,130 @@
+/**
+ * One HTTP/2 connection to one endpoint of etcd. It ends by itself when the endpoint does not take the connection, or
+ * does not answer pings: a peer that accepts TCP and never speaks would hold a call for ever.
+ */
+import { type ClientHttp2Session, connect } from 'node:http2';
+import type { SecureContextOptions } from 'node:tls';
+import type { Clock, TimerHandle } from '../../../loop/clock.js';
+import { EtcdError } from '../etcd-error.js';
+import { type GrpcCall, GrpcStream } from './grpc-stream.js';
+
+const CONNECT_MS = 2000;
+const PING_EVERY_MS = 1000;
+const PING_ANSWER_MS = 2000;
+/** So that a large answer does not wait for the peer to be told of free space. */
+const WINDOW_BYTES = 4 * 1024 * 1024;
+
+export interface ConnectionOptions {
+  /** `http://host:port` or `https://host:port` */
+  readonly endpoint: string;
+  readonly tls: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>;
+  readonly clock: Clock;
+}
+
+export class Connection {
+  readonly endpoint: string;
+  /** Of the user, for the calls of this connection; undefined: not asked for yet. */
+  token: Promise<string> | undefined;
+  readonly #clock: Clock;
+  readonly #session: ClientHttp2Session;
+  readonly #streams = new Set<GrpcStream>();
+  #timer: TimerHandle;
+  #end: EtcdError | undefined;
+
+  constructor({ endpoint, tls, clock }: ConnectionOptions) {
+    this.endpoint = endpoint;
+    this.#clock = clock;
+    this.#session = connect(endpoint, { ...tls, settings: { initialWindowSize: WINDOW_BYTES } });
+    this.#session.on('error', (error) => this.destroy(describe(error)));
+    this.#session.on('close', () => this.destroy('the connection ended'));
+    this.#session.on('goaway', () => this.retire());
+    this.#timer = clock.setTimer(CONNECT_MS, () => this.destroy(`no connection within ${CONNECT_MS} ms`));
+    this.#session.once('remoteSettings', () => {
+      this.#session.setLocalWindowSize(WINDOW_BYTES);
+      this.#pingLater();
+    });
+  }
+
+  /** Whether new calls may go over it. */
+  get isUsable(): boolean {
+    return this.#end === undefined && !this.#session.closed;
+  }
+
+  /** Asks for one answer. Throws EtcdError, also when there is none within `deadlineMs`. */
+  async call(call: GrpcCall, message: Buffer, deadlineMs: number): Promise<Buffer> {
+    const stream = this.open({ ...call, headers: { ...call.headers, 'grpc-timeout': `${deadlineMs}m` } });
+    const timer = this.#clock.setTimer(deadlineMs, () =>
+      stream.end(new EtcdError(`${this.endpoint}: no answer within ${deadlineMs} ms`)),
+    );
+    try {
+      stream.send(message, { isLast: true });
+      let answer: Buffer | undefined;
+      for await (const received of stream.messages()) answer = received;
+      if (answer === undefined) throw new EtcdError('an answer without content');
+      return answer;
+    } catch (error) {
+      throw this.#named(error);
+    } finally {
+      timer.cancel();
+      this.#streams.delete(stream);
+    }
+  }
+
+  /** Opens a stream that the caller ends. */
+  open(call: GrpcCall): GrpcStream {
+    if (this.#end !== undefined) throw this.#end;
+    const stream = new GrpcStream(this.#session, call);
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  /** A stream of `open` is over. */
+  forget(stream: GrpcStream): void {
+    this.#streams.delete(stream);
+  }
+
+  /** Takes no new calls; those under way go on. */
+  retire(): void {
+    if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
+  }
+
+  /** Ends the connection with all its calls. Idempotent; the first reason stands. */
+  destroy(reason: string): void {
+    if (this.#end !== undefined) return;
+    this.#end = new EtcdError(`${this.endpoint}: ${reason}`);
+    this.#timer.cancel();
+    for (const stream of this.#streams) stream.end(this.#end);
+    this.#session.destroy();
+  }
+
+  #pingLater(): void {
+    if (this.#end !== undefined) return;
+    this.#timer.cancel();
+    this.#timer = this.#clock.setTimer(PING_EVERY_MS, () => this.#ping());
+  }
+
+  #ping(): void {
+    this.#timer = this.#clock.setTimer(PING_ANSWER_MS, () => this.destroy('it does not answer any more'));
+    try {
+      this.#session.ping((error) => {
+        if (error === null) this.#pingLater();
+      });
+    } catch (error) {
+      this.destroy(describe(error));
+    }
+  }
+
+  /** The error with the endpoint in its text. */
+  #named(error: unknown): EtcdError {
+    if (!(error instanceof EtcdError)) return new EtcdError(`${this.endpoint}: ${describe(error)}`);
+    return error.message.startsWith(this.endpoint)
+      ? error
+      : new EtcdError(`${this.endpoint}: ${error.message}`, error.code);
+  }
+}
+
+/** Node gives an error without a text when every address of a host refused. */
+function describe(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(describe).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,98 @@
+/** One watch of etcd on one stream, until that breaks. It joins fragments, and asks a silent watch for a sign of life. */
+import type { Clock, TimerHandle } from '../../../loop/clock.js';
+import type { EventBatch, KeyEvent } from '../etcd.js';
+import { CompactedError, EtcdError } from '../etcd-error.js';
+import type { Connection } from './connection.js';
+import { decodeWatch, encodeProgressRequest, encodeWatch, type WatchAnswer } from './messages.js';
+
+const PATH = '/etcdserverpb.Watch/Watch';
+/** After this silence a watch is asked for a sign of life; after twice as much it is given up. */
+const SILENCE_MS = 3000;
+
+export interface WatchOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly range: { readonly key: string; readonly end: string; readonly revision: number };
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** See `Etcd.watch`. */
+export async function* watchEvents(
+  connection: Connection,
+  { headers, range, clock, signal }: WatchOptions,
+): AsyncGenerator<EventBatch> {
+  if (signal.aborted) return;
+  // A member that has lost the others ends the watch instead of keeping silent.
+  const stream = connection.open({ path: PATH, headers: { ...headers, hasleader: 'true' } });
+  const abort = (): void => stream.end(new EtcdError('aborted'));
+  signal.addEventListener('abort', abort, { once: true });
+  const silence = new Silence(clock, {
+    onFirst: () => stream.send(encodeProgressRequest().finish()),
+    onSecond: () => stream.end(new EtcdError(`${connection.endpoint}: the watch is silent`)),
+  });
+  try {
+    stream.send(encodeWatch(range).finish());
+    let events: KeyEvent[] = [];
+    for await (const message of stream.messages()) {
+      // While the caller takes a batch, nothing is read: that is no silence of etcd.
+      silence.stop();
+      const answer = decodeWatch(message);
+      refuseCanceled(answer);
+      refuseOlder(answer, range.revision);
+      events.push(...answer.events);
+      const last = events.at(-1);
+      if (!answer.isFragment && last !== undefined) {
+        yield { events, revision: last.modRevision };
+        events = [];
+      }
+      silence.begin();
+    }
+    throw new EtcdError(`${connection.endpoint}: the watch ended`);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    silence.stop();
+    signal.removeEventListener('abort', abort);
+    stream.end(new EtcdError('the watch is over'));
+    connection.forget(stream);
+  }
+}
+
+function refuseCanceled({ isCanceled, compactRevision, cancelReason }: WatchAnswer): void {
+  if (compactRevision > 0) throw new CompactedError(`etcd has compacted up to revision ${compactRevision}`);
+  if (isCanceled) throw new EtcdError(`etcd ended the watch: ${cancelReason || 'no reason given'}`);
+}
+
+/** An etcd that was set back to a backup would keep silent until it is where it had been. */
+function refuseOlder({ isCreated, revision }: WatchAnswer, asked: number): void {
+  if (isCreated && revision < asked - 1)
+    throw new CompactedError(`etcd is at revision ${revision}, older than what was read of it`);
+}
+
+class Silence {
+  readonly #clock: Clock;
+  readonly #on: { readonly onFirst: () => void; readonly onSecond: () => void };
+  #timer: TimerHandle;
+
+  constructor(clock: Clock, on: { readonly onFirst: () => void; readonly onSecond: () => void }) {
+    this.#clock = clock;
+    this.#on = on;
+    this.#timer = this.#set();
+  }
+
+  begin(): void {
+    this.stop();
+    this.#timer = this.#set();
+  }
+
+  stop(): void {
+    this.#timer.cancel();
+  }
+
+  #set(): TimerHandle {
+    return this.#clock.setTimer(SILENCE_MS, () => {
+      this.#timer = this.#clock.setTimer(SILENCE_MS, this.#on.onSecond);
+      this.#on.onFirst();
+    });
+  }
+}

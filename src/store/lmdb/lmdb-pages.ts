@@ -1,0 +1,152 @@
+/**
+ * The form of the pages of an LMDB file, as the `lmdb` package's own liblmdb writes it, and what LMDB takes for granted
+ * in each of them. Where that does not hold, LMDB ends the process by an assertion, or reads and writes past the page.
+ */
+
+const MAGIC = 0xbeefc0de;
+const DATA_VERSION = 2;
+export const HEADER_BYTES = 24;
+export const META_BYTES = 168;
+const NODE_HEADER_BYTES = 8;
+const OVERFLOW_REFERENCE_BYTES = 24;
+const NO_PAGE = 0xffff_ffff_ffff_ffffn;
+/** Page flags of mdb.c. */
+const FLAG = { branch: 0x01, leaf: 0x02, overflow: 0x04, meta: 0x08 } as const;
+/** The value lies on overflow pages. */
+const NODE_BIG_DATA = 0x01;
+
+/** The message says what is wrong with the file. */
+export class Damage extends Error {}
+
+export interface Tree {
+  /** Undefined: the tree is empty. */
+  readonly root: number | undefined;
+  /** How many pages lie on the way from the root to an entry. */
+  readonly depth: number;
+}
+
+export interface Meta {
+  readonly pageSize: number;
+  /** The lists of free pages, each under the number of the transaction that freed them. */
+  readonly free: Tree;
+  readonly main: Tree;
+  readonly lastPage: number;
+  readonly transaction: number;
+  /** Page size and flags of both trees: the same for the life of a file. */
+  readonly kind: string;
+}
+
+/** One entry of a page of a tree. */
+export interface TreeNode {
+  readonly key: Buffer;
+  /** The page below; of branches only. */
+  readonly child?: number;
+  /** The value, if it is not `onPages`; of leaves only. */
+  readonly value?: Buffer;
+  readonly onPages?: OnPages;
+}
+
+/** A value of `bytes` on the `count` pages from `page` on. */
+export interface OnPages {
+  readonly page: number;
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** Reads the `META_BYTES` of meta page 0 or 1. */
+export function readMeta(bytes: Buffer, page: number): Meta {
+  checkNumber(bytes, page);
+  if (flagsOf(bytes) !== FLAG.meta || bytes.readUInt32LE(24) !== MAGIC)
+    throw new Damage(`page ${page} is not an LMDB meta page`);
+  if ((bytes.readUInt32LE(28) & 0xffff) !== DATA_VERSION)
+    throw new Damage(`it has LMDB format ${bytes.readUInt32LE(28) & 0xffff}, not ${DATA_VERSION}`);
+  const pageSize = bytes.readUInt32LE(48);
+  if (pageSize < 512 || pageSize > 65_536 || (pageSize & (pageSize - 1)) !== 0)
+    throw new Damage(`its page size ${pageSize} is impossible`);
+  return {
+    pageSize,
+    free: readTree(bytes.subarray(48, 96)),
+    main: readTree(bytes.subarray(96, 144)),
+    lastPage: Number(bytes.readBigUInt64LE(144)),
+    transaction: Number(bytes.readBigUInt64LE(152)),
+    kind: [pageSize, bytes.readUInt16LE(52), bytes.readUInt16LE(100)].join(),
+  };
+}
+
+function readTree(bytes: Buffer): Tree {
+  const root = bytes.readBigUInt64LE(40);
+  return { root: root === NO_PAGE ? undefined : Number(root), depth: bytes.readUInt16LE(6) };
+}
+
+/** Checks the header of a page that `meta` holds: a newer page would be taken for one that is not yet written. */
+export function checkHeader(header: Buffer, page: number, meta: Meta): void {
+  checkNumber(header, page);
+  if (header.readBigUInt64LE(8) > meta.transaction) throw new Damage(`page ${page} is newer than the file`);
+}
+
+/** Checks the first of the `count` overflow pages that hold a value of `bytes`. */
+export function checkOverflow(header: Buffer, value: OnPages, meta: Meta): void {
+  checkHeader(header, value.page, meta);
+  const isWhole = flagsOf(header) === FLAG.overflow && header.readUInt32LE(20) === value.count;
+  if (!isWhole || HEADER_BYTES + value.bytes > value.count * meta.pageSize)
+    throw new Damage(`page ${value.page} is not the value that it should be`);
+}
+
+/** The entries of a whole page of a tree, in their order. They fill the page from its end without a gap. */
+export function readNodes(bytes: Buffer, page: number, kind: 'branch' | 'leaf'): TreeNode[] {
+  if (flagsOf(bytes) !== FLAG[kind]) throw new Damage(`page ${page} is not the ${kind} that it should be`);
+  const lower = bytes.readUInt16LE(20);
+  const upper = bytes.readUInt16LE(22);
+  const end = bytes.length - HEADER_BYTES;
+  // A branch of one child is what LMDB asserts never to meet.
+  const fewest = kind === 'branch' ? 2 : 1;
+  if (lower % 2 !== 0 || lower < 2 * fewest || lower > upper || upper > end)
+    throw new Damage(`the bounds of page ${page} are impossible`);
+  const nodes: TreeNode[] = [];
+  let unexplained = end - upper;
+  for (let index = 0; index < lower / 2; index++) {
+    const start = bytes.readUInt16LE(HEADER_BYTES + 2 * index);
+    if (start < upper || start % 2 !== 0 || start + NODE_HEADER_BYTES > end)
+      throw new Damage(`entry ${index} of page ${page} lies outside of it`);
+    const { node, size } = readNode(bytes.subarray(HEADER_BYTES + start), kind);
+    if (start + size > end || node.key.length > longestKey(bytes.length))
+      throw new Damage(`entry ${index} of page ${page} is not whole`);
+    unexplained -= size + (size % 2);
+    nodes.push(node);
+  }
+  if (unexplained !== 0) throw new Damage(`the entries of page ${page} do not fill it`);
+  return nodes;
+}
+
+/** Reads the entry at the start of `bytes`; `size` tells how much it claims to have. */
+function readNode(bytes: Buffer, kind: 'branch' | 'leaf'): { node: TreeNode; size: number } {
+  const length = bytes.readUInt32LE(0);
+  const flags = bytes.readUInt16LE(4);
+  const dataAt = NODE_HEADER_BYTES + bytes.readUInt16LE(6);
+  const key = bytes.subarray(NODE_HEADER_BYTES, dataAt);
+  if (kind === 'branch') return { node: { key, child: length + flags * 2 ** 32 }, size: dataAt };
+  if (flags === 0)
+    return { node: { key, value: bytes.subarray(dataAt, dataAt + length) }, size: dataAt + length };
+  const size = dataAt + OVERFLOW_REFERENCE_BYTES;
+  if (flags !== NODE_BIG_DATA || size > bytes.length)
+    return { node: { key }, size: Number.POSITIVE_INFINITY };
+  const onPages = {
+    page: Number(bytes.readBigUInt64LE(dataAt)),
+    count: Number(bytes.readBigUInt64LE(dataAt + 16)),
+    bytes: length,
+  };
+  return { node: { key, onPages }, size };
+}
+
+/** LMDB's limit: a page has room for two entries. */
+function longestKey(pageSize: number): number {
+  return (((pageSize - HEADER_BYTES) / 2) & -2) - 58;
+}
+
+function flagsOf(page: Buffer): number {
+  return page.readUInt16LE(18);
+}
+
+function checkNumber(bytes: Buffer, page: number): void {
+  if (Number(bytes.readBigUInt64LE(0)) !== page) throw new Damage(`page ${page} is overwritten`);
+}

@@ -1,0 +1,105 @@
+/**
+ * Unpacks a zip into a directory after checking every entry: on the master what is imported, in the client what it copies
+ * out of a template. How zips become templates is the business of `archives.ts`.
+ */
+import { mkdir, open, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import { DroverError, messageOf } from '../../model/errors.js';
+import { bytesOf } from '../tree/byte-stream.js';
+import { isSystemError } from '../tree/system-error.js';
+import { ArchiveCheck, type ArchiveLimits, type CheckedEntry, invalid } from './archive-check.js';
+
+/**
+ * Unpacks the file `zip` into the empty directory `directory`; no other process may write either of them. Every entry
+ * is checked before the first is written. Throws DRV_ARCHIVE_INVALID and DRV_ARCHIVE_TOO_LARGE; errors of the disk pass
+ * unchanged. After a failure the caller removes what was unpacked.
+ */
+export async function unpackZip(
+  zip: string,
+  directory: string,
+  limits: ArchiveLimits,
+  signal: AbortSignal,
+): Promise<{ readonly files: number; readonly bytes: number }> {
+  const { size } = await stat(zip);
+  const check = new ArchiveCheck(limits, size);
+  try {
+    await eachEntry(zip, signal, async (file, entry) => {
+      check.checkCount(file.entryCount);
+      check.add(entry);
+    });
+    // The directory is read a second time instead of being remembered: thousands of names may be large.
+    const writer = new EntryWriter(directory);
+    const again = new ArchiveCheck(limits, size);
+    await eachEntry(zip, signal, (file, entry) => writer.write(file, entry, again.add(entry)));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof DroverError || isSystemError(error)) throw error;
+    throw invalid(messageOf(error), error);
+  }
+  return check.total;
+}
+
+async function eachEntry(
+  zip: string,
+  signal: AbortSignal,
+  work: (file: ZipFile, entry: Entry) => Promise<void>,
+): Promise<void> {
+  // Drover decodes and checks the names itself: one set of rules, one wording.
+  const file = await openPromise(zip, { lazyEntries: true, autoClose: false, decodeStrings: false });
+  // An error between two reads is thrown by the next read.
+  file.on('error', () => {});
+  try {
+    for await (const entry of file.eachEntry()) {
+      signal.throwIfAborted();
+      await work(file, entry);
+    }
+  } finally {
+    file.close();
+  }
+}
+
+class EntryWriter {
+  readonly #directory: string;
+  readonly #made = new Set<string>();
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  async write(zip: ZipFile, entry: Entry, { path, isDirectory, executable }: CheckedEntry): Promise<void> {
+    const target = join(this.#directory, path);
+    await this.#make(isDirectory ? target : dirname(target));
+    if (isDirectory) return;
+    const file = await open(target, 'wx', executable ? 0o755 : 0o644);
+    let checksum = 0;
+    try {
+      for await (const chunk of contentOf(zip, entry)) {
+        checksum = crc32(chunk, checksum);
+        await file.writeFile(chunk);
+      }
+    } finally {
+      await file.close();
+    }
+    if (checksum !== entry.crc32) throw invalid(`the content of ${JSON.stringify(path)} is damaged (CRC-32)`);
+  }
+
+  async #make(directory: string): Promise<void> {
+    if (this.#made.has(directory)) return;
+    await mkdir(directory, { recursive: true });
+    this.#made.add(directory);
+  }
+}
+
+async function* contentOf(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
+  const content = await zip.openReadStreamPromise(entry);
+  // It inflates ahead of its reader: an error before or after the loop must not end the process. No await may come
+  // between here and the loop, or an error from before it would be lost.
+  content.on('error', () => {});
+  try {
+    yield* bytesOf(content);
+  } finally {
+    content.destroy();
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * How each screen looks: not wider than the window, nothing serious for axe, at a desk and on a phone, light and dark.
+ * `npm run screenshots` keeps what it sees. Needs `npm run build`.
+ */
+import { readFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { expectAccessible } from '../../support/dashboard/accessibility.js';
+import { CHROMIUM } from '../../support/dashboard/browser.js';
+import type { DashboardPage } from '../../support/dashboard/dashboard-page.js';
+import { everyScreen, SIZES, THEMES } from '../../support/dashboard/every-screen.js';
+import { type SharedDashboard, shareDashboard } from '../../support/dashboard/shared-dashboard.js';
+
+/** Fits no node: so many rows without a process. */
+const HUGE = { command: 'true', ramMB: 16_000_000, minimumServiceCount: 300 };
+
+describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped where there is none)', () => {
+  let shared: SharedDashboard;
+  let admin: string;
+  shareDashboard((one) => {
+    shared = one;
+  });
+  beforeEach(() => {
+    admin = readFileSync(shared.daemon.paths.adminKey, 'utf8').trim();
+  });
+
+  it.each(SIZES)('shows every screen well, light and dark, at a $size', async ({ size, ...window }) => {
+    const { daemon } = shared;
+    daemon.configure('lobby', { command: 'while sleep 1; do echo "a line"; done', minimumServiceCount: 3 });
+    daemon.configure('broken', { command: 'false', minimumServiceCount: 1 });
+    daemon.failing.add('broken');
+    daemon.writeConfigurationFile('typo.json', '{\n  "name": "typo",\n  "command" "sleep 1"\n}\n');
+    daemon.template('examples', 'hello', { 'server.txt': 'hello', 'plugins/a.yml': 'a: 1' });
+    const [lobby] = await daemon.untilOnline('lobby', 3);
+    await daemon.untilMessage('broken', /exit/);
+    const dashboard = await shared.open(window);
+    await dashboard.goTo();
+    await dashboard.page.getByLabel('Key').waitFor();
+    await lookAt(dashboard, `sign-in-${size}`);
+    await dashboard.signIn(admin);
+    const names = { instance: lobby?.id ?? '', configuration: 'lobby', node: 'node-a' };
+    for (const screen of everyScreen({ ...names, template: 'examples/hello' })) {
+      await dashboard.show(screen);
+      // Not the id: the next run has another one.
+      await lookAt(dashboard, `${screen.replace(names.instance, 'one').replaceAll(/\W/g, '-')}-${size}`);
+    }
+    await openDialogs(dashboard, size);
+  });
+
+  it.each(SIZES)('teaches where there is nothing yet, at a $size', async ({ size, ...window }) => {
+    const dashboard = await shared.open(window);
+    await dashboard.signIn(admin);
+    for (const screen of ['overview', 'instances', 'configurations', 'templates']) {
+      await dashboard.show(screen);
+      await lookAt(dashboard, `empty-${screen}-${size}`);
+    }
+  });
+
+  // Costs much, and shows a person more than a test: `npm run screenshots` has it.
+  const isForPerson = process.env.DROVER_SCREENSHOTS !== undefined;
+  it.runIf(isForPerson).each(SIZES)('has room for very many, at a $size', async ({ size, ...window }) => {
+    shared.daemon.configure('huge', HUGE);
+    shared.daemon.failing.add('huge');
+    const dashboard = await shared.open(window);
+    await dashboard.signIn(admin);
+    await dashboard.show('instances?group=state');
+    await dashboard.page.getByText(`${HUGE.minimumServiceCount} instances`).waitFor();
+    for (const screen of ['overview', 'instances', 'instances?group=configuration', 'nodes']) {
+      await dashboard.show(screen);
+      await lookAt(dashboard, `huge-${screen.replace(/\W/g, '-')}-${size}`);
+    }
+  });
+
+  async function openDialogs(dashboard: DashboardPage, size: string): Promise<void> {
+    const { page } = dashboard;
+    await dashboard.show('instances');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+    await lookAt(dashboard, `keys-${size}`);
+    await page.keyboard.press('Escape');
+    await page.getByRole('checkbox', { name: 'Select all rows' }).check();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('dialog', { name: /^Delete \d/ }).waitFor();
+    await lookAt(dashboard, `confirm-${size}`);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').getByRole('textbox').or(page.getByRole('combobox')).first().waitFor();
+    await lookAt(dashboard, `palette-${size}`);
+    await page.keyboard.press('Escape');
+  }
+
+  async function lookAt(dashboard: DashboardPage, name: string): Promise<void> {
+    expect(await dashboard.overflow(), `${name} is wider than the window`).toBeLessThanOrEqual(0);
+    for (const theme of THEMES) {
+      await dashboard.page.emulateMedia({ colorScheme: theme });
+      await dashboard.shoot(`${name}-${theme}`);
+      await expectAccessible(dashboard.page, `${name}, ${theme}`);
+    }
+  }
+});

@@ -1,0 +1,117 @@
+/** Masters whose state is on etcd: a standby goes on with it, and one whose etcd is away goes on as far as it can. */
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ApiClient } from '../support/api/api-client.js';
+import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { DaemonProcess } from '../support/daemon/daemon-process.js';
+import { type EtcdCluster, hasEtcd, startEtcd } from '../support/etcd/etcd-server.js';
+import { newPrefix } from '../support/etcd/etcd-world.js';
+import { FaultProxy } from '../support/etcd/fault-proxy.js';
+import { freePorts } from '../support/free-ports.js';
+import { until } from '../support/until.js';
+
+describe.skipIf(!hasEtcd)('a master on etcd', () => {
+  let etcd: EtcdCluster;
+  let proxy: FaultProxy;
+  let world: DaemonWorld;
+  let prefix: string;
+  beforeAll(async () => {
+    etcd = await startEtcd();
+    proxy = await FaultProxy.start(etcd.endpoints[0] ?? '');
+  });
+  afterAll(async () => {
+    await proxy.stop();
+    await etcd.stop();
+  });
+  beforeEach(async () => {
+    prefix = newPrefix();
+    const store = { kind: 'etcd', endpoints: [proxy.endpoint], prefix };
+    world = await DaemonWorld.create({ settings: { store } });
+  });
+  afterEach(async ({ task }) => {
+    proxy.fault = { kind: 'none' };
+    await world.finish(failedOf(task));
+  });
+
+  it('is followed by its standby with all of its state, and is a standby itself when it comes back', async () => {
+    world.configure('web', { command: 'sleep 1000', minimumServiceCount: 1 });
+    await world.start();
+    const [instance] = await world.untilOnline('web', 1);
+    const standby = await Standby.start({ world, endpoints: etcd.endpoints, prefix });
+    try {
+      await until(() => expect(standby.process.stdout).toContain('waits as a standby'));
+      expect(standby.process.stdout).toContain('master node-a leads');
+      await world.kill();
+      const found = await until(() => standby.api.instances('web'));
+      expect(found.map(({ id }) => id)).toEqual([instance?.id]);
+
+      const again = world.spawn();
+      await until(() => expect(again.stdout).toContain('master node-b leads'));
+      expect(await standby.process.end('SIGTERM')).toEqual({ code: 0, signal: null });
+      const [adopted] = await world.untilOnline('web', 1);
+      expect(adopted).toMatchObject({ id: instance?.id, processPid: instance?.processPid, restarts: 0 });
+    } finally {
+      await standby.remove();
+    }
+  });
+
+  it('answers reads and refuses writes while etcd is silent, and goes on when it is back', async () => {
+    world.configure('web', { command: 'sleep 1000', minimumServiceCount: 0 });
+    await world.start();
+    await world.untilConfigured('web');
+    proxy.fault = { kind: 'hole' };
+    const refused = await world.api.send('POST', '/instances', { configurationName: 'web' });
+    expect(refused).toMatchObject({ status: 503, text: expect.stringContaining('cannot be written') });
+    expect(await world.api.instances('web')).toEqual([]);
+    proxy.fault = { kind: 'none' };
+    await until(async () =>
+      expect((await world.api.send('POST', '/instances', { configurationName: 'web' })).status).toBe(201),
+    );
+    await world.untilOnline('web', 1);
+  });
+
+  it('says which etcd it waits for, and starts when that comes', async () => {
+    proxy.fault = { kind: 'hole' };
+    const waiting = world.spawn();
+    await until(() => expect(waiting.stdout).toContain(`${proxy.endpoint}: no answer within`));
+    expect(await waiting.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(waiting.stderr).toContain('ended while it waited for its state on etcd');
+    world.spawn();
+    proxy.fault = { kind: 'none' };
+    await until(() => world.api.instances());
+  });
+});
+
+/** A second master in a root of its own, with the key of the first one. */
+class Standby {
+  private constructor(
+    readonly process: DaemonProcess,
+    readonly api: ApiClient,
+    readonly root: string,
+  ) {}
+
+  static async start(options: {
+    readonly world: DaemonWorld;
+    readonly endpoints: readonly string[];
+    readonly prefix: string;
+  }): Promise<Standby> {
+    const { world, endpoints, prefix } = options;
+    const root = mkdtempSync(join(tmpdir(), 'drover-standby-'));
+    const apiPort = await freePorts(2);
+    const store = { kind: 'etcd', endpoints, prefix };
+    const settings = { apiPort, port: apiPort + 1, nodeId: 'node-b', store };
+    writeFileSync(join(root, 'config.json'), JSON.stringify(settings));
+    mkdirSync(join(root, 'data'), { mode: 0o700 });
+    const keyFile = join(root, 'data/admin.key');
+    copyFileSync(world.paths.adminKey, keyFile);
+    const api = new ApiClient({ apiPort, keyFile, authorityFile: undefined });
+    return new Standby(new DaemonProcess({ root }), api, root);
+  }
+
+  async remove(): Promise<void> {
+    if (this.process.isRunning) await this.process.end('SIGTERM');
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}

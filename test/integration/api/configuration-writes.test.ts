@@ -1,0 +1,79 @@
+/** Conditional writes of configurations: a change that the writer has not seen is never overwritten. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { OperationsWorld } from '../../support/control-plane/operations-world.js';
+
+let world: OperationsWorld;
+beforeEach(async () => {
+  world = await OperationsWorld.create();
+});
+afterEach(() => world.stop());
+
+const CONTENT = { runtime: 'process', command: 'run', ramMB: 100, minimumServiceCount: 0 };
+
+const put = async (name: string, headers: Readonly<Record<string, string>>, ramMB = 200) =>
+  (await world.call(`PUT /configurations/${name}`, { body: { ...CONTENT, ramMB }, headers })).status;
+const tagOf = async (name: string): Promise<string> =>
+  (await world.call(`GET /configurations/${name}`)).headers.get('etag') ?? expect.fail('no ETag');
+const ramOf = (file: string): unknown =>
+  JSON.parse(readFileSync(join(world.commands.root, 'configurations', file), 'utf8')).ramMB;
+
+it('writes with the ETag of what is in force, and refuses one of before', async () => {
+  await world.commands.configure('lobby');
+  const seen = await tagOf('lobby');
+  expect(await put('lobby', { 'if-match': seen })).toBe(204);
+  expect(await put('lobby', { 'if-match': seen }, 300)).toBe(412);
+  expect(ramOf('lobby.json')).toBe(200);
+  expect(await put('lobby', { 'if-match': `"0", ${await tagOf('lobby')}` }, 300)).toBe(204);
+  expect(await put('lobby', { 'if-match': '*' }, 400)).toBe(204);
+  expect(ramOf('lobby.json')).toBe(400);
+});
+
+it('refuses when the file has changed and Drover has not looked yet', async () => {
+  await world.commands.configure('lobby');
+  const seen = await tagOf('lobby');
+  world.commands.writeFile('lobby.json', JSON.stringify({ ...CONTENT, ramMB: 555 }));
+  expect(await put('lobby', { 'if-match': seen })).toBe(412);
+  expect(ramOf('lobby.json')).toBe(555);
+});
+
+it('makes only what is not there, or replaces only what is', async () => {
+  await world.commands.configure('lobby');
+  expect(await put('lobby', { 'if-none-match': '*' })).toBe(412);
+  world.commands.writeFile('mail.json', JSON.stringify({ ...CONTENT, ramMB: 555 }));
+  expect(await put('mail', { 'if-none-match': '*' })).toBe(412);
+  expect(await put('fresh', { 'if-none-match': '*' })).toBe(204);
+  expect(await put('other', { 'if-match': '*' })).toBe(412);
+  expect((await world.call('GET /configurations/other')).status).toBe(404);
+});
+
+it('removes only what the client has seen', async () => {
+  await world.commands.configure('lobby');
+  const seen = await tagOf('lobby');
+  await put('lobby', {});
+  const remove = (tag: string) =>
+    world.call('DELETE /configurations/lobby', { headers: { 'if-match': tag } });
+  const refused = await remove(seen);
+  expect([refused.status, refused.json]).toEqual([
+    412,
+    {
+      error: expect.stringMatching(
+        /^configuration "lobby" was changed meanwhile: its revision is [0-9a-f]{32} now$/,
+      ),
+    },
+  ]);
+  expect((await remove(await tagOf('lobby'))).status).toBe(204);
+});
+
+it.each([
+  { 'if-match': 'abc' },
+  { 'if-match': 'W/"abc"' },
+  { 'if-match': '"a" "b"' },
+  { 'if-none-match': '"abc"' },
+  { 'if-none-match': '*', 'if-match': '*' },
+])('refuses what it would not heed: %j', async (headers) => {
+  await world.commands.configure('lobby');
+  expect(await put('lobby', headers)).toBe(400);
+  expect(ramOf('lobby.json')).toBe(100);
+});

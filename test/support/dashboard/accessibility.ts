@@ -1,0 +1,29 @@
+/** axe-core over a page of the dashboard: nothing that it calls serious or critical. */
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { z } from 'zod';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const foundSchema = z.array(
+  z.object({
+    id: z.string(),
+    impact: z.string().nullable(),
+    nodes: z.array(z.object({ target: z.array(z.unknown()), failureSummary: z.string().optional() })),
+  }),
+);
+
+/** Fails with the rules that are broken, and where. `what` names the state of the page. */
+export async function expectAccessible(page: Page, what: string): Promise<void> {
+  // Evaluated, not added as an element: the policy of the page takes no script of ours.
+  await page.evaluate(AXE);
+  const found = foundSchema.parse(await page.evaluate('axe.run().then(({ violations }) => violations)'));
+  const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const told = serious.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${JSON.stringify(target)} ${failureSummary ?? ''}`),
+  );
+  expect(told, what).toEqual([]);
+}

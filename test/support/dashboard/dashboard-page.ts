@@ -1,0 +1,126 @@
+/**
+ * The dashboard of a running daemon in a browser, and a watch over it: after each test `expectClean` holds that the page asked
+ * no other host, logged no error, threw nothing and broke no Content-Security-Policy.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** Chromium logs each answer of 400 and more; a test that provokes one names its status. */
+const FAILED_CALL = /Failed to load resource: the server responded with a status of (\d+)/;
+/** Chromium logs each socket or call that finds no server. */
+const NO_SERVER = /net::ERR_CONNECTION_|WebSocket connection to .* failed|net::ERR_SOCKET|ERR_EMPTY_RESPONSE/;
+
+/** For what never comes. */
+const PATIENCE_MS = 60_000;
+
+export interface DashboardPageOptions {
+  /** Such as `http://127.0.0.1:7000`. */
+  readonly origin: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly theme?: 'light' | 'dark';
+  /** Of an existing context: a further tab that shares nothing but its origin's channels. */
+  readonly context?: BrowserContext;
+}
+
+export interface Provoked {
+  /** Statuses that this test makes the API answer. */
+  readonly statuses?: readonly number[];
+  /** The daemon was down for a while. */
+  readonly isServerLost?: boolean;
+}
+
+export class DashboardPage {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  readonly #origin: string;
+  readonly #problems: string[] = [];
+  readonly #origins = new Set<string>();
+
+  private constructor(page: Page, origin: string) {
+    this.page = page;
+    this.context = page.context();
+    this.#origin = origin;
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') this.#problems.push(message.text());
+    });
+    page.on('pageerror', (error) => this.#problems.push(error.stack ?? error.message));
+    page.on('request', (request) => this.#origins.add(new URL(request.url()).origin));
+    page.on('websocket', (socket) => this.#origins.add(new URL(socket.url()).origin.replace('ws', 'http')));
+  }
+
+  static async open(browser: Browser, options: DashboardPageOptions): Promise<DashboardPage> {
+    const { origin, width = 1440, height = 900, theme = 'light' } = options;
+    const context =
+      options.context ??
+      (await browser.newContext({
+        viewport: { width, height },
+        colorScheme: theme,
+        reducedMotion: 'reduce',
+      }));
+    const dashboard = new DashboardPage(await context.newPage(), origin);
+    // A violation is no console error in every case; the page's own event names the rule.
+    await dashboard.page.exposeFunction('droverTestViolation', (rule: string) =>
+      dashboard.#problems.push(`Content-Security-Policy: ${rule}`),
+    );
+    await dashboard.page.addInitScript(
+      "document.addEventListener('securitypolicyviolation', (event) => droverTestViolation(event.violatedDirective + ' ' + event.blockedURI));",
+    );
+    return dashboard;
+  }
+
+  /** Goes to an address below `/ui/`, such as `#/instances`. */
+  async goTo(address = ''): Promise<void> {
+    await this.page.goto(`${this.#origin}/ui/${address}`);
+  }
+
+  /** Loads a screen anew, such as `instances`, and waits until it shows what it has. */
+  async show(screen: string): Promise<void> {
+    // The same page with another fragment would still show the screen before.
+    await this.page.goto('about:blank');
+    await this.goTo(`#/${screen}`);
+    const main = this.page.locator('main');
+    await main.getByRole('heading', { level: 1 }).waitFor();
+    await expect
+      .poll(() => main.innerText(), { timeout: PATIENCE_MS })
+      .not.toMatch(/^(?:Loading|Looking|Connecting)\b.*…$/m);
+  }
+
+  /** How many pixels the page is wider than its window. */
+  overflow(): Promise<unknown> {
+    return this.page.evaluate('document.documentElement.scrollWidth - innerWidth');
+  }
+
+  /** Types the key into the sign-in form, and waits for the navigation. */
+  async signIn(key: string): Promise<void> {
+    await this.goTo();
+    await this.page.getByLabel('Key').fill(key);
+    await this.page.getByRole('button', { name: 'Sign in' }).click();
+    await this.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  }
+
+  /** Fails with everything that was wrong on this page. */
+  expectClean({ statuses = [], isServerLost = false }: Provoked = {}): void {
+    const isProvoked = (problem: string): boolean => {
+      const status = FAILED_CALL.exec(problem)?.[1];
+      if (status !== undefined) return statuses.includes(Number(status));
+      return isServerLost && NO_SERVER.test(problem);
+    };
+    expect(this.#problems.filter((problem) => !isProvoked(problem))).toEqual([]);
+    expect([...this.#origins]).toEqual([this.#origin]);
+  }
+
+  /** For a person: DROVER_SCREENSHOTS names a folder. Without it nothing is done. */
+  async shoot(name: string): Promise<void> {
+    const folder = process.env.DROVER_SCREENSHOTS;
+    if (folder === undefined) return;
+    mkdirSync(folder, { recursive: true });
+    await this.page.screenshot({ path: join(folder, `${name}.png`) });
+  }
+
+  close(): Promise<void> {
+    return this.page.close();
+  }
+}

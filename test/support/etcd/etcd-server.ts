@@ -1,0 +1,103 @@
+/** Starts real etcd members on ports of the system and in temporary directories, for tests of the store. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePorts } from '../free-ports.js';
+import { until } from '../until.js';
+
+/** False: no `etcd` on this machine (Debian package etcd-server), and tests that need it are skipped. */
+export const hasEtcd = spawnSync('etcd', ['--version']).status === 0;
+
+export interface EtcdMember {
+  readonly endpoint: string;
+  readonly pid: number;
+  /** Ends it as `kill -9` does. */
+  kill(): Promise<void>;
+  /** Starts it again on its data. Resolves when it answers. */
+  start(): Promise<void>;
+}
+
+export interface EtcdCluster {
+  readonly members: readonly EtcdMember[];
+  readonly endpoints: readonly string[];
+  /** Ends all members and removes their data. */
+  stop(): Promise<void>;
+}
+
+export interface EtcdOptions {
+  readonly members?: number;
+  /** More parameters of each member. */
+  readonly parameters?: readonly string[];
+  /** `https` with certificates among the parameters. Default: `http`. */
+  readonly scheme?: 'http' | 'https';
+}
+
+/** Resolves when every member takes part. */
+export async function startEtcd(options: EtcdOptions = {}): Promise<EtcdCluster> {
+  const { members: count = 1, parameters = [], scheme = 'http' } = options;
+  const directory = await mkdtemp(join(tmpdir(), 'drover-etcd-'));
+  const port = await freePorts(2 * count);
+  const peers = Array.from({ length: count }, (_, n) => `http://127.0.0.1:${port + count + n}`);
+  const members = peers.map((peer, n) => {
+    const endpoint = `${scheme}://127.0.0.1:${port + n}`;
+    return new Member(endpoint, [
+      ...['--name', `m${n}`, '--data-dir', join(directory, `m${n}`)],
+      ...['--listen-client-urls', endpoint, '--advertise-client-urls', endpoint],
+      ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
+      ...['--initial-cluster', peers.map((url, index) => `m${index}=${url}`).join()],
+      ...['--heartbeat-interval', '50', '--election-timeout', '500', ...parameters],
+    ]);
+  });
+  const stop = async (): Promise<void> => {
+    await Promise.all(members.map((member) => member.kill()));
+    await rm(directory, { recursive: true });
+  };
+  try {
+    await Promise.all(members.map((member) => member.start()));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { members, endpoints: members.map(({ endpoint }) => endpoint), stop };
+}
+
+class Member implements EtcdMember {
+  readonly endpoint: string;
+  readonly #parameters: readonly string[];
+  #child: ChildProcess | undefined;
+  #output = '';
+
+  constructor(endpoint: string, parameters: readonly string[]) {
+    this.endpoint = endpoint;
+    this.#parameters = parameters;
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  async start(): Promise<void> {
+    this.#output = '';
+    const child = spawn('etcd', this.#parameters, { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#child = child;
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#output = (this.#output + text).slice(-20_000);
+    });
+    await until(() => {
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`etcd has ended: ${this.#output}`);
+      if (!/ready to serve client requests/.test(this.#output)) throw new Error(`not ready: ${this.#output}`);
+    });
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  }
+}

@@ -1,0 +1,274 @@
+/** The store on etcd under faults, on a virtual clock: who leads, what is written, and what becomes of a lost answer. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { DroverError } from '../../../src/model/errors.js';
+import type { EtcdStore } from '../../../src/store/etcd/etcd-store.js';
+import { openEtcdStore } from '../../../src/store/etcd/open.js';
+import type { Change } from '../../../src/store/store.js';
+import { type FakeClient, FakeEtcd } from '../../support/etcd/fake-etcd.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+const PREFIX = '/drover/test';
+
+interface Opened {
+  readonly client: FakeClient;
+  readonly store: EtcdStore;
+  readonly losses: DroverError[];
+}
+
+let clock: FakeClock;
+let etcd: FakeEtcd;
+let opened: EtcdStore[];
+beforeEach(() => {
+  clock = new FakeClock();
+  etcd = new FakeEtcd(clock);
+  opened = [];
+});
+afterEach(async () => {
+  for (const store of opened) await soon(store.close());
+});
+
+/** Opens a store for a node; `opening` settles when it leads. */
+function begin(nodeId: string, signal = new AbortController().signal) {
+  const client = etcd.client();
+  const losses: DroverError[] = [];
+  const opening = openEtcdStore({
+    etcd: client,
+    prefix: PREFIX,
+    nodeId,
+    clock,
+    signal,
+    onLost: (error) => losses.push(error),
+  }).then((store): Opened => {
+    opened.push(store);
+    return { client, store, losses };
+  });
+  return { client, opening };
+}
+
+/** What a promise comes to while the time goes on. */
+async function soon<T>(promise: Promise<T>, ms = 20_000): Promise<T> {
+  let isSettled = false;
+  const settled = promise.finally(() => {
+    isSettled = true;
+  });
+  settled.catch(() => undefined);
+  await clock.settle();
+  for (let waited = 0; waited < ms && !isSettled; waited += 50) await clock.advance(50);
+  if (!isSettled) throw new Error(`nothing came within ${ms} ms`);
+  return settled;
+}
+
+const lead = (nodeId: string): Promise<Opened> => soon(begin(nodeId).opening);
+const put = (store: EtcdStore, key: string, value: unknown): Promise<number> =>
+  store.transact([{ do: 'put', key, value }]);
+const codeOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'resolved',
+    (error: DroverError) => error.code,
+  );
+
+async function contentOf(store: EtcdStore): Promise<Record<string, unknown>> {
+  return Object.fromEntries((await store.list('')).entries.map(({ key, value }) => [key, value]));
+}
+
+it('keeps a second master waiting while the first one renews, and lets it go on when that ends in order', async () => {
+  const first = await lead('a');
+  await soon(put(first.store, 'k', 1));
+  const second = begin('b');
+  let hasOpened = false;
+  void second.opening.then(() => {
+    hasOpened = true;
+  });
+  await clock.advance(60_000);
+  expect(hasOpened).toBe(false);
+  expect(etcd.json(`${PREFIX}/leader`)).toMatchObject({ nodeId: 'a' });
+
+  const closedAt = clock.monotonic();
+  await soon(first.store.close());
+  const { store } = await soon(second.opening);
+  expect(clock.monotonic() - closedAt).toBeLessThan(500);
+  expect(await contentOf(store)).toEqual({ k: 1 });
+  expect(await soon(put(store, 'k', 2))).toBe(2);
+});
+
+it('lets the second master go on within 5 s after the first one fell silent, and fences that one', async () => {
+  const first = await lead('a');
+  await soon(put(first.store, 'k', 1));
+  const second = begin('b');
+  await clock.advance(1000);
+  first.client.fault = 'away';
+  const silentAt = clock.monotonic();
+  const { store } = await soon(second.opening);
+  expect(clock.monotonic() - silentAt).toBeLessThan(5000);
+
+  first.client.fault = 'none';
+  expect(await soon(codeOf(put(first.store, 'k', 'old')))).toBe('DRV_STORE_FENCED');
+  await clock.advance(2000);
+  expect(first.losses.map(({ message }) => message)).toEqual([expect.stringContaining('master b leads now')]);
+  expect(await codeOf(put(first.store, 'k', 'old'))).toBe('DRV_STORE_FENCED');
+  await soon(put(store, 'k', 'new'));
+  expect(await contentOf(store)).toEqual({ k: 'new' });
+});
+
+it('refuses in etcd itself the write of an old leader that comes late', async () => {
+  const first = await lead('a');
+  const second = begin('b');
+  await clock.advance(1000);
+  first.client.fault = 'late';
+  const late = codeOf(put(first.store, 'k', 'old'));
+  const { store } = await soon(second.opening);
+  etcd.arrive();
+  expect(await soon(late)).toBe('DRV_STORE_UNAVAILABLE');
+  await soon(put(store, 'other', 1));
+  await soon(store.close());
+  expect(await contentOf((await lead('c')).store)).toEqual({ other: 1 });
+});
+
+it('writes nothing from 2 s after its last renewal on, and goes on where nobody took its place', async () => {
+  const { client, store, losses } = await lead('a');
+  const epoch = etcd.json(`${PREFIX}/leader`);
+  client.fault = 'away';
+  await clock.advance(4000);
+  expect(etcd.json(`${PREFIX}/leader`)).toBeUndefined();
+  const waiting = put(store, 'k', 1);
+  await clock.advance(1000);
+  client.fault = 'none';
+  expect(await soon(waiting)).toBe(1);
+  expect(etcd.json(`${PREFIX}/leader`)).toMatchObject({ nodeId: 'a' });
+  expect(etcd.json(`${PREFIX}/leader`)).not.toEqual(epoch);
+  expect(losses).toEqual([]);
+});
+
+it('answers 503 while etcd is away, reads on, and writes again when it is back', async () => {
+  const { client, store } = await lead('a');
+  await soon(put(store, 'k', 1));
+  client.fault = 'away';
+  expect(await soon(codeOf(put(store, 'k', 2)))).toBe('DRV_STORE_UNAVAILABLE');
+  // No wait for those that follow.
+  expect(await codeOf(put(store, 'k', 3))).toBe('DRV_STORE_UNAVAILABLE');
+  expect(await contentOf(store)).toEqual({ k: 1 });
+  expect(await store.barrier()).toBe(1);
+  client.fault = 'none';
+  await clock.advance(5000);
+  expect(await contentOf(store)).toEqual({ k: 1 });
+  expect(await soon(put(store, 'k', 4))).toBe(2);
+});
+
+it('shows a write whose answer was lost for good once it finds that it took effect', async () => {
+  const { client, store } = await lead('a');
+  const watched: Change[] = [];
+  const stopping = new AbortController();
+  const watching = (async () => {
+    for await (const batch of store.watch('', 0, stopping.signal)) watched.push(...batch);
+  })();
+  client.fault = 'no-answers';
+  const outcome = await soon(codeOf(put(store, 'k', 'lost')));
+  expect(outcome).toBe('DRV_STORE_UNAVAILABLE');
+  expect(await contentOf(store)).toEqual({});
+  client.fault = 'none';
+  await clock.advance(5000);
+  expect(await contentOf(store)).toEqual({ k: 'lost' });
+  expect(await soon(put(store, 'k', 'next'))).toBe(2);
+  await clock.settle();
+  expect(watched.map(({ revision, value }) => [revision, value])).toEqual([
+    [1, 'lost'],
+    [2, 'next'],
+  ]);
+  stopping.abort();
+  await watching;
+});
+
+it('never takes effect with a write that it gave up, however late that arrives', async () => {
+  const { client, store } = await lead('a');
+  client.fault = 'late';
+  expect(await soon(codeOf(put(store, 'k', 'given up')))).toBe('DRV_STORE_UNAVAILABLE');
+  client.fault = 'none';
+  await clock.advance(5000);
+  etcd.arrive();
+  await soon(put(store, 'other', 1));
+  await soon(store.close());
+  expect(await contentOf((await lead('a')).store)).toEqual({ other: 1 });
+});
+
+it('says that etcd is full, and goes on when there is room', async () => {
+  const { client, store } = await lead('a');
+  client.fault = 'full';
+  await expect(soon(put(store, 'k', 1))).rejects.toMatchObject({
+    code: 'DRV_STORE_WRITE_FAILED',
+    message: expect.stringContaining('NOSPACE'),
+  });
+  client.fault = 'none';
+  expect(await soon(put(store, 'k', 2))).toBe(1);
+});
+
+it('ends when something else than it has written the state', async () => {
+  const { store, losses } = await lead('a');
+  etcd.put(`${PREFIX}/summary`, '{"format":1,"revision":7,"entries":0,"session":"other","write":1}');
+  expect(await soon(codeOf(put(store, 'k', 1)))).toBe('DRV_STORE_FENCED');
+  expect(losses).toHaveLength(1);
+});
+
+it('ends when a newer version has written the state, also while the outcome of a write is unknown', async () => {
+  const newer = '{"format":2}';
+  const { store, losses } = await lead('a');
+  etcd.put(`${PREFIX}/summary`, newer);
+  expect(await soon(codeOf(put(store, 'k', 1)))).toBe('DRV_STORE_FENCED');
+  expect(losses).toHaveLength(1);
+  await soon(store.close());
+
+  etcd = new FakeEtcd(clock);
+  const second = await lead('a');
+  second.client.fault = 'away';
+  expect(await soon(codeOf(put(second.store, 'k', 1)))).toBe('DRV_STORE_UNAVAILABLE');
+  etcd.put(`${PREFIX}/summary`, newer);
+  second.client.fault = 'none';
+  await clock.advance(5000);
+  expect(await codeOf(put(second.store, 'k', 2))).toBe('DRV_STORE_FENCED');
+  expect(second.losses).toHaveLength(1);
+});
+
+it('refuses a state from which something is missing', async () => {
+  const first = await lead('a');
+  await soon(put(first.store, 'k', 1));
+  await soon(first.store.close());
+  etcd.put(`${PREFIX}/records/more`, '1 true');
+  await expect(soon(begin('a').opening)).rejects.toMatchObject({
+    code: 'DRV_STORE_CORRUPT',
+    message: expect.stringContaining('it holds 2 entries, but 1 were written'),
+  });
+});
+
+it('gives up its wait when it is told to end', async () => {
+  await lead('a');
+  const ending = new AbortController();
+  const { opening } = begin('b', ending.signal);
+  opening.catch(() => undefined);
+  await clock.advance(1000);
+  ending.abort();
+  await expect(soon(opening)).rejects.toMatchObject({ code: 'DRV_STORE_CLOSED' });
+});
+
+it('ends, and does not go on with what it has in memory, when another master led and left while it was away', async () => {
+  const first = await lead('a');
+  const second = begin('b');
+  await clock.advance(1000);
+  first.client.fault = 'away';
+  const { store } = await soon(second.opening);
+  await soon(put(store, 'k', 'theirs'));
+  await soon(store.close());
+  expect(etcd.json(`${PREFIX}/leader`)).toBeUndefined();
+  first.client.fault = 'none';
+  await clock.advance(3000);
+  expect(first.losses).toHaveLength(1);
+  expect(etcd.json(`${PREFIX}/leader`)).toBeUndefined();
+});
+
+it('ends when etcd was set back to an older state of its own', async () => {
+  const { store, losses } = await lead('a');
+  await soon(put(store, 'k', 1));
+  const older = JSON.stringify(etcd.json(`${PREFIX}/summary`));
+  await soon(put(store, 'k', 2));
+  etcd.put(`${PREFIX}/summary`, older);
+  expect(await soon(codeOf(put(store, 'k', 3)))).toBe('DRV_STORE_FENCED');
+  expect(losses).toHaveLength(1);
+});

@@ -1,0 +1,48 @@
+/**
+ * Builds the dashboard: `src/dashboard/` becomes `dist/dashboard/`, files with hashed names that the API server keeps in
+ * memory. `npm run build` calls it after the type check.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { defineConfig, type Plugin } from 'vite';
+import { licences } from './rolldown.config.js';
+
+const COMPRESSIBLE = /\.(?:css|js|json|svg|txt)$/;
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
+
+export default defineConfig({
+  root: 'src/dashboard',
+  // Relative: the page also works behind a proxy that puts it below a path.
+  base: './',
+  publicDir: false,
+  plugins: [licences(), compressed()],
+  build: {
+    outDir: '../../dist/dashboard',
+    emptyOutDir: true,
+    target: ['es2023', 'chrome123', 'firefox128', 'safari17.5'],
+    // A strict Content-Security-Policy takes no `data:` addresses and no script in the page.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+});
+
+/**
+ * Puts a brotli and a gzip copy beside each file that gets smaller by it, so that the server compresses nothing. The page
+ * itself is sent with a nonce, and so as it is.
+ */
+function compressed(): Plugin {
+  return {
+    name: 'compressed',
+    writeBundle({ dir = '' }, bundle) {
+      for (const name of Object.keys(bundle).filter((file) => COMPRESSIBLE.test(file))) {
+        const file = join(dir, name);
+        const bytes = readFileSync(file);
+        const copies = { br: brotliCompressSync(bytes, BROTLI), gz: gzipSync(bytes, { level: 9 }) };
+        for (const [ending, copy] of Object.entries(copies))
+          if (copy.length < bytes.length) writeFileSync(`${file}.${ending}`, copy);
+      }
+    },
+  };
+}
