@@ -20,7 +20,7 @@ import type { Drains } from './drain/reconciler.js';
 import type { MinimumService } from './minimum-service/reconciler.js';
 import { buildReconcilers, type Reconcilers, type ReconcilersOptions } from './reconcilers.js';
 import { ALL_THAT_WAITS } from './waiting/groups.js';
-import { wakesOfConfiguration, wakesOfRevision } from './wake/configuration-wakes.js';
+import { wakesOfConfiguration, wakesOfHistory, wakesOfRevision } from './wake/configuration-wakes.js';
 import { wakesOfInstance } from './wake/instance-wakes.js';
 import { wakesOfContact, wakesOfNode } from './wake/node-wakes.js';
 import { wakesOfNewPlace, wakesOfTemplates } from './wake/shared-wakes.js';
@@ -117,9 +117,9 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
 }
 
 function buildFollower(options: MasterControllersOptions): ConfigurationFollower {
-  const { state, configurationSource: source, logger } = options;
-  const { configurations, store } = state;
-  const reconciler = new Configurations({ source, configurations, store, logger });
+  const { state, configurationSource: source, clock, logger } = options;
+  const { configurations, histories, store } = state;
+  const reconciler = new Configurations({ source, configurations, histories, store, clock, logger });
   const controller = buildController(options, reconciler, { keys: () => [source.nodeId] });
   return new ConfigurationFollower(reconciler, controller, source.nodeId);
 }
@@ -132,6 +132,7 @@ function followAll(
 ): void {
   follow(state.instances, (change) => wake(wakesOfInstance(change, facts)));
   follow(state.configurations, (change) => wake(wakesOfConfiguration(change, facts)));
+  follow(state.histories, (change) => wake(wakesOfHistory(change)));
   follow(state.revisions, (change) => wake(wakesOfRevision(change, facts)));
   follow(state.nodes, (change) => wake(wakesOfNode(change, facts)));
   beats.onContactChange((nodeId) => wake(wakesOfContact(nodeId)));

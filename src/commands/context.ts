@@ -12,6 +12,7 @@ import type { NodeRecord } from '../model/node.js';
 import type { KeyNeeds } from '../operations/api-keys.js';
 import type { ClusterStatusNeeds } from '../operations/cluster-status.js';
 import type { ConfigurationDiffNeeds } from '../operations/configuration-diff.js';
+import type { ConfigurationHistoryNeeds } from '../operations/configuration-history.js';
 import type { ConfigurationReloadNeeds } from '../operations/configuration-reload.js';
 import type { ConfigurationScaleNeeds } from '../operations/configuration-scale.js';
 import type { InstanceDetailsNeeds } from '../operations/instance-details.js';
@@ -32,6 +33,7 @@ type Records<T> = Pick<MirrorReader<T>, 'get' | 'entries' | 'setAside'>;
 /** What the commands need of the master, the needs of their operations included. */
 export type CommandDependencies = ClusterStatusNeeds &
   ConfigurationDiffNeeds &
+  ConfigurationHistoryNeeds &
   ConfigurationReloadNeeds &
   ConfigurationScaleNeeds &
   InstanceDetailsNeeds &
@@ -62,6 +64,8 @@ export type CommandDependencies = ClusterStatusNeeds &
 export interface CommandContext {
   readonly dependencies: CommandDependencies;
   readonly output: CommandOutput;
+  /** The caller's name in the audit trail. */
+  readonly actor: string;
   /** Aborts when the caller no longer waits for the command. */
   readonly signal: AbortSignal;
   /** Columns of the reader's terminal; undefined: tables are not cut. */

@@ -44,6 +44,12 @@ export interface ConfigurationFilesOptions {
   readonly clock: Clock;
 }
 
+export interface PutOptions {
+  readonly precondition?: Precondition | undefined;
+  /** Who writes, as the audit trail names the caller. */
+  readonly by?: string | undefined;
+}
+
 export class ConfigurationFiles implements Part {
   readonly #options: ConfigurationFilesOptions;
   readonly #source: DirectorySource;
@@ -116,11 +122,18 @@ export class ConfigurationFiles implements Part {
   async put(
     name: string,
     input: unknown,
-    precondition?: Precondition,
+    { precondition, by }: PutOptions = {},
   ): Promise<{ warnings: readonly ConfigurationWarning[] }> {
     const { warnings } = validateConfiguration(name, input);
     const text = configurationFileText(name, input);
-    await this.#change(() => this.#writer.write(name, text, precondition));
+    await this.#change(async () => {
+      // First: a round of the controller may see the file before this goes on.
+      this.#source.noteWriter(name, by);
+      await this.#writer.write(name, text, precondition).catch((error: unknown) => {
+        this.#source.noteWriter(name, undefined);
+        throw error;
+      });
+    });
     return { warnings };
   }
 
@@ -140,7 +153,7 @@ export class ConfigurationFiles implements Part {
     await this.#exclusively(async () => {
       this.#isPolling = false;
       await this.#source.read({ isFinal: true, canBeReplaced: true });
-      await this.#options.follower.follow();
+      await this.#follow();
       await this.#listen();
     });
   }
@@ -154,7 +167,7 @@ export class ConfigurationFiles implements Part {
   async #change(write: () => Promise<void>): Promise<void> {
     await this.#exclusively(async () => {
       await write();
-      await this.#options.follower.follow();
+      await this.#follow();
     });
   }
 
@@ -171,6 +184,11 @@ export class ConfigurationFiles implements Part {
       this.#hint(null);
       throw error;
     }
+  }
+
+  async #follow(): Promise<void> {
+    await this.#options.follower.follow();
+    this.#source.forgetWriters();
   }
 
   #hint(file: string | null): void {
@@ -199,7 +217,7 @@ export class ConfigurationFiles implements Part {
     if (this.#stopping.signal.aborted) return;
     try {
       await read();
-      await this.#options.follower.follow();
+      await this.#follow();
       this.#wasStored = true;
       this.#resolveStored();
     } catch (error) {

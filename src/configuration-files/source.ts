@@ -5,6 +5,7 @@
 import { basename } from 'node:path';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
+import type { ContentOrigin } from '../model/configuration-history.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DirectoryReader, DirectoryUnusable, type Reading } from './directory.js';
 import { FileWarningLog, fileWarnings } from './file-warnings.js';
@@ -25,6 +26,8 @@ export interface ConfigurationSource {
    * that is there and cannot be read is as it was read.
    */
   isAsRead(file: string): Promise<boolean>;
+  /** Who brought what the file of a configuration says now. */
+  originOf(name: string, file: string): Promise<ContentOrigin>;
 }
 
 export interface DirectorySourceOptions {
@@ -50,6 +53,8 @@ export class DirectorySource implements ConfigurationSource {
   readonly #settled = new SettledFiles();
   readonly #warningLog: FileWarningLog;
   #links: readonly string[] = [];
+  /** Who wrote through the API what the records do not say yet, by name of the configuration. */
+  readonly #writers = new Map<string, string>();
   #onDoubt: ((file: string) => void) | undefined;
   #hasRead = false;
   #fault: ConfigurationFileError | undefined;
@@ -96,6 +101,21 @@ export class DirectorySource implements ConfigurationSource {
     const isSame = await this.#reader.hasSignature(file, reading.signature);
     if (!isSame) this.#onDoubt?.(file);
     return isSame;
+  }
+
+  async originOf(name: string, file: string): Promise<ContentOrigin> {
+    return { file, node: this.nodeId, key: this.#writers.get(name) ?? null, commit: null };
+  }
+
+  /** Notes who is about to write the file of a configuration; undefined: not known. */
+  noteWriter(name: string, key: string | undefined): void {
+    if (key === undefined) this.#writers.delete(name);
+    else this.#writers.set(name, key);
+  }
+
+  /** Called when the records say what the files say: later changes are those of somebody else. */
+  forgetWriters(): void {
+    this.#writers.clear();
   }
 
   /** Reads the whole directory. When it cannot be used, `fault` says why and the rest stays as it was. */

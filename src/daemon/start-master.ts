@@ -143,7 +143,7 @@ function buildDependencies(
   { store, audit, cluster, apiCertificate, tokens, templates, master, files, dashboard }: Foundation,
   isReady: () => boolean,
 ): Omit<ApiDependencies, 'commands'> & CommandDependencies {
-  const { instances, configurations, revisions, nodes, keys, sessions } = master.state;
+  const { instances, configurations, revisions, histories, nodes, keys, sessions } = master.state;
   const { clock, logger, metrics } = shared;
   return {
     configuration,
@@ -152,6 +152,7 @@ function buildDependencies(
     instances,
     configurations,
     revisions,
+    histories,
     nodes,
     keys,
     sessions,

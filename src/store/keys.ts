@@ -3,6 +3,7 @@
 export const PREFIX = {
   configurations: 'configurations/',
   revisions: 'revisions/',
+  histories: 'history/',
   instances: 'instances/',
   keys: 'keys/',
   sessions: 'sessions/',
@@ -13,6 +14,7 @@ export const PREFIX = {
 
 export const configurationKey = (name: string): string => PREFIX.configurations + name;
 export const revisionKey = (hash: string): string => PREFIX.revisions + hash;
+export const historyKey = (name: string): string => PREFIX.histories + name;
 export const instanceKey = (id: string): string => PREFIX.instances + id;
 export const apiKeyKey = (label: string): string => PREFIX.keys + label;
 export const sessionKey = (id: string): string => PREFIX.sessions + id;

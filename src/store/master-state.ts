@@ -9,6 +9,7 @@ import {
   configurationRecordSchema,
   configurationSchema,
 } from '../model/configuration.js';
+import { type ConfigurationHistory, configurationHistorySchema } from '../model/configuration-history.js';
 import { hasEndedByItself, type InstanceRecord, instanceRecordSchema } from '../model/instance.js';
 import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -30,6 +31,8 @@ export class MasterState {
   readonly instances: Mirror<InstanceRecord>;
   readonly configurations: Mirror<ConfigurationRecord>;
   readonly revisions: Mirror<Configuration>;
+  /** The last contents of each configuration. */
+  readonly histories: Mirror<ConfigurationHistory>;
   readonly nodes: Mirror<NodeRecord>;
   readonly keys: Mirror<ApiKeyRecord>;
   readonly sessions: Mirror<SessionRecord>;
@@ -43,6 +46,8 @@ export class MasterState {
   /** By configuration, the instances that ended by themselves. */
   readonly endedByConfiguration: LookupReader<string>;
   readonly configurationsByHash: LookupReader<string>;
+  /** By revision, the configurations in whose history it stands. */
+  readonly historiesByRevision: LookupReader<string>;
   readonly instanceRecords: RecordSet<InstanceRecord>;
   readonly nodeRecords: RecordSet<NodeRecord>;
   /** Members and join tokens are read from the store itself; these copies tell which of them cannot be read. */
@@ -65,6 +70,7 @@ export class MasterState {
     this.instances = mirror(PREFIX.instances, (value) => instanceRecordSchema.parse(value));
     this.configurations = mirror(PREFIX.configurations, (value) => configurationRecordSchema.parse(value));
     this.revisions = mirror(PREFIX.revisions, (value) => configurationSchema.parse(value));
+    this.histories = mirror(PREFIX.histories, (value) => configurationHistorySchema.parse(value));
     this.nodes = mirror(PREFIX.nodes, (value) => nodeRecordSchema.parse(value));
     this.keys = mirror(PREFIX.keys, (value) => apiKeyRecordSchema.parse(value));
     this.sessions = mirror(PREFIX.sessions, (value) => sessionRecordSchema.parse(value));
@@ -85,6 +91,9 @@ export class MasterState {
       record.desired.goal !== 'remove' && hasEndedByItself(record) ? [record.configurationName] : [],
     );
     this.configurationsByHash = this.configurations.lookup((record) => [record.hash]);
+    this.historiesByRevision = this.histories.lookup(({ contents }) => [
+      ...new Set(contents.map(({ revision }) => revision)),
+    ]);
     this.instanceRecords = { store, mirror: this.instances, keyOf: instanceKey, turns: new KeyedTurns() };
     this.nodeRecords = { store, mirror: this.nodes, keyOf: nodeKey, turns: new KeyedTurns() };
   }
@@ -109,7 +118,7 @@ export class MasterState {
   }
 
   #all(): Pick<Mirror<unknown>, 'start' | 'stop' | 'prefix' | 'setAside'>[] {
-    const { instances, configurations, revisions, nodes, keys, sessions } = this;
-    return [instances, configurations, revisions, nodes, keys, sessions, ...this.#credentials];
+    const { instances, configurations, revisions, histories, nodes, keys, sessions } = this;
+    return [instances, configurations, revisions, histories, nodes, keys, sessions, ...this.#credentials];
   }
 }

@@ -1,11 +1,13 @@
 /** The configurations controller: brings the records up to what one node's files say. Key: that node's id. */
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
+import type { Clock } from '../../../src/loop/clock.js';
 import type { Reconciler } from '../../../src/loop/reconciler.js';
 import {
   type ConfigurationFileError,
   type ConfigurationRecord,
   isBroughtBy,
 } from '../../../src/model/configuration.js';
+import type { ConfigurationHistory } from '../../../src/model/configuration-history.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
 import { configurationKey, revisionKey } from '../../../src/store/keys.js';
@@ -15,12 +17,15 @@ import { untilShown } from '../../../src/store/modify.js';
 import type { Operation, Store } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { FaultReport } from './fault-report.js';
+import { historyOperations } from './history.js';
 import { type ConfigurationFacts, type ConfigurationStep, decide, plan, type RecordChange } from './plan.js';
 
 export interface ConfigurationsOptions {
   readonly source: ConfigurationSource;
   readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly histories: MirrorReader<ConfigurationHistory>;
   readonly store: Store;
+  readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
 }
 
@@ -86,18 +91,31 @@ export class Configurations implements Reconciler<ConfigurationFacts, Configurat
   }
 
   async #write(changes: readonly RecordChange[]): Promise<void> {
-    const { store, configurations, logger } = this.#options;
+    const { store, configurations, histories, logger } = this.#options;
     try {
-      await configurations.until(await store.transact(operationsOf(changes)));
+      const written = await store.transact(await this.#operationsOf(changes));
+      await Promise.all([configurations.until(written), histories.until(written)]);
       this.#refusal = undefined;
     } catch (error) {
       const isConflict = DroverError.is(error, 'DRV_STORE_CONFLICT');
       this.#refusal = isConflict ? undefined : error;
       // The next round decides with the record of the writer that was faster.
-      if (isConflict) await untilShown(store, configurations);
+      if (isConflict) await Promise.all([untilShown(store, configurations), untilShown(store, histories)]);
       throw error;
     }
     for (const change of changes) logger.info({ configuration: change.name }, sentenceOf(change));
+  }
+
+  /** The record, its revision and its history change together. */
+  async #operationsOf(changes: readonly RecordChange[]): Promise<Operation[]> {
+    const { source, clock } = this.#options;
+    const at = clock.now();
+    const operations: Operation[] = [];
+    for (const change of changes) {
+      const origin = change.do === 'put' ? await source.originOf(change.name, change.file) : undefined;
+      operations.push(...operationsOf(change), ...historyOperations(this.#options, { change, origin, at }));
+    }
+    return operations;
   }
 }
 
@@ -107,24 +125,22 @@ function fileOf(value: unknown, nodeId: string): string | null {
   return left !== undefined && isBroughtBy(left, nodeId) ? left.sourceFile : null;
 }
 
-function operationsOf(changes: readonly RecordChange[]): Operation[] {
-  return changes.flatMap((change): Operation[] => {
-    const key = configurationKey(change.name);
-    const { expectedRevision } = change;
-    if (change.do === 'remove') return [{ do: 'remove', key, expectedRevision }];
-    const { configuration, hash } = change.parsed;
-    const value: ConfigurationRecord = {
-      configuration,
-      sourceFile: change.file,
-      sourceNode: change.nodeId,
-      hash,
-    };
-    const record: Operation =
-      expectedRevision === 0 ? { do: 'create', key, value } : { do: 'update', key, value, expectedRevision };
-    return change.isNewContent
-      ? [record, { do: 'put', key: revisionKey(hash), value: configuration }]
-      : [record];
-  });
+function operationsOf(change: RecordChange): Operation[] {
+  const key = configurationKey(change.name);
+  const { expectedRevision } = change;
+  if (change.do === 'remove') return [{ do: 'remove', key, expectedRevision }];
+  const { configuration, hash } = change.parsed;
+  const value: ConfigurationRecord = {
+    configuration,
+    sourceFile: change.file,
+    sourceNode: change.nodeId,
+    hash,
+  };
+  const record: Operation =
+    expectedRevision === 0 ? { do: 'create', key, value } : { do: 'update', key, value, expectedRevision };
+  return change.isNewContent
+    ? [record, { do: 'put', key: revisionKey(hash), value: configuration }]
+    : [record];
 }
 
 function sentenceOf(change: RecordChange): string {

@@ -258,6 +258,11 @@ export function actorLabel(actor: Actor): string {
   return actor.kind === 'key' ? actor.name : `instance ${actor.instanceId}`;
 }
 
+/** Who is noted as the writer of what the request changes, by the name in the audit trail. */
+export function writerOf({ actor }: Pick<FastifyRequest, 'actor'>): string | undefined {
+  return actor === null ? undefined : actorLabel(actor);
+}
+
 /** The caller's access; undefined: it is an instance, or nobody. */
 export function accessOf({ actor }: Pick<FastifyRequest, 'actor'>): Access | undefined {
   return actor?.kind === 'key' ? actor : undefined;

@@ -1,5 +1,6 @@
 /** All routes under `/api` but the one that describes them, and what they need of the master. */
 import type { KeyNeeds } from '../../operations/api-keys.js';
+import type { ConfigurationHistoryNeeds } from '../../operations/configuration-history.js';
 import type { ConfigurationReloadNeeds } from '../../operations/configuration-reload.js';
 import type { JoinTokenNeeds } from '../../operations/join-tokens.js';
 import type { NodeOperationNeeds } from '../../operations/node-operations.js';
@@ -9,6 +10,7 @@ import { type AuditNeeds, auditRoutes } from './audit-routes.js';
 import { type ClusterNeeds, clusterRoutes } from './cluster-routes.js';
 import { type CommandNeeds, commandRoutes } from './command-routes.js';
 import { configurationFileRoutes } from './configuration-file-routes.js';
+import { configurationHistoryRoutes } from './configuration-history-routes.js';
 import { type ConfigurationNeeds, configurationRoutes } from './configuration-routes.js';
 import { type ExtensionNeeds, extensionRoutes } from './extension-routes.js';
 import { type InstanceNeeds, instanceRoutes } from './instance-routes.js';
@@ -26,6 +28,7 @@ export type RouteNeeds = AuditNeeds &
   ClusterNeeds &
   CommandNeeds &
   ConfigurationNeeds &
+  ConfigurationHistoryNeeds &
   ConfigurationReloadNeeds &
   ExtensionNeeds &
   InstanceNeeds &
@@ -48,6 +51,7 @@ export function apiRoutes({ dependencies, view }: ApiRoutesOptions): Route[] {
     ...nodeRoutes(dependencies),
     ...instanceRoutes({ dependencies, view }),
     ...configurationRoutes(dependencies),
+    ...configurationHistoryRoutes(dependencies),
     ...configurationFileRoutes(dependencies),
     ...clusterRoutes({ dependencies, view }),
     ...nodeOperationRoutes(dependencies),

@@ -8,12 +8,14 @@ import { withEveryDefault } from '../../model/plain/configuration-defaults.js';
 import type { ScaledConfiguration } from '../../model/plain/scaled-content.js';
 import { countText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
+import type { ContentDiff, PastContent } from '../../operations/configuration-history.js';
 import type { ConfigurationSummary, RemovedConfiguration } from '../../operations/configuration-list.js';
 import type { ConfigurationReload } from '../../operations/configuration-reload.js';
 import { describe, messageText, noInput, tableOf, type View } from '../command.js';
 import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';
 import { wholeNumber } from '../parsers.js';
 import { describeDiff } from './configuration-diff-text.js';
+import { describeContentDiff, describeHistory } from './configuration-history-text.js';
 
 const HEAD = ['NAME', 'RUNTIME', 'ONLINE', 'INSTANCES', 'MINIMUM', 'RAM', 'CPU', 'PORTS', 'FILE', 'STATUS'];
 
@@ -27,6 +29,9 @@ export interface ConfigurationMessage {
   readonly message: string;
   readonly name: string;
 }
+
+/** Contents of a history are counted from 1. */
+const contentNumber = wholeNumber(999_999_999);
 
 const byName = (name: string): { readonly name: string } => ({ name });
 
@@ -57,10 +62,22 @@ export const CONFIGURATION_COMMANDS = {
     text: (explanation: ConfigurationExplanation) => renderConfigurationExplanation(explanation),
   }),
   'config diff': describe({
+    about:
+      'the file and the instances against what is in force; or one content of the history against another',
+    declare: (command) =>
+      void command
+        .argument('<name>')
+        .argument('[from]', 'number of `config history`', contentNumber)
+        .argument('[to]', 'default: the newest', contentNumber),
+    input: (name: string, from?: number, to?: number) => ({ name, from, to }),
+    text: (diff: ConfigurationDiff | ContentDiff) =>
+      'differences' in diff ? describeContentDiff(diff) : describeDiff(diff),
+  }),
+  'config history': describe({
     usage: '<name>',
-    about: 'the file and the instances against what is in force',
+    about: 'the last 10 contents: since when, from whom, and how each of them ended',
     input: byName,
-    text: (diff: ConfigurationDiff) => describeDiff(diff),
+    text: (contents: readonly PastContent[], view) => describeHistory(contents, view),
   }),
   'config scale': describe({
     about: 'set minimumServiceCount: so many instances are kept; 0 keeps none',

@@ -9,10 +9,11 @@ import { keyRuns } from './key-runs.js';
 import { nodeRuns } from './node-runs.js';
 import { templateRuns } from './template-runs.js';
 
-export function commandRuns(dependencies: CommandDependencies): CommandRuns {
+/** `actor`: the caller's name in the audit trail. */
+export function commandRuns(dependencies: CommandDependencies, actor: string): CommandRuns {
   return {
     ...instanceRuns(dependencies),
-    ...configurationRuns(dependencies),
+    ...configurationRuns(dependencies, actor),
     ...templateRuns(dependencies),
     ...nodeRuns(dependencies),
     ...keyRuns(dependencies),

@@ -3,6 +3,7 @@ import type { CommandRuns } from '../../command-tree/commands.js';
 import { type CONFIGURATION_COMMANDS, deletedText } from '../../command-tree/groups/configurations.js';
 import { DroverError } from '../../model/errors.js';
 import { diffOf } from '../../operations/configuration-diff.js';
+import { contentDiffOf, historyOf } from '../../operations/configuration-history.js';
 import { listConfigurations, listRemoved } from '../../operations/configuration-list.js';
 import { reloadConfigurations } from '../../operations/configuration-reload.js';
 import { scaleConfiguration } from '../../operations/configuration-scale.js';
@@ -11,7 +12,7 @@ import { findConfiguration, unknownConfiguration } from '../find.js';
 
 type ConfigurationRuns = Pick<CommandRuns, keyof typeof CONFIGURATION_COMMANDS>;
 
-export function configurationRuns(dependencies: CommandDependencies): ConfigurationRuns {
+export function configurationRuns(dependencies: CommandDependencies, actor: string): ConfigurationRuns {
   return {
     'config list': () => ({
       configurations: listConfigurations(dependencies),
@@ -26,13 +27,19 @@ export function configurationRuns(dependencies: CommandDependencies): Configurat
           ? unknownConfiguration(dependencies, name)
           : error;
       }),
-    'config diff': ({ name }) => {
+    'config diff': ({ name, from, to }) => {
       findConfiguration(dependencies, name);
-      return diffOf(dependencies, name);
+      return from === undefined
+        ? diffOf(dependencies, name)
+        : contentDiffOf(dependencies, name, { from, to });
+    },
+    'config history': ({ name }) => {
+      findConfiguration(dependencies, name);
+      return historyOf(dependencies, name);
     },
     'config scale': ({ name, count }) => {
       findConfiguration(dependencies, name);
-      return scaleConfiguration(dependencies, name, count);
+      return scaleConfiguration(dependencies, name, { count, by: actor });
     },
     'config delete': async ({ name }) => {
       findConfiguration(dependencies, name);

@@ -349,6 +349,31 @@ describe('Configurations and templates', () => {
     expect((await world.call('GET /configurations/nope/diff')).status).toBe(404);
   });
 
+  it('GET /configurations/{name}/history: 200, what config history prints; 404 for an unknown one', async () => {
+    const id = await oneInstance();
+    const ram = { runtime: 'process', command: 'run', ramMB: 128, cpu: 10 };
+    expect((await world.call('PUT /configurations/lobby', { body: ram })).status).toBe(204);
+    const { status, json } = await world.call('GET /configurations/lobby/history');
+    expect([status, json]).toEqual([200, await printed('config history lobby')]);
+    expect(json).toMatchObject([
+      { number: 2, file: 'lobby.json', node: 'master', key: 'boss', outcome: 'in-force', instances: 0 },
+      { number: 1, file: 'lobby.json', key: null, outcome: 'replaced', instances: 1 },
+    ]);
+    expect((await world.call(`DELETE /instances/${id}`)).status).toBe(204);
+    expect((await world.call('GET /configurations/nope/history')).status).toBe(404);
+  });
+
+  it('GET /configurations/{name}/history/diff: 200, what config diff prints of two contents', async () => {
+    await world.commands.configure('lobby', { ramMB: 128 });
+    await world.commands.configure('lobby', { ramMB: 256 });
+    await world.commands.configure('lobby', { ramMB: 512 });
+    const { status, json } = await world.call('GET /configurations/lobby/history/diff?from=1&to=2');
+    expect([status, json]).toEqual([200, await printed('config diff lobby 1 2')]);
+    expect(json).toMatchObject({ differences: [{ field: 'ramMB', before: '128', after: '256' }] });
+    expect((await world.call('GET /configurations/lobby/history/diff?from=1')).json).toMatchObject({ to: 3 });
+    expect((await world.call('GET /configurations/lobby/history/diff?from=9')).status).toBe(404);
+  });
+
   it('POST /configurations/{name}/check: 200, every fault of a text with line and column; writes nothing', async () => {
     const check = async (text: string) =>
       (await world.call('POST /configurations/lobby/check', { body: { text } })).json;

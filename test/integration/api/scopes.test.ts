@@ -23,6 +23,8 @@ READ GET /configurations filtered
 READ GET /configurations/:name configuration
 READ GET /configurations/:name/diff configuration
 READ GET /configurations/:name/file configuration
+READ GET /configurations/:name/history configuration
+READ GET /configurations/:name/history/diff configuration
 READ GET /configurations/:name/why configuration
 READ GET /extensions -
 READ GET /extensions/commands -

@@ -492,6 +492,37 @@ describe('put and remove', () => {
     expect(world.store.transactions).toHaveLength(1);
   });
 
+  test('are noted in the history by their writer, an edit of the file by nobody', async () => {
+    const files = await world.start({ 'web.json': { name: 'web', command: 'one' } });
+    await files.put('web', { command: 'two' }, { by: 'deploy' });
+    await world.write('web.json', { name: 'web', command: 'three' });
+    await files.reload();
+    expect(await world.history('web')).toEqual([
+      '1 one web.json: replaced',
+      '2 two web.json by deploy: replaced',
+      '3 three web.json',
+    ]);
+    await files.remove('web');
+    expect(await world.history('web')).toEqual([]);
+  });
+
+  test('that the store refuses are noted when it takes them', async () => {
+    const files = await world.start({ 'web.json': { name: 'web', command: 'one' } });
+    world.store.failure = new Error('disk full');
+    await expect(files.put('web', { command: 'two' }, { by: 'deploy' })).rejects.toThrow('disk full');
+    world.store.failure = undefined;
+    await files.reload();
+    expect(await world.history('web')).toEqual(['1 one web.json: replaced', '2 two web.json by deploy']);
+  });
+
+  test('of another source leave the history alone', async () => {
+    const files = await world.start({ 'web.json': { name: 'web', command: 'one' } });
+    await world.rename('web.json', 'site.json');
+    await files.reload();
+    expect(await world.stored()).toEqual(['web one site.json']);
+    expect(await world.history('web')).toEqual(['1 one web.json']);
+  });
+
   test('overwrite the file that the configuration came from', async () => {
     const files = await world.start({ 'x.json': { name: 'web', command: 'one' } });
     await files.put('web', { command: 'two' });

@@ -3,6 +3,7 @@ import type { Reading } from '../../../src/configuration-files/directory.js';
 import type { RecordFollower } from '../../../src/configuration-files/record-follower.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import { type Configuration, hashConfiguration } from '../../../src/model/configuration.js';
+import type { ContentOrigin } from '../../../src/model/configuration-history.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { Life } from '../machine/life.js';
 
@@ -31,6 +32,10 @@ export class SimulatedConfigurationFiles implements ConfigurationSource {
     const reading = this.#files?.get(file);
     const content = this.#contents.get(file.replace(/\.json$/, ''));
     return reading?.kind !== 'valid' || reading.parsed.configuration === content;
+  }
+
+  async originOf(_name: string, file: string): Promise<ContentOrigin> {
+    return { file, node: this.nodeId, key: null, commit: null };
   }
 
   /** Reads, and resolves when the store has what the files say; tries again while it cannot be written. */

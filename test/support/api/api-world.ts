@@ -372,6 +372,7 @@ export class ApiWorld {
       isReady: () => this.isReady,
       instanceWrites: this.#instanceWrites(),
       revisions: { get: () => undefined },
+      histories: { get: () => undefined },
       configurationFiles: {
         put: async (name, input) => {
           this.written.push({ name, input });
