@@ -5,6 +5,7 @@ export const PREFIX = {
   revisions: 'revisions/',
   histories: 'history/',
   instances: 'instances/',
+  rollouts: 'rollouts/',
   keys: 'keys/',
   sessions: 'sessions/',
   nodes: 'nodes/',
@@ -16,6 +17,7 @@ export const configurationKey = (name: string): string => PREFIX.configurations 
 export const revisionKey = (hash: string): string => PREFIX.revisions + hash;
 export const historyKey = (name: string): string => PREFIX.histories + name;
 export const instanceKey = (id: string): string => PREFIX.instances + id;
+export const rolloutKey = (configurationName: string): string => PREFIX.rollouts + configurationName;
 export const apiKeyKey = (label: string): string => PREFIX.keys + label;
 export const sessionKey = (id: string): string => PREFIX.sessions + id;
 export const nodeKey = (nodeId: string): string => PREFIX.nodes + nodeId;

@@ -12,8 +12,9 @@ import {
 import { type ConfigurationHistory, configurationHistorySchema } from '../model/configuration-history.js';
 import { hasEndedByItself, type InstanceRecord, instanceRecordSchema } from '../model/instance.js';
 import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
+import { type RolloutRecord, rolloutRecordSchema } from '../model/rollout.js';
 import type { Logger } from '../telemetry/logger.js';
-import { instanceKey, nodeKey, PREFIX } from './keys.js';
+import { instanceKey, nodeKey, PREFIX, rolloutKey } from './keys.js';
 import type { LookupReader } from './lookup.js';
 import { Mirror } from './mirror.js';
 import type { RecordSet } from './modify.js';
@@ -34,6 +35,8 @@ export class MasterState {
   /** The last contents of each configuration. */
   readonly histories: Mirror<ConfigurationHistory>;
   readonly nodes: Mirror<NodeRecord>;
+  /** By the name of the configuration. */
+  readonly rollouts: Mirror<RolloutRecord>;
   readonly keys: Mirror<ApiKeyRecord>;
   readonly sessions: Mirror<SessionRecord>;
   readonly instancesByConfiguration: LookupReader<string>;
@@ -48,8 +51,11 @@ export class MasterState {
   readonly configurationsByHash: LookupReader<string>;
   /** By revision, the configurations in whose history it stands. */
   readonly historiesByRevision: LookupReader<string>;
+  /** Configurations whose rollouts name a revision. */
+  readonly rolloutsByRevision: LookupReader<string>;
   readonly instanceRecords: RecordSet<InstanceRecord>;
   readonly nodeRecords: RecordSet<NodeRecord>;
+  readonly rolloutRecords: RecordSet<RolloutRecord>;
   /** Members and join tokens are read from the store itself; these copies tell which of them cannot be read. */
   readonly #credentials: readonly Mirror<unknown>[];
 
@@ -72,6 +78,7 @@ export class MasterState {
     this.revisions = mirror(PREFIX.revisions, (value) => configurationSchema.parse(value));
     this.histories = mirror(PREFIX.histories, (value) => configurationHistorySchema.parse(value));
     this.nodes = mirror(PREFIX.nodes, (value) => nodeRecordSchema.parse(value));
+    this.rollouts = mirror(PREFIX.rollouts, (value) => rolloutRecordSchema.parse(value));
     this.keys = mirror(PREFIX.keys, (value) => apiKeyRecordSchema.parse(value));
     this.sessions = mirror(PREFIX.sessions, (value) => sessionRecordSchema.parse(value));
     this.#credentials = [
@@ -94,8 +101,12 @@ export class MasterState {
     this.historiesByRevision = this.histories.lookup(({ contents }) => [
       ...new Set(contents.map(({ revision }) => revision)),
     ]);
+    this.rolloutsByRevision = this.rollouts.lookup(({ from, to }) =>
+      from === null || from === to ? [to] : [from, to],
+    );
     this.instanceRecords = { store, mirror: this.instances, keyOf: instanceKey, turns: new KeyedTurns() };
     this.nodeRecords = { store, mirror: this.nodes, keyOf: nodeKey, turns: new KeyedTurns() };
+    this.rolloutRecords = { store, mirror: this.rollouts, keyOf: rolloutKey, turns: new KeyedTurns() };
   }
 
   async start(): Promise<void> {
@@ -118,7 +129,8 @@ export class MasterState {
   }
 
   #all(): Pick<Mirror<unknown>, 'start' | 'stop' | 'prefix' | 'setAside'>[] {
-    const { instances, configurations, revisions, histories, nodes, keys, sessions } = this;
-    return [instances, configurations, revisions, histories, nodes, keys, sessions, ...this.#credentials];
+    const { instances, configurations, revisions, histories, nodes, rollouts, keys, sessions } = this;
+    const records = [instances, configurations, revisions, histories, nodes, rollouts, keys, sessions];
+    return [...records, ...this.#credentials];
   }
 }

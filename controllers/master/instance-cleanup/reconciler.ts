@@ -7,6 +7,7 @@ import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import type { ConfigurationHistory } from '../../../src/model/configuration-history.js';
 import { hasEndedByItself, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
+import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { durationText } from '../../../src/model/words.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import { instanceKey, PREFIX, revisionKey } from '../../../src/store/keys.js';
@@ -20,11 +21,13 @@ export interface InstanceCleanupOptions {
   readonly store: Store;
   readonly instances: MirrorReader<InstanceRecord>;
   readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly rollouts: MirrorReader<RolloutRecord>;
   readonly revisions: MirrorReader<Configuration>;
   readonly instancesByRevision: LookupReader<string>;
   readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'until'>;
   readonly configurationsByHash: LookupReader<string>;
   readonly historiesByRevision: LookupReader<string>;
+  readonly rolloutsByRevision: LookupReader<string>;
   readonly replacements: LookupReader<string>;
   readonly endedByConfiguration: LookupReader<string>;
   /** How many of a configuration's instances that count may go before another would be made in their place. */
@@ -88,11 +91,11 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
   }
 
   #observeRevision(hash: string): CleanupFacts | undefined {
-    const { revisions, instancesByRevision, configurationsByHash, historiesByRevision } = this.#options;
+    const { revisions, instancesByRevision, configurationsByHash, historiesByRevision, rolloutsByRevision } =
+      this.#options;
     if ((revisions.get(hash) ?? revisions.setAside.get(hash)) === undefined) return undefined;
-    const isUsed = [instancesByRevision, configurationsByHash, historiesByRevision].some(
-      (users) => users.get(hash).size > 0,
-    );
+    const users = [instancesByRevision, configurationsByHash, historiesByRevision, rolloutsByRevision];
+    const isUsed = users.some((lookup) => lookup.get(hash).size > 0);
     return { kind: 'revision', hash, isUsed };
   }
 
@@ -139,10 +142,11 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
    * failed. A later one fails its check of the configuration, because none names this revision any more.
    */
   async #removeRevision(hash: string): Promise<void> {
-    const { store, instances, configurations, histories, revisions } = this.#options;
+    const { store, instances, configurations, histories, rollouts, revisions } = this.#options;
     const content = revisions.get(hash) ?? revisions.setAside.get(hash);
     const shown = await store.barrier();
-    await Promise.all([instances.until(shown), configurations.until(shown), histories.until(shown)]);
+    const users = [instances, configurations, histories, rollouts];
+    await Promise.all(users.map((mirror) => mirror.until(shown)));
     const facts = this.#observeRevision(hash);
     if (content === undefined || facts?.kind !== 'revision' || facts.isUsed)
       throw new Conflict(`revision ${hash} is in use`);
