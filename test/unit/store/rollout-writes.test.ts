@@ -129,7 +129,7 @@ describe('pause, resume and promote', () => {
 
 describe('retry', () => {
   it('takes a failed content up again, with canaries', async () => {
-    clock.advance(50);
+    await clock.advance(50);
     await have({ state: 'failed', reason: 'no-progress', message: 'never ready', endedAt: 9 });
     expect(await writer.retry('lobby', 'ann')).toMatchObject({
       state: 'rolling',
