@@ -35,6 +35,7 @@ import { InstanceCounts } from './store/instance-counts.js';
 import { InstanceWriter } from './store/instance-writes.js';
 import { MasterState } from './store/master-state.js';
 import { NodeWriter, type ShutOutOptions } from './store/node-writes.js';
+import { RolloutWriter } from './store/rollout-writes.js';
 import type { Store } from './store/store.js';
 import type { Logger } from './telemetry/logger.js';
 import type { MetricSources, Metrics } from './telemetry/metrics.js';
@@ -79,6 +80,7 @@ export class Master implements Part {
   readonly beats: BeatBook;
   readonly writer: InstanceWriter;
   readonly nodeWriter: NodeWriter;
+  readonly rolloutWriter: RolloutWriter;
   readonly streams: InstanceStreams;
   readonly terminals: InstanceTerminals;
   readonly #options: MasterOptions;
@@ -109,6 +111,7 @@ export class Master implements Part {
     const busyPorts = new BusyPorts(clock, changes);
     this.#hub = this.#buildHub(busyPorts);
     this.nodeWriter = this.#buildNodeWriter();
+    this.rolloutWriter = new RolloutWriter({ ...this.state, clock });
     this.streams = new InstanceStreams((nodeId) => this.#hub.callsOf(nodeId));
     this.terminals = new InstanceTerminals((nodeId) => this.#hub.callsOf(nodeId));
     this.#controllers = buildMasterControllers({
@@ -251,7 +254,7 @@ export class Master implements Part {
 
   /** The figures of instances and services in `/metrics`. */
   metricSources(): Omit<MetricSources, 'configurationFileErrors'> {
-    const { configurations } = this.state;
+    const { configurations, rollouts } = this.state;
     const { usage } = this.#hub;
     const { minimumService } = this.#controllers;
     return {
@@ -262,6 +265,9 @@ export class Master implements Part {
           yield { configuration: name, minimum: value.configuration.minimumServiceCount };
       },
       actualOf: (name) => minimumService.actual(name),
+      *rollouts() {
+        for (const [, { value }] of rollouts.entries()) yield value;
+      },
       usages: () => usage.all(),
     };
   }

@@ -118,8 +118,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
 
 function buildFollower(options: MasterControllersOptions): ConfigurationFollower {
   const { state, configurationSource: source, clock, logger } = options;
-  const { configurations, histories, store } = state;
-  const reconciler = new Configurations({ source, configurations, histories, store, clock, logger });
+  const reconciler = new Configurations({ ...state, source, clock, logger });
   const controller = buildController(options, reconciler, { keys: () => [source.nodeId] });
   return new ConfigurationFollower(reconciler, controller, source.nodeId);
 }

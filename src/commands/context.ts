@@ -12,8 +12,8 @@ import type { NodeRecord } from '../model/node.js';
 import type { KeyNeeds } from '../operations/api-keys.js';
 import type { ClusterStatusNeeds } from '../operations/cluster-status.js';
 import type { ConfigurationDiffNeeds } from '../operations/configuration-diff.js';
-import type { ConfigurationHistoryNeeds } from '../operations/configuration-history.js';
 import type { ConfigurationReloadNeeds } from '../operations/configuration-reload.js';
+import type { ConfigurationRollbackNeeds } from '../operations/configuration-rollback.js';
 import type { ConfigurationScaleNeeds } from '../operations/configuration-scale.js';
 import type { InstanceDetailsNeeds } from '../operations/instance-details.js';
 import type { InstanceLifecycleNeeds } from '../operations/instance-lifecycle.js';
@@ -33,8 +33,8 @@ type Records<T> = Pick<MirrorReader<T>, 'get' | 'entries' | 'setAside'>;
 /** What the commands need of the master, the needs of their operations included. */
 export type CommandDependencies = ClusterStatusNeeds &
   ConfigurationDiffNeeds &
-  ConfigurationHistoryNeeds &
   ConfigurationReloadNeeds &
+  ConfigurationRollbackNeeds &
   ConfigurationScaleNeeds &
   InstanceDetailsNeeds &
   InstanceLifecycleNeeds &

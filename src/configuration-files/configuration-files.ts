@@ -22,7 +22,7 @@ import { LookSchedule } from './look-schedule.js';
 import { validateConfiguration } from './parse.js';
 import type { Precondition } from './precondition.js';
 import type { RecordFollower } from './record-follower.js';
-import type { DirectorySource } from './source.js';
+import type { DirectorySource, FileWriter } from './source.js';
 import { DirectoryWatch } from './watch.js';
 import { findWatchPoints } from './watch-points.js';
 
@@ -46,8 +46,8 @@ export interface ConfigurationFilesOptions {
 
 export interface PutOptions {
   readonly precondition?: Precondition | undefined;
-  /** Who writes, as the audit trail names the caller. */
-  readonly by?: string | undefined;
+  /** Who writes; absent: not known. */
+  readonly by?: FileWriter | undefined;
 }
 
 export class ConfigurationFiles implements Part {

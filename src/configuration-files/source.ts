@@ -3,6 +3,7 @@
  * call at a time. The controller `configurations` observes it and decides what that means for the records.
  */
 import { basename } from 'node:path';
+import { gitOriginsOf } from '../git/origins.js';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
 import type { ContentOrigin } from '../model/configuration-history.js';
@@ -10,6 +11,20 @@ import type { Logger } from '../telemetry/logger.js';
 import { DirectoryReader, DirectoryUnusable, type Reading } from './directory.js';
 import { FileWarningLog, fileWarnings } from './file-warnings.js';
 import { SettledFiles } from './settled-files.js';
+
+/** Who writes a file through the API or a command. */
+export interface FileWriter {
+  /** As the audit trail names the caller. */
+  readonly key: string;
+  /** Why an older content is brought back; absent: it is none. */
+  readonly rollback?: string;
+}
+
+export interface ContentSource {
+  readonly origin: ContentOrigin;
+  /** Why the content before it is taken back; undefined: it is not. */
+  readonly rollback: string | undefined;
+}
 
 /** What the controller `configurations` observes. */
 export interface ConfigurationSource {
@@ -26,8 +41,8 @@ export interface ConfigurationSource {
    * that is there and cannot be read is as it was read.
    */
   isAsRead(file: string): Promise<boolean>;
-  /** Who brought what the file of a configuration says now. */
-  originOf(name: string, file: string): Promise<ContentOrigin>;
+  /** Who brought what the files say now, by name of the configuration. `files`: name and file of each. */
+  originsOf(files: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, ContentSource>>;
 }
 
 export interface DirectorySourceOptions {
@@ -54,7 +69,7 @@ export class DirectorySource implements ConfigurationSource {
   readonly #warningLog: FileWarningLog;
   #links: readonly string[] = [];
   /** Who wrote through the API what the records do not say yet, by name of the configuration. */
-  readonly #writers = new Map<string, string>();
+  readonly #writers = new Map<string, FileWriter>();
   #onDoubt: ((file: string) => void) | undefined;
   #hasRead = false;
   #fault: ConfigurationFileError | undefined;
@@ -103,14 +118,21 @@ export class DirectorySource implements ConfigurationSource {
     return isSame;
   }
 
-  async originOf(name: string, file: string): Promise<ContentOrigin> {
-    return { file, node: this.nodeId, key: this.#writers.get(name) ?? null, commit: null };
+  async originsOf(files: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, ContentSource>> {
+    const git = await gitOriginsOf(this.directory, [...files.values()]);
+    return new Map(
+      [...files].map(([name, file]) => {
+        const { commit = null, isDirty = null } = git.get(file) ?? {};
+        const { key = null, rollback } = this.#writers.get(name) ?? {};
+        return [name, { origin: { file, node: this.nodeId, key, commit, isDirty }, rollback }];
+      }),
+    );
   }
 
   /** Notes who is about to write the file of a configuration; undefined: not known. */
-  noteWriter(name: string, key: string | undefined): void {
-    if (key === undefined) this.#writers.delete(name);
-    else this.#writers.set(name, key);
+  noteWriter(name: string, writer: FileWriter | undefined): void {
+    if (writer === undefined) this.#writers.delete(name);
+    else this.#writers.set(name, writer);
   }
 
   /** Called when the records say what the files say: later changes are those of somebody else. */

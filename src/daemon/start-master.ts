@@ -143,7 +143,7 @@ function buildDependencies(
   { store, audit, cluster, apiCertificate, tokens, templates, master, files, dashboard }: Foundation,
   isReady: () => boolean,
 ): Omit<ApiDependencies, 'commands'> & CommandDependencies {
-  const { instances, configurations, revisions, histories, nodes, keys, sessions } = master.state;
+  const { instances, configurations, revisions, histories, rollouts, nodes, keys, sessions } = master.state;
   const { clock, logger, metrics } = shared;
   return {
     configuration,
@@ -153,12 +153,14 @@ function buildDependencies(
     configurations,
     revisions,
     histories,
+    rollouts,
     nodes,
     keys,
     sessions,
     isReady,
     instanceWrites: master.writer,
     nodeWrites: master.nodeWriter,
+    rolloutWrites: master.rolloutWriter,
     configurationFiles: files,
     keyWrites: new KeyWriter({ store, keys, clock, adminKeyPath: paths.adminKey, logger }),
     sessionWrites: new SessionWriter({ store, keys, sessions, clock }),

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { ConfigurationRecord } from './configuration.js';
+import { phaseOf, type RolloutRecord } from './rollout.js';
 
 /** Older contents are forgotten, and collected unless an instance was made from them. */
 export const MAX_CONTENTS = 10;
@@ -22,6 +23,10 @@ export const contentOriginSchema = z.object({
     .string()
     .nullable()
     .describe('of git, where the directory is a work tree; null: it is none, or not known'),
+  isDirty: z
+    .boolean()
+    .nullable()
+    .describe('the file was not as that commit has it; null: there is no commit, or that cannot be known'),
 });
 export type ContentOrigin = z.output<typeof contentOriginSchema>;
 
@@ -49,7 +54,7 @@ export type KeptContent = z.output<typeof keptContentSchema>;
 /** Store value of `history/<name>`. */
 export const configurationHistorySchema = z.object({
   /** The oldest first; the last one is the content of the file. */
-  contents: z.array(keptContentSchema),
+  contents: z.array(keptContentSchema).readonly(),
 });
 export type ConfigurationHistory = z.output<typeof configurationHistorySchema>;
 
@@ -62,8 +67,27 @@ export function contentsOf(
   if (record === undefined || kept.at(-1)?.revision === record.hash) return kept;
   const { hash: revision, sourceFile: file, sourceNode: node = null } = record;
   const number = (kept.at(-1)?.number ?? 0) + 1;
-  return [...kept, { number, revision, at: null, file, node, key: null, commit: null }];
+  return [...kept, { number, revision, at: null, file, node, key: null, commit: null, isDirty: null }];
 }
+
+/** How a content ends that another one replaces now, by the rollout of its configuration. */
+export function endOf(rollout: RolloutRecord | undefined, revision: string): Omit<ContentEnd, 'at'> {
+  if (rollout?.to !== revision) return REPLACED;
+  const { reason, message } = rollout;
+  switch (phaseOf(rollout)) {
+    case 'rolling':
+    case 'awaiting-promotion':
+      return REPLACED;
+    case 'complete':
+      return { outcome: 'rolled-out', reason: null };
+    case 'failed':
+    case 'rolling-back':
+    case 'rolled-back':
+      return { outcome: reason === 'rollback' ? 'rolled-back' : 'failed', reason: message };
+  }
+}
+
+const REPLACED = { outcome: 'replaced', reason: null } as const;
 
 export interface NewContent {
   readonly revision: string;

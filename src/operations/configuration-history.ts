@@ -5,11 +5,13 @@ import {
   type ConfigurationHistory,
   contentEndSchema,
   contentsOf,
+  endOf,
   type KeptContent,
   keptContentSchema,
 } from '../model/configuration-history.js';
 import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
+import { isHeldBack, type RolloutRecord, revisionForNew } from '../model/rollout.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { differencesOf, fieldDifferenceSchema } from './field-differences.js';
@@ -18,16 +20,18 @@ import { visibleInstances } from './instance-details.js';
 export interface ConfigurationHistoryNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
   readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
+  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get'>;
   readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
 }
 
 export const pastContentSchema = keptContentSchema.omit({ end: true }).extend({
   outcome: z
-    .enum(['in-force', ...contentEndSchema.shape.outcome.options])
-    .describe('in-force: the file says it, and instances are made from it'),
+    .enum(['in-force', 'rolling', ...contentEndSchema.shape.outcome.options])
+    .describe('in-force: instances are made from it, and no rollout says more'),
   reason: contentEndSchema.shape.reason,
   endedAt: z.number().nullable().describe('Unix milliseconds; null: the file says it'),
+  isInForce: z.boolean().describe('new instances are made from it'),
   instances: z.int().describe('that are made from it now'),
 });
 export type PastContent = z.output<typeof pastContentSchema>;
@@ -41,18 +45,24 @@ export const contentDiffSchema = z.object({
 export type ContentDiff = z.output<typeof contentDiffSchema>;
 
 /** The last contents, the newest first. Throws DRV_CONFIGURATION_UNKNOWN. */
-export function historyOf(needs: ConfigurationHistoryNeeds, name: string): PastContent[] {
-  const counts = new Map<string, number>();
-  for (const { configurationName, revision } of visibleInstances(needs))
-    if (configurationName === name) counts.set(revision, (counts.get(revision) ?? 0) + 1);
-  return keptContents(needs, name)
-    .map(({ end, ...content }) => ({
-      ...content,
-      outcome: end?.outcome ?? ('in-force' as const),
-      reason: end?.reason ?? null,
-      endedAt: end?.at ?? null,
-      instances: counts.get(content.revision) ?? 0,
-    }))
+export function configurationHistory(needs: ConfigurationHistoryNeeds, name: string): PastContent[] {
+  const contents = keptContents(needs, name);
+  const rollout = needs.rollouts.get(name)?.value;
+  const current = rollout === undefined ? contents.at(-1)?.revision : revisionForNew(rollout);
+  const inForce = contents.findLast(({ revision }) => revision === current);
+  const counts = countByRevision(needs, name);
+  return contents
+    .map((content) => {
+      const { end, ...rest } = content;
+      const isInForce = content === inForce;
+      return {
+        ...rest,
+        ...outcomeOf(content, rollout, isInForce),
+        endedAt: end?.at ?? null,
+        isInForce,
+        instances: counts.get(content.revision) ?? 0,
+      };
+    })
     .toReversed();
 }
 
@@ -63,39 +73,66 @@ export function contentDiffOf(
   { from, to }: { readonly from: number; readonly to?: number | undefined },
 ): ContentDiff {
   const contents = keptContents(needs, name);
-  const newest = contents.at(-1)?.number ?? 1;
-  const before = contentOf(needs, contentNumbered(contents, { name, number: from }));
-  const after = contentOf(needs, contentNumbered(contents, { name, number: to ?? newest }));
-  return { configurationName: name, from, to: to ?? newest, differences: differencesOf(before, after) };
+  const newest = to ?? contents.at(-1)?.number ?? 1;
+  const before = revisionContent(needs, contentNumbered(contents, { name, number: from }));
+  const after = revisionContent(needs, contentNumbered(contents, { name, number: newest }));
+  return { configurationName: name, from, to: newest, differences: differencesOf(before, after) };
 }
 
-function keptContents({ configurations, histories }: ConfigurationHistoryNeeds, name: string) {
-  const record = configurations.get(name)?.value;
-  if (record === undefined) throw unknownConfiguration(name);
-  return contentsOf(histories.get(name)?.value, record);
-}
-
-function contentNumbered(
-  contents: readonly KeptContent[],
+/** Throws DRV_REVISION_UNKNOWN. */
+export function contentNumbered<T extends Pick<KeptContent, 'number'>>(
+  contents: readonly T[],
   { name, number }: { readonly name: string; readonly number: number },
-): KeptContent {
+): T {
   const content = contents.find((one) => one.number === number);
   if (content !== undefined) return content;
-  const numbers = contents.map((one) => one.number);
+  const numbers = contents.map((one) => one.number).toSorted((a, b) => a - b);
   throw new DroverError(
     'DRV_REVISION_UNKNOWN',
     `configuration ${name} has no content ${number} in its history: there are ${numbers.join(', ')}`,
   );
 }
 
-function contentOf(
-  { revisions }: ConfigurationHistoryNeeds,
-  { number, revision }: KeptContent,
+/** Throws DRV_REVISION_UNKNOWN. */
+export function revisionContent(
+  { revisions }: Pick<ConfigurationHistoryNeeds, 'revisions'>,
+  { number, revision }: Pick<KeptContent, 'number' | 'revision'>,
 ): Configuration {
   const content = revisions.get(revision)?.value;
   if (content !== undefined) return content;
-  throw new DroverError(
-    'DRV_REVISION_UNKNOWN',
-    `content ${number} (revision ${revision}) is not kept any more`,
-  );
+  throw new DroverError('DRV_REVISION_UNKNOWN', `content ${number} (revision ${revision}) is not kept any more`);
+}
+
+function keptContents(
+  { configurations, histories }: ConfigurationHistoryNeeds,
+  name: string,
+): readonly KeptContent[] {
+  const record = configurations.get(name)?.value;
+  if (record === undefined) throw unknownConfiguration(name);
+  return contentsOf(histories.get(name)?.value, record);
+}
+
+function outcomeOf(
+  { revision, end }: KeptContent,
+  rollout: RolloutRecord | undefined,
+  isInForce: boolean,
+): Pick<PastContent, 'outcome' | 'reason'> {
+  // What a rollback brought back.
+  if (end !== undefined && isInForce && rollout !== undefined && isHeldBack(rollout)) return IN_FORCE;
+  if (end !== undefined) return { outcome: end.outcome, reason: end.reason };
+  if (rollout?.to !== revision) return IN_FORCE;
+  const now = endOf(rollout, revision);
+  return now.outcome === 'replaced' ? { outcome: 'rolling', reason: null } : now;
+}
+
+const IN_FORCE = { outcome: 'in-force', reason: null } as const;
+
+function countByRevision(
+  { instances }: Pick<ConfigurationHistoryNeeds, 'instances'>,
+  name: string,
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { configurationName, revision } of visibleInstances({ instances }))
+    if (configurationName === name) counts.set(revision, (counts.get(revision) ?? 0) + 1);
+  return counts;
 }

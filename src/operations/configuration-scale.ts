@@ -20,6 +20,6 @@ export async function scaleConfiguration(
   const { content, revision } = await contentOf(needs, name);
   const scaled = withMinimum(content, count);
   const precondition = { is: 'existing', revisions: [revision] } as const;
-  await needs.configurationFiles.put(name, scaled.content, { precondition, by });
+  await needs.configurationFiles.put(name, scaled.content, { precondition, by: { key: by } });
   return { name, before: scaled.before, after: count };
 }

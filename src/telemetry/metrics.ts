@@ -9,6 +9,7 @@ import type { QueueGauge, TraceEvent } from '../loop/trace.js';
 import { addEtcdGauges, type EtcdFigures } from './etcd-gauges.js';
 import { FastHistogram } from './fast-histogram.js';
 import { addNodeGauges, type NodeFigures } from './node-gauges.js';
+import { addRolloutGauges, type RolloutFigures } from './rollout-gauges.js';
 import { type ShownUsage, type UsageMetric, usageExposition } from './usage-exposition.js';
 
 const EVENT_LOOP_SAMPLE_MS = 100;
@@ -50,6 +51,7 @@ export interface MetricSources {
   /** What counts towards the minimum of a configuration now. */
   actualOf(configuration: string): number;
   configurationFileErrors(): number;
+  rollouts(): Iterable<RolloutFigures>;
   /** Stored records that cannot be read, by kind. */
   unreadableRecords(): ReadonlyMap<string, number>;
   /** What instances use, as their nodes measured it last. */
@@ -208,6 +210,7 @@ export class Metrics {
         }
       },
     });
+    addRolloutGauges(this.namingRegistry, () => sources.rollouts());
     new Gauge({
       name: 'drover_configuration_file_errors',
       help: 'Configuration files that are in error now.',

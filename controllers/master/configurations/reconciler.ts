@@ -10,6 +10,7 @@ import {
 import type { ConfigurationHistory } from '../../../src/model/configuration-history.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
+import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { configurationKey, revisionKey } from '../../../src/store/keys.js';
 import { leftOfConfiguration } from '../../../src/store/left-of-record.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
@@ -24,6 +25,8 @@ export interface ConfigurationsOptions {
   readonly source: ConfigurationSource;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly histories: MirrorReader<ConfigurationHistory>;
+  /** They say how a content ends that another one replaces. */
+  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get'>;
   readonly store: Store;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
@@ -110,12 +113,12 @@ export class Configurations implements Reconciler<ConfigurationFacts, Configurat
   async #operationsOf(changes: readonly RecordChange[]): Promise<Operation[]> {
     const { source, clock } = this.#options;
     const at = clock.now();
-    const operations: Operation[] = [];
-    for (const change of changes) {
-      const origin = change.do === 'put' ? await source.originOf(change.name, change.file) : undefined;
-      operations.push(...operationsOf(change), ...historyOperations(this.#options, { change, origin, at }));
-    }
-    return operations;
+    const fresh = changes.filter((change) => change.do === 'put' && change.isNewContent);
+    const sources = await source.originsOf(new Map(fresh.map(({ name, file }) => [name, file])));
+    return changes.flatMap((change) => [
+      ...operationsOf(change),
+      ...historyOperations(this.#options, { change, source: sources.get(change.name), at }),
+    ]);
   }
 }
 

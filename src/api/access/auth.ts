@@ -258,9 +258,9 @@ export function actorLabel(actor: Actor): string {
   return actor.kind === 'key' ? actor.name : `instance ${actor.instanceId}`;
 }
 
-/** Who is noted as the writer of what the request changes, by the name in the audit trail. */
-export function writerOf({ actor }: Pick<FastifyRequest, 'actor'>): string | undefined {
-  return actor === null ? undefined : actorLabel(actor);
+/** Who asks for what the request changes, by the name in the audit trail. For a route that needs a key. */
+export function callerOf({ actor }: Pick<FastifyRequest, 'actor'>): string {
+  return actor === null ? 'nobody' : actorLabel(actor);
 }
 
 /** The caller's access; undefined: it is an instance, or nobody. */

@@ -1,16 +1,17 @@
 /** All routes under `/api` but the one that describes them, and what they need of the master. */
 import type { KeyNeeds } from '../../operations/api-keys.js';
-import type { ConfigurationHistoryNeeds } from '../../operations/configuration-history.js';
+import type { ConfigurationRollbackNeeds } from '../../operations/configuration-rollback.js';
 import type { ConfigurationReloadNeeds } from '../../operations/configuration-reload.js';
 import type { JoinTokenNeeds } from '../../operations/join-tokens.js';
 import type { NodeOperationNeeds } from '../../operations/node-operations.js';
 import type { SessionNeeds, WhoamiNeeds } from '../../operations/sessions.js';
 import type { Route } from '../http/route.js';
+import { configurationHistoryRoutes } from '../rollouts/configuration-history-routes.js';
+import { type RolloutNeeds, rolloutRoutes } from '../rollouts/rollout-routes.js';
 import { type AuditNeeds, auditRoutes } from './audit-routes.js';
 import { type ClusterNeeds, clusterRoutes } from './cluster-routes.js';
 import { type CommandNeeds, commandRoutes } from './command-routes.js';
 import { configurationFileRoutes } from './configuration-file-routes.js';
-import { configurationHistoryRoutes } from './configuration-history-routes.js';
 import { type ConfigurationNeeds, configurationRoutes } from './configuration-routes.js';
 import { type ExtensionNeeds, extensionRoutes } from './extension-routes.js';
 import { type InstanceNeeds, instanceRoutes } from './instance-routes.js';
@@ -28,7 +29,7 @@ export type RouteNeeds = AuditNeeds &
   ClusterNeeds &
   CommandNeeds &
   ConfigurationNeeds &
-  ConfigurationHistoryNeeds &
+  ConfigurationRollbackNeeds &
   ConfigurationReloadNeeds &
   ExtensionNeeds &
   InstanceNeeds &
@@ -36,6 +37,7 @@ export type RouteNeeds = AuditNeeds &
   KeyNeeds &
   NodeNeeds &
   NodeOperationNeeds &
+  RolloutNeeds &
   SessionNeeds &
   TemplateNeeds &
   WhoamiNeeds &
@@ -52,6 +54,7 @@ export function apiRoutes({ dependencies, view }: ApiRoutesOptions): Route[] {
     ...instanceRoutes({ dependencies, view }),
     ...configurationRoutes(dependencies),
     ...configurationHistoryRoutes(dependencies),
+    ...rolloutRoutes(dependencies),
     ...configurationFileRoutes(dependencies),
     ...clusterRoutes({ dependencies, view }),
     ...nodeOperationRoutes(dependencies),

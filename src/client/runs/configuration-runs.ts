@@ -28,6 +28,11 @@ export function configurationRuns(api: ApiClient): ConfigurationRuns {
       return api.get(`${path}/history/diff?from=${from}${newer}`);
     },
     'config history': ({ name }) => api.get(`/configurations/${pathPart(name)}/history`),
+    'config rollback': ({ name, to, reason, write }) => {
+      const path = `/configurations/${pathPart(name)}/rollback`;
+      return api.send('POST', write ? `${path}/file` : path, { to, reason });
+    },
+    'config restart': ({ name }) => api.send('POST', `/configurations/${pathPart(name)}/restart`),
     'config scale': async ({ name, count }) => {
       const { content, revision } = await readContent(api, name);
       const scaled = withMinimum(content, count);

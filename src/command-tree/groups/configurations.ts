@@ -1,4 +1,5 @@
 /** `config ...`: what should run, which content is in force, and which files are broken. */
+import { Option } from 'commander';
 import { fileWarningText } from '../../configuration-files/file-warnings.js';
 import type { ConfigurationExplanation } from '../../explain/explanation.js';
 import { renderConfigurationExplanation } from '../../explain/render.js';
@@ -11,11 +12,14 @@ import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import type { ContentDiff, PastContent } from '../../operations/configuration-history.js';
 import type { ConfigurationSummary, RemovedConfiguration } from '../../operations/configuration-list.js';
 import type { ConfigurationReload } from '../../operations/configuration-reload.js';
+import type { RolledBack } from '../../operations/configuration-rollback.js';
+import type { ShownRollout } from '../../operations/rollouts.js';
 import { describe, messageText, noInput, tableOf, type View } from '../command.js';
 import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';
 import { wholeNumber } from '../parsers.js';
 import { describeDiff } from './configuration-diff-text.js';
-import { describeContentDiff, describeHistory } from './configuration-history-text.js';
+import { describeContentDiff, describeHistory, describeRollback } from './configuration-history-text.js';
+import { rolloutSentence } from './rollouts.js';
 
 const HEAD = ['NAME', 'RUNTIME', 'ONLINE', 'INSTANCES', 'MINIMUM', 'RAM', 'CPU', 'PORTS', 'FILE', 'STATUS'];
 
@@ -32,6 +36,12 @@ export interface ConfigurationMessage {
 
 /** Contents of a history are counted from 1. */
 const contentNumber = wholeNumber(999_999_999);
+
+interface RollbackOptions {
+  readonly to?: number;
+  readonly reason: string;
+  readonly write?: boolean;
+}
 
 const byName = (name: string): { readonly name: string } => ({ name });
 
@@ -78,6 +88,29 @@ export const CONFIGURATION_COMMANDS = {
     about: 'the last 10 contents: since when, from whom, and how each of them ended',
     input: byName,
     text: (contents: readonly PastContent[], view) => describeHistory(contents, view),
+  }),
+  'config rollback': describe({
+    about: 'bring an older content back: new instances are made from it, and running ones go back to it',
+    declare: (command) =>
+      void command
+        .argument('<name>')
+        .addOption(
+          new Option('--to <number>', 'of `config history`; default: the last one before that did not fail').argParser(
+            contentNumber,
+          ),
+        )
+        .requiredOption('--reason <text>', 'why, for those who look later')
+        .option('--write', 'write the older content into the file, instead of holding the content of the file back'),
+    input: (name: string, { to, reason, write = false }: RollbackOptions) => ({ name, to, reason, write }),
+    text: (rolledBack: RolledBack) => describeRollback(rolledBack),
+    names: ({ name }) => [name],
+  }),
+  'config restart': describe({
+    usage: '<name>',
+    about: 'make all its instances anew from the same content, step by step',
+    input: byName,
+    text: (rollout: ShownRollout) => rolloutSentence(rollout),
+    names: ({ configurationName }) => [configurationName],
   }),
   'config scale': describe({
     about: 'set minimumServiceCount: so many instances are kept; 0 keeps none',

@@ -7,6 +7,7 @@ import { configurationRuns } from './configuration-runs.js';
 import { instanceRuns } from './instance-runs.js';
 import { keyRuns } from './key-runs.js';
 import { nodeRuns } from './node-runs.js';
+import { rolloutRuns } from './rollout-runs.js';
 import { templateRuns } from './template-runs.js';
 
 /** `actor`: the caller's name in the audit trail. */
@@ -14,6 +15,7 @@ export function commandRuns(dependencies: CommandDependencies, actor: string): C
   return {
     ...instanceRuns(dependencies),
     ...configurationRuns(dependencies, actor),
+    ...rolloutRuns(dependencies, actor),
     ...templateRuns(dependencies),
     ...nodeRuns(dependencies),
     ...keyRuns(dependencies),

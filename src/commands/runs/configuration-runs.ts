@@ -3,10 +3,12 @@ import type { CommandRuns } from '../../command-tree/commands.js';
 import { type CONFIGURATION_COMMANDS, deletedText } from '../../command-tree/groups/configurations.js';
 import { DroverError } from '../../model/errors.js';
 import { diffOf } from '../../operations/configuration-diff.js';
-import { contentDiffOf, historyOf } from '../../operations/configuration-history.js';
+import { contentDiffOf, configurationHistory } from '../../operations/configuration-history.js';
 import { listConfigurations, listRemoved } from '../../operations/configuration-list.js';
 import { reloadConfigurations } from '../../operations/configuration-reload.js';
+import { rollBack, rollbackRequestSchema, writeBack } from '../../operations/configuration-rollback.js';
 import { scaleConfiguration } from '../../operations/configuration-scale.js';
+import { restartConfiguration } from '../../operations/rollouts.js';
 import type { CommandDependencies } from '../context.js';
 import { findConfiguration, unknownConfiguration } from '../find.js';
 
@@ -35,7 +37,16 @@ export function configurationRuns(dependencies: CommandDependencies, actor: stri
     },
     'config history': ({ name }) => {
       findConfiguration(dependencies, name);
-      return historyOf(dependencies, name);
+      return configurationHistory(dependencies, name);
+    },
+    'config rollback': ({ name, to, reason, write }) => {
+      findConfiguration(dependencies, name);
+      const rollback = { to, reason: checkedReason(reason), by: actor };
+      return write ? writeBack(dependencies, name, rollback) : rollBack(dependencies, name, rollback);
+    },
+    'config restart': ({ name }) => {
+      findConfiguration(dependencies, name);
+      return restartConfiguration(dependencies, name, actor);
     },
     'config scale': ({ name, count }) => {
       findConfiguration(dependencies, name);
@@ -47,4 +58,11 @@ export function configurationRuns(dependencies: CommandDependencies, actor: stri
       return { message: deletedText(name), name };
     },
   };
+}
+
+/** The same reasons that the API takes. Throws DRV_COMMAND_INVALID. */
+function checkedReason(text: string): string {
+  const result = rollbackRequestSchema.shape.reason.safeParse(text);
+  if (result.success) return result.data;
+  throw new DroverError('DRV_COMMAND_INVALID', `--reason: ${result.error.issues[0]?.message ?? 'is no reason'}`);
 }

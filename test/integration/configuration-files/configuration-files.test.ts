@@ -494,7 +494,7 @@ describe('put and remove', () => {
 
   test('are noted in the history by their writer, an edit of the file by nobody', async () => {
     const files = await world.start({ 'web.json': { name: 'web', command: 'one' } });
-    await files.put('web', { command: 'two' }, { by: 'deploy' });
+    await files.put('web', { command: 'two' }, { by: { key: 'deploy' } });
     await world.write('web.json', { name: 'web', command: 'three' });
     await files.reload();
     expect(await world.history('web')).toEqual([
@@ -509,7 +509,7 @@ describe('put and remove', () => {
   test('that the store refuses are noted when it takes them', async () => {
     const files = await world.start({ 'web.json': { name: 'web', command: 'one' } });
     world.store.failure = new Error('disk full');
-    await expect(files.put('web', { command: 'two' }, { by: 'deploy' })).rejects.toThrow('disk full');
+    await expect(files.put('web', { command: 'two' }, { by: { key: 'deploy' } })).rejects.toThrow('disk full');
     world.store.failure = undefined;
     await files.reload();
     expect(await world.history('web')).toEqual(['1 one web.json: replaced', '2 two web.json by deploy']);

@@ -1,9 +1,8 @@
 /** The configuration files of the master's machine without files: a map that the real controller observes. */
 import type { Reading } from '../../../src/configuration-files/directory.js';
 import type { RecordFollower } from '../../../src/configuration-files/record-follower.js';
-import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
+import type { ConfigurationSource, ContentSource } from '../../../src/configuration-files/source.js';
 import { type Configuration, hashConfiguration } from '../../../src/model/configuration.js';
-import type { ContentOrigin } from '../../../src/model/configuration-history.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { Life } from '../machine/life.js';
 
@@ -34,8 +33,9 @@ export class SimulatedConfigurationFiles implements ConfigurationSource {
     return reading?.kind !== 'valid' || reading.parsed.configuration === content;
   }
 
-  async originOf(_name: string, file: string): Promise<ContentOrigin> {
-    return { file, node: this.nodeId, key: null, commit: null };
+  async originsOf(files: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, ContentSource>> {
+    const nobody = { node: this.nodeId, key: null, commit: null, isDirty: null };
+    return new Map([...files].map(([name, file]) => [name, { origin: { ...nobody, file }, rollback: undefined }]));
   }
 
   /** Reads, and resolves when the store has what the files say; tries again while it cannot be written. */

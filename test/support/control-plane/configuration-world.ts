@@ -88,7 +88,15 @@ export class ConfigurationWorld {
       prefix: PREFIX.histories,
       decode: (value) => configurationHistorySchema.parse(value),
     });
-    const reconciler = new Configurations({ source, configurations, histories, store, clock, logger });
+    const reconciler = new Configurations({
+      source,
+      configurations,
+      histories,
+      rollouts: { get: () => undefined },
+      store,
+      clock,
+      logger,
+    });
     const controller = new Controller({ reconciler, clock, random: () => 0.5, trace: () => undefined });
     const follower = new ConfigurationFollower(reconciler, controller, nodeId);
     configurations.onChange(() => follower.wake());

@@ -33,7 +33,7 @@ const NEVER_READ: ConfigurationSource = {
   suspects: [],
   fault: undefined,
   isAsRead: async () => true,
-  originOf: async (_name, file) => ({ file, node: 'master', key: null, commit: null }),
+  originsOf: async () => new Map(),
 };
 const HUGE: NodeCapacity = { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 };
 

@@ -44,7 +44,7 @@ it('keeps a revision that an instance names whose creation is under way', async 
 });
 
 it('keeps a revision that stands in a history', async () => {
-  const origin = { file: 'lobby.json', node: null, key: null, commit: null };
+  const origin = { file: 'lobby.json', node: null, key: null, commit: null, isDirty: null };
   const contents = [{ ...origin, number: 1, revision: 'f00', at: 1 }];
   await state.histories.until(await create(store, historyKey('lobby'), { contents }));
   await expect(cleanup.perform({ do: 'remove-revision', hash: 'f00' })).rejects.toThrow(Conflict);

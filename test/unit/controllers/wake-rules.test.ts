@@ -57,6 +57,7 @@ const putHistory = (name: string, ...revisions: string[]) =>
       node: null,
       key: null,
       commit: null,
+      isDirty: null,
     })),
   });
 const remove = (key: string): Operation => ({ do: 'remove', key });

@@ -10,7 +10,7 @@ import {
 } from '../../../src/model/configuration-history.js';
 import { configurationOf } from '../../support/control-plane/records.js';
 
-const origin = { file: 'web.json', node: 'n1', key: null, commit: null };
+const origin = { file: 'web.json', node: 'n1', key: null, commit: null, isDirty: null };
 const configuration = configurationOf('web');
 const record = { configuration, sourceFile: 'web.json', hash: hashConfiguration(configuration) };
 const replaced = { outcome: 'replaced', reason: null } as const;

@@ -50,6 +50,7 @@ const ROOMS: readonly string[] = [
   'src/api/openapi/',
   'src/api/history/',
   'src/api/routes/',
+  'src/api/rollouts/',
   'src/api/sockets/',
   'src/api/dashboard/',
   'src/operations/',
