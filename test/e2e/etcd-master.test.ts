@@ -65,6 +65,8 @@ describe.skipIf(!hasEtcd)('a master on etcd', () => {
     await world.start();
     const [instance] = await world.untilOnline('web', 1);
     const said = await world.untilLogged(instance?.id ?? '', /^key drv_/);
+    // Makes the authority.
+    expect(await world.api.send('POST', '/cluster/tokens')).toMatchObject({ status: 201 });
     const client = new EtcdClient({ endpoints: etcd.endpoints, clock: new SystemClock() });
     const { entries } = await readRange(client, `${prefix}/`).finally(() => client.close());
     const keys = entries.map(({ key }) => key.slice(prefix.length));
