@@ -10,11 +10,11 @@ import {
   keptContentSchema,
 } from '../model/configuration-history.js';
 import { DroverError } from '../model/errors.js';
+import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { isHeldBack, type RolloutRecord, revisionForNew } from '../model/rollout.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
-import { differencesOf, fieldDifferenceSchema } from './field-differences.js';
 import { visibleInstances } from './instance-details.js';
 
 export interface ConfigurationHistoryNeeds {
@@ -100,7 +100,10 @@ export function revisionContent(
 ): Configuration {
   const content = revisions.get(revision)?.value;
   if (content !== undefined) return content;
-  throw new DroverError('DRV_REVISION_UNKNOWN', `content ${number} (revision ${revision}) is not kept any more`);
+  throw new DroverError(
+    'DRV_REVISION_UNKNOWN',
+    `content ${number} (revision ${revision}) is not kept any more`,
+  );
 }
 
 function keptContents(

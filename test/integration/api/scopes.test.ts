@@ -40,6 +40,8 @@ READ GET /instances/:id/why instance
 READ GET /keys -
 READ GET /node -
 READ GET /node/config -
+READ GET /rollouts filtered
+READ GET /rollouts/:name configuration
 READ GET /sessions filtered
 READ GET /templates -
 READ GET /templates/:group/:name -
@@ -63,6 +65,12 @@ OPERATE POST /instances/:id/command instance
 OPERATE POST /instances/:id/execute instance
 OPERATE POST /instances/:id/stop instance
 OPERATE PUT /instances/:id/state instance
+OPERATE POST /configurations/:name/restart configuration
+OPERATE POST /configurations/:name/rollback configuration
+OPERATE POST /rollouts/:name/pause configuration
+OPERATE POST /rollouts/:name/promote configuration
+OPERATE POST /rollouts/:name/resume configuration
+OPERATE POST /rollouts/:name/retry configuration
 ALL DELETE /cluster/nodes/:id -
 ALL DELETE /cluster/nodes/:id/cordon -
 ALL DELETE /cluster/tokens/:id -
@@ -77,6 +85,7 @@ ALL POST /cluster/nodes/:id -
 ALL POST /cluster/tokens -
 ALL POST /commands/execute -
 ALL POST /configuration-files/reload -
+ALL POST /configurations/:name/rollback/file configuration
 ALL POST /extensions/commands/:command -
 ALL POST /keys -
 ALL POST /node/reload -
@@ -128,10 +137,12 @@ async function ask({ method, path }: Row, token: string, subject = 'hello') {
   const id = path.startsWith('/cluster') ? 'n1' : path.startsWith('/instances') ? idOf(subject) : 'x';
   const url = path
     .replace(':id', id)
-    .replace(':name', path.startsWith('/configurations') ? subject : 't')
+    .replace(':name', /^\/(?:configurations|rollouts)\//.test(path) ? subject : 't')
     .replace(/:\w+/g, 'x')
     .replace('*', 'file');
-  const response = await world.call(method, url, method === 'GET' ? undefined : {}, token);
+  // Without a reason it would be refused before anybody looks whether the configuration is there.
+  const body = path.includes('/rollback') ? { reason: 'because' } : {};
+  const response = await world.call(method, url, method === 'GET' ? undefined : body, token);
   return { status: response.status, body: await response.text() };
 }
 
