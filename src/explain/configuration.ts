@@ -184,7 +184,7 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
   ).length;
   const isReplaced = facts.rollout !== undefined && !hasEnded(facts.rollout);
   if (older > 0 && !isReplaced)
-    yield `${countText(older, 'instance is', 'instances are')} made from an older content (\`config diff ${name}\`) and ${older === 1 ? 'keeps' : 'keep'} it until deleted.`;
+    yield `${countText(older, 'instance is', 'instances are')} made from an older content (\`config diff ${name}\`) and ${older === 1 ? 'keeps' : 'keep'} it: \`instance update --configuration ${name}\` gives ${older === 1 ? 'it' : 'them'} what is in force, in place.`;
 }
 
 function isBesideItsOriginal({ record }: InstanceFacts, instances: readonly InstanceFacts[]): boolean {

@@ -54,6 +54,8 @@ export const desiredSchema = z.object({
   stoppedBy: z.literal('instance').optional(),
   /** Raised by every restart request. The wrapper restarts when it has not yet acted on this value. */
   restartToken: z.int().min(0),
+  /** It takes the content in force as soon as it has no players. */
+  updateWhenEmpty: z.literal(true).optional(),
 });
 
 const placedTemplateSchema = z.object({

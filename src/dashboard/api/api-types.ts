@@ -2346,6 +2346,23 @@ export interface UncordonClusterNodeData {
   nodeId: string;
 }
 
+export interface UpdateInstanceData {
+  /** the content that it takes, or has */
+  configurationRevision: string;
+  instanceId: string;
+  message: string;
+  /** restarted: with the new content; taken: its next start has it; current: it had it; waiting: for its players to leave */
+  outcome: "restarted" | "taken" | "current" | "waiting";
+}
+
+export interface UpdateInstancePayload {
+  /**
+   * update it when nobody plays on it any more, instead of now
+   * @default false
+   */
+  waitForPlayers?: boolean;
+}
+
 export type WatchStateData = string;
 
 export type WriteBackConfigurationData = Rollback;

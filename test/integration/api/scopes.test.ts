@@ -64,6 +64,7 @@ OPERATE PATCH /instances/:id/lifecycle bad-instance
 OPERATE POST /instances/:id/command instance
 OPERATE POST /instances/:id/execute instance
 OPERATE POST /instances/:id/stop instance
+OPERATE POST /instances/:id/update instance
 OPERATE PUT /instances/:id/state instance
 OPERATE POST /configurations/:name/restart configuration
 OPERATE POST /configurations/:name/rollback configuration
