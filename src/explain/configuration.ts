@@ -69,13 +69,14 @@ function storyOf(facts: ConfigurationFacts, rows: readonly Row[]): Story {
 }
 
 /** A rollout that goes on, or that holds the content of the file back, is part of the sentence. */
-function withRollout({ name, rollout }: ConfigurationFacts, story: Story): Story {
+function withRollout({ name, online, service, rollout }: ConfigurationFacts, story: Story): Story {
   if (rollout === undefined || rollout.state === 'complete') return story;
-  const besides = story.isSettled === true ? ', and' : '; besides,';
+  const has = `has ${countText(online, 'instance')} ONLINE, ${service?.minimum ?? 0} asked for; its rollout`;
+  const says = story.isSettled === true ? has : `${story.says}; besides, its rollout`;
   const heldBack = isHeldBack(rollout) ? '. New instances are made from the content before' : '';
   return {
     ...story,
-    says: `${story.says}${besides} its rollout ${rolloutText(rollout)}${heldBack}`,
+    says: `${says} ${rolloutText(rollout)}${heldBack}`,
     next: story.next ?? nextOf(rollout),
     advice: [rolloutAdvice(name, rollout), story.advice].filter(Boolean).join(' ') || undefined,
     isSettled: false,
@@ -182,7 +183,9 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
   const older = instances.filter(
     ({ record: one }) => record !== undefined && one.revision !== record.hash,
   ).length;
-  const isReplaced = facts.rollout !== undefined && !hasEnded(facts.rollout);
+  // They are what the rollout replaces, or what new ones are made from, too.
+  const { rollout } = facts;
+  const isReplaced = rollout !== undefined && (!hasEnded(rollout) || isHeldBack(rollout));
   if (older > 0 && !isReplaced)
     yield `${countText(older, 'instance is', 'instances are')} made from an older content (\`config diff ${name}\`) and ${older === 1 ? 'keeps' : 'keep'} it: \`instance update --configuration ${name}\` gives ${older === 1 ? 'it' : 'them'} what is in force, in place.`;
 }

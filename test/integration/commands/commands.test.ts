@@ -410,6 +410,7 @@ describe('config show of the fields whose defaults are not stored', () => {
       'runAs',
       'stopCommand',
       'readiness',
+      'update',
     ]);
   });
 
@@ -520,8 +521,8 @@ describe('config history', () => {
     await world.untilOnline('lobby', 1);
     const [head, newest, first, ...rest] = (await world.run('config history lobby')).trimEnd().split('\n');
     expect(head).toMatch(/^# +AGE +FROM +OUTCOME +INSTANCES +REVISION$/);
-    expect(newest).toMatch(/^2 +\d+ s +lobby\.json, key terminal +in force +1 +[0-9a-f]{8}$/);
-    expect(first).toMatch(/^1 +\d+ s +lobby\.json +replaced +0 +[0-9a-f]{8}$/);
+    expect(newest).toMatch(/^2 \* +[\d.]+ s +lobby\.json, key terminal +in force +1 +[0-9a-f]{8}$/);
+    expect(first).toMatch(/^1 +[\d.]+ s +lobby\.json +replaced +0 +[0-9a-f]{8}$/);
     expect(rest).toEqual([]);
   });
 
@@ -808,7 +809,10 @@ describe('help', () => {
       'instance why <id>',
       'config reload',
       'config why <name>',
-      'config diff <name>',
+      'config diff <name> [from] [to]',
+      'config history <name>',
+      'config rollback <name>',
+      'config restart <name>',
       'config scale <name> <count>',
       'config delete <name>',
       'template sync <pattern>',
