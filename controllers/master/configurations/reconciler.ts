@@ -1,4 +1,7 @@
 /** The configurations controller: brings the records up to what one node's files say. Key: that node's id. */
+
+import { FaultReport } from '../../../src/configuration-files/faults/fault-report.js';
+import { historyOperations } from '../../../src/configuration-files/history-operations.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import type { Reconciler } from '../../../src/loop/reconciler.js';
@@ -17,8 +20,6 @@ import type { MirrorReader } from '../../../src/store/mirror.js';
 import { untilShown } from '../../../src/store/modify.js';
 import type { Operation, Store } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
-import { FaultReport } from './fault-report.js';
-import { historyOperations } from './history.js';
 import { type ConfigurationFacts, type ConfigurationStep, decide, plan, type RecordChange } from './plan.js';
 
 export interface ConfigurationsOptions {
@@ -117,7 +118,13 @@ export class Configurations implements Reconciler<ConfigurationFacts, Configurat
     const sources = await source.originsOf(new Map(fresh.map(({ name, file }) => [name, file])));
     return changes.flatMap((change) => [
       ...operationsOf(change),
-      ...historyOperations(this.#options, { change, source: sources.get(change.name), at }),
+      ...historyOperations(this.#options, {
+        name: change.name,
+        revision: change.do === 'put' ? change.parsed.hash : undefined,
+        isRemoved: change.do === 'remove',
+        source: sources.get(change.name),
+        at,
+      }),
     ]);
   }
 }
