@@ -15,6 +15,7 @@ import type {
 import { DroverError, messageOf } from '../model/errors.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
+import type { FileWriter } from './content-origins.js';
 import { DirectoryReader, type Reading } from './directory.js';
 import { fileReason } from './file-reason.js';
 import { type ConfigurationEditor, ConfigurationFileWriter, configurationFileText } from './file-writer.js';
@@ -22,7 +23,7 @@ import { LookSchedule } from './look-schedule.js';
 import { validateConfiguration } from './parse.js';
 import type { Precondition } from './precondition.js';
 import type { RecordFollower } from './record-follower.js';
-import type { DirectorySource, FileWriter } from './source.js';
+import type { DirectorySource } from './source.js';
 import { DirectoryWatch } from './watch.js';
 import { findWatchPoints } from './watch-points.js';
 
@@ -131,9 +132,9 @@ export class ConfigurationFiles implements Part {
     const text = configurationFileText(name, input);
     await this.#change(async () => {
       // First: a round of the controller may see the file before this goes on.
-      this.#source.noteWriter(name, by);
+      this.#source.origins.noteWriter(name, by);
       await this.#editor.write(name, { text, parsed }, precondition).catch((error: unknown) => {
-        this.#source.noteWriter(name, undefined);
+        this.#source.origins.noteWriter(name, undefined);
         throw error;
       });
     });
@@ -191,7 +192,7 @@ export class ConfigurationFiles implements Part {
 
   async #follow(): Promise<void> {
     await this.#options.follower.follow();
-    this.#source.forgetWriters();
+    this.#source.origins.forgetWriters();
   }
 
   #hint(file: string | null): void {

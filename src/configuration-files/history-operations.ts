@@ -9,7 +9,7 @@ import type { RolloutRecord } from '../model/rollout.js';
 import { historyKey } from '../store/keys.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Operation } from '../store/store.js';
-import type { ContentSource } from './source.js';
+import type { ContentSource } from './content-origins.js';
 
 export interface HistoryRecords {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
@@ -20,32 +20,35 @@ export interface HistoryRecords {
 export interface HistoryChange {
   /** Of the configuration. */
   readonly name: string;
-  /** The content that it gets; undefined: it keeps the one that it has, or is removed. */
-  readonly revision: string | undefined;
-  readonly isRemoved: boolean;
-  /** Who brings the content; undefined: it gets none. */
-  readonly source: ContentSource | undefined;
+  /** The content that it gets; undefined: it is removed. */
+  readonly content: NewContent | undefined;
   /** Unix milliseconds. */
   readonly at: number;
 }
 
-/** One operation, or none where the content stays the same. A history that cannot be read begins anew. */
+interface NewContent {
+  readonly revision: string;
+  readonly source: ContentSource;
+  /** Whose file it is. */
+  readonly node: string;
+}
+
+/** One operation, or none. A history that cannot be read begins anew. */
 export function historyOperations(
   { configurations, histories, rollouts }: HistoryRecords,
-  { name, revision, isRemoved, source, at }: HistoryChange,
+  { name, content, at }: HistoryChange,
 ): Operation[] {
   const key = historyKey(name);
   const kept = histories.get(name);
   const expectedRevision = kept?.revision ?? histories.setAside.get(name)?.revision ?? 0;
-  if (isRemoved) return expectedRevision === 0 ? [] : [{ do: 'remove', key, expectedRevision }];
-  if (source === undefined || revision === undefined) return [];
-  const { origin, rollback: reason } = source;
+  if (content === undefined) return expectedRevision === 0 ? [] : [{ do: 'remove', key, expectedRevision }];
+  const { revision, source, node } = content;
   const contents = contentsOf(kept?.value, configurations.get(name)?.value);
   const end =
-    reason === undefined
+    source.rollback === undefined
       ? endOf(rollouts.get(name)?.value, contents.at(-1)?.revision ?? '')
-      : ({ outcome: 'rolled-back', reason } as const);
-  const value = withContent(contents, { revision, origin, at, end });
+      : ({ outcome: 'rolled-back', reason: source.rollback } as const);
+  const value = withContent(contents, { revision, origin: { ...source.origin, node }, at, end });
   return [
     expectedRevision === 0 ? { do: 'create', key, value } : { do: 'update', key, value, expectedRevision },
   ];

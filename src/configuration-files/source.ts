@@ -3,28 +3,13 @@
  * call at a time. The controller `configurations` observes it and decides what that means for the records.
  */
 import { basename } from 'node:path';
-import { gitOriginsOf } from '../git/origins.js';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
-import type { ContentOrigin } from '../model/configuration-history.js';
 import type { Logger } from '../telemetry/logger.js';
+import { ContentOrigins, type ContentSource } from './content-origins.js';
 import { DirectoryReader, DirectoryUnusable, type Reading } from './directory.js';
 import { FileWarningLog, fileWarnings } from './file-warnings.js';
 import { SettledFiles } from './settled-files.js';
-
-/** Who writes a file through the API or a command. */
-export interface FileWriter {
-  /** As the audit trail names the caller. */
-  readonly key: string;
-  /** Why an older content is brought back; absent: it is none. */
-  readonly rollback?: string;
-}
-
-export interface ContentSource {
-  readonly origin: ContentOrigin;
-  /** Why the content before it is taken back; undefined: it is not. */
-  readonly rollback: string | undefined;
-}
 
 /** What the controller `configurations` observes. */
 export interface ConfigurationSource {
@@ -41,8 +26,8 @@ export interface ConfigurationSource {
    * that is there and cannot be read is as it was read.
    */
   isAsRead(file: string): Promise<boolean>;
-  /** Who brought what the files say now, by name of the configuration. `files`: name and file of each. */
-  originsOf(files: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, ContentSource>>;
+  /** Who brought what the file of a configuration says now. */
+  originOf(name: string, file: string): ContentSource;
 }
 
 export interface DirectorySourceOptions {
@@ -63,13 +48,12 @@ export interface ReadOptions {
 export class DirectorySource implements ConfigurationSource {
   readonly nodeId: string;
   readonly directory: string;
+  readonly origins: ContentOrigins;
   readonly #options: DirectorySourceOptions;
   readonly #reader: DirectoryReader;
   readonly #settled = new SettledFiles();
   readonly #warningLog: FileWarningLog;
   #links: readonly string[] = [];
-  /** Who wrote through the API what the records do not say yet, by name of the configuration. */
-  readonly #writers = new Map<string, FileWriter>();
   #onDoubt: ((file: string) => void) | undefined;
   #hasRead = false;
   #fault: ConfigurationFileError | undefined;
@@ -78,6 +62,7 @@ export class DirectorySource implements ConfigurationSource {
     this.nodeId = options.nodeId;
     this.directory = options.directory;
     this.#options = options;
+    this.origins = new ContentOrigins(options.directory);
     this.#reader = new DirectoryReader(options);
     this.#warningLog = new FileWarningLog(options.logger);
   }
@@ -123,32 +108,15 @@ export class DirectorySource implements ConfigurationSource {
     return isSame;
   }
 
-  async originsOf(files: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, ContentSource>> {
-    const git = await gitOriginsOf(this.directory, [...files.values()]);
-    return new Map(
-      [...files].map(([name, file]) => {
-        const { commit = null, isDirty = null } = git.get(file) ?? {};
-        const { key = null, rollback } = this.#writers.get(name) ?? {};
-        return [name, { origin: { file, node: this.nodeId, key, commit, isDirty }, rollback }];
-      }),
-    );
-  }
-
-  /** Notes who is about to write the file of a configuration; undefined: not known. */
-  noteWriter(name: string, writer: FileWriter | undefined): void {
-    if (writer === undefined) this.#writers.delete(name);
-    else this.#writers.set(name, writer);
-  }
-
-  /** Called when the records say what the files say: later changes are those of somebody else. */
-  forgetWriters(): void {
-    this.#writers.clear();
+  originOf(name: string, file: string): ContentSource {
+    return this.origins.of(name, file);
   }
 
   /** Reads the whole directory. When it cannot be used, `fault` says why and the rest stays as it was. */
   async read({ isFinal, canBeReplaced = false }: ReadOptions): Promise<void> {
     try {
       const reading = await this.#reader.read(canBeReplaced);
+      await this.origins.look(reading.files, this.#settled.files);
       this.#settled.takeAll(reading.files, isFinal);
       this.#links = reading.links;
       this.#hasRead = true;
@@ -167,6 +135,7 @@ export class DirectorySource implements ConfigurationSource {
     const names = new Set([...files, ...this.suspects]);
     const readings = isPossible ? await this.#reader.readSome(names) : undefined;
     if (readings === undefined) return this.read({ isFinal: false });
+    await this.origins.look(readings, this.#settled.files);
     this.#settled.take(readings, false);
     this.#tell();
   }
@@ -183,6 +152,7 @@ export class DirectorySource implements ConfigurationSource {
   /** Reads one file anew, and believes it. */
   async readFile(file: string): Promise<Reading | undefined> {
     const reading = await this.#reader.readFile(file);
+    await this.origins.look([[file, reading]], this.#settled.files);
     this.#settled.set(file, reading);
     return reading;
   }
@@ -192,8 +162,10 @@ export class DirectorySource implements ConfigurationSource {
    * other's name.
    */
   async readFiles(files: readonly string[]): Promise<void> {
-    const readings = await Promise.all(files.map((file) => this.#reader.readFile(file)));
-    for (const [index, file] of files.entries()) this.#settled.set(file, readings[index]);
+    const found = await Promise.all(files.map((file) => this.#reader.readFile(file)));
+    const readings = files.map((file, index) => [file, found[index]] as const);
+    await this.origins.look(readings, this.#settled.files);
+    for (const [file, reading] of readings) this.#settled.set(file, reading);
   }
 
   #tell(): void {

@@ -95,9 +95,10 @@ export class Configurations implements Reconciler<ConfigurationFacts, Configurat
   }
 
   async #write(changes: readonly RecordChange[]): Promise<void> {
-    const { store, configurations, histories, logger } = this.#options;
+    const { store, configurations, histories, clock, logger } = this.#options;
+    const at = clock.now();
     try {
-      const written = await store.transact(await this.#operationsOf(changes));
+      const written = await store.transact(changes.flatMap((change) => this.#operationsOf(change, at)));
       await Promise.all([configurations.until(written), histories.until(written)]);
       this.#refusal = undefined;
     } catch (error) {
@@ -111,21 +112,16 @@ export class Configurations implements Reconciler<ConfigurationFacts, Configurat
   }
 
   /** The record, its revision and its history change together. */
-  async #operationsOf(changes: readonly RecordChange[]): Promise<Operation[]> {
-    const { source, clock } = this.#options;
-    const at = clock.now();
-    const fresh = changes.filter((change) => change.do === 'put' && change.isNewContent);
-    const sources = await source.originsOf(new Map(fresh.map(({ name, file }) => [name, file])));
-    return changes.flatMap((change) => [
-      ...operationsOf(change),
-      ...historyOperations(this.#options, {
-        name: change.name,
-        revision: change.do === 'put' ? change.parsed.hash : undefined,
-        isRemoved: change.do === 'remove',
-        source: sources.get(change.name),
-        at,
-      }),
-    ]);
+  #operationsOf(change: RecordChange, at: number): Operation[] {
+    const operations = operationsOf(change);
+    const { name } = change;
+    if (change.do === 'remove')
+      return [...operations, ...historyOperations(this.#options, { name, content: undefined, at })];
+    if (!change.isNewContent) return operations;
+    const { file, nodeId: node, parsed } = change;
+    const source = this.#options.source.originOf(name, file);
+    const content = { revision: parsed.hash, source, node };
+    return [...operations, ...historyOperations(this.#options, { name, content, at })];
   }
 }
 

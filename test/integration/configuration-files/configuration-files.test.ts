@@ -4,9 +4,11 @@ import { writeFileSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { configurationHistorySchema } from '../../../src/model/configuration-history.js';
 import { PREFIX, revisionKey } from '../../../src/store/keys.js';
 import { ConfigurationWorld } from '../../support/control-plane/configuration-world.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { GitRepository, HAS_GIT } from '../../support/git-repository.js';
 import { until } from '../../support/until.js';
 
 let world: ConfigurationWorld;
@@ -504,6 +506,26 @@ describe('put and remove', () => {
     ]);
     await files.remove('web');
     expect(await world.history('web')).toEqual([]);
+  });
+
+  test.skipIf(!HAS_GIT)('are noted with the commit that the directory is at', async () => {
+    const repository = new GitRepository();
+    try {
+      repository.write('configurations/web.json', JSON.stringify({ name: 'web', command: 'one' }));
+      const commit = repository.commit();
+      const files = await world.open({ directory: join(repository.top, 'configurations') });
+      await files.start();
+      repository.write('configurations/web.json', JSON.stringify({ name: 'web', command: 'two' }));
+      await files.reload();
+      const { contents } = configurationHistorySchema.parse((await world.store.get('history/web'))?.value);
+      expect(contents.map((content) => [content.commit, content.isDirty])).toEqual([
+        [commit, false],
+        [commit, true],
+      ]);
+      await files.stop();
+    } finally {
+      repository.remove();
+    }
   });
 
   test('that the store refuses are noted when it takes them', async () => {

@@ -1,7 +1,8 @@
 /** The configuration files of the master's machine without files: a map that the real controller observes. */
+import type { ContentSource } from '../../../src/configuration-files/content-origins.js';
 import type { Reading } from '../../../src/configuration-files/directory.js';
 import type { RecordFollower } from '../../../src/configuration-files/record-follower.js';
-import type { ConfigurationSource, ContentSource } from '../../../src/configuration-files/source.js';
+import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import { type Configuration, hashConfiguration } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { Life } from '../machine/life.js';
@@ -33,9 +34,8 @@ export class SimulatedConfigurationFiles implements ConfigurationSource {
     return reading?.kind !== 'valid' || reading.parsed.configuration === content;
   }
 
-  async originsOf(files: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, ContentSource>> {
-    const nobody = { node: this.nodeId, key: null, commit: null, isDirty: null };
-    return new Map([...files].map(([name, file]) => [name, { origin: { ...nobody, file }, rollback: undefined }]));
+  originOf(_name: string, file: string): ContentSource {
+    return { origin: { file, key: null, commit: null, isDirty: null }, rollback: undefined };
   }
 
   /** Reads, and resolves when the store has what the files say; tries again while it cannot be written. */

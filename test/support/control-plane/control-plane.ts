@@ -33,7 +33,10 @@ const NEVER_READ: ConfigurationSource = {
   suspects: [],
   fault: undefined,
   isAsRead: async () => true,
-  originsOf: async () => new Map(),
+  originOf: (_name, file) => ({
+    origin: { file, key: null, commit: null, isDirty: null },
+    rollback: undefined,
+  }),
 };
 const HUGE: NodeCapacity = { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 };
 
