@@ -8,6 +8,7 @@ import { WebSocket } from 'ws';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
 import { DroverError, type ErrorCode } from '../../model/errors.js';
+import { hostPortText } from '../../model/host-port.js';
 import type { Transport } from '../protocol/transport.js';
 import { WebSocketTransport } from '../protocol/websocket-transport.js';
 import type { KeyPair } from '../trust/certificates.js';
@@ -53,8 +54,7 @@ export class MasterDialer {
 
   /** The address as an operator writes it. */
   get address(): string {
-    const { host, port } = this.#options;
-    return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    return hostPortText(this.#options);
   }
 
   /**
