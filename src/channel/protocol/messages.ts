@@ -42,6 +42,7 @@ export const BOUNDS = {
   hashBytes: 64,
   serviceBytes: 64,
   certificateChars: 10_000,
+  masters: 16,
 } as const;
 
 /** Text of so many bytes of UTF-8 at most. */
@@ -82,6 +83,14 @@ export const masterAddressSchema = z.object({
   apiTls: z.object({ authority: z.string().max(BOUNDS.certificateChars).nullable() }).optional(),
 });
 export type MasterAddress = z.output<typeof masterAddressSchema>;
+
+/** One of several masters, and where its cluster port is: `host:port`. Its certificate names `nodeId`. */
+const masterPeerSchema = z.object({ nodeId: nameSchema, clusterAddress: textWithin(BOUNDS.addressBytes) });
+/** All masters of the cluster that are up. */
+export const masterPeersSchema = z.array(masterPeerSchema).max(BOUNDS.masters);
+
+/** The call by which a node hears that the masters are others than it was told: `masterPeersSchema`. */
+export const TAKE_MASTERS = 'take-masters';
 
 /** What one node should hold for one instance. The content of its revision is sent once per connection, beside it. */
 export const assignmentSchema = z.object({
@@ -186,12 +195,22 @@ export const messageSchema = z.discriminatedUnion('type', [
     type: z.literal('welcome'),
     protocol: z.int(),
     master: masterAddressSchema,
+    /**
+     * The number of the master's term as leader. A node refuses a smaller one than it has seen. Absent: there is one
+     * master, whose store no other one can have.
+     */
+    epoch: ordinal.optional(),
+    /** Absent: there is one master. */
+    masters: masterPeersSchema.optional(),
   }),
   z.object({
     type: z.literal('refused'),
     reason: z.string(),
     /** Time does not heal it: somebody must change something. Absent: it may. */
     isFinal: z.boolean().optional(),
+    /** This master does not lead. Null: nobody does at the moment. Absent: there is another reason. */
+    leader: masterPeerSchema.nullable().optional(),
+    masters: masterPeersSchema.optional(),
   }),
   /**
    * Everything the node should hold. It removes what is neither in here nor in `unchanged`. The numbering starts here.

@@ -1,7 +1,7 @@
 /**
  * The dashboard's table of 10,000 instances in Chromium, while 1,000 of them change a second: how soon it is there, how long
- * its tasks are, how it scrolls, and whether its memory stays level. What 500 tabs cost the server is a row of `watch`.
- * DROVER_BENCH_MINUTES says how long memory is watched.
+ * its tasks are, how it scrolls, and whether its memory stays level. DROVER_BENCH_MINUTES says how long memory is watched.
+ * Then what 300 tabs cost the server: their sockets, with every topic that a tab can have.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
@@ -10,6 +10,7 @@ import { CHROMIUM, launchBrowser } from '../../support/dashboard/browser.js';
 import { withInstances } from '../api/api.js';
 import { Changes } from '../api/changes.js';
 import type { Row } from '../table.js';
+import { costOf, subscribe } from '../watch/watch.js';
 import { type BenchDaemon, ms, percentile } from '../world.js';
 import { PageProbe } from './page-probe.js';
 
@@ -22,6 +23,8 @@ const LONGEST_TASK_MS = 50;
 const FRAME_MS = 1_000 / 60;
 const CONTENT_MS = 1_000;
 const MOST_GROWTH = 1.1;
+const TABS = 300;
+const TOPICS = ['instances', 'configurations', 'nodes', 'templates', 'usage'];
 
 const codeSchema = z.object({ code: z.string() });
 
@@ -29,13 +32,33 @@ export async function benchDashboard(): Promise<Row[]> {
   if (CHROMIUM === undefined) throw new Error('this machine has no Chromium in PATH');
   return await withInstances(INSTANCES, async (daemon) => {
     const browser = await launchBrowser();
+    const rows: Row[] = [];
     try {
       const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-      return await measure(daemon, page);
+      rows.push(...(await measure(daemon, page)));
     } finally {
       await browser.close();
     }
+    return [...rows, await measureTabs(daemon)];
   });
+}
+
+async function measureTabs(daemon: BenchDaemon): Promise<Row> {
+  const ids = (await daemon.instances()).map(({ id }) => id);
+  const alone = await costOf(daemon, ids);
+  const clients = await subscribe(daemon, { count: TABS, unread: 0, topics: TOPICS });
+  try {
+    const { cores } = await costOf(daemon, ids);
+    return {
+      figure: `${TABS} tabs with ${INSTANCES} instances, ${CHANGES} changes/s: CPU of the daemon`,
+      value: `${cores.toFixed(2)} of a core`,
+      baseline: `without a tab: ${alone.cores.toFixed(2)} of a core`,
+      target: '< 1 core',
+      ok: cores < 1,
+    };
+  } finally {
+    clients.kill();
+  }
 }
 
 async function measure(daemon: BenchDaemon, page: Page): Promise<Row[]> {

@@ -1,6 +1,6 @@
 /**
- * Subscribers of the watch benchmark, in a process of their own: `<url> <count> <how many never read> <token> ...`, the
- * sockets share the tokens evenly. Says `open` when all have their snapshot. Told `end <players>`, it says its
+ * Subscribers of the watch benchmark, in a process of their own: `<url> <topics> <count> <how many never read> <token> ...`,
+ * the sockets share the tokens evenly. Says `open` when all have their snapshots. Told `end <players>`, it says its
  * findings when each of those that read has that value, which is the last one written.
  * A change carries the instant of its writing as `tps`. Frames are not parsed but searched, so that the readers cost
  * less than what they measure.
@@ -22,7 +22,7 @@ const HEAD_LONG = 127;
 const LAST_PART = Buffer.from('"last":true');
 const AT = Buffer.from('"tps":');
 
-const [url = '', count = '', unread = '', ...tokens] = process.argv.slice(2);
+const [url = '', topics = '', count = '', unread = '', ...tokens] = process.argv.slice(2);
 const { hostname, port, pathname } = new URL(url);
 const lateMs: number[] = [];
 let frames = 0;
@@ -36,6 +36,8 @@ class Subscriber {
   readonly #socket: Socket;
   #rest: Buffer = Buffer.alloc(0);
   #isUpgraded = false;
+  /** Topics whose snapshot is not whole yet. */
+  #due = topics.split(',').length;
   #onReady: () => void = () => undefined;
   #wanted: { readonly text: Buffer; readonly resolve: () => void } | undefined;
   #newest: Buffer = Buffer.alloc(0);
@@ -43,7 +45,7 @@ class Subscriber {
   constructor(token: string) {
     this.#socket = connect(Number(port), hostname);
     const lines = [
-      `GET ${pathname}?subscribe=instances HTTP/1.1`,
+      `GET ${pathname}?subscribe=${topics} HTTP/1.1`,
       `Host: ${hostname}`,
       'Connection: Upgrade',
       'Upgrade: websocket',
@@ -105,7 +107,7 @@ class Subscriber {
     frames++;
     bytes += frame.length;
     if (frame.subarray(0, 200).includes('"snapshot"')) {
-      if (frame.subarray(0, 200).includes(LAST_PART)) this.#onReady();
+      if (frame.subarray(0, 200).includes(LAST_PART) && --this.#due === 0) this.#onReady();
       return;
     }
     const now = performance.timeOrigin + performance.now();

@@ -29,7 +29,7 @@ export function benchWatch(): Promise<Row[]> {
     const ids = (await daemon.instances()).map(({ id }) => id);
     const alone = await costOf(daemon, ids);
     const memory = await residentMB(daemon.pid);
-    const clients = await subscribe(daemon);
+    const clients = await subscribe(daemon, { count: SUBSCRIBERS, unread: UNREAD, topics: ['instances'] });
     try {
       const watched = await costOf(daemon, ids);
       const findings = once(clients, 'message');
@@ -42,8 +42,14 @@ export function benchWatch(): Promise<Row[]> {
   });
 }
 
+export interface Subscribers {
+  readonly count: number;
+  readonly unread: number;
+  readonly topics: readonly string[];
+}
+
 /** The cores that the daemon takes while instances change, and the last value written. */
-async function costOf(
+export async function costOf(
   daemon: BenchDaemon,
   ids: readonly string[],
 ): Promise<{ readonly cores: number; readonly last: number }> {
@@ -55,14 +61,18 @@ async function costOf(
 }
 
 /** Resolves when all subscribers have what is there. */
-async function subscribe(daemon: BenchDaemon): Promise<ChildProcess> {
+export async function subscribe(
+  daemon: BenchDaemon,
+  { count, unread, topics }: Subscribers,
+): Promise<ChildProcess> {
   const tokens: string[] = [];
-  for (let index = 0; index < SUBSCRIBERS / PER_KEY; index++) {
+  for (let index = 0; index < count / PER_KEY; index++) {
     const made = await daemon.request('POST', '/keys', { label: `watch-${index}`, scope: 'ALL' });
     tokens.push(keySchema.parse(made).token);
   }
   const script = fileURLToPath(new URL('./watch-clients.js', import.meta.url));
-  const child = fork(script, [`${daemon.url}/watch`, String(SUBSCRIBERS), String(UNREAD), ...tokens]);
+  const rest = [topics.join(','), String(count), String(unread), ...tokens];
+  const child = fork(script, [`${daemon.url}/watch`, ...rest]);
   await once(child, 'message');
   return child;
 }

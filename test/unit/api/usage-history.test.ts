@@ -76,16 +76,16 @@ it('keeps the last 120, in order, and nothing of an instance that is gone', asyn
   expect(history.of('aaaaaa').at).toEqual([]);
 });
 
-it('takes less than 20 MB for 10,000 instances', async () => {
+it('takes between 10 and 20 MB for 10,000 instances', async () => {
   for (let index = 0; index < 10_000; index++) {
     const id = index.toString(36).padStart(6, '0');
     records.set(id, { revision: 1, value: instanceRecord({ id: 'aaaaaa' }) });
     used.set(id, { cpuSeconds: 1, cpuPercent: 1, memoryBytes: 1, processes: 1 });
   }
-  const before = process.memoryUsage();
+  // The samples are in buffers. The heap beside them holds whatever was not collected yet, here and before.
+  const before = process.memoryUsage().arrayBuffers;
   await clock.advance(EVERY_MS);
-  const after = process.memoryUsage();
-  const bytes = after.arrayBuffers - before.arrayBuffers + Math.max(0, after.heapUsed - before.heapUsed);
-  expect(after.arrayBuffers - before.arrayBuffers).toBeGreaterThan(10 * MB);
+  const bytes = process.memoryUsage().arrayBuffers - before;
+  expect(bytes).toBeGreaterThan(10 * MB);
   expect(bytes).toBeLessThan(20 * MB);
 });

@@ -83,6 +83,7 @@ const ROOMS: readonly string[] = [
   'src/templates/tree/',
   'src/logs/search/',
   'src/logs/',
+  'src/leadership/',
   'src/store/etcd/',
   'src/store/lmdb/',
   'src/store/memory/',

@@ -17,6 +17,8 @@ export interface JsonPlace {
 }
 
 const WORD_BEFORE = /"?[\w.-]*$/;
+/** While the word grows the offers stay: asked for again, they could not be taken until the answer came. */
+const WORD = /^"?[\w.-]*$/;
 
 export function completeJson(source: SchemaSource): (context: CompletionContext) => CompletionResult | null {
   return ({ state, pos, explicit }) => {
@@ -31,6 +33,7 @@ export function completeJson(source: SchemaSource): (context: CompletionContext)
       from: place.from,
       to: place.to,
       filter: true,
+      validFor: WORD,
       options: offers.map((one) => option(one, hasValue)),
     };
   };
