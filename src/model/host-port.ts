@@ -1,4 +1,4 @@
-/** An address and a port as operators write them: `10.0.0.1:6000`, `master.example:6000`, `[fd00::1]:6000`. */
+/** An address and a port as one text, as in a URL: an IPv6 address stands in brackets. */
 
 export interface HostPort {
   readonly host: string;
@@ -8,14 +8,14 @@ export interface HostPort {
 const FORM = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/;
 const MOST = 65_535;
 
+export function hostPort(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /** Undefined: the text has another form. */
 export function parseHostPort(text: string): HostPort | undefined {
   const [, ipv6, name, digits] = FORM.exec(text) ?? [];
   const host = ipv6 ?? name;
   const port = Number(digits);
   return host === undefined || port < 1 || port > MOST ? undefined : { host, port };
-}
-
-export function hostPortText({ host, port }: HostPort): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

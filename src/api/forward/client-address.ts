@@ -8,6 +8,17 @@ import type { FastifyRequest } from 'fastify';
 
 export const CLIENT_HEADER = 'drover-client-address';
 
+/** Time for the other side to read the last answer. */
+const LINGER_MS = 2000;
+
+/** Node would close over the unread bytes of a body, and the other side could lose the answer to it. */
+function closeLate(connection: Socket): void {
+  connection.end();
+  connection.resume();
+  const timer = setTimeout(() => connection.destroy(), LINGER_MS).unref();
+  connection.once('close', () => clearTimeout(timer));
+}
+
 /** Headers that belong to one connection, and not to the request on it. */
 const OF_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
@@ -22,6 +33,7 @@ export class Tunnels {
 
   add(connection: Socket): void {
     this.#connections.add(connection);
+    connection.destroySoon = () => closeLate(connection);
   }
 
   has({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
@@ -45,20 +57,16 @@ export function headersFor(
   { isUpgrade }: { readonly isUpgrade: boolean },
 ): string[] {
   const { rawHeaders, socket } = request;
-  const own = isUpgrade ? rawHeaders : withoutConnection(rawHeaders);
-  return [...without(own, (name) => name === CLIENT_HEADER), CLIENT_HEADER, socket.remoteAddress ?? ''];
-}
-
-/** Names and values in turn, without those of the connection that they came on. */
-export function withoutConnection(rawHeaders: readonly string[]): string[] {
-  return without(rawHeaders, (name) => OF_CONNECTION.has(name));
-}
-
-function without(rawHeaders: readonly string[], isLeftOut: (name: string) => boolean): string[] {
-  const left: string[] = [];
+  const headers: string[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';
-    if (!isLeftOut(name.toLowerCase())) left.push(name, rawHeaders[index + 1] ?? '');
+    const isLeftOut = name.toLowerCase() === CLIENT_HEADER || (!isUpgrade && isOfConnection(name));
+    if (!isLeftOut) headers.push(name, rawHeaders[index + 1] ?? '');
   }
-  return left;
+  return [...headers, CLIENT_HEADER, socket.remoteAddress ?? ''];
+}
+
+/** Whether a header says something of the connection that it came on. */
+export function isOfConnection(name: string): boolean {
+  return OF_CONNECTION.has(name.toLowerCase());
 }

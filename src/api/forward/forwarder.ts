@@ -195,7 +195,6 @@ function refuse({ request, response }: Exchange, status: Refusal, error: string)
     'content-type': 'application/json; charset=utf-8',
     'content-length': body.length,
     ...(status === 503 && { 'retry-after': RETRY_AFTER_S }),
-    ...(!request.complete && { connection: 'close' }),
   });
   response.end(body, () => dropRest(request));
 }

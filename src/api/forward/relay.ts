@@ -1,8 +1,7 @@
 /** Carries one request over a tunnel to the leader, and the leader's answer back. Bytes pass as fast as both sides take them. */
 import { type IncomingMessage, request as makeRequest, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
-import { hasBody } from '../http/request-guard.js';
-import { headersFor, withoutConnection } from './client-address.js';
+import { headersFor, isOfConnection } from './client-address.js';
 import type { TunnelPool } from './tunnel-pool.js';
 
 /** How long the rest of a body is read and thrown away after the answer. Closing at once could lose the answer. */
@@ -78,11 +77,11 @@ function headersOf(request: IncomingMessage): string[] {
 }
 
 function passOn(answer: IncomingMessage, { request, response }: Exchange, done: () => void): void {
-  const { statusCode = 502, statusMessage, rawHeaders } = answer;
-  const headers = withoutConnection(rawHeaders);
-  // The leader answered before it had all of the body, and reads no more of it.
-  if (!request.complete && hasBody(request)) headers.push('connection', 'close');
-  response.writeHead(statusCode, statusMessage, headers);
+  const { statusCode = 502, statusMessage, headersDistinct } = answer;
+  for (const [name, values = []] of Object.entries(headersDistinct))
+    if (!isOfConnection(name) && name !== 'transfer-encoding')
+      response.setHeader(name, values.length === 1 ? (values[0] ?? '') : values);
+  response.writeHead(statusCode, statusMessage);
   // A stream of lines may have its first one much later.
   response.flushHeaders();
   pipeline(answer, response, () => {

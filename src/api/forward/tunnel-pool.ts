@@ -2,6 +2,7 @@
  * The connections of a follower to one leader. Each is a tunnel through the leader's cluster port into its API, and
  * carries one request after another, or one WebSocket. A request takes an idle tunnel, or waits for a new one.
  */
+import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
@@ -35,6 +36,8 @@ export class TunnelPool {
   constructor(options: TunnelPoolOptions) {
     this.#options = options;
     this.agent = new TunnelAgent(() => this.open());
+    // One for each tunnel that is being dialled.
+    setMaxListeners(0, this.#ending.signal);
   }
 
   /** Opens a tunnel for one request or for a WebSocket. Throws like `dial`, and DRV_NOT_READY when there are too many. */
