@@ -53,7 +53,10 @@ const ERRORS: Readonly<Record<number | 'default', ErrorKind>> = {
     description:
       'A node or a storage provider that was asked did not do its part; or the leader of several masters went away before it answered.',
   },
-  503: { name: 'Unavailable', description: 'Not now: the master still loads its state, none of several leads, or a node is away.' },
+  503: {
+    name: 'Unavailable',
+    description: 'Not now: the master still loads its state, none of several leads, or a node is away.',
+  },
   507: {
     name: 'InsufficientStorage',
     description: 'The disk of the server took no more; nothing was changed.',

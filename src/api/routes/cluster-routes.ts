@@ -5,7 +5,6 @@
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
 import { instanceInfoSchema } from '../../model/instance.js';
-import type { InstanceUsage } from '../../model/instance-usage.js';
 import {
   type NodeRecord,
   nodeCapacitySchema,
@@ -13,6 +12,7 @@ import {
   runtimeOfferSchema,
 } from '../../model/node.js';
 import { type DrainProgress, drainProgressSchema } from '../../model/node-drain.js';
+import type { InstanceUsage } from '../../model/run/instance-usage.js';
 import { unknownNode } from '../../model/unknown.js';
 import {
   type ClusterStatusNeeds,
@@ -31,7 +31,7 @@ import type { MirrorReader } from '../../store/mirror.js';
 import { accessOf, seesConfiguration } from '../access/auth.js';
 import { sendError } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
-import type { InstanceView } from './instance-view.js';
+import type { InstanceView } from './instances/instance-view.js';
 
 const BYTES_PER_MB = 1024 * 1024;
 

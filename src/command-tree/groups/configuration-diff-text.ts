@@ -1,7 +1,8 @@
 /** `config diff`: describes for people how a configuration differs from its file and its instances. */
+
+import type { FieldDifference } from '../../model/field-differences.js';
 import { countText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
-import type { FieldDifference } from '../../operations/field-differences.js';
 import { describeFileError } from '../file-errors.js';
 
 /** The most ids that one line names. */
@@ -30,7 +31,11 @@ function describeFile({ file, fileState, fileError, fileDifferences }: Configura
   }
 }
 
-function describeInstances({ olderInstances: older, currentInstances }: ConfigurationDiff): string[] {
+function describeInstances({
+  configurationName: name,
+  olderInstances: older,
+  currentInstances,
+}: ConfigurationDiff): string[] {
   const current = `${countText(currentInstances, 'instance')} made from what is in force`;
   if (older.length === 0)
     return [currentInstances === 0 ? 'there are no instances' : `${current}, none from older content`];
@@ -42,7 +47,7 @@ function describeInstances({ olderInstances: older, currentInstances }: Configur
         ? ['  that content is not kept any more']
         : differences.map((difference) => `  ${describeDifference(difference)}`)),
     ]),
-    'an instance keeps its content: delete it, and the one that takes its place gets what is in force',
+    `an instance keeps its content: "instance update --configuration ${name}" gives it what is in force, in place`,
   ];
 }
 
