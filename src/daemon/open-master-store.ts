@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isLoopback } from '../api/http/bind-address.js';
 import { DroverError } from '../model/errors.js';
+import { hostPort } from '../model/host-port.js';
 import type { EtcdSettings } from '../model/settings/store-settings.js';
 import { refuseIfOpen } from '../node/private-path.js';
 import type { RootPaths } from '../node/root.js';
@@ -35,7 +36,7 @@ async function openOnEtcd(assembly: Assembly, settings: EtcdSettings): Promise<S
   const store = await openEtcdStore({
     etcd,
     prefix,
-    nodeId: configuration.nodeId,
+    own: { nodeId: configuration.nodeId, clusterAddress: hostPort(configuration.address, configuration.port) },
     clock,
     logger,
     signal: ending,

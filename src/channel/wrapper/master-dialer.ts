@@ -22,6 +22,7 @@ import {
 } from '../trust/join-messages.js';
 import { clusterNameOf, fingerprintOf, isIssuedBy } from '../trust/peer-certificate.js';
 import { ask, parseJson, readBody, reasonOf, refusalOf } from './join-question.js';
+import { hostPort } from '../../model/host-port.js';
 
 /** For TCP, TLS and the first answer: long enough to outlast a master that hangs for a moment. */
 const DIAL_MS = 10_000;
@@ -54,7 +55,7 @@ export class MasterDialer {
   /** The address as an operator writes it. */
   get address(): string {
     const { host, port } = this.#options;
-    return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    return hostPort(host, port);
   }
 
   /**
