@@ -89,6 +89,7 @@ const ROOMS: readonly string[] = [
   'src/store/memory/',
   'src/store/',
   'src/telemetry/',
+  'src/git/',
   'src/files/',
   'src/loop/',
   'src/model/',
