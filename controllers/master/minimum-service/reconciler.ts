@@ -67,8 +67,9 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
 
   constructor(options: MinimumServiceOptions) {
     this.#options = options;
-    this.#unusual = options.instances.lookup((record) =>
-      isOrdinary(record) ? [] : [record.configurationName],
+    this.#unusual = options.instances.lookup(
+      (record) => (isOrdinary(record) ? [] : [record.configurationName]),
+      options.ending,
     );
   }
 

@@ -62,7 +62,8 @@ function waitingGroupsOf(record: InstanceRecord): readonly string[] {
   return group === undefined ? [] : [group];
 }
 
-export function wakeFactsOf(state: MasterState): WakeFacts {
+/** Follows the state until `until` aborts. */
+export function wakeFactsOf(state: MasterState, until?: AbortSignal): WakeFacts {
   return {
     instances: state.instances,
     nodes: state.nodes,
@@ -71,7 +72,7 @@ export function wakeFactsOf(state: MasterState): WakeFacts {
     instancesByRevision: state.instancesByRevision,
     replacements: state.replacements,
     endedByConfiguration: state.endedByConfiguration,
-    awaitingPlace: state.instances.lookup(waitingGroupsOf),
-    draining: state.nodes.lookup(({ drain }) => (drain === undefined ? [] : [true])),
+    awaitingPlace: state.instances.lookup(waitingGroupsOf, until),
+    draining: state.nodes.lookup(({ drain }) => (drain === undefined ? [] : [true]), until),
   };
 }
