@@ -36,6 +36,8 @@ export interface MinimumServiceOptions {
   readonly writer: InstanceWriter;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** As in `ReconcilersOptions`. */
+  readonly ending?: AbortSignal | undefined;
 }
 
 /**
