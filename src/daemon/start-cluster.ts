@@ -117,11 +117,12 @@ export async function startClusterServer(
     clock,
     logger,
   });
+  let opening: Promise<void> | undefined;
   const open = async (): Promise<void> => {
     server.open();
     // The door closes before the master stops, which could not take connections any more.
     running.onStop(() => server.shut());
     await running.start(renewal);
   };
-  return { open };
+  return { open: () => (opening ??= open()) };
 }

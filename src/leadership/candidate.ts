@@ -3,7 +3,10 @@ import type { Leadership, Term } from './leadership.js';
 
 /** What a master does while it leads. */
 export interface TermWork {
-  /** Resolves when this master serves. Throws when it cannot; the term is then given up. */
+  /**
+   * Called when this master leads; it takes nodes at once. Resolves when it serves all else. Throws when it cannot; the
+   * term is then given up.
+   */
   begin(term: Term): Promise<void>;
   /** Called after each `begin`, when the term is over. Resolves when nothing of it is under way any more. */
   end(): Promise<void>;

@@ -30,7 +30,7 @@ export class ElectedLeadership implements Candidate {
   readonly #listeners = new Set<() => void>();
   readonly #work: Promise<TermWork>;
   #giveWork: (work: TermWork) => void = () => undefined;
-  /** The term whose work has begun. */
+  /** The term whose work is done. */
   #serving: ElectedTerm | undefined;
   readonly #running: Promise<void>;
 
@@ -118,17 +118,17 @@ export class ElectedLeadership implements Candidate {
   }
 
   async #begin(work: TermWork, term: ElectedTerm): Promise<boolean> {
+    this.#serving = term;
+    const beginning = work.begin(term);
+    this.changed();
     try {
-      await work.begin(term);
+      await beginning;
+      this.changed();
     } catch (error) {
       if (term.signal.aborted) return true;
       this.#options.logger.error({ err: error }, 'this master cannot lead, and gives up its term');
       term.end('it could not begin');
       return false;
-    }
-    if (!term.signal.aborted) {
-      this.#serving = term;
-      this.changed();
     }
     return true;
   }

@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import type { JoinTokens } from '../channel/trust/join-tokens.js';
 import type { Clock } from '../loop/clock.js';
+import { hostPort } from '../model/host-port.js';
 import { nameSchema } from '../model/names.js';
 import type { NodeConfiguration } from '../model/node.js';
 import { JOIN_TOKEN_SECONDS, MAX_JOIN_TOKEN_USES } from '../model/plain/command-limits.js';
-import { hostPort } from '../model/host-port.js';
 
 const DAY_SECONDS = 86_400;
 const MAX_SECONDS = 999_999 * DAY_SECONDS;

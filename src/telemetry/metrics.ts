@@ -8,6 +8,7 @@ import type { Outcome } from '../loop/reconciler.js';
 import type { QueueGauge, TraceEvent } from '../loop/trace.js';
 import { addEtcdGauges, type EtcdFigures } from './etcd-gauges.js';
 import { FastHistogram } from './fast-histogram.js';
+import { addLeadershipGauges, type LeadershipFigures } from './leadership-gauges.js';
 import { addNodeGauges, type NodeFigures } from './node-gauges.js';
 import { type ShownUsage, type UsageMetric, usageExposition } from './usage-exposition.js';
 
@@ -234,6 +235,11 @@ export class Metrics {
   }
 
   /** Shows the etcd that holds the state. Called once. */
+  /** Shows whether this master leads, and how often its leader has changed. */
+  addLeadership(leadership: LeadershipFigures): void {
+    addLeadershipGauges(this.registry, leadership);
+  }
+
   addEtcd(read: () => EtcdFigures | undefined): void {
     addEtcdGauges(this.registry, read);
   }

@@ -13,7 +13,6 @@ import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import { CallPeer, type Service } from '../protocol/calls.js';
 import {
   BEAT_EVERY_MS,
-  BOUNDS,
   type Frame,
   type MessageOf,
   PROTOCOL_VERSION,
@@ -28,6 +27,7 @@ import { NodeIntake, type OfferingSession } from './node-intake.js';
 import { NO_HELLO, type Objection, objectionTo } from './objection.js';
 import type { StatusIntake } from './status-intake.js';
 import { type ReportingSession, StatusMessages } from './status-messages.js';
+import { toldMasters } from './told-masters.js';
 import type { UsageBook } from './usage-book.js';
 
 /** A connection must say hello within this time. */
@@ -309,8 +309,4 @@ export class Hub {
       `node ${session.nodeId} disconnected: ${reason}`,
     );
   }
-}
-
-function toldMasters(masters: readonly MasterPeer[]): MasterPeer[] {
-  return masters.slice(0, BOUNDS.masters).map(({ nodeId, clusterAddress }) => ({ nodeId, clusterAddress }));
 }

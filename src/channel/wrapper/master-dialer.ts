@@ -8,6 +8,7 @@ import { WebSocket } from 'ws';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
 import { DroverError, type ErrorCode } from '../../model/errors.js';
+import { hostPort } from '../../model/host-port.js';
 import type { Transport } from '../protocol/transport.js';
 import { WebSocketTransport } from '../protocol/websocket-transport.js';
 import type { KeyPair } from '../trust/certificates.js';
@@ -22,7 +23,6 @@ import {
 } from '../trust/join-messages.js';
 import { clusterNameOf, fingerprintOf, isIssuedBy } from '../trust/peer-certificate.js';
 import { ask, parseJson, readBody, reasonOf, refusalOf } from './join-question.js';
-import { hostPort } from '../../model/host-port.js';
 
 /** For TCP, TLS and the first answer: long enough to outlast a master that hangs for a moment. */
 const DIAL_MS = 10_000;

@@ -11,8 +11,8 @@ import { EmbeddedStore, type WriteObserver } from '../embedded-store.js';
 import type { Accepted, KeyTable } from '../key-table.js';
 import { MAX_OPERATIONS } from '../store.js';
 import type { ChangeHistory } from '../watch.js';
+import { type Content, checkCount, contentOf, corrupt, type Written, writesOf, writeTo } from './content.js';
 import type { Etcd, KeyChange } from './etcd.js';
-import { checkCount, type Content, contentOf, corrupt, type Written, writesOf, writeTo } from './content.js';
 import { EtcdError } from './etcd-error.js';
 import { encodeEntry } from './etcd-record.js';
 import type { RangeNews } from './follow.js';
@@ -131,7 +131,7 @@ export class EtcdStore extends EmbeddedStore {
 
   #checkedLeading(): Leading {
     if (this.#leading !== undefined) return this.#leading;
-    throw new DroverError('DRV_STORE_FENCED', 'this master does not lead: nothing can be written here');
+    throw new DroverError('DRV_NOT_LEADER', 'this master does not lead: nothing can be written here');
   }
 
   #takeWrite({ changes, summary, summaryRevision }: Written): void {
@@ -174,11 +174,7 @@ export class EtcdStore extends EmbeddedStore {
    * Finds out what became of `write`, however long that takes. Its callers have their answer. An empty write in its
    * place settles it: either that takes effect, and `write` never will, or `write` has.
    */
-  async #recover(
-    { term, writer }: Leading,
-    write: NumberedWrite,
-    group: readonly Accepted[],
-  ): Promise<void> {
+  async #recover({ term, writer }: Leading, write: NumberedWrite, group: readonly Accepted[]): Promise<void> {
     const { clock, logger } = this.#options;
     const signal = AbortSignal.any([this.#closing.signal, term.signal]);
     const empty = this.#numbered(writer, []);

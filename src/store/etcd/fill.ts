@@ -23,4 +23,3 @@ export function* requestsFor(keys: StoreKeys, entries: readonly Entry[]): Genera
   }
   yield changes;
 }
-

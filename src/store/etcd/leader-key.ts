@@ -56,7 +56,9 @@ export function encodeHolder(holder: LeaderHolder): Buffer {
 }
 
 /** Undefined: the key does not exist, or something else than Drover wrote it. */
-export function holderOf(entry: { readonly value: Buffer | undefined } | undefined): LeaderHolder | undefined {
+export function holderOf(
+  entry: { readonly value: Buffer | undefined } | undefined,
+): LeaderHolder | undefined {
   return parsed(holderSchema, entry?.value);
 }
 

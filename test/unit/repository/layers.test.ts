@@ -39,6 +39,7 @@ const ROOMS: readonly string[] = [
   'src/client/client-error.ts',
   'src/daemon/',
   'src/master.ts',
+  'src/master-term.ts',
   'src/wrapper.ts',
   'controllers/master/',
   'controllers/wrapper/',
@@ -97,7 +98,7 @@ const ROOMS: readonly string[] = [
 
 /** The composition roots: nothing else in `src/` imports `controllers/`, and each imports one half. */
 const ROOTS: Readonly<Record<string, string>> = {
-  'src/master.ts': 'controllers/master/',
+  'src/master-term.ts': 'controllers/master/',
   'src/wrapper.ts': 'controllers/wrapper/',
 };
 
