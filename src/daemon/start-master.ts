@@ -159,13 +159,25 @@ async function lay(assembly: Assembly): Promise<Foundation> {
 /** Builds the functions that the API and the commands share. */
 function buildDependencies(
   { paths, configuration, version, shared, extensions, stop }: Assembly,
-  { store, audit, cluster, apiCertificate, tokens, templates, master, files, dashboard }: Foundation,
+  {
+    store,
+    candidate,
+    audit,
+    cluster,
+    apiCertificate,
+    tokens,
+    templates,
+    master,
+    files,
+    dashboard,
+  }: Foundation,
   isReady: () => boolean,
 ): Omit<ApiDependencies, 'commands'> & CommandDependencies {
   const { instances, configurations, revisions, nodes, keys, sessions } = master.state;
   const { clock, logger, metrics } = shared;
   return {
     configuration,
+    leadership: candidate,
     version,
     dashboard,
     instances,

@@ -109,7 +109,7 @@ describe.skipIf(!hasEtcd)('a master on etcd', () => {
   it('says which etcd it waits for, and starts when that comes', async () => {
     proxy.fault = { kind: 'hole' };
     const waiting = world.spawn();
-    await until(() => expect(waiting.stdout).toContain(`${proxy.endpoint}: no answer within`));
+    await until(() => expect(waiting.stdout).toContain(`${proxy.endpoint}: no connection within`));
     expect(await waiting.end('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(waiting.stderr).toContain('ended while it waited for its state on etcd');
     world.spawn();

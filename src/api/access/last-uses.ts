@@ -11,7 +11,7 @@ import type { KeyAccess } from './access.js';
 
 const PAUSE_MS = 60_000;
 
-const UNSAID: ReadonlySet<string> = new Set(['DRV_STORE_CLOSED', 'DRV_STORE_FENCED', 'DRV_NOT_LEADER']);
+const UNSAID: ReadonlySet<string> = new Set(['DRV_STORE_CLOSED', 'DRV_NOT_LEADER']);
 
 export interface LastUsesOptions {
   /** Resolves when the use is durable, or when there is nothing left to write it to. */

@@ -73,6 +73,7 @@ async function describeStatus({ status, nodes }: ClusterOverview, view: View): P
   const { brokenFiles, belowMinimum } = status;
   const head = await fieldsOf({
     cluster: status.clusterName,
+    ...(status.masters.length > 1 && { leader: describeLeader(status) }),
     nodes: `${describeCounts(status.nodes)}${describeMarks(nodes)}`,
     instances: describeCounts(status.instances),
     configurations: status.configurations,
@@ -100,6 +101,12 @@ async function describeStatus({ status, nodes }: ClusterOverview, view: View): P
       ? []
       : ['', `TLS of the API: ${status.apiCertificate.problem}`]),
   ].join('\n');
+}
+
+function describeLeader({ leader, masters }: ClusterStatus): string {
+  const others = `of ${masters.length} masters (${masters.join(', ')})`;
+  if (leader === null) return `none at the moment, ${others}`;
+  return `${leader.nodeId} for ${durationText(leader.ledForMs)}, term ${leader.epoch}, ${others}`;
 }
 
 function describeUnreadable({ unreadableRecords }: ClusterStatus): string[] {

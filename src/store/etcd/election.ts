@@ -173,7 +173,7 @@ export class Election {
         await writer.commit(write);
         return;
       } catch (error) {
-        if (DroverError.is(error, 'DRV_STORE_FENCED')) return;
+        if (DroverError.is(error, 'DRV_NOT_LEADER')) return;
         if (!(error instanceof EtcdError)) throw error;
         onFailure(error);
       }

@@ -197,7 +197,7 @@ export class EtcdStore extends EmbeddedStore {
       }
     } catch (error) {
       // The term is over; `checkWritable` says so from now on.
-      if (!DroverError.is(error, 'DRV_STORE_FENCED')) throw error;
+      if (!DroverError.is(error, 'DRV_NOT_LEADER')) throw error;
     }
   }
 

@@ -50,7 +50,7 @@ export class TermWriter {
   /**
    * Commits `write`, or finds that it was committed before. `earlier`: the number of a write before it whose outcome is
    * not known. Resolves with the number of the one that took effect: either both or none of them would be a fault.
-   * Throws EtcdError: the outcome is not known unless it is a refusal. Throws DRV_STORE_FENCED.
+   * Throws EtcdError: the outcome is not known unless it is a refusal. Throws DRV_NOT_LEADER.
    */
   async commit(write: NumberedWrite, earlier = write.number): Promise<number> {
     const { etcd, keys, term } = this.#options;

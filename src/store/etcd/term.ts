@@ -30,7 +30,7 @@ export class ElectedTerm {
     return !this.signal.aborted && this.#lease.id === this.#leaseId && this.#lease.isCurrent;
   }
 
-  /** Throws DRV_STORE_FENCED after the end. */
+  /** Throws DRV_NOT_LEADER after the end. */
   check(): void {
     if (this.#end !== undefined) throw this.#end;
   }
@@ -38,7 +38,7 @@ export class ElectedTerm {
   /** Ends the term, for good. Returns the error for this and all later writes. Repeatable: the first reason stands. */
   end(why: string): DroverError {
     if (this.#end === undefined) {
-      this.#end = new DroverError('DRV_STORE_FENCED', `this master does not lead any more: ${why}`);
+      this.#end = new DroverError('DRV_NOT_LEADER', `this master does not lead any more: ${why}`);
       this.#ending.abort(this.#end);
     }
     return this.#end;

@@ -108,9 +108,9 @@ it('lets the second master go on within 5 s after the first one fell silent, and
   expect(clock.monotonic() - silentAt).toBeLessThan(5000);
 
   first.client.fault = 'none';
-  expect(await soon(codeOf(put(first.store, 'k', 'old')))).toBe('DRV_STORE_FENCED');
+  expect(await soon(codeOf(put(first.store, 'k', 'old')))).toBe('DRV_NOT_LEADER');
   await clock.advance(2000);
-  expect(await codeOf(put(first.store, 'k', 'old'))).toBe('DRV_STORE_FENCED');
+  expect(await codeOf(put(first.store, 'k', 'old'))).toBe('DRV_NOT_LEADER');
   await soon(put(store, 'k', 'new'));
   await clock.settle();
   expect(await contentOf(store)).toEqual({ k: 'new' });
@@ -146,7 +146,7 @@ it('writes nothing from 2 s after its last renewal on, and leads a new term wher
   const waiting = codeOf(put(store, 'k', 1));
   await clock.advance(1000);
   client.fault = 'none';
-  expect(await soon(waiting)).toBe('DRV_STORE_FENCED');
+  expect(await soon(waiting)).toBe('DRV_NOT_LEADER');
   await clock.advance(5000);
   expect(etcd.json(`${PREFIX}/leader`)).toMatchObject({ nodeId: 'a' });
   expect(election.term?.epoch).toBeGreaterThan(first?.epoch ?? 0);
@@ -220,7 +220,7 @@ it('ends its term when something else than it has written the state, and goes on
   const { store, election, losses } = await lead('a');
   const first = election.term;
   etcd.put(`${PREFIX}/summary`, '{"format":1,"revision":7,"entries":0,"session":"other","write":1}');
-  expect(await soon(codeOf(put(store, 'k', 1)))).toBe('DRV_STORE_FENCED');
+  expect(await soon(codeOf(put(store, 'k', 1)))).toBe('DRV_NOT_LEADER');
   await clock.advance(5000);
   expect(election.term?.epoch).toBeGreaterThan(first?.epoch ?? 0);
   expect(await soon(put(store, 'k', 1))).toBe(8);
@@ -231,7 +231,7 @@ it('ends when a newer version has written the state, also while the outcome of a
   const newer = '{"format":2}';
   const { store, losses } = await lead('a');
   etcd.put(`${PREFIX}/summary`, newer);
-  expect(await soon(codeOf(put(store, 'k', 1)))).toBe('DRV_STORE_FENCED');
+  expect(await soon(codeOf(put(store, 'k', 1)))).toBe('DRV_NOT_LEADER');
   await clock.advance(5000);
   expect(losses.map(({ code }) => code)).toEqual(['DRV_STORE_CORRUPT']);
   await soon(store.close());
@@ -243,7 +243,7 @@ it('ends when a newer version has written the state, also while the outcome of a
   etcd.put(`${PREFIX}/summary`, newer);
   second.client.fault = 'none';
   await clock.advance(5000);
-  expect(await codeOf(put(second.store, 'k', 2))).toBe('DRV_STORE_FENCED');
+  expect(await codeOf(put(second.store, 'k', 2))).toBe('DRV_NOT_LEADER');
   await clock.advance(5000);
   expect(second.losses).toHaveLength(1);
 });
@@ -298,7 +298,7 @@ it('ends when etcd was set back to an older state of its own', async () => {
   const older = JSON.stringify(etcd.json(`${PREFIX}/summary`));
   await soon(put(store, 'k', 2));
   etcd.put(`${PREFIX}/summary`, older);
-  expect(await soon(codeOf(put(store, 'k', 3)))).toBe('DRV_STORE_FENCED');
+  expect(await soon(codeOf(put(store, 'k', 3)))).toBe('DRV_NOT_LEADER');
   await clock.advance(5000);
   expect(losses.map(({ message }) => message)).toEqual([expect.stringContaining('was at 2 before')]);
 });
