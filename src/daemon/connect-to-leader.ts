@@ -1,5 +1,4 @@
 /** How the wrapper of a master's node reaches the master that leads: in this process, or at another one's cluster port. */
-import { X509Certificate } from 'node:crypto';
 import { createInProcessPair, type Transport } from '../channel/protocol/transport.js';
 import type { Authority } from '../channel/trust/authority.js';
 import { MasterDialer } from '../channel/wrapper/master-dialer.js';
@@ -9,7 +8,7 @@ import type { Master } from '../master.js';
 import { DroverError } from '../model/errors.js';
 import { parseHostPort } from '../model/host-port.js';
 import type { Assembly } from './assembly.js';
-import { MAX_SILENCE_MS } from './start-cluster.js';
+import { silenceOf } from './start-cluster.js';
 import type { MasterConnection } from './start-wrapper.js';
 
 export interface LeaderConnectionNeeds {
@@ -43,10 +42,10 @@ async function dial(
   const at = parseHostPort(clusterAddress);
   if (at === undefined)
     throw new DroverError('DRV_CHANNEL_CLOSED', `${clusterAddress} is no address of a master`);
-  const silenceMs = Math.min(configuration.nodeTimeoutMs, MAX_SILENCE_MS);
+  const silenceMs = silenceOf(configuration);
   const { certificate } = await authority.ensure();
-  const dialer = new MasterDialer({ ...at, silenceMs, clock: shared.clock });
-  return dialer.open(await authority.serverCredential(), new X509Certificate(certificate.toString()), signal);
+  const dialer = new MasterDialer({ ...at, silenceMs, clock: shared.clock, isOnly: false });
+  return dialer.open(await authority.serverCredential(), certificate, signal);
 }
 
 /** Waits through an election. Throws DRV_CHANNEL_CLOSED when `signal` aborts. */

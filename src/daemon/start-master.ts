@@ -8,6 +8,7 @@ import { creationOfKept, InstanceTokens } from '../api/access/tokens.js';
 import { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import { type ApiDependencies, ApiServer } from '../api/server.js';
 import type { ApiCertificate } from '../api/tls/api-certificate.js';
+import { openLeaderTunnel } from '../channel/master/leader-tunnel.js';
 import { Commands } from '../commands/command-runner.js';
 import type { CommandDependencies } from '../commands/context.js';
 import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
@@ -26,7 +27,7 @@ import { connectionTo } from './connect-to-leader.js';
 import { MasterWork } from './master-work.js';
 import { openMasterStore, TOKENS_SECRET, untilFounded } from './open-master-store.js';
 import { openApiCertificate } from './start-api-tls.js';
-import { type Cluster, openCluster, startClusterServer } from './start-cluster.js';
+import { type Cluster, openCluster, silenceOf, startClusterServer } from './start-cluster.js';
 import type { MasterConnection } from './start-wrapper.js';
 
 /** In the package, two folders up from this file, and from the chunk that it becomes. */
@@ -65,8 +66,9 @@ interface Foundation {
 
 /** Starts all that a master has whether or not it leads. It serves from `candidate.serve(work)` on. */
 export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
-  const { paths, shared, extensions, running } = assembly;
+  const { paths, configuration, shared, extensions, running } = assembly;
   const { metrics, clock, logger } = shared;
+  const silenceMs = silenceOf(configuration);
   const foundation = await lay(assembly);
   const { master, templates, files, apiCertificate, dashboard, candidate, store, audit, cluster } =
     foundation;
@@ -80,11 +82,22 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   });
   const dependencies = buildDependencies(assembly, foundation, () => work.isReady);
   const commands = new Commands(dependencies);
-  const api = new ApiServer({ dependencies: { ...dependencies, commands } });
+  const api = new ApiServer({
+    dependencies: { ...dependencies, commands },
+    ...(configuration.store.kind === 'etcd' && {
+      forwarding: {
+        leadership: candidate,
+        dial: (leader, signal) =>
+          openLeaderTunnel({ authority: cluster.authority, silenceMs, clock }, leader, signal),
+      },
+    }),
+  });
   // The API listens first, so that a taken port is known before anything changes. It answers 503 while it is not ready.
   await running.start(api);
   const door = await startClusterServer(assembly, cluster, {
     master: () => master,
+    leadership: candidate,
+    takeTunnel: (connection) => api.takeTunnel(connection),
     apiCertificate,
   });
   await running.start(extensions);

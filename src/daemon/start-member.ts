@@ -5,13 +5,14 @@
 
 import { type JoinToken, parseJoinToken } from '../channel/trust/join-token.js';
 import { renewalServices } from '../channel/trust/renewal.js';
+import { KnownMasters, mastersServices } from '../channel/wrapper/known-masters.js';
 import { Membership } from '../channel/wrapper/membership.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import { dropJoinToken } from '../node/main-configuration.js';
 import { SecretDirectory } from '../node/secret-files.js';
 import type { Assembly } from './assembly.js';
 import { MemberNode } from './member-node.js';
-import { MAX_SILENCE_MS } from './start-cluster.js';
+import { silenceOf } from './start-cluster.js';
 import { startWrapper, untilFed } from './start-wrapper.js';
 
 const TOKEN_VARIABLE = 'DROVER_JOIN_TOKEN';
@@ -23,20 +24,24 @@ const TOKEN_VARIABLE = 'DROVER_JOIN_TOKEN';
 export async function startMemberNode(assembly: Assembly): Promise<MemberNode> {
   const { configuration, shared, extensions, running, stop, fail } = assembly;
   const { logger, clock } = shared;
-  const membership = buildMembership(assembly);
+  const masters = buildMasters(assembly);
+  await masters.open();
+  running.onStop(() => masters.written());
+  const membership = buildMembership(assembly, masters);
   await membership.open();
   await membership.joinFirst(new AbortController().signal);
   await running.start(extensions);
   const wrapper = await startWrapper(assembly, {
     connect: (signal) => membership.connect(signal),
     endRefused: (reason) => fail(`the master at ${membership.masterAddress} refuses this node: ${reason}`),
-    services: renewalServices(membership),
+    masters,
+    services: new Map([...renewalServices(membership), ...mastersServices(masters)]),
   });
   await untilFed(wrapper, clock);
   return new MemberNode({
     nodeId: configuration.nodeId,
     paths: assembly.paths,
-    masterAddress: membership.masterAddress,
+    masterAddress: () => membership.masterAddress,
     logger,
     wrapper,
     running,
@@ -44,16 +49,24 @@ export async function startMemberNode(assembly: Assembly): Promise<MemberNode> {
   });
 }
 
-function buildMembership({ paths, configuration, shared, older }: Assembly): Membership {
-  const { nodeId, clusterName, masterAddress, masterPort, nodeTimeoutMs } = configuration;
+function buildMasters({ paths, configuration, shared, older }: Assembly): KnownMasters {
+  const { masterAddress: host, masterPort: port } = configuration;
+  const file = new SecretDirectory(paths.cluster).file('masters.json');
+  return new KnownMasters({ ...shared, contact: { host, port }, file, older });
+}
+
+function buildMembership(
+  { paths, configuration, shared, older }: Assembly,
+  masters: KnownMasters,
+): Membership {
+  const { nodeId, clusterName } = configuration;
   const files = new SecretDirectory(paths.cluster);
   return new Membership({
     ...shared,
     nodeId,
     clusterName,
-    masterHost: masterAddress,
-    masterPort,
-    silenceMs: Math.min(nodeTimeoutMs, MAX_SILENCE_MS),
+    masters,
+    silenceMs: silenceOf(configuration),
     token: tokenOf(configuration.joinToken),
     memberFile: files.file('member.json'),
     joiningFile: files.file('joining.json'),
