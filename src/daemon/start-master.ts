@@ -16,6 +16,7 @@ import { DirectorySource } from '../configuration-files/source.js';
 import { Master } from '../master.js';
 import type { Configuration } from '../model/configuration.js';
 import type { NodeRecord } from '../model/node.js';
+import { fileFigures } from '../operations/configuration-file-list.js';
 import { substitute } from '../runtime/command/variables.js';
 import type { Store } from '../store/store.js';
 import { AuditLog } from '../telemetry/audit-log.js';
@@ -76,6 +77,7 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   await running.start(templates);
   await running.start(files);
   metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.errors().length });
+  metrics.addConfigurationFiles(() => fileFigures({ ...dependencies, configurationFiles: files }));
   metrics.addNodes(() => master.nodeFigures());
   const setReady = (): void => {
     isReady = true;

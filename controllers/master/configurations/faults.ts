@@ -4,6 +4,9 @@
  */
 import type { Reading } from '../../../src/configuration-files/directory.js';
 import type { ConfigurationFileError } from '../../../src/model/configuration.js';
+import { cutText } from '../../../src/model/words.js';
+
+const MOST_NAMED_CHARS = 200;
 
 export interface FaultFacts {
   readonly files: ReadonlyMap<string, Reading>;
@@ -13,6 +16,8 @@ export interface FaultFacts {
   readonly directoryFault: ConfigurationFileError | undefined;
   /** By name, the file that owns it. */
   readonly owners: ReadonlyMap<string, string>;
+  /** Configurations whose removal waits for the operator's word. */
+  readonly waiting: readonly string[];
   /** The records say what the files say. */
   readonly isStored: boolean;
   /** Why the store refused the last write; undefined: it accepted it, or nothing was left to write. */
@@ -30,7 +35,7 @@ export function faultsOf(facts: FaultFacts): ConfigurationFileError[] {
 }
 
 function* faultsNow(facts: FaultFacts): Generator<ConfigurationFileError> {
-  const { files, owners, suspects, directoryFault, isStored, refusal } = facts;
+  const { files, owners, suspects, directoryFault, waiting, isStored, refusal } = facts;
   for (const [file, reading] of files) {
     if (reading.kind === 'broken') {
       yield reading.error;
@@ -41,7 +46,13 @@ function* faultsNow(facts: FaultFacts): Generator<ConfigurationFileError> {
     if (owner !== undefined && owner !== file && !suspects.has(owner)) yield nameTaken(file, name, owner);
   }
   if (directoryFault !== undefined) yield directoryFault;
+  if (waiting.length > 0) yield faultOf('*.json', waitingText(waiting));
   if (refusal !== undefined && !isStored) yield faultOf('*.json', `not stored yet, trying again: ${refusal}`);
+}
+
+function waitingText(waiting: readonly string[]): string {
+  const names = cutText(waiting.join(', '), MOST_NAMED_CHARS);
+  return `${waiting.length} configurations have no file any more (${names}), more than half of all: they stay in force until their files are back, or until \`config reload --confirm\` removes them`;
 }
 
 function nameTaken(file: string, name: string, owner: string): ConfigurationFileError {

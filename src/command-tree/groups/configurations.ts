@@ -47,7 +47,9 @@ export const CONFIGURATION_COMMANDS = {
   }),
   'config reload': describe({
     about: 'read all files again now, and say what changed',
-    input: noInput,
+    declare: (command) =>
+      void command.option('--confirm', 'remove what has no file any more, even if that is most of all'),
+    input: ({ confirm = false }: { readonly confirm?: boolean }) => ({ confirm }),
     text: (reloaded: ConfigurationReload) => describeReload(reloaded),
   }),
   'config why': describe({
@@ -119,8 +121,8 @@ function statusOf({ isFileBroken, warnings }: ConfigurationSummary): string {
 }
 
 function describeReload(reloaded: ConfigurationReload): string {
-  const { added, changed, removed, brokenFiles, warnings, configurations } = reloaded;
-  const lines = Object.entries({ added, changed, removed })
+  const { added, changed, removed, waiting, brokenFiles, warnings, configurations } = reloaded;
+  const lines = Object.entries({ added, changed, removed, waiting })
     .filter(([, names]) => names.length > 0)
     .map(([change, names]) => `${change}: ${names.join(', ')}`);
   const total = countText(configurations, 'configuration is', 'configurations are');
