@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
-import { describeListenError } from '../model/listen-error.js';
+import { describeListenError } from '../model/settings/listen-error.js';
 import { auditWrites } from './access/audit.js';
 import { Gate, type GateNeeds, requireScope } from './access/auth.js';
 import { SignInCodes } from './access/sign-in-codes.js';

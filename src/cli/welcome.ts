@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { offeredRuntimes, runtimesNotOffered } from '../command-tree/runtime-text.js';
 import type { Daemon } from '../daemon/daemon.js';
 import type { InstanceRecord } from '../model/instance.js';
-import { NO_HOST_PID } from '../model/run-identity.js';
+import { NO_HOST_PID } from '../model/run/run-identity.js';
 import { shellWord } from '../model/words.js';
 
 /** The package's root: two folders up from this file, and from the chunk that it becomes. */

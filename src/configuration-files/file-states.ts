@@ -18,7 +18,12 @@ export const fileStateSchema = z
   );
 export type FileState = z.output<typeof fileStateSchema>;
 
-const errorSchema = configurationFileErrorSchema.pick({ line: true, column: true, field: true, message: true });
+const errorSchema = configurationFileErrorSchema.pick({
+  line: true,
+  column: true,
+  field: true,
+  message: true,
+});
 
 export const statedFileSchema = z.object({
   file: z.string(),

@@ -10,10 +10,10 @@ import type {
 } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
-import type { InstanceDescription } from '../model/instance-description.js';
 import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
 import { publicMessage } from '../model/public-message.js';
+import type { InstanceDescription } from '../model/run/instance-description.js';
 import { unknownConfiguration, unknownInstance, unknownNode } from '../model/unknown.js';
 import { setAsideOf } from '../store/left-of-record.js';
 import type { LookupReader } from '../store/lookup.js';

@@ -5,8 +5,8 @@ import type {
   ConfigurationRecord,
 } from '../model/configuration.js';
 import type { InstanceRecord } from '../model/instance.js';
-import type { InstanceDescription } from '../model/instance-description.js';
 import type { NodeRecord } from '../model/node.js';
+import type { InstanceDescription } from '../model/run/instance-description.js';
 import type { ContactView, PlacementView, ServiceView } from './decisions.js';
 
 /** The answer of the instance's node. */

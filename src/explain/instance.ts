@@ -1,9 +1,9 @@
 /** Explains an instance: one story out of the facts, the numbers beside it, and notes. Pure. */
 
 import { hasFinished } from '../model/instance.js';
-import type { DescribedExit } from '../model/instance-description.js';
 import type { NodeCondition } from '../model/node.js';
-import { publicPid } from '../model/run-identity.js';
+import type { DescribedExit } from '../model/run/instance-description.js';
+import { publicPid } from '../model/run/run-identity.js';
 import { cutText } from '../model/words.js';
 import { toPlainText } from '../telemetry/plain-text.js';
 import { storyOfAway } from './away.js';

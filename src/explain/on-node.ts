@@ -1,8 +1,8 @@
 /** The stories of instances whose node is there and has described them. */
 
 import { hasFinished } from '../model/instance.js';
-import type { InstanceDescription } from '../model/instance-description.js';
-import { NO_HOST_PID } from '../model/run-identity.js';
+import type { InstanceDescription } from '../model/run/instance-description.js';
+import { NO_HOST_PID } from '../model/run/run-identity.js';
 import { durationText, endText } from '../model/words.js';
 import type { InstanceFacts, Story } from './facts.js';
 

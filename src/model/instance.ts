@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { instanceIdSchema, nameSchema } from './names.js';
-import { publicPid } from './run-identity.js';
+import { publicPid } from './run/run-identity.js';
 import { LOCAL_STORAGE } from './template.js';
 
 /**

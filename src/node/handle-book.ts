@@ -9,7 +9,7 @@ import type { Clock } from '../loop/clock.js';
 import type { reasonSchema } from '../model/instance.js';
 import { instanceIdSchema, nameSchema } from '../model/names.js';
 import { pastRunSchema } from '../model/past-exit.js';
-import { runIdentitySchema } from '../model/run-identity.js';
+import { runIdentitySchema } from '../model/run/run-identity.js';
 import { DEFAULT_STOP, type StopSettings, stopSettingsSchema, stopSignalSchema } from '../model/stopping.js';
 import type { WriteBehind } from './write-behind.js';
 

@@ -9,9 +9,9 @@ import {
   keyRangesSchema,
   keyScopeSchema,
 } from '../model/access/api-key.js';
-import { EXPIRY_RULE, parseExpiry } from '../model/duration.js';
 import { DroverError } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
+import { EXPIRY_RULE, parseExpiry } from '../model/plain/duration.js';
 import type { MirrorReader } from '../store/mirror.js';
 
 /** When something ends, as `parseExpiry` reads it. */

@@ -5,9 +5,9 @@
 import { z } from 'zod';
 import { judgeConfigurationText, validateConfiguration } from '../configuration-files/parse.js';
 import { configurationWarningSchema } from '../model/configuration.js';
+import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import { type ConfigurationDiffNeeds, fileStateSchema, inspectConfiguration } from './configuration-diff.js';
-import { differencesOf, fieldDifferenceSchema } from './field-differences.js';
 
 type ContentNeeds = Pick<ConfigurationDiffNeeds, 'configurations' | 'configurationFiles'>;
 

@@ -9,10 +9,10 @@ import {
   type ConfigurationRecord,
   configurationFileErrorSchema,
 } from '../model/configuration.js';
+import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
-import { differencesOf, fieldDifferenceSchema } from './field-differences.js';
 import { visibleInstances } from './instance-details.js';
 
 export interface ConfigurationDiffNeeds {

@@ -1,7 +1,12 @@
 /** The list of configuration files with their states: a route, the metrics, and the states in `config list`. */
 import { z } from 'zod';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
-import { fileStateSchema, type StatedFile, statedFileSchema, statedFiles } from '../configuration-files/file-states.js';
+import {
+  fileStateSchema,
+  type StatedFile,
+  statedFileSchema,
+  statedFiles,
+} from '../configuration-files/file-states.js';
 import { gitOriginsOf } from '../git/origins.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import type { InstanceRecord } from '../model/instance.js';
@@ -16,7 +21,10 @@ export interface ConfigurationFileListNeeds {
 }
 
 export const listedFileSchema = statedFileSchema.extend({
-  commit: z.string().nullable().describe('of the git work tree that the directory is in; null: it is in none'),
+  commit: z
+    .string()
+    .nullable()
+    .describe('of the git work tree that the directory is in; null: it is in none'),
   isDirty: z
     .boolean()
     .nullable()

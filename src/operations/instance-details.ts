@@ -8,7 +8,7 @@ import {
   instanceInfoSchema,
   toInstanceInfo,
 } from '../model/instance.js';
-import type { InstanceUsage } from '../model/instance-usage.js';
+import type { InstanceUsage } from '../model/run/instance-usage.js';
 import type { MirrorReader } from '../store/mirror.js';
 
 export interface InstanceDetailsNeeds {

@@ -1,6 +1,6 @@
 /** Reads a point in an instance's log as people and programs write it: a time, an age, or the number of a line. */
 import type { LogPoint } from '../logs/log-batch.js';
-import { parseDuration } from '../model/duration.js';
+import { parseDuration } from '../model/plain/duration.js';
 
 export const LOG_POINT_RULE =
   'must be a time such as 2026-01-31T12:00:00Z, an age such as 30s, 10m, 2h or 7d, or the number of a line from 1 on';

@@ -6,7 +6,7 @@
 import type { RuntimeOffer } from '../model/node.js';
 import type { LogPlace, OutputSpan } from '../model/past-exit.js';
 import type { Attachment, TerminalSize } from '../model/run/attachment.js';
-import type { RunIdentity } from '../model/run-identity.js';
+import type { RunIdentity } from '../model/run/run-identity.js';
 
 /** Where a container finds the file of `StartSpec.apiAuthority`. */
 export const AUTHORITY_IN_CONTAINER = '/etc/drover/api-ca.pem';

@@ -9,6 +9,7 @@ export const PREFIX = {
   nodes: 'nodes/',
   joinTokens: 'join-tokens/',
   members: 'members/',
+  secrets: 'secrets/',
 } as const;
 
 export const configurationKey = (name: string): string => PREFIX.configurations + name;
@@ -19,3 +20,4 @@ export const sessionKey = (id: string): string => PREFIX.sessions + id;
 export const nodeKey = (nodeId: string): string => PREFIX.nodes + nodeId;
 export const joinTokenKey = (id: string): string => PREFIX.joinTokens + id;
 export const memberKey = (nodeId: string): string => PREFIX.members + nodeId;
+export const secretKey = (name: string): string => PREFIX.secrets + name;

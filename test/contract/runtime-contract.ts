@@ -1,6 +1,6 @@
 /** The promises of every runtime, as one suite. It runs for each implementation of src/runtime/runtime.ts. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RunIdentity } from '../../src/model/run-identity.js';
+import type { RunIdentity } from '../../src/model/run/run-identity.js';
 import { readProcess } from '../../src/runtime/process-table.js';
 import type { Runtime, StartSpec } from '../../src/runtime/runtime.js';
 import { ExitWatch } from '../support/exit-watch.js';

@@ -4,9 +4,6 @@
  */
 import type { Reading } from '../../../src/configuration-files/directory.js';
 import type { ConfigurationFileError } from '../../../src/model/configuration.js';
-import { cutText } from '../../../src/model/words.js';
-
-const MOST_NAMED_CHARS = 200;
 
 export interface FaultFacts {
   readonly files: ReadonlyMap<string, Reading>;
@@ -50,9 +47,9 @@ function* faultsNow(facts: FaultFacts): Generator<ConfigurationFileError> {
   if (refusal !== undefined && !isStored) yield faultOf('*.json', `not stored yet, trying again: ${refusal}`);
 }
 
+/** Names none of them: a key that may see one configuration reads this, too. */
 function waitingText(waiting: readonly string[]): string {
-  const names = cutText(waiting.join(', '), MOST_NAMED_CHARS);
-  return `${waiting.length} configurations have no file any more (${names}), more than half of all: they stay in force until their files are back, or until \`config reload --confirm\` removes them`;
+  return `${waiting.length} configurations have no file any more, more than half of all: they stay in force until their files are back, or until \`config reload --confirm\` removes them`;
 }
 
 function nameTaken(file: string, name: string, owner: string): ConfigurationFileError {

@@ -5,7 +5,7 @@
 import type { Clock } from '../../../src/loop/clock.js';
 import { messageOf } from '../../../src/model/errors.js';
 import type { LogPlace } from '../../../src/model/past-exit.js';
-import { identityText, isSameRun, pidOf, publicPid } from '../../../src/model/run-identity.js';
+import { identityText, isSameRun, pidOf, publicPid } from '../../../src/model/run/run-identity.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import type { DesiredCopy } from '../../../src/node/desired-copy.js';
 import { type Handle, type HandleBook, newHandle } from '../../../src/node/handle-book.js';

@@ -2,8 +2,8 @@
  * What the supervisor knows of an instance and is about to do, as durations from now: the node's answer to `why`.
  * Pure.
  */
-import type { InstanceDescription } from '../../../src/model/instance-description.js';
-import { pidOf } from '../../../src/model/run-identity.js';
+import type { InstanceDescription } from '../../../src/model/run/instance-description.js';
+import { pidOf } from '../../../src/model/run/run-identity.js';
 import type { Handle } from '../../../src/node/handle-book.js';
 import { goalOf, isFinished, type SupervisorFacts } from './goal.js';
 import { forgivenInMs, retryInMs } from './plan.js';

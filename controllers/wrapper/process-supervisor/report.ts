@@ -1,7 +1,7 @@
 /** Makes the report of an instance, a pure function of the facts: state, reason, and a message in words and numbers. */
 import type { Report } from '../../../src/channel/protocol/messages.js';
 import type { InstanceState, Reason } from '../../../src/model/instance.js';
-import { pidOf } from '../../../src/model/run-identity.js';
+import { pidOf } from '../../../src/model/run/run-identity.js';
 import type { RestartPolicy } from '../../../src/model/stopping.js';
 import { durationText } from '../../../src/model/words.js';
 import type { Handle } from '../../../src/node/handle-book.js';

@@ -3,7 +3,7 @@ import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
-import { identityText, pidOf, publicPid, type RunIdentity } from '../../../src/model/run-identity.js';
+import { identityText, pidOf, publicPid, type RunIdentity } from '../../../src/model/run/run-identity.js';
 import type { Desired, DesiredCopy } from '../../../src/node/desired-copy.js';
 import type { Handle, HandleBook } from '../../../src/node/handle-book.js';
 import type { ResourceLimits } from '../../../src/runtime/limits/resource-limits.js';

@@ -4,7 +4,7 @@
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import type { InstanceRecord } from '../../model/instance.js';
-import type { InstanceUsage } from '../../model/instance-usage.js';
+import type { InstanceUsage } from '../../model/run/instance-usage.js';
 import type { MirrorReader } from '../../store/mirror.js';
 
 export const SAMPLE_EVERY_MS = 15_000;

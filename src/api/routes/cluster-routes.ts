@@ -5,7 +5,6 @@
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
 import { instanceInfoSchema } from '../../model/instance.js';
-import type { InstanceUsage } from '../../model/instance-usage.js';
 import {
   type NodeRecord,
   nodeCapacitySchema,
@@ -13,6 +12,7 @@ import {
   runtimeOfferSchema,
 } from '../../model/node.js';
 import { type DrainProgress, drainProgressSchema } from '../../model/node-drain.js';
+import type { InstanceUsage } from '../../model/run/instance-usage.js';
 import { unknownNode } from '../../model/unknown.js';
 import {
   type ClusterStatusNeeds,

@@ -10,7 +10,7 @@ import { connectionKey } from '../../loop/connection-key.js';
 import { FailureLimiter } from '../../loop/failure-limiter.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { SystemClock } from '../../loop/system-clock.js';
-import { describeListenError } from '../../model/listen-error.js';
+import { describeListenError } from '../../model/settings/listen-error.js';
 
 /** Every node and some more; further connections are closed at once. */
 const MAX_CONNECTIONS = 4096;

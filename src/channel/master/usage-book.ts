@@ -2,7 +2,7 @@
  * Keeps what instances use, as their nodes said last. In memory only, beside the beats: each message of a node replaces
  * all of its samples, and the end of its connection drops them.
  */
-import type { InstanceUsage, UsageSample } from '../../model/instance-usage.js';
+import type { InstanceUsage, UsageSample } from '../../model/run/instance-usage.js';
 import { usageLabels } from '../../telemetry/usage-exposition.js';
 
 /** A measured instance, with the labels of its metrics: a scrape of thousands looks up no record. */

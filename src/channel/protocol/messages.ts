@@ -12,9 +12,9 @@ import {
   placementSchema,
   reasonSchema,
 } from '../../model/instance.js';
-import { usageSampleSchema } from '../../model/instance-usage.js';
 import { instanceIdSchema, nameSchema } from '../../model/names.js';
 import { nodeCapacitySchema, runtimeOfferSchema } from '../../model/node.js';
+import { usageSampleSchema } from '../../model/run/instance-usage.js';
 import { byteLengthWithin, cutToBytes } from '../../model/words.js';
 
 /** Raised when a message changes its meaning. A peer with another number is refused with a clear line. */

@@ -3,8 +3,8 @@
  * state.
  */
 import { z } from 'zod';
-import { type InstanceDescription, instanceDescriptionSchema } from '../../model/instance-description.js';
 import { instanceIdSchema } from '../../model/names.js';
+import { type InstanceDescription, instanceDescriptionSchema } from '../../model/run/instance-description.js';
 import type { CallPeer, Service } from '../protocol/calls.js';
 
 const DESCRIBE_INSTANCES = 'describe-instances';

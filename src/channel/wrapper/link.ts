@@ -5,8 +5,8 @@
 import { Backoff } from '../../loop/backoff.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
-import { type InstanceUsage, toUsageSample } from '../../model/instance-usage.js';
 import type { NodeCapacity, RuntimeOffer } from '../../model/node.js';
+import { type InstanceUsage, toUsageSample } from '../../model/run/instance-usage.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import { hashAssignment } from '../protocol/assignment-hash.js';

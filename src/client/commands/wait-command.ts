@@ -1,6 +1,6 @@
 /** `drover wait`: its words. What it does is in `live/wait.ts`. */
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../../model/duration.js';
+import { parseDuration } from '../../model/plain/duration.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
 import { GOALS, type Goal, KINDS, type Kind } from '../live/states.js';
 import type { ClientHost } from './client-host.js';

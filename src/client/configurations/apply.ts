@@ -1,5 +1,5 @@
 /** Writes contents to the master: only what differs, and only where nobody changed it since it was compared. */
-import type { FieldDifference } from '../../operations/field-differences.js';
+import type { FieldDifference } from '../../model/field-differences.js';
 import { type ApiClient, pathPart } from '../api-client.js';
 import { ClientError, EXIT } from '../client-error.js';
 import { ifMatch } from '../runs/configuration-content.js';

@@ -1,6 +1,6 @@
 /** `drover top`: what instances use, as their nodes measure it. */
 import { renderTable } from '../../command-tree/table.js';
-import type { InstanceUsage } from '../../model/instance-usage.js';
+import type { InstanceUsage } from '../../model/run/instance-usage.js';
 import { countText, durationText } from '../../model/words.js';
 import type { ApiClient } from '../api-client.js';
 import { type Format, textOf } from '../print.js';

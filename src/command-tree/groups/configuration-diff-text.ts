@@ -1,7 +1,8 @@
 /** `config diff`: describes for people how a configuration differs from its file and its instances. */
+
+import type { FieldDifference } from '../../model/field-differences.js';
 import { countText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
-import type { FieldDifference } from '../../operations/field-differences.js';
 import { describeFileError } from '../file-errors.js';
 
 /** The most ids that one line names. */

@@ -17,6 +17,15 @@ import { describeDiff } from './configuration-diff-text.js';
 
 const HEAD = ['NAME', 'RUNTIME', 'ONLINE', 'INSTANCES', 'MINIMUM', 'RAM', 'CPU', 'PORTS', 'FILE', 'STATUS'];
 
+/** What `config list` says of a file that is not in force. */
+const FILE_WORDS: Readonly<Record<Exclude<ConfigurationSummary['fileState'], 'in-force'>, string>> = {
+  pending: 'file pending',
+  broken: 'file broken',
+  shadowed: 'file shadowed',
+  'held-back': 'held back',
+  conflict: 'file conflict',
+};
+
 export interface ListedConfigurations {
   readonly configurations: readonly ConfigurationSummary[];
   readonly removed: readonly RemovedConfiguration[];
@@ -115,9 +124,13 @@ function describeScaled({ name, before, after }: ScaledConfiguration): string {
   return `${name}: minimumServiceCount ${before} -> ${after}${stay}`;
 }
 
-function statusOf({ isFileBroken, warnings }: ConfigurationSummary): string {
-  if (isFileBroken) return 'file broken';
-  return warnings.length === 0 ? 'ok' : countText(warnings.length, 'warning');
+function statusOf({ fileState, outdated, warnings }: ConfigurationSummary): string {
+  const words = [
+    ...(fileState === 'in-force' ? [] : [FILE_WORDS[fileState]]),
+    ...(warnings.length === 0 ? [] : [countText(warnings.length, 'warning')]),
+    ...(outdated === 0 ? [] : [`${outdated} outdated`]),
+  ];
+  return words.length === 0 ? 'ok' : words.join(', ');
 }
 
 function describeReload(reloaded: ConfigurationReload): string {

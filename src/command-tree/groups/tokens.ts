@@ -1,7 +1,7 @@
 /** `cluster token ...`: the tokens with which nodes join. A token is printed only when it is made. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { parseDuration } from '../../model/duration.js';
 import { JOIN_TOKEN_SECONDS, MAX_JOIN_TOKEN_USES } from '../../model/plain/command-limits.js';
+import { parseDuration } from '../../model/plain/duration.js';
 import { countText, durationText } from '../../model/words.js';
 import type { CreatedJoinToken, JoinToken } from '../../operations/join-tokens.js';
 import { describe, messageText, noInput, tableOf } from '../command.js';

@@ -5,7 +5,7 @@ import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Attachment } from '../../model/run/attachment.js';
-import type { ContainerIdentity } from '../../model/run-identity.js';
+import type { ContainerIdentity } from '../../model/run/run-identity.js';
 import { endText } from '../../model/words.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { recentBytes } from '../recent-bytes.js';

@@ -7,7 +7,7 @@ import { ownUser } from '../../files/own-user.js';
 import type { Clock } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { isInstanceId } from '../../model/names.js';
-import type { ContainerIdentity } from '../../model/run-identity.js';
+import type { ContainerIdentity } from '../../model/run/run-identity.js';
 import type { StartSpec } from '../runtime.js';
 import type { ContainerRun } from './container-run.js';
 import { containerOptions } from './engine/container-options.js';

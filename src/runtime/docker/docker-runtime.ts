@@ -9,7 +9,7 @@ import { DroverError, messageOf } from '../../model/errors.js';
 import type { RuntimeOffer } from '../../model/node.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { Attachment } from '../../model/run/attachment.js';
-import type { ContainerIdentity } from '../../model/run-identity.js';
+import type { ContainerIdentity } from '../../model/run/run-identity.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { checkInput } from '../owner/stdin-limits.js';
 import type { Exit, ExitListener, Held, RunId, Runtime, StartSpec, Usage } from '../runtime.js';

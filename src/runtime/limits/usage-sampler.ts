@@ -3,7 +3,7 @@
  * processes, in this order. Starts no process. Logs when the memory limit ended a part of an instance.
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
-import { type InstanceUsage, USAGE_EVERY_MS } from '../../model/instance-usage.js';
+import { type InstanceUsage, USAGE_EVERY_MS } from '../../model/run/instance-usage.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RunId, Runtime, Usage } from '../runtime.js';
 import type { LedRun, ProcessUsage } from './process-usage.js';

@@ -47,7 +47,6 @@ import {
 } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { type InstanceRecord, instanceRecordSchema } from '../../../src/model/instance.js';
-import type { InstanceUsage } from '../../../src/model/instance-usage.js';
 import {
   type NodeConfiguration,
   type NodeRecord,
@@ -55,6 +54,7 @@ import {
   nodeRecordSchema,
 } from '../../../src/model/node.js';
 import type { DrainProgress } from '../../../src/model/node-drain.js';
+import type { InstanceUsage } from '../../../src/model/run/instance-usage.js';
 import type { StateReport } from '../../../src/store/instance-changes.js';
 import { apiKeyKey, configurationKey, instanceKey, nodeKey, PREFIX } from '../../../src/store/keys.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
@@ -383,6 +383,8 @@ export class ApiWorld {
           }
         },
         errors: () => this.fileErrors,
+        readings: () => new Map(),
+        place: () => ({ nodeId: 'n1', directory: '/nowhere' }),
         warnings: () => this.fileWarnings,
         reload: async () => this.addConfiguration('reloaded'),
         inspect: async () => undefined,

@@ -142,6 +142,10 @@ export class CommandWorld {
     writeFileSync(join(this.root, 'configurations', file), text);
   }
 
+  removeFile(file: string): void {
+    rmSync(join(this.root, 'configurations', file));
+  }
+
   /** Waits until exactly `count` instances of the configuration are there and ONLINE. */
   untilOnline(configuration: string, count: number): Promise<InstanceRecord[]> {
     return until(() => {

@@ -3,7 +3,7 @@ import type { ContactView, PlacementView, ServiceView } from '../../../src/expla
 import type { ConfigurationFacts, InstanceFacts } from '../../../src/explain/facts.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import type { DescribedExit, InstanceDescription } from '../../../src/model/instance-description.js';
+import type { DescribedExit, InstanceDescription } from '../../../src/model/run/instance-description.js';
 import { configurationOf, instanceRecord, nodeRecord, placedOn } from './records.js';
 
 export const ID = 'k3x9p2';

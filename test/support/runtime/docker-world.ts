@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { readLastLines } from '../../../src/logs/tail.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
-import type { RunIdentity } from '../../../src/model/run-identity.js';
+import type { RunIdentity } from '../../../src/model/run/run-identity.js';
 import { DockerRuntime, type DockerRuntimeOptions } from '../../../src/runtime/docker/docker-runtime.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
 import { type ContainerEngine, IMAGE } from './docker-engine.js';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { UsageHistory } from '../../../src/api/history/usage-history.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import type { InstanceUsage } from '../../../src/model/instance-usage.js';
+import type { InstanceUsage } from '../../../src/model/run/instance-usage.js';
 import { instanceRecord, instanceStatus } from '../../support/api/api-world.js';
 import { FakeClock } from '../../support/fake-clock.js';
 

@@ -4,7 +4,7 @@ import { describeDifference } from '../../../src/command-tree/groups/configurati
 import { renderTable } from '../../../src/command-tree/table.js';
 import { CommandOutput, MAX_OUTPUT_BYTES } from '../../../src/commands/output.js';
 import { splitLine } from '../../../src/commands/split-line.js';
-import { differencesOf } from '../../../src/operations/field-differences.js';
+import { differencesOf } from '../../../src/model/field-differences.js';
 import { configurationOf } from '../../support/control-plane/records.js';
 
 describe('a line', () => {

@@ -263,6 +263,8 @@ function applied(
   const next = new Map(records);
   for (const change of changes) {
     if (change.do === 'remove') next.delete(change.name);
+    else if (change.do === 'withhold')
+      next.set(change.name, { value: { ...change.record, removalWaits: true }, revision: 8 });
     else {
       const { configuration, hash } = change.parsed;
       const value = { configuration, hash, sourceFile: change.file, sourceNode: change.nodeId };

@@ -1,6 +1,6 @@
 /** How people write when something ends. */
 import { expect, it } from 'vitest';
-import { parseExpiry } from '../../../src/model/duration.js';
+import { parseExpiry } from '../../../src/model/plain/duration.js';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 

@@ -1,7 +1,13 @@
 /** The identity of a run: a process of this host, or a container, for which no pid stands. */
 import { describe, expect, it } from 'vitest';
 import { toInstanceInfo } from '../../../src/model/instance.js';
-import { identityText, isSameRun, NO_HOST_PID, pidOf, publicPid } from '../../../src/model/run-identity.js';
+import {
+  identityText,
+  isSameRun,
+  NO_HOST_PID,
+  pidOf,
+  publicPid,
+} from '../../../src/model/run/run-identity.js';
 import { instanceRecord } from '../../support/control-plane/records.js';
 
 const PROCESS = { pid: 4711, startTime: 1, bootId: 'b' };

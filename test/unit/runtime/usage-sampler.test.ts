@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import type { InstanceUsage } from '../../../src/model/instance-usage.js';
+import type { InstanceUsage } from '../../../src/model/run/instance-usage.js';
 import type { LedRun } from '../../../src/runtime/limits/process-usage.js';
 import { advisoryLimits, runKeyOf } from '../../../src/runtime/limits/resource-limits.js';
 import { UsageSampler } from '../../../src/runtime/limits/usage-sampler.js';

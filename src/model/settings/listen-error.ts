@@ -1,5 +1,5 @@
 /** Says in one line why a node cannot listen, and what to change. Used by every listener. */
-import { DroverError, messageOf } from './errors.js';
+import { DroverError, messageOf } from '../errors.js';
 
 export interface Listener {
   /** The listener, for the message: `the API`. */

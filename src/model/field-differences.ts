@@ -1,7 +1,7 @@
 /** Compares the fields of two contents of a configuration, for people. Pure. */
 import { z } from 'zod';
-import type { Configuration } from '../model/configuration.js';
-import { canonicalJson } from '../model/configuration.js';
+import type { Configuration } from './configuration.js';
+import { canonicalJson } from './configuration.js';
 
 export const fieldDifferenceSchema = z.object({
   field: z.string().describe('path such as `availablePorts.min`'),

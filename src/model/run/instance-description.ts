@@ -3,7 +3,7 @@
  * stand instead of instants, because clocks of machines differ. Travels over the channel.
  */
 import { z } from 'zod';
-import { reasonSchema } from './instance.js';
+import { reasonSchema } from '../instance.js';
 
 /** More than a node tells. */
 const MOST_LINES = 100;

@@ -1,6 +1,6 @@
 /** What an instance uses of its node, as its wrapper measures it every few seconds. Never stored. */
 import { z } from 'zod';
-import { instanceIdSchema } from './names.js';
+import { instanceIdSchema } from '../names.js';
 
 /** The interval of the wrappers' measurements. */
 export const USAGE_EVERY_MS = 10_000;

@@ -1,0 +1,125 @@
+/**
+ * What a changed field of a configuration asks of an instance that runs already: nothing, a restart in the same place, or
+ * another instance. The plan of a change, updates in place and rollouts judge by this one table. Pure.
+ */
+import { z } from 'zod';
+import type { Configuration } from './configuration.js';
+import { differencesOf, type FieldDifference } from './field-differences.js';
+
+/**
+ * `live`: it holds at once, without a restart. `next-start`: a restart in the same place takes it. `replacement`: it needs
+ * another place, or another kind of process.
+ */
+export const fieldClassSchema = z
+  .enum(['live', 'next-start', 'replacement'])
+  .describe('live: no restart; next-start: taken by a restart in place; replacement: by another instance');
+export type FieldClass = z.output<typeof fieldClassSchema>;
+
+export const changedFieldSchema = z.object({
+  path: z.string().describe('such as `availablePorts.min`'),
+  class: fieldClassSchema,
+  from: z.string().nullable().describe('as JSON; null: not there'),
+  to: z.string().nullable().describe('as JSON; null: not there'),
+});
+export type ChangedField = z.output<typeof changedFieldSchema>;
+
+/** Where an instance is. */
+export interface FieldPlace {
+  readonly nodeId: string;
+  readonly port: number | null;
+}
+
+interface Change {
+  readonly from: Configuration;
+  readonly to: Configuration;
+  /** Undefined: of any instance of `from`, wherever it may be. */
+  readonly place: FieldPlace | undefined;
+}
+
+type Judge = FieldClass | ((change: Change) => FieldClass);
+
+/** Every field has its row: the compiler and `field-class.test.ts` refuse a field without one. */
+const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
+  // Another name is another configuration.
+  name: 'replacement',
+  // The runtime holds the process, and a node may not offer the new one.
+  runtime: 'replacement',
+  command: 'next-start',
+  // It decides whether the directory outlives the process, and whether the instance may leave its node.
+  static: 'replacement',
+  // Reserved on the node and set as limits of the process: it must fit anew.
+  ramMB: 'replacement',
+  cpu: 'replacement',
+  // Only callers read it, by the configuration.
+  instanceGroups: 'live',
+  nodes: nodesClass,
+  // Ports are free or taken by address, so another address is another place.
+  hostAddress: 'replacement',
+  availablePorts: portsClass,
+  minimumServiceCount: 'live',
+  maximumServiceCount: 'live',
+  environmentVariables: 'next-start',
+  // Installed before a start.
+  templateInstallationConfig: 'next-start',
+  fileModifications: 'next-start',
+  properties: 'next-start',
+  // The order of nodes for those that are made later. Nothing moves for it.
+  placement: 'live',
+  // What the old user wrote in the directory is not the new user's.
+  runAs: 'replacement',
+  // Read when a stop begins.
+  stopCommand: 'live',
+  stopSignal: 'live',
+  stopTimeoutSeconds: 'live',
+  // Read when the process has ended.
+  restartPolicy: 'live',
+  // Asks something of the process from outside.
+  readiness: 'live',
+};
+
+/**
+ * Every field that differs, with its class, by path. With `place` the class is that for the instance there. Without, it is
+ * the most that any instance of `from` may need.
+ */
+export function changedFields(from: Configuration, to: Configuration, place?: FieldPlace): ChangedField[] {
+  return differencesOf(from, to).map(({ field, before, after }: FieldDifference) => ({
+    path: field,
+    class: classOfField(field, { from, to, place }),
+    from: before,
+    to: after,
+  }));
+}
+
+/** The class that decides, because it asks for the most. Null: nothing has changed. */
+export function strongestClass(fields: readonly Pick<ChangedField, 'class'>[]): FieldClass | null {
+  return fieldClassSchema.options.findLast((one) => fields.some((field) => field.class === one)) ?? null;
+}
+
+function classOfField(path: string, change: Change): FieldClass {
+  const [field = path] = path.split('.');
+  if (!isField(field)) throw new TypeError(`${path} is no field of a configuration`);
+  const judge = CLASSES[field];
+  return typeof judge === 'string' ? judge : judge(change);
+}
+
+function isField(field: string): field is keyof typeof CLASSES {
+  return Object.hasOwn(CLASSES, field);
+}
+
+/** An empty list allows every node. */
+function nodesClass({ from, to, place }: Change): FieldClass {
+  const isAllowed = (nodeId: string): boolean => to.nodes.length === 0 || to.nodes.includes(nodeId);
+  if (place !== undefined) return isAllowed(place.nodeId) ? 'live' : 'replacement';
+  if (to.nodes.length === 0) return 'live';
+  return from.nodes.length > 0 && from.nodes.every(isAllowed) ? 'live' : 'replacement';
+}
+
+/** An instance keeps its port where the new range has it. Without a range a restart gives the port back. */
+function portsClass({ from, to, place }: Change): FieldClass {
+  const range = to.availablePorts;
+  if (range === undefined) return 'next-start';
+  const has = (port: number): boolean => range.min <= port && port <= range.max;
+  if (place !== undefined) return place.port !== null && has(place.port) ? 'live' : 'replacement';
+  const old = from.availablePorts;
+  return old !== undefined && has(old.min) && has(old.max) ? 'live' : 'replacement';
+}
