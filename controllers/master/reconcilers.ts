@@ -8,6 +8,7 @@ import type { InstanceWriter } from '../../src/store/instance-writes.js';
 import type { MasterState } from '../../src/store/master-state.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
+import { Contents } from './content/reconciler.js';
 import { Drains } from './drain/reconciler.js';
 import { Heartbeat } from './heartbeat/reconciler.js';
 import { InstanceCleanup } from './instance-cleanup/reconciler.js';
@@ -41,6 +42,7 @@ export interface Reconcilers {
   readonly drains: Drains;
   readonly replacements: Replacements;
   readonly instanceCleanup: InstanceCleanup;
+  readonly contents: Contents;
 }
 
 export interface ReconcilerWakes {
@@ -114,5 +116,6 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       clock,
       logger,
     }),
+    contents: new Contents({ ...state, writer, logger }),
   };
 }

@@ -56,26 +56,36 @@ type Why = z.output<typeof errorSchema> | null;
 /** All files, by name; those of other nodes, and those that are gone, where something is in force from them. */
 export function statedFiles(facts: FileStateFacts): StatedFile[] {
   const sources = new Map<string, ConfigurationRecord>();
+  const elsewhere = new Map<string, ConfigurationRecord>();
   const found: StatedFile[] = [];
-  for (const [, { value }] of facts.records) {
-    const isHere = isBroughtBy(value, facts.nodeId);
-    if (isHere) sources.set(value.sourceFile, value);
-    if (!isHere || !facts.files.has(value.sourceFile)) found.push(withoutReading(facts, value, isHere));
+  for (const [name, { value }] of facts.records) {
+    if (!isBroughtBy(value, facts.nodeId)) elsewhere.set(name, value);
+    else if (facts.files.has(value.sourceFile)) sources.set(value.sourceFile, value);
+    else found.push(withoutReading(facts, value, true));
   }
-  for (const [file, reading] of facts.files) found.push(ofReading(facts, file, { reading, sources }));
+  for (const [file, reading] of facts.files) {
+    const name = nameIn(reading);
+    // Of masters that share the records, each has a file of what one of them brought.
+    const shared = name === undefined ? undefined : elsewhere.get(name);
+    if (name !== undefined) elsewhere.delete(name);
+    found.push(ofReading(facts, file, { reading, record: sources.get(file) ?? shared }));
+  }
+  for (const record of elsewhere.values()) found.push(withoutReading(facts, record, false));
   return found.sort((a, b) => (a.file < b.file ? -1 : 1));
 }
 
 interface ReadFile {
   readonly reading: Reading;
-  /** By file, what is in force from it. */
-  readonly sources: ReadonlyMap<string, ConfigurationRecord>;
+  /** What is in force from it. */
+  readonly record: ConfigurationRecord | undefined;
 }
 
-function ofReading(facts: FileStateFacts, file: string, { reading, sources }: ReadFile): StatedFile {
-  const record = sources.get(file);
-  const said = reading.kind === 'valid' ? reading.parsed.configuration.name : reading.error.name;
-  const name = said ?? record?.configuration.name ?? null;
+function nameIn(reading: Reading): string | undefined {
+  return reading.kind === 'valid' ? reading.parsed.configuration.name : reading.error.name;
+}
+
+function ofReading(facts: FileStateFacts, file: string, { reading, record }: ReadFile): StatedFile {
+  const name = nameIn(reading) ?? record?.configuration.name ?? null;
   const common = { file, node: facts.nodeId, name, revision: record?.hash ?? null, removalWaits: false };
   return { ...common, ...judged(facts, file, { reading, record }) };
 }
@@ -83,7 +93,7 @@ function ofReading(facts: FileStateFacts, file: string, { reading, sources }: Re
 function judged(
   { faults, conflicts, heldBack }: FileStateFacts,
   file: string,
-  { reading, record }: { readonly reading: Reading; readonly record: ConfigurationRecord | undefined },
+  { reading, record }: ReadFile,
 ): { readonly state: FileState; readonly error: Why } {
   const conflict = conflicts.get(file);
   if (conflict !== undefined) return { state: 'conflict', error: why(conflict) };

@@ -148,7 +148,7 @@ function buildDependencies(
   { store, audit, cluster, apiCertificate, tokens, templates, master, files, dashboard }: Foundation,
   isReady: () => boolean,
 ): Omit<ApiDependencies, 'commands'> & CommandDependencies {
-  const { instances, configurations, revisions, nodes, keys, sessions } = master.state;
+  const { instances, configurations, revisions, rollouts, nodes, keys, sessions } = master.state;
   const { clock, logger, metrics } = shared;
   return {
     configuration,
@@ -157,6 +157,7 @@ function buildDependencies(
     instances,
     configurations,
     revisions,
+    rollouts,
     nodes,
     keys,
     sessions,

@@ -10,6 +10,7 @@ import {
 import { gitOriginsOf } from '../git/origins.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import type { InstanceRecord } from '../model/instance.js';
+import { isHeldBack, type RolloutRecord } from '../model/rollout.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { FileFigures } from '../telemetry/file-gauges.js';
 import { visibleInstances } from './instance-details.js';
@@ -17,7 +18,8 @@ import { visibleInstances } from './instance-details.js';
 export interface ConfigurationFileListNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
-  readonly configurationFiles: Pick<ConfigurationFiles, 'errors' | 'place' | 'readings'>;
+  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'entries'>;
+  readonly configurationFiles: Pick<ConfigurationFiles, 'conflicts' | 'errors' | 'place' | 'readings'>;
 }
 
 export const listedFileSchema = statedFileSchema.extend({
@@ -63,17 +65,25 @@ export async function listConfigurationFiles(needs: ConfigurationFileListNeeds):
 
 /** What the files say and what is in force, without a look at the disk. */
 export function statesOfFiles(
-  needs: Pick<ConfigurationFileListNeeds, 'configurations' | 'configurationFiles'>,
+  needs: Pick<ConfigurationFileListNeeds, 'configurations' | 'configurationFiles' | 'rollouts'>,
 ): StatedFile[] {
-  const { configurations, configurationFiles } = needs;
+  const { configurations, configurationFiles, rollouts } = needs;
   return statedFiles({
     nodeId: configurationFiles.place().nodeId,
     files: configurationFiles.readings(),
     records: configurations.entries(),
     faults: configurationFiles.errors(),
-    heldBack: new Map(),
-    conflicts: new Map(),
+    heldBack: heldBackIn(rollouts.entries()),
+    conflicts: new Map(configurationFiles.conflicts().map(({ file, message }) => [file, message])),
   });
+}
+
+/** Why the content of a configuration is not used, by its name. */
+function heldBackIn(rollouts: Iterable<[string, { readonly value: RolloutRecord }]>): Map<string, string> {
+  const reasons = new Map<string, string>();
+  for (const [name, { value }] of rollouts)
+    if (isHeldBack(value)) reasons.set(name, value.message ?? 'its rollout failed');
+  return reasons;
 }
 
 /** The figures of `/metrics`. */

@@ -5,6 +5,7 @@ import { fileStateSchema } from '../configuration-files/file-states.js';
 import { warningTexts } from '../explain/warnings.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
+import type { RolloutRecord } from '../model/rollout.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { instancesByAge, statesOfFiles } from './configuration-file-list.js';
 import { visibleInstances } from './instance-details.js';
@@ -12,7 +13,11 @@ import { visibleInstances } from './instance-details.js';
 export interface ConfigurationListNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
-  readonly configurationFiles: Pick<ConfigurationFiles, 'errors' | 'place' | 'readings' | 'warnings'>;
+  readonly configurationFiles: Pick<
+    ConfigurationFiles,
+    'conflicts' | 'errors' | 'place' | 'readings' | 'warnings'
+  >;
+  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'entries'>;
 }
 
 export const configurationSummarySchema = z.object({

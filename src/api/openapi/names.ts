@@ -37,6 +37,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /instances/:id/why': 'explainInstance',
   'PUT /instances/:id/state': 'reportInstanceState',
   'PATCH /instances/:id/lifecycle': 'changeInstanceLifecycle',
+  'POST /instances/:id/update': 'updateInstance',
   'POST /instances/:id/execute': 'executeOnInstance',
   'POST /instances/:id/stop': 'stopInstance',
   'POST /instances/:id/command': 'sendInstanceCommand',

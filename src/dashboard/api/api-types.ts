@@ -406,6 +406,46 @@ export interface Configuration {
    */
   stopTimeoutSeconds?: number;
   templateInstallationConfig: TemplateInstallation;
+  update?: {
+    /**
+     * @min 0
+     * @max 100000
+     * @default 0
+     */
+    canary: number;
+    /** @default 1 */
+    maxSurge: number | string;
+    /** @default 0 */
+    maxUnavailable: number | string;
+    /**
+     * @min 0
+     * @max 86400
+     * @default 10
+     */
+    minReadySeconds: number;
+    /** @default "pause" */
+    onFailure: "pause" | "rollback";
+    /** @default "wait" */
+    players: "wait" | "ignore";
+    /**
+     * @min 0
+     * @max 2592000
+     * @default 0
+     */
+    playersSeconds: number;
+    /**
+     * @min 1
+     * @max 86400
+     * @default 600
+     */
+    progressSeconds: number;
+    /** @default "auto" */
+    promote: "auto" | "manual";
+    /** @default "manual" */
+    strategy: "manual" | "rolling" | "idle";
+    /** @default false */
+    templates: boolean;
+  };
 }
 
 export interface ConfigurationDiff {
@@ -662,6 +702,46 @@ export interface ConfigurationInput {
   stopTimeoutSeconds?: number;
   /** @default {} */
   templateInstallationConfig?: TemplateInstallationInput;
+  update?: {
+    /**
+     * @min 0
+     * @max 100000
+     * @default 0
+     */
+    canary?: number;
+    /** @default 1 */
+    maxSurge?: number | string;
+    /** @default 0 */
+    maxUnavailable?: number | string;
+    /**
+     * @min 0
+     * @max 86400
+     * @default 10
+     */
+    minReadySeconds?: number;
+    /** @default "pause" */
+    onFailure?: "pause" | "rollback";
+    /** @default "wait" */
+    players?: "wait" | "ignore";
+    /**
+     * @min 0
+     * @max 2592000
+     * @default 0
+     */
+    playersSeconds?: number;
+    /**
+     * @min 1
+     * @max 86400
+     * @default 600
+     */
+    progressSeconds?: number;
+    /** @default "auto" */
+    promote?: "auto" | "manual";
+    /** @default "manual" */
+    strategy?: "manual" | "rolling" | "idle";
+    /** @default false */
+    templates?: boolean;
+  };
 }
 
 export interface ConfigurationReload {
@@ -1206,6 +1286,8 @@ export interface Instance {
   lastHeartbeat: number;
   maxPlayers: number | null;
   message: string | null;
+  /** a rollout replaces it once its players have left */
+  outdated: boolean;
   players: number | null;
   /** null: nothing runs, or it runs in a container */
   processPid: number | null;
@@ -1257,6 +1339,8 @@ export interface InstanceDetails {
   lastHeartbeat: number;
   maxPlayers: number | null;
   message: string | null;
+  /** a rollout replaces it once its players have left */
+  outdated: boolean;
   players: number | null;
   /** null: nothing runs, or it runs in a container */
   processPid: number | null;
@@ -2143,6 +2227,23 @@ export interface TemplateSync {
 export interface UncordonClusterNodeData {
   message: string;
   nodeId: string;
+}
+
+export interface UpdateInstanceData {
+  /** the content that it takes, or has */
+  configurationRevision: string;
+  instanceId: string;
+  message: string;
+  /** restarted: with the new content; taken: its next start has it; current: it had it; waiting: for its players to leave */
+  outcome: "restarted" | "taken" | "current" | "waiting";
+}
+
+export interface UpdateInstancePayload {
+  /**
+   * update it when nobody plays on it any more, instead of now
+   * @default false
+   */
+  waitForPlayers?: boolean;
 }
 
 export type WatchStateData = string;

@@ -493,7 +493,7 @@ describe('Configurations and templates', () => {
 
   it('GET /configuration-files: 200, the state of every file', async () => {
     expect((await world.call('GET /configuration-files')).json).toEqual([]);
-    world.commands.writeFile('lobby.json', '{ "command": "run" }');
+    world.commands.writeFile('lobby.json', '{ "command": "run", "minimumServiceCount": 0 }');
     world.commands.writeFile('other.json', '{ "name": "lobby", "command": "run" }');
     world.commands.writeFile('game.json', '{\n  "ramMB": "much"\n}');
     await world.call('POST /configuration-files/reload');
@@ -593,6 +593,34 @@ describe('Instances and the serving node', () => {
       ...beats,
     });
     expect((await world.call('GET /instances/zzzzzz/details')).status).toBe(404);
+  });
+
+  it('POST /instances/{id}/update: 200 {message, instanceId, outcome, configurationRevision}; 409 with the numbers; 404', async () => {
+    const id = await oneInstance();
+    await world.commands.plane.master.writer.reportState(id, { state: 'ONLINE', players: 2 });
+    await world.commands.configure('lobby', { minimumServiceCount: 1, command: 'better' });
+    const { hash } =
+      world.commands.dependencies.configurations.get('lobby')?.value ?? expect.fail('no lobby');
+    const update = (body?: unknown) => world.call(`POST /instances/${id}/update`, { body });
+    expect((await update({ waitForPlayers: true })).json).toEqual({
+      message: expect.stringContaining('when its 2 players have left'),
+      instanceId: id,
+      outcome: 'waiting',
+      configurationRevision: hash,
+    });
+    expect((await update({})).json).toMatchObject({ outcome: 'restarted', configurationRevision: hash });
+    const again = await update({});
+    expect([again.status, again.json]).toEqual([200, await printed(`instance update ${id}`)]);
+    expect(again.json).toMatchObject({ outcome: 'current' });
+    expect((await update({ waitForPlayers: 'yes' })).status).toBe(400);
+
+    await world.commands.configure('lobby', { minimumServiceCount: 1, ramMB: 2000 });
+    const refused = await update({});
+    expect([refused.status, refused.json]).toEqual([
+      409,
+      { error: expect.stringContaining('its node alpha needs 2000 MB of RAM, 1000 MB of 1000 MB free') },
+    ]);
+    expect((await world.call('POST /instances/zzzzzz/update', { body: {} })).status).toBe(404);
   });
 
   it('GET /instances/{id}/logs/search: 200, what the node finds; 400 without a text', async () => {

@@ -61,6 +61,7 @@ OPERATE PATCH /instances/:id/lifecycle bad-instance
 OPERATE POST /instances/:id/command instance
 OPERATE POST /instances/:id/execute instance
 OPERATE POST /instances/:id/stop instance
+OPERATE POST /instances/:id/update instance
 OPERATE PUT /instances/:id/state instance
 ALL DELETE /cluster/nodes/:id -
 ALL DELETE /cluster/nodes/:id/cordon -

@@ -55,7 +55,7 @@ import {
 } from '../../../src/model/node.js';
 import type { DrainProgress } from '../../../src/model/node-drain.js';
 import type { InstanceUsage } from '../../../src/model/run/instance-usage.js';
-import type { StateReport } from '../../../src/store/instance-changes.js';
+import type { StateReport } from '../../../src/store/instances/instance-changes.js';
 import { apiKeyKey, configurationKey, instanceKey, nodeKey, PREFIX } from '../../../src/store/keys.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { Mirror } from '../../../src/store/mirror.js';
@@ -372,6 +372,7 @@ export class ApiWorld {
       isReady: () => this.isReady,
       instanceWrites: this.#instanceWrites(),
       revisions: { get: () => undefined },
+      rollouts: { entries: () => [].values() },
       configurationFiles: {
         put: async (name, input) => {
           this.written.push({ name, input });
@@ -383,6 +384,7 @@ export class ApiWorld {
           }
         },
         errors: () => this.fileErrors,
+        conflicts: () => [],
         readings: () => new Map(),
         place: () => ({ nodeId: 'n1', directory: '/nowhere' }),
         warnings: () => this.fileWarnings,
@@ -494,6 +496,10 @@ export class ApiWorld {
         return this.putInstance({ ...record, status: { ...record.status, state, lastHeartbeat } });
       },
       isAway: () => false,
+      updateInPlace: async () => 'current',
+      updateWhenEmpty: async (id) => {
+        require(id);
+      },
       remove: async (id) => {
         const record = require(id);
         await this.putInstance({ ...record, desired: { ...record.desired, goal: 'remove' } });

@@ -163,7 +163,7 @@ export class CommandWorld {
 
   #dependencies(logger: pino.Logger, clock: Clock): CommandDependencies {
     const { master } = this.plane;
-    const { instances, configurations, revisions, nodes, keys, sessions } = master.state;
+    const { instances, configurations, revisions, rollouts, nodes, keys, sessions } = master.state;
     return {
       configuration: nodeConfigurationSchema.parse({ nodeId: 'alpha', clusterName: 'test' }),
       version: '1.2.3',
@@ -172,6 +172,7 @@ export class CommandWorld {
       instances,
       configurations,
       revisions,
+      rollouts,
       nodes,
       keys,
       sessions,

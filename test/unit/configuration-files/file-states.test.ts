@@ -125,13 +125,19 @@ describe('the state of a file', () => {
       ],
     ],
     [
-      'is that of the record where another node has the file, also beside one here of the same file name',
+      'is that of the record where another node brought it, also with a file here of the same name',
       {
-        files: { 'a.json': 'x:one' },
-        records: ['a.json a:one n2', 'a.json x:one', 'b.json b:one n2'],
+        files: { 'a.json': 'x:one', 'c.json': 'c:one', 'd.json': 'd:two' },
+        records: ['a.json a:one n2', 'a.json x:one', 'b.json b:one n2', 'c.json c:one n2', 'd.json d:one n2'],
         heldBack: { b: 'no progress' },
       },
-      ['a.json a in-force*@n2', 'a.json x in-force*', 'b.json b held-back*@n2: no progress'],
+      [
+        'a.json x in-force*',
+        'a.json a in-force*@n2',
+        'b.json b held-back*@n2: no progress',
+        'c.json c in-force*',
+        'd.json d pending*',
+      ],
     ],
   ])('%s', (_what, world, expected) => {
     expect(states(world)).toEqual(expected);
