@@ -1103,6 +1103,8 @@ export interface GetConfigurationFileData {
   revision: string;
 }
 
+export type GetConfigurationSchemaData = Partial<Record<string, any>>;
+
 export interface GetDescriptionData {
   openapi: string;
   [key: string]: any;
