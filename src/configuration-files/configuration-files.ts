@@ -17,12 +17,12 @@ import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DirectoryReader, type Reading } from './directory.js';
 import { fileReason } from './file-reason.js';
-import { ConfigurationFileWriter, configurationFileText } from './file-writer.js';
+import { type ConfigurationEditor, ConfigurationFileWriter, configurationFileText } from './file-writer.js';
 import { LookSchedule } from './look-schedule.js';
 import { validateConfiguration } from './parse.js';
 import type { Precondition } from './precondition.js';
-import type { RecordFollower } from './record-follower.js';
-import type { DirectorySource } from './source.js';
+import type { FileConflict, RecordFollower } from './record-follower.js';
+import type { ConfirmedRemovals, DirectorySource } from './source.js';
 import { DirectoryWatch } from './watch.js';
 import { findWatchPoints } from './watch-points.js';
 
@@ -39,6 +39,8 @@ export interface ConfigurationFilesOptions {
   /** Only this part reads it. */
   readonly source: DirectorySource;
   readonly follower: RecordFollower;
+  /** Of a store that masters share: changes records first. Default: the files are written first. */
+  readonly editor?: ConfigurationEditor;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -47,7 +49,7 @@ export interface ConfigurationFilesOptions {
 export class ConfigurationFiles implements Part {
   readonly #options: ConfigurationFilesOptions;
   readonly #source: DirectorySource;
-  readonly #writer: ConfigurationFileWriter;
+  readonly #editor: ConfigurationEditor;
   readonly #watch: DirectoryWatch;
   readonly #schedule: LookSchedule;
   readonly #stopping = new AbortController();
@@ -69,7 +71,7 @@ export class ConfigurationFiles implements Part {
   constructor(options: ConfigurationFilesOptions) {
     this.#options = options;
     this.#source = options.source;
-    this.#writer = new ConfigurationFileWriter(options.source, options.configurations);
+    this.#editor = options.editor ?? new ConfigurationFileWriter(options.source, options.configurations);
     this.#schedule = new LookSchedule(options.clock, () => void this.#queue.add(() => this.#lookAtHints()));
     options.source.onDoubt((file) => this.#hint(file));
     this.#watch = new DirectoryWatch({
@@ -79,14 +81,15 @@ export class ConfigurationFiles implements Part {
   }
 
   /**
-   * Resolves when the store holds, durably, what the files say. While the store refuses writes, it waits. A
-   * directory that cannot be read does not fail the start: the store's configurations stay in force.
+   * Resolves when the store holds, durably, what the files say. While the store refuses writes, it waits, unless other
+   * masters use it too. A directory that cannot be read does not fail the start: the store's configurations stay in force.
    */
   async start(): Promise<void> {
     await removeUnfinishedWrites(this.#source.directory);
     this.#isStarted = true;
     await this.#queue.add(() => this.#look(() => this.#source.read({ isFinal: true })));
-    await this.#stored;
+    // Records that masters share are there whatever the files say, and their leader may be away.
+    if (this.#options.editor === undefined) await this.#stored;
   }
 
   async stop(): Promise<void> {
@@ -100,6 +103,21 @@ export class ConfigurationFiles implements Part {
   /** Files that are not in force as they stand. */
   errors(): readonly ConfigurationFileError[] {
     return this.#options.follower.faults();
+  }
+
+  /** What the files said when they were last read, by file name. */
+  readings(): ReadonlyMap<string, Reading> {
+    return this.#source.files ?? new Map();
+  }
+
+  /** Files that were changed here and elsewhere. */
+  conflicts(): readonly FileConflict[] {
+    return this.#options.follower.conflicts();
+  }
+
+  /** Where the files are: an absolute path on this node. */
+  place(): { readonly nodeId: string; readonly directory: string } {
+    return this.#source;
   }
 
   /** What files say without effect. */
@@ -118,10 +136,10 @@ export class ConfigurationFiles implements Part {
     input: unknown,
     precondition?: Precondition,
   ): Promise<{ warnings: readonly ConfigurationWarning[] }> {
-    const { warnings } = validateConfiguration(name, input);
+    const parsed = validateConfiguration(name, input);
     const text = configurationFileText(name, input);
-    await this.#change(() => this.#writer.write(name, text, precondition));
-    return { warnings };
+    await this.#change(() => this.#editor.write(name, { text, parsed }, precondition));
+    return { warnings: parsed.warnings };
   }
 
   /**
@@ -129,20 +147,23 @@ export class ConfigurationFiles implements Part {
    * DRV_CONFIGURATION_CHANGED.
    */
   async remove(name: string, precondition?: Precondition): Promise<void> {
-    await this.#change(() => this.#writer.remove(name, precondition));
+    await this.#change(() => this.#editor.remove(name, precondition), new Set([name]));
   }
 
   /**
    * Reads everything anew and believes it, also an empty directory that took the place of another. Tries again to
    * watch where that had failed. Resolves when readers see the changes. Throws what the store throws.
+   * `isConfirmed`: so many configurations may go at once as have no file.
    */
-  async reload(): Promise<void> {
-    await this.#exclusively(async () => {
-      this.#isPolling = false;
-      await this.#source.read({ isFinal: true, canBeReplaced: true });
-      await this.#options.follower.follow();
-      await this.#listen();
-    });
+  async reload({ isConfirmed = false }: { readonly isConfirmed?: boolean } = {}): Promise<void> {
+    await this.#change(
+      async () => {
+        this.#isPolling = false;
+        await this.#source.read({ isFinal: true, canBeReplaced: true });
+        await this.#listen();
+      },
+      isConfirmed ? 'all' : undefined,
+    );
   }
 
   /** Reads one file anew, without an effect on the records. Undefined: there is no such file. */
@@ -151,11 +172,14 @@ export class ConfigurationFiles implements Part {
     return new DirectoryReader({ directory: this.#source.directory, clock }).readFile(file);
   }
 
-  async #change(write: () => Promise<void>): Promise<void> {
-    await this.#exclusively(async () => {
-      await write();
-      await this.#options.follower.follow();
-    });
+  /** `removed`: what is asked to go. */
+  async #change(write: () => Promise<void>, removed: ConfirmedRemovals = new Set()): Promise<void> {
+    await this.#exclusively(() =>
+      this.#source.whileConfirmed(removed, async () => {
+        await write();
+        await this.#options.follower.follow();
+      }),
+    );
   }
 
   async #exclusively<T>(work: () => Promise<T>): Promise<T> {

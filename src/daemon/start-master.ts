@@ -17,6 +17,7 @@ import { Master } from '../master.js';
 import type { Configuration } from '../model/configuration.js';
 import type { NodeRecord } from '../model/node.js';
 import { hexFile } from '../node/secret-files.js';
+import { fileFigures } from '../operations/configuration-file-list.js';
 import { substitute } from '../runtime/command/variables.js';
 import type { Store } from '../store/store.js';
 import { AuditLog } from '../telemetry/audit-log.js';
@@ -77,6 +78,7 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   await running.start(templates);
   await running.start(files);
   metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.errors().length });
+  metrics.addConfigurationFiles(() => fileFigures({ ...dependencies, configurationFiles: files }));
   metrics.addNodes(() => master.nodeFigures());
   const setReady = (): void => {
     isReady = true;
@@ -146,7 +148,7 @@ function buildDependencies(
   { store, audit, cluster, apiCertificate, tokens, templates, master, files, dashboard }: Foundation,
   isReady: () => boolean,
 ): Omit<ApiDependencies, 'commands'> & CommandDependencies {
-  const { instances, configurations, revisions, nodes, keys, sessions } = master.state;
+  const { instances, configurations, revisions, rollouts, nodes, keys, sessions } = master.state;
   const { clock, logger, metrics } = shared;
   return {
     configuration,
@@ -155,6 +157,7 @@ function buildDependencies(
     instances,
     configurations,
     revisions,
+    rollouts,
     nodes,
     keys,
     sessions,

@@ -1,4 +1,6 @@
 /** The configurations controller: brings the records up to what one node's files say. Key: that node's id. */
+
+import { FaultReport } from '../../../src/configuration-files/faults/fault-report.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import type { Reconciler } from '../../../src/loop/reconciler.js';
 import {
@@ -14,7 +16,6 @@ import type { MirrorReader } from '../../../src/store/mirror.js';
 import { untilShown } from '../../../src/store/modify.js';
 import type { Operation, Store } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
-import { FaultReport } from './fault-report.js';
 import { type ConfigurationFacts, type ConfigurationStep, decide, plan, type RecordChange } from './plan.js';
 
 export interface ConfigurationsOptions {
@@ -50,6 +51,11 @@ export class Configurations implements Reconciler<ConfigurationFacts, Configurat
           name,
           { revision, file: fileOf(value, source.nodeId) },
         ]),
+      ),
+      confirmed: new Set(
+        [...configurations.entries(), ...configurations.setAside]
+          .map(([name]) => name)
+          .filter((name) => source.isConfirmed(name)),
       ),
       refusal: this.#refusal === undefined ? undefined : publicMessage(this.#refusal),
       told: this.#report.told,
@@ -112,6 +118,8 @@ function operationsOf(changes: readonly RecordChange[]): Operation[] {
     const key = configurationKey(change.name);
     const { expectedRevision } = change;
     if (change.do === 'remove') return [{ do: 'remove', key, expectedRevision }];
+    if (change.do === 'withhold')
+      return [{ do: 'update', key, value: { ...change.record, removalWaits: true }, expectedRevision }];
     const { configuration, hash } = change.parsed;
     const value: ConfigurationRecord = {
       configuration,
@@ -130,6 +138,8 @@ function operationsOf(changes: readonly RecordChange[]): Operation[] {
 function sentenceOf(change: RecordChange): string {
   const { name, file } = change;
   if (change.do === 'remove') return `configuration ${name} removed: ${file} is gone or has another name now`;
+  if (change.do === 'withhold')
+    return `configuration ${name} stays in force although ${file} is gone or has another name now: most others went with it`;
   const why = change.isNewContent
     ? `from ${file}`
     : `same content, now from ${file} of node ${change.nodeId}`;
