@@ -51,7 +51,9 @@ async function untilHeldBack(old: readonly string[]): Promise<void> {
     const instances = await world.api.instances('web');
     const shown = instances.map(({ id, state }) => `${id} ${state}`).toSorted();
     expect(shown).toEqual(old.map((id) => `${id} ONLINE`).toSorted());
-    expect(readFileSync(join(world.root, 'logs', 'drover.log'), 'utf8')).toContain('its content is held back');
+    expect(readFileSync(join(world.root, 'logs', 'drover.log'), 'utf8')).toContain(
+      'its content is held back',
+    );
   });
 }
 

@@ -5,7 +5,7 @@
  */
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { hasEnded, phaseOf, type RolloutRecord } from '../../../src/model/rollout.js';
-import { amountOf, type Update, updateSchema } from '../../../src/model/update.js';
+import { type Amount, amountOf, type Update, updateSchema } from '../../../src/model/update.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { Random } from '../random.js';
@@ -50,20 +50,20 @@ class RolloutWorld {
     this.#plane = new ControlPlane({ clock: this.#clock });
     this.#count = 1 + random.below(6);
     this.#maximum = random.chance(0.3) ? this.#count + random.below(2) : undefined;
-    const [maxSurge, maxUnavailable] = random.pick([
+    const [maxSurge, maxUnavailable] = random.pick<readonly [Amount, Amount]>([
       [1, 0],
       [2, 0],
       [0, 1],
       [1, 1],
       ['50%', 0],
       [0, '50%'],
-    ] as const);
+    ]);
     const canary = random.pick([0, 0, 1, 2]);
     this.#update = updateSchema.parse({
       strategy: random.pick(['rolling', 'rolling', 'rolling', 'idle']),
       maxSurge,
       maxUnavailable,
-      minReadySeconds: random.pick([0, 2, 5]),
+      minReadySeconds: random.pick([1, 2, 5]),
       players: random.pick(['wait', 'wait', 'ignore']),
       playersSeconds: random.pick([0, 20]),
       progressSeconds: 20,
@@ -110,7 +110,7 @@ class RolloutWorld {
     const random = this.#random;
     const writer = this.#plane.master.rolloutWriter;
     const by = 'ann';
-    await random.weighted<() => Promise<unknown> | void>([
+    await random.weighted<() => unknown>([
       [
         5,
         () => {
