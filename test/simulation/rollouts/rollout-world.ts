@@ -47,7 +47,9 @@ class RolloutWorld {
     this.#seed = seed;
     this.#random = new Random(seed);
     const random = this.#random;
-    this.#plane = new ControlPlane({ clock: this.#clock });
+    let made = 0;
+    const newInstanceId = (): string => `i${String(made++).padStart(5, '0')}`;
+    this.#plane = new ControlPlane({ clock: this.#clock, newInstanceId });
     this.#count = 1 + random.below(6);
     this.#maximum = random.chance(0.3) ? this.#count + random.below(2) : undefined;
     const [maxSurge, maxUnavailable] = random.pick<readonly [Amount, Amount]>([
@@ -58,7 +60,7 @@ class RolloutWorld {
       ['50%', 0],
       [0, '50%'],
     ]);
-    const canary = random.pick([0, 0, 1, 2]);
+    const canary = random.pick([0, 1, 2]);
     this.#update = updateSchema.parse({
       strategy: random.pick(['rolling', 'rolling', 'rolling', 'idle']),
       maxSurge,
