@@ -27,6 +27,11 @@ export interface ConfigurationSource {
   isAsRead(file: string): Promise<boolean>;
 }
 
+/** Of a master whose records are the truth: nothing is concluded from files. */
+export function unreadSource(nodeId: string): ConfigurationSource {
+  return { nodeId, files: undefined, suspects: [], fault: undefined, isAsRead: async () => true };
+}
+
 export interface DirectorySourceOptions {
   readonly nodeId: string;
   /** Absolute path of `configurations/`. */

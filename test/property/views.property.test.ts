@@ -92,7 +92,7 @@ class Directory {
         this.files.delete(step.name);
         return;
       default:
-        return step satisfies never;
+        step satisfies never;
     }
   }
 
@@ -134,8 +134,10 @@ class World {
   #edits = 0;
 
   apply(happened: Event): void {
-    if (happened.do === 'api-put')
-      return this.state.put(happened.name, { hash: `api ${++this.#edits}`, by: -1 });
+    if (happened.do === 'api-put') {
+      this.state.put(happened.name, { hash: `api ${++this.#edits}`, by: -1 });
+      return;
+    }
     if (happened.do === 'api-remove') {
       this.state.records.delete(happened.name);
       return;
@@ -174,7 +176,7 @@ class World {
         directory.restart();
         return;
       default:
-        return happened satisfies never;
+        happened satisfies never;
     }
   }
 
