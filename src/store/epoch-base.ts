@@ -24,5 +24,8 @@ export function raiseEpochs({ entries, revision }: StoreState, nowMs: number): S
   const base = Math.max(known + 1, Math.round(nowMs * 1000));
   const raised: Entry = { key: EPOCH_BASE, value: { base }, revision: Math.max(revision, 1) };
   const rest = entries.filter(({ key }) => key !== EPOCH_BASE);
-  return { entries: [...rest, raised].toSorted((a, b) => (a.key < b.key ? -1 : 1)), revision: raised.revision };
+  return {
+    entries: [...rest, raised].toSorted((a, b) => (a.key < b.key ? -1 : 1)),
+    revision: raised.revision,
+  };
 }
