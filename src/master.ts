@@ -99,6 +99,7 @@ export class Master implements Part {
       clock,
       isInForce: async (record) =>
         !isBroughtBy(record, options.address.nodeId) ||
+        record.removalWaits === true ||
         options.configurationSource.isAsRead(record.sourceFile),
       placeNew: (record) => this.#controllers.placeNew(record),
       placeAgain: (update) => this.#controllers.placeAgain(update),

@@ -20,6 +20,7 @@ import type { Configuration } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import type { NodeConfiguration, NodeRecord } from '../model/node.js';
 import { hexFile } from '../node/secret-files.js';
+import { fileFigures } from '../operations/configuration-file-list.js';
 import { substitute } from '../runtime/command/variables.js';
 import type { Store } from '../store/store.js';
 import { AuditLog } from '../telemetry/audit-log.js';
@@ -83,6 +84,7 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   await running.start(templates);
   await running.start(several ?? files);
   metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.errors().length });
+  metrics.addConfigurationFiles(() => fileFigures({ ...dependencies, configurationFiles: files }));
   metrics.addNodes(() => master.nodeFigures());
   const setReady = (): void => {
     isReady = true;
@@ -168,7 +170,7 @@ function buildDependencies(
   { store, audit, cluster, apiCertificate, tokens, templates, master, files, several, dashboard }: Foundation,
   isReady: () => boolean,
 ): Omit<ApiDependencies, 'commands'> & CommandDependencies {
-  const { instances, configurations, revisions, nodes, keys, sessions } = master.state;
+  const { instances, configurations, revisions, rollouts, nodes, keys, sessions } = master.state;
   const { clock, logger, metrics } = shared;
   return {
     configuration,
@@ -177,6 +179,7 @@ function buildDependencies(
     instances,
     configurations,
     revisions,
+    rollouts,
     nodes,
     keys,
     sessions,

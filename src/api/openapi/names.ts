@@ -50,6 +50,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /configurations/:name/diff': 'compareConfiguration',
   'POST /configurations/:name/diff': 'compareConfigurationContent',
   'GET /configurations/:name/file': 'getConfigurationFile',
+  'GET /configuration-files': 'listConfigurationFiles',
   'GET /configuration-files/errors': 'listConfigurationFileErrors',
   'GET /configuration-files/warnings': 'listConfigurationFileWarnings',
   'POST /configuration-files/reload': 'reloadConfigurationFiles',

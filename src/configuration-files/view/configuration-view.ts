@@ -113,6 +113,8 @@ export class ConfigurationView implements RecordFollower, ConfigurationEditor, P
       suspects: new Set(source.suspects),
       directoryFault: source.fault,
       owners: this.#tree.owners(),
+      // A view removes what this directory had brought, and nothing else: no removal waits.
+      waiting: [],
       isStored: true,
       refusal: undefined,
       told: this.#report.told,

@@ -461,11 +461,12 @@ describe('Configurations and templates', () => {
     });
   });
 
-  it('POST /configuration-files/reload: 200 {added, changed, removed, brokenFiles, warnings, configurations}', async () => {
+  it('POST /configuration-files/reload: 200 {added, changed, removed, waiting, brokenFiles, warnings, configurations}', async () => {
     const body = (ramMB: number) =>
       JSON.stringify({ name: 'lobby', command: 'run', runtime: 'process', ramMB });
     world.commands.writeFile('lobby.json', body(10));
-    const nothing = { added: [], changed: [], removed: [], brokenFiles: [], warnings: [], configurations: 1 };
+    const none = { added: [], changed: [], removed: [], waiting: [] };
+    const nothing = { ...none, brokenFiles: [], warnings: [], configurations: 1 };
     const first = await world.call('POST /configuration-files/reload');
     expect([first.status, first.json]).toEqual([200, { ...nothing, added: ['lobby'] }]);
     world.commands.writeFile('lobby.json', body(20));
@@ -475,6 +476,60 @@ describe('Configurations and templates', () => {
     });
     expect((await world.call('POST /configuration-files/reload')).json).toEqual(nothing);
     expect(await printed('config reload')).toEqual(nothing);
+    const names = ['a', 'b', 'c', 'lobby'];
+    for (const name of ['a', 'b', 'c']) world.commands.writeFile(`${name}.json`, '{ "command": "run" }');
+    await world.call('POST /configuration-files/reload');
+    for (const name of names) world.commands.removeFile(`${name}.json`);
+    expect((await world.call('POST /configuration-files/reload')).json).toMatchObject({
+      waiting: names,
+      configurations: 4,
+    });
+    expect((await world.call('POST /configuration-files/reload?confirm=true')).json).toEqual({
+      ...nothing,
+      removed: names,
+      configurations: 0,
+    });
+  });
+
+  it('GET /configuration-files: 200, the state of every file', async () => {
+    expect((await world.call('GET /configuration-files')).json).toEqual([]);
+    world.commands.writeFile('lobby.json', '{ "command": "run", "minimumServiceCount": 0 }');
+    world.commands.writeFile('other.json', '{ "name": "lobby", "command": "run" }');
+    world.commands.writeFile('game.json', '{\n  "ramMB": "much"\n}');
+    await world.call('POST /configuration-files/reload');
+    const { status, json } = await world.call('GET /configuration-files');
+    const own = { node: 'master', commit: null, isDirty: null, removalWaits: false };
+    const nothing = { ...own, revision: null, instances: { current: 0, outdated: 0 } };
+    expect([status, json]).toEqual([
+      200,
+      [
+        {
+          ...nothing,
+          file: 'game.json',
+          name: null,
+          state: 'broken',
+          error: { line: 1, column: 1, field: 'command', message: expect.stringContaining('command: ') },
+        },
+        {
+          ...nothing,
+          file: 'lobby.json',
+          name: 'lobby',
+          state: 'in-force',
+          error: null,
+          revision: expect.stringMatching(/^[0-9a-f]{32}$/),
+        },
+        {
+          ...nothing,
+          file: 'other.json',
+          name: 'lobby',
+          state: 'shadowed',
+          error: { line: null, column: null, field: 'name', message: expect.stringContaining('taken') },
+        },
+      ],
+    ]);
+    expect(await printed('config list')).toMatchObject({
+      configurations: [{ name: 'lobby', fileState: 'in-force', outdated: 0 }],
+    });
   });
 
   it('GET /templates/{group}/{name}/users: 200, names of the configurations that may install the template', async () => {

@@ -364,7 +364,7 @@ describe('config list', () => {
     const [{ id = '' } = {}] = world.plane.records();
     expect(await world.json(`instance why ${id}`)).toMatchObject({ notes });
     await world.configure('lobby');
-    expect(cells(await world.run('config list'))[1]?.at(-1)).toBe('ok');
+    expect(cells(await world.run('config list'))[1]?.at(-1)).toBe('1 outdated');
   });
 
   it('says when there is nothing', async () => {

@@ -32,6 +32,7 @@ const NEVER_READ: ConfigurationSource = {
   files: undefined,
   suspects: [],
   fault: undefined,
+  isConfirmed: () => false,
   isAsRead: async () => true,
 };
 const HUGE: NodeCapacity = { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 };
