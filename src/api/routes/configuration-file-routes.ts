@@ -3,6 +3,7 @@
  * what they say.
  */
 import { z } from 'zod';
+import { configurationJsonSchema } from '../../configuration-files/json-schema.js';
 import { configurationFileErrorSchema, configurationFileWarningSchema } from '../../model/configuration.js';
 import {
   type ConfigurationFileListNeeds,
@@ -81,5 +82,17 @@ export function configurationFileRoutes(dependencies: ConfigurationFileNeeds): r
     answers: { 200: { description: 'what changed is in force', schema: configurationReloadSchema } },
     handle: ({ query }) => reloadConfigurations(dependencies, query.confirm === 'true'),
   });
-  return [listRoute, errorsRoute, warningsRoute, reloadRoute];
+  const schemaRoute = defineRoute({
+    method: 'GET',
+    path: '/schemas/configuration.json',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'The JSON Schema of a configuration file, for editors.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'the schema', schema: z.record(z.string(), z.unknown()) } },
+    handle: () => configurationJsonSchema(),
+  });
+  return [schemaRoute, listRoute, errorsRoute, warningsRoute, reloadRoute];
 }

@@ -1105,6 +1105,8 @@ export interface GetConfigurationFileData {
   revision: string;
 }
 
+export type GetConfigurationSchemaData = Partial<Record<string, any>>;
+
 export interface GetDescriptionData {
   openapi: string;
   [key: string]: any;

@@ -491,6 +491,11 @@ describe('Configurations and templates', () => {
     });
   });
 
+  it('GET /schemas/configuration.json: 200, the JSON Schema of a configuration', async () => {
+    const { status, json } = await world.call('GET /schemas/configuration.json');
+    expect([status, json]).toMatchObject([200, { title: 'Drover configuration', required: ['command'] }]);
+  });
+
   it('GET /configuration-files: 200, the state of every file', async () => {
     expect((await world.call('GET /configuration-files')).json).toEqual([]);
     world.commands.writeFile('lobby.json', '{ "command": "run", "minimumServiceCount": 0 }');

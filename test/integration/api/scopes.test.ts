@@ -39,6 +39,7 @@ READ GET /instances/:id/why instance
 READ GET /keys -
 READ GET /node -
 READ GET /node/config -
+READ GET /schemas/configuration.json filtered
 READ GET /sessions filtered
 READ GET /templates -
 READ GET /templates/:group/:name -

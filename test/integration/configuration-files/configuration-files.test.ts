@@ -491,6 +491,22 @@ describe('the directory', () => {
 });
 
 describe('put and remove', () => {
+  test('does not make what a file of another name says, which was not looked at yet', async () => {
+    const clock = new FakeClock();
+    const still = new ConfigurationWorld(clock);
+    try {
+      const files = await still.start();
+      await still.write('other.json', { name: 'lobby', command: 'theirs' });
+      await expect(files.put('lobby', { command: 'mine' }, { is: 'absent' })).rejects.toMatchObject({
+        code: 'DRV_CONFIGURATION_CHANGED',
+      });
+      expect(await still.stored()).toEqual([]);
+      expect(await readdir(still.directory)).toEqual(['other.json']);
+    } finally {
+      await still.close();
+    }
+  });
+
   test('write the file first, pretty and whole, then the store', async () => {
     const files = await world.start();
     expect(await files.put('web', { command: 'one', colour: 'red' })).toMatchObject({
