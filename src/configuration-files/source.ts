@@ -29,6 +29,18 @@ export interface ConfigurationSource {
   isAsRead(file: string): Promise<boolean>;
 }
 
+/** Of a master whose records are the truth: nothing is concluded from files. */
+export function unreadSource(nodeId: string): ConfigurationSource {
+  return {
+    nodeId,
+    files: undefined,
+    suspects: [],
+    fault: undefined,
+    isConfirmed: () => false,
+    isAsRead: async () => true,
+  };
+}
+
 /** Names of configurations that somebody asked to remove. */
 export type ConfirmedRemovals = ReadonlySet<string> | 'all';
 

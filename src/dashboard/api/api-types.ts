@@ -14,6 +14,8 @@ export interface AuditEntry {
   at: number;
   /** label of the key, `session <id> of <label>`, `instance <id>`, `terminal`, or null: no valid key */
   key: string | null;
+  /** of several masters: the one that has it in its file */
+  master?: string;
   /** HTTP status, or `ok` / `failed` for a command */
   result: string;
   /** what it was about: an id, a name, a path, the command without its secrets */
