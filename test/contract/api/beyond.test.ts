@@ -347,6 +347,22 @@ describe('Configurations and templates', () => {
       currentInstances: 0,
     });
     expect((await world.call('GET /configurations/nope/diff')).status).toBe(404);
+    const differences = (before: string, after: string) => ({
+      olderInstances: [{ differences: [{ field: 'environmentVariables.PASSWORD', before, after }] }],
+    });
+    const first = { minimumServiceCount: 1, environmentVariables: { PASSWORD: 'old' } };
+    const second = { minimumServiceCount: 1, environmentVariables: { PASSWORD: 'new' } };
+    await world.commands.configure('secretive', first);
+    await world.commands.untilOnline('secretive', 1);
+    await world.commands.configure('secretive', second);
+    const path = 'GET /configurations/secretive/diff';
+    expect((await world.call(path)).json).toMatchObject(differences('***', '***'));
+    expect((await world.call(`${path}?values=true`)).json).toMatchObject(differences('"old"', '"new"'));
+    const created = await world.commands.json('key create reader READ');
+    const { token: reader } = z.object({ token: z.string() }).parse(created);
+    expect((await world.call(`${path}?values=true`, { token: reader })).json).toMatchObject(
+      differences('***', '***'),
+    );
   });
 
   it('POST /configurations/{name}/check: 200, every fault of a text with line and column; writes nothing', async () => {
