@@ -25,6 +25,8 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
   if (after !== undefined && standsOnLostNode(after, facts))
     yield { controller: 'heartbeat', key: after.placement?.nodeId ?? '', when: 0 };
   if (after !== undefined && mayTakeContent(after, facts)) yield { controller: 'content', key: id, when: 0 };
+  if (facts.rollingOut.get(true).has(record.configurationName))
+    yield { controller: 'rollout', key: record.configurationName, when: COUNT_AGAIN_MS };
   for (const key of drainsOf(change, facts)) yield { controller: 'drain', key, when: 0 };
   for (const key of originalsOf(change, facts)) yield { controller: 'replacement', key, when: 0 };
   if (freesPlace(change)) yield* wakesOfNewPlace(facts);

@@ -410,6 +410,7 @@ describe('config show of the fields whose defaults are not stored', () => {
       'runAs',
       'stopCommand',
       'readiness',
+      'update',
     ]);
   });
 
