@@ -9,6 +9,7 @@ import { type Amount, amountOf, type Update, updateSchema } from '../../../src/m
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { Random } from '../random.js';
+import type { Outcome } from '../simulate.js';
 
 const NAME = 'lobby';
 const STEP_MS = 250;
@@ -18,9 +19,9 @@ const DECISION_MS = 500;
 const GOOD = ['one', 'two', 'three', 'four'];
 const BAD = 'bad';
 
-export interface RolloutOutcome {
-  readonly seed: string;
-  readonly violation: string | undefined;
+/** `events`: looks at the world. `trace`: what was done, and each state that the rollout came to. */
+export interface RolloutOutcome extends Outcome {
+  /** Those that the rollout came through. */
   readonly states: readonly string[];
 }
 
@@ -40,6 +41,10 @@ class RolloutWorld {
   readonly #violations: string[] = [];
   readonly #states = new Set<string>();
   readonly #cameAt = new Map<string, number>();
+  readonly #trace: string[] = [];
+  #state: string | undefined;
+  #made = 0;
+  #looks = 0;
   #content: object = { command: 'one' };
   #away: TestNode | undefined;
 
@@ -47,8 +52,7 @@ class RolloutWorld {
     this.#seed = seed;
     this.#random = new Random(seed);
     const random = this.#random;
-    let made = 0;
-    const newInstanceId = (): string => `i${String(made++).padStart(5, '0')}`;
+    const newInstanceId = (): string => `i${String(this.#made++).padStart(5, '0')}`;
     this.#plane = new ControlPlane({ clock: this.#clock, newInstanceId });
     this.#count = 1 + random.below(6);
     this.#maximum = random.chance(0.3) ? this.#count + random.below(2) : undefined;
@@ -91,7 +95,17 @@ class RolloutWorld {
     const stopped = plane.stop();
     await this.#clock.advance(30_000);
     await stopped;
-    return { seed: this.#seed, violation: this.#violations[0], states: [...this.#states] };
+    return {
+      seed: this.#seed,
+      violation: this.#violations[0],
+      operations,
+      nodes: NODES.length,
+      instances: this.#made,
+      events: this.#looks,
+      virtualMs: this.#clock.monotonic(),
+      trace: this.#trace,
+      states: [...this.#states],
+    };
   }
 
   #configure(): Promise<void> {
@@ -122,6 +136,7 @@ class RolloutWorld {
             { command: 'slow', readiness: { logLine: 'never' } },
             { command: 'two', ramMB: 16_000_000, nodes: ['nowhere'] },
           ]);
+          this.#note(`changes ${JSON.stringify(this.#content)}`);
           return this.#configure();
         },
       ],
@@ -129,14 +144,23 @@ class RolloutWorld {
       [3, () => this.#crash()],
       [1, () => this.#loseNode()],
       [2, () => this.#returnNode()],
-      [1, () => refusable(writer.pause(NAME, by))],
-      [2, () => refusable(writer.resume(NAME))],
-      [2, () => refusable(writer.promote(NAME))],
-      [1, () => refusable(writer.retry(NAME, by))],
-      [1, () => refusable(writer.restart(NAME, by))],
-      [1, () => refusable(writer.rollback(NAME, { reason: 'lag', by }))],
+      [1, () => this.#ask('pause', writer.pause(NAME, by))],
+      [2, () => this.#ask('resume', writer.resume(NAME))],
+      [2, () => this.#ask('promote', writer.promote(NAME))],
+      [1, () => this.#ask('retry', writer.retry(NAME, by))],
+      [1, () => this.#ask('restart', writer.restart(NAME, by))],
+      [1, () => this.#ask('rollback', writer.rollback(NAME, { reason: 'lag', by }))],
       [1, () => this.#takeOver()],
     ])();
+  }
+
+  #ask(what: string, answer: Promise<unknown>): Promise<void> {
+    this.#note(what);
+    return refusable(answer);
+  }
+
+  #note(what: string): void {
+    this.#trace.push(`${(this.#clock.monotonic() / 1000).toFixed(1)} ${what}`);
   }
 
   async #setPlayers(): Promise<void> {
@@ -145,12 +169,14 @@ class RolloutWorld {
     const players = this.#random.pick([0, 0, 1, 5]);
     if (players > 0 && (record.status.players ?? 0) === 0)
       this.#cameAt.set(record.id, this.#clock.monotonic());
+    this.#note(`${record.id} has ${players} players`);
     await refusable(this.#plane.master.writer.reportState(record.id, { state: 'ONLINE', players }));
   }
 
   #crash(): void {
     const node = pickOf(this.#random, [...this.#plane.nodes.values()]);
     const id = pickOf(this.#random, node?.runtime.alive ?? []);
+    if (id !== undefined) this.#note(`${id} crashes`);
     if (id !== undefined) node?.runtime.end(id, { code: 1, signal: null });
   }
 
@@ -159,6 +185,7 @@ class RolloutWorld {
     const node = this.#plane.nodes.get('gamma');
     if (node === undefined) return;
     this.#away = node;
+    this.#note('gamma goes');
     this.#plane.nodes.delete('gamma');
     const stopped = node.wrapper.stop();
     await this.#clock.advance(100);
@@ -169,11 +196,13 @@ class RolloutWorld {
     const node = this.#away;
     if (node === undefined) return;
     this.#away = undefined;
+    this.#note('gamma is back');
     this.#plane.nodes.set('gamma', node);
     await this.#plane.replaceWrapper(node);
   }
 
   async #takeOver(): Promise<void> {
+    this.#note('another master takes over');
     await this.#plane.replaceMaster();
     this.#judge();
   }
@@ -186,7 +215,11 @@ class RolloutWorld {
           if (runtime.specOf(id)?.command === BAD) runtime.end(id, { code: 1, signal: null });
       await this.#clock.advance(STEP_MS);
       const rollout = this.#rollout();
-      if (rollout !== undefined) this.#states.add(rollout.state);
+      this.#looks++;
+      if (rollout === undefined || rollout.state === this.#state) continue;
+      this.#state = rollout.state;
+      this.#states.add(rollout.state);
+      this.#note(`${rollout.state} ${rollout.message ?? ''}`);
     }
   }
 
