@@ -1,5 +1,6 @@
 /** Rollouts over a real master with wrappers, fake runtimes and a virtual clock. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TemplateSource } from '../../../src/master.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
@@ -18,6 +19,24 @@ const UPDATE = { strategy: 'rolling', minReadySeconds: 2, progressSeconds: 30 } 
 /** Programs of this command end at once. */
 const BAD = 'bad';
 
+/** The one template that there is, and who is told when it changes. */
+let digest: string;
+let tell: (group: string, name: string) => void = () => undefined;
+const noTrees = (): never => {
+  throw new Error('no trees in this test');
+};
+const templates: TemplateSource = {
+  groups: () => new Map([['games', ['lobby']]]),
+  storages: () => [],
+  digest: async () => digest,
+  news: () => undefined,
+  openBundle: noTrees,
+  parts: { manifest: noTrees, files: noTrees },
+  onChange: (listener) => {
+    tell = listener;
+    return () => undefined;
+  },
+};
 let clock: FakeClock;
 let plane: ControlPlane;
 let alpha: TestNode;
@@ -29,7 +48,8 @@ let least = Number.POSITIVE_INFINITY;
 beforeEach(async () => {
   clock = new FakeClock();
   since.clear();
-  plane = new ControlPlane({ clock });
+  digest = 'a'.repeat(64);
+  plane = new ControlPlane({ clock, templates });
   await plane.start();
   alpha = await plane.addNode('alpha');
 });
@@ -434,5 +454,44 @@ describe('the strategy idle', () => {
     await pass(MINUTE);
     expect(commands()).toEqual(['one', 'two', 'two']);
     expect(rollout()?.state).toBe('rolling');
+  });
+});
+
+describe('templates', () => {
+  const templateInstallationConfig = { allOf: [{ group: 'games', name: 'lobby' }] };
+
+  it('are contents, too, where that is asked for', async () => {
+    await service({ templateInstallationConfig }, { templates: true });
+    await pass(3000);
+    const before = ids();
+    expect(rollout()).toMatchObject({ state: 'complete', generation: 0 });
+    digest = 'b'.repeat(64);
+    tell('games', 'lobby');
+    await pass(40_000);
+    expect(ids().filter((id) => before.includes(id))).toEqual([]);
+    expect(ids()).toHaveLength(6);
+    expect(rollout()).toMatchObject({ state: 'complete', cause: 'templates', generation: 1 });
+  });
+
+  it('are known from the first instance on, whenever that came', async () => {
+    await service({ templateInstallationConfig, minimumServiceCount: 0 }, { templates: true });
+    await pass(3000);
+    const { id } = await plane.master.writer.create('lobby');
+    await pass(3000);
+    digest = 'b'.repeat(64);
+    tell('games', 'lobby');
+    await pass(20_000);
+    expect(ids()).not.toContain(id);
+    expect(ids()).toHaveLength(1);
+  });
+
+  it('are not, where it is not asked for', async () => {
+    await service({ templateInstallationConfig });
+    await pass(3000);
+    const before = ids();
+    digest = 'b'.repeat(64);
+    tell('games', 'lobby');
+    await pass(40_000);
+    expect(ids()).toEqual(before);
   });
 });

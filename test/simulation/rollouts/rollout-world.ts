@@ -53,7 +53,7 @@ class RolloutWorld {
     this.#random = new Random(seed);
     const random = this.#random;
     const newInstanceId = (): string => `i${String(this.#made++).padStart(5, '0')}`;
-    this.#plane = new ControlPlane({ clock: this.#clock, newInstanceId });
+    this.#plane = new ControlPlane({ clock: this.#clock, newInstanceId, isResynced: false });
     this.#count = 1 + random.below(6);
     this.#maximum = random.chance(0.3) ? this.#count + random.below(2) : undefined;
     const [maxSurge, maxUnavailable] = random.pick<readonly [Amount, Amount]>([
