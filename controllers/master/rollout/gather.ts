@@ -9,6 +9,9 @@ import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Member } from './facts.js';
 
+/** Results of comparing contents that are kept; revisions never change. */
+const MOST_COMPARED = 10_000;
+
 export interface MembersOptions {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly instancesByConfiguration: LookupReader<string>;
@@ -40,6 +43,8 @@ export class Members {
   readonly #options: MembersOptions;
   /** By configuration and instance. A master that takes over begins to count anew. */
   readonly #runs = new Map<string, ReadonlyMap<string, Run>>();
+
+  readonly #compared = new Map<string, boolean>();
 
   constructor(options: MembersOptions) {
     this.#options = options;
@@ -75,12 +80,20 @@ export class Members {
     if (!isOfGeneration && !isFailed) return false;
     // With `manual` another content alone replaces nothing.
     if (update.strategy === 'manual' || record.revision === content.hash) return true;
-    const made = this.#options.revisions.get(record.revision)?.value;
+    return this.#isSameProcess(record, content);
+  }
+
+  /** Two contents are compared once for each place: a rollout of a thousand instances asks again at every change. */
+  #isSameProcess({ revision, placement }: InstanceRecord, { hash, configuration }: ContentInForce): boolean {
+    const key = `${revision} ${hash} ${placement?.nodeId} ${placement?.port}`;
+    const known = this.#compared.get(key);
+    if (known !== undefined) return known;
+    const made = this.#options.revisions.get(revision)?.value;
     if (made === undefined) return false;
-    const { placement } = record;
-    return placement === null
-      ? isSameProcess(made, content.configuration)
-      : isSameProcess(made, content.configuration, placement);
+    const isSame = isSameProcess(made, configuration, placement ?? undefined);
+    if (this.#compared.size >= MOST_COMPARED) this.#compared.clear();
+    this.#compared.set(key, isSame);
+    return isSame;
   }
 
   #member(record: InstanceRecord, { target, ids, run, now }: Gathering): Member {
