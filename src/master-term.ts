@@ -93,6 +93,7 @@ export class MasterTerm {
           }),
         hostAddressOf: options.hostAddressOf,
       },
+      templateDigest: (group, name, storage) => templates.digest(group, name, storage),
     });
   }
 

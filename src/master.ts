@@ -29,6 +29,7 @@ import { InstanceWriter } from './store/instance-writes.js';
 import { InstanceCounts } from './store/instances/instance-counts.js';
 import { MasterState } from './store/master-state.js';
 import { NodeWriter, type ShutOutOptions } from './store/node-writes.js';
+import { RolloutWriter } from './store/rollout-writes.js';
 import type { Store } from './store/store.js';
 import type { MetricSources } from './telemetry/metrics.js';
 import type { NodeFigures } from './telemetry/node-gauges.js';
@@ -48,6 +49,7 @@ export class Master implements Part {
   readonly beats: BeatBook;
   readonly writer: InstanceWriter;
   readonly nodeWriter: NodeWriter;
+  readonly rolloutWriter: RolloutWriter;
   readonly streams: InstanceStreams;
   readonly terminals: InstanceTerminals;
   readonly #options: MasterOptions;
@@ -66,12 +68,15 @@ export class Master implements Part {
       clock,
       isInForce: async (record) =>
         !isBroughtBy(record, options.address.nodeId) ||
+        record.removalWaits === true ||
         options.configurationSource.isAsRead(record.sourceFile),
       placeNew: (record) => this.#led().controllers.placeNew(record),
+      placeAgain: (update) => this.#led().controllers.placeAgain(update),
       ...(newInstanceId !== undefined && { newInstanceId }),
     });
     this.#counts = new InstanceCounts(this.state.instances);
     this.nodeWriter = this.#buildNodeWriter();
+    this.rolloutWriter = new RolloutWriter({ ...this.state, clock });
     this.streams = new InstanceStreams((nodeId) => this.callsOf(nodeId));
     this.terminals = new InstanceTerminals((nodeId) => this.callsOf(nodeId));
   }
@@ -129,6 +134,7 @@ export class Master implements Part {
     return {
       follow: () => this.#led().controllers.configurationFollower.follow(),
       faults: () => this.#term?.controllers.configurationFollower.faults() ?? [],
+      conflicts: () => this.#term?.controllers.configurationFollower.conflicts() ?? [],
     };
   }
 

@@ -1,16 +1,14 @@
 /** What a node does while its master leads, from the moment it leads until nothing of the term is under way any more. */
 import { ensureAdminKey } from '../api/access/admin-key.js';
-import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import type { TermWork } from '../leadership/candidate.js';
 import type { Term } from '../leadership/leadership.js';
-import type { RunningParts } from '../loop/lifecycle.js';
 import type { Master } from '../master.js';
 import { DroverError } from '../model/errors.js';
 
 export interface MasterWorkOptions {
   readonly master: Master;
-  readonly files: ConfigurationFiles;
-  readonly running: RunningParts;
+  /** Begins to follow the directories. Resolves when the records agree with them. */
+  readonly startFiles: () => Promise<void>;
   readonly adminKey: Parameters<typeof ensureAdminKey>[0];
   /** Lets the other nodes in. Repeatable. */
   readonly openDoor: () => Promise<void>;
@@ -20,7 +18,7 @@ export class MasterWork implements TermWork {
   readonly #options: MasterWorkOptions;
   readonly #nodeIsUp: Promise<void>;
   #tellNodeIsUp: () => void = () => undefined;
-  #filesStarting: Promise<void> | undefined;
+  #starting: Promise<void> | undefined;
   #isReady = false;
 
   constructor(options: MasterWorkOptions) {
@@ -40,13 +38,18 @@ export class MasterWork implements TermWork {
     this.#tellNodeIsUp();
   }
 
+  /** Called when this master leads, or another one does: somebody writes what the directories bring. Repeatable. */
+  startFiles(): Promise<void> {
+    this.#starting ??= this.#options.startFiles();
+    return this.#starting;
+  }
+
   async begin(term: Term): Promise<void> {
-    const { master, files, running, adminKey, openDoor } = this.#options;
+    const { master, adminKey, openDoor } = this.#options;
     master.beginTerm(term);
     await ensureAdminKey(adminKey);
     await openDoor();
-    this.#filesStarting ??= running.start(files);
-    await whileIn(term, this.#filesStarting);
+    await whileIn(term, this.startFiles());
     await whileIn(term, this.#nodeIsUp);
     await master.startControllers();
     // Ready only now. Before, a client would read of processes that may be gone, and find no node for new instances.

@@ -45,6 +45,8 @@ export interface ClusterServerNeeds {
   readonly leadership: Leadership;
   /** Takes another master's connection to the API. */
   readonly takeTunnel: (connection: TLSSocket) => void;
+  /** Takes another master's connection to the desk. Absent: there is no other one. */
+  readonly takeDesk?: (connection: TLSSocket, nodeId: string) => void;
   /** Undefined: the API has no TLS. */
   readonly apiCertificate: ApiCertificate | undefined;
 }
@@ -99,7 +101,7 @@ export function silenceOf({ nodeTimeoutMs }: NodeConfiguration): number {
 export async function startClusterServer(
   { configuration, shared, running }: Assembly,
   cluster: Cluster,
-  { master, leadership, takeTunnel, apiCertificate }: ClusterServerNeeds,
+  { master, leadership, takeTunnel, takeDesk, apiCertificate }: ClusterServerNeeds,
 ): Promise<{ readonly open: () => Promise<void> }> {
   const { clock, logger } = shared;
   const { address, port, apiPort } = configuration;
@@ -111,6 +113,7 @@ export async function startClusterServer(
     accept: (transport, peer) => master().accept(transport, peer),
     leadership,
     takeTunnel,
+    ...(takeDesk !== undefined && { takeDesk }),
     silenceMs: silenceOf(configuration),
     clock,
     logger,

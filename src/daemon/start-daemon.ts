@@ -152,6 +152,9 @@ async function startAll(assembly: Assembly): Promise<StartedNode> {
   work.nodeIsUp();
   await serving;
   await openDoor();
+  work
+    .startFiles()
+    .catch((error: unknown) => logger.error({ err: error }, 'the directories are not followed'));
   return new Daemon({ paths, configuration, logger, wrapper, running, candidate, ...started });
 }
 

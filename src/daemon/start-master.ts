@@ -9,15 +9,17 @@ import { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import { type ApiDependencies, ApiServer } from '../api/server.js';
 import type { ApiCertificate } from '../api/tls/api-certificate.js';
 import { openLeaderTunnel } from '../channel/master/leader-tunnel.js';
+import { DESK_PATH } from '../channel/trust/join-messages.js';
 import { Commands } from '../commands/command-runner.js';
 import type { CommandDependencies } from '../commands/context.js';
 import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
-import { DirectorySource } from '../configuration-files/source.js';
+import { DirectorySource, unreadSource } from '../configuration-files/source.js';
 import type { Candidate } from '../leadership/candidate.js';
 import { Master } from '../master.js';
 import type { Configuration } from '../model/configuration.js';
 import type { NodeRecord } from '../model/node.js';
 import { hexFile } from '../node/secret-files.js';
+import { fileFigures } from '../operations/configuration-file-list.js';
 import { substitute } from '../runtime/command/variables.js';
 import type { Store } from '../store/store.js';
 import { AuditLog } from '../telemetry/audit-log.js';
@@ -26,6 +28,7 @@ import type { Assembly } from './assembly.js';
 import { connectionTo } from './connect-to-leader.js';
 import { MasterWork } from './master-work.js';
 import { openMasterStore, TOKENS_SECRET, untilFounded } from './open-master-store.js';
+import { SeveralMasters } from './several-masters.js';
 import { openApiCertificate } from './start-api-tls.js';
 import { type Cluster, openCluster, silenceOf, startClusterServer } from './start-cluster.js';
 import type { MasterConnection } from './start-wrapper.js';
@@ -61,6 +64,8 @@ interface Foundation {
   readonly templates: MasterTemplates;
   readonly master: Master;
   readonly files: ConfigurationFiles;
+  /** Undefined: this is the only master. */
+  readonly several: SeveralMasters | undefined;
   readonly dashboard: DashboardFiles;
 }
 
@@ -70,13 +75,16 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   const { metrics, clock, logger } = shared;
   const silenceMs = silenceOf(configuration);
   const foundation = await lay(assembly);
-  const { master, templates, files, apiCertificate, dashboard, candidate, store, audit, cluster } =
+  const { master, templates, files, several, apiCertificate, dashboard, candidate, store, audit, cluster } =
     foundation;
-  const openDoor = (): Promise<void> => door.open();
+  const openDoor = async (): Promise<void> => {
+    // The other masters show certificates of it to each other, and only a leader can make it.
+    if (several !== undefined && candidate.isLeader()) await cluster.authority.ensure();
+    await door.open();
+  };
   const work = new MasterWork({
     master,
-    files,
-    running,
+    startFiles: () => running.start(several ?? files),
     adminKey: { store, path: paths.adminKey, now: clock.now(), audit, logger },
     openDoor,
   });
@@ -87,8 +95,7 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
     ...(configuration.store.kind === 'etcd' && {
       forwarding: {
         leadership: candidate,
-        dial: (leader, signal) =>
-          openLeaderTunnel({ authority: cluster.authority, silenceMs, clock }, leader, signal),
+        dial: (leader, signal) => openLeaderTunnel({ ...cluster, silenceMs, clock }, leader, signal),
       },
     }),
   });
@@ -98,6 +105,7 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
     master: () => master,
     leadership: candidate,
     takeTunnel: (connection) => api.takeTunnel(connection),
+    ...(several !== undefined && { takeDesk: (socket, nodeId) => several.desk.take(socket, nodeId) }),
     apiCertificate,
   });
   await running.start(extensions);
@@ -106,6 +114,7 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   await running.start(templates);
   running.onStop(() => candidate.stop());
   metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.errors().length });
+  metrics.addConfigurationFiles(() => fileFigures({ ...dependencies, configurationFiles: files }));
   metrics.addNodes(() => master.nodeFigures());
   metrics.addLeadership(candidate);
   const connection = connectionTo({ master, candidate, authority: cluster.authority, assembly });
@@ -132,12 +141,31 @@ async function lay(assembly: Assembly): Promise<Foundation> {
     paths,
     providers: extensions.storages,
     maxUploadMB: configuration.maxUploadMB,
+    afterWrite: async (group, name) => several?.templates.spread(group, name),
     nodes: {
       connected: () => master.prefetching.connected(),
       fetch: (node, digests, signal) => master.prefetching.fetch(node, digests, signal),
     },
   });
   const { nodeId, address, port, apiPort, clusterName, nodeTimeoutMs } = configuration;
+  const several =
+    configuration.store.kind === 'etcd'
+      ? new SeveralMasters({
+          nodeId,
+          paths,
+          store,
+          leadership: candidate,
+          dial: (peer, signal) =>
+            openLeaderTunnel(
+              { ...cluster, silenceMs: silenceOf(configuration), clock, path: DESK_PATH },
+              peer,
+              signal,
+            ),
+          templates,
+          audit,
+          shared,
+        })
+      : undefined;
   const source = new DirectorySource({ nodeId, directory: paths.configurations, logger, clock });
   const master = new Master({
     ...shared,
@@ -152,21 +180,36 @@ async function lay(assembly: Assembly): Promise<Foundation> {
     leadership: candidate,
     nodeTimeoutMs,
     store,
-    configurationSource: source,
+    // Records that masters share are the truth, and not the files of one.
+    configurationSource: several === undefined ? source : unreadSource(nodeId),
     templates: templates.sources,
     issueInstanceToken: (id, createdAt) => tokens.issue(id, createdAt),
     revokeNode: (id, options) => cluster.members.revoke(id, options),
     hostAddressOf,
   });
-  const files = new ConfigurationFiles({
-    source,
-    follower: master.configurationFollower,
-    configurations: master.state.configurations,
-    logger,
-    clock,
-  });
+  const files =
+    several?.files ??
+    new ConfigurationFiles({
+      source,
+      follower: master.configurationFollower,
+      configurations: master.state.configurations,
+      logger,
+      clock,
+    });
   const dashboard = new DashboardFiles({ directory: DASHBOARD, isOn: configuration.dashboard });
-  return { store, candidate, audit, cluster, apiCertificate, tokens, templates, master, files, dashboard };
+  return {
+    store,
+    candidate,
+    audit,
+    cluster,
+    apiCertificate,
+    tokens,
+    templates,
+    master,
+    files,
+    several,
+    dashboard,
+  };
 }
 
 /** Builds the functions that the API and the commands share. */
@@ -182,11 +225,12 @@ function buildDependencies(
     templates,
     master,
     files,
+    several,
     dashboard,
   }: Foundation,
   isReady: () => boolean,
 ): Omit<ApiDependencies, 'commands'> & CommandDependencies {
-  const { instances, configurations, revisions, nodes, keys, sessions } = master.state;
+  const { instances, configurations, revisions, rollouts, nodes, keys, sessions } = master.state;
   const { clock, logger, metrics } = shared;
   return {
     configuration,
@@ -196,6 +240,7 @@ function buildDependencies(
     instances,
     configurations,
     revisions,
+    rollouts,
     nodes,
     keys,
     sessions,
@@ -222,6 +267,7 @@ function buildDependencies(
     explainer: master.explainer(files),
     unreadable: () => master.state.unreadable(),
     audit,
+    ...(several !== undefined && { auditOfMasters: several.audit }),
     verifyInstanceToken: (token) => tokens.verify(token),
     metrics,
     logger,

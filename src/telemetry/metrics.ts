@@ -8,6 +8,7 @@ import type { Outcome } from '../loop/reconciler.js';
 import type { QueueGauge, TraceEvent } from '../loop/trace.js';
 import { addEtcdGauges, type EtcdFigures } from './etcd-gauges.js';
 import { FastHistogram } from './fast-histogram.js';
+import { addFileGauges, type FileFigures } from './file-gauges.js';
 import { addLeadershipGauges, type LeadershipFigures } from './leadership-gauges.js';
 import { addNodeGauges, type NodeFigures } from './node-gauges.js';
 import { type ShownUsage, type UsageMetric, usageExposition } from './usage-exposition.js';
@@ -234,12 +235,17 @@ export class Metrics {
     addNodeGauges(this.namingRegistry, read);
   }
 
-  /** Shows the etcd that holds the state. Called once. */
-  /** Shows whether this master leads, and how often its leader has changed. */
+  /** Shows the configuration files of a master. Called once. */
+  addConfigurationFiles(read: () => FileFigures): void {
+    addFileGauges({ open: this.registry, naming: this.namingRegistry, read });
+  }
+
+  /** Shows whether this master leads, and how often its leader has changed. Called once. */
   addLeadership(leadership: LeadershipFigures): void {
     addLeadershipGauges(this.registry, leadership);
   }
 
+  /** Shows the etcd that holds the state. Called once. */
   addEtcd(read: () => EtcdFigures | undefined): void {
     addEtcdGauges(this.registry, read);
   }

@@ -383,6 +383,7 @@ export class ApiWorld {
       leadership: new SoleLeadership({ nodeId: 'alpha', clusterAddress: 'alpha:6000', since: 0 }),
       instanceWrites: this.#instanceWrites(),
       revisions: { get: () => undefined },
+      rollouts: { entries: () => [].values() },
       configurationFiles: {
         put: async (name, input) => {
           this.written.push({ name, input });
@@ -394,6 +395,9 @@ export class ApiWorld {
           }
         },
         errors: () => this.fileErrors,
+        conflicts: () => [],
+        readings: () => new Map(),
+        place: () => ({ nodeId: 'n1', directory: '/nowhere' }),
         warnings: () => this.fileWarnings,
         reload: async () => this.addConfiguration('reloaded'),
         inspect: async () => undefined,
