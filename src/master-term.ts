@@ -2,6 +2,7 @@
  * What a master is while it leads: channel to the nodes, controllers, and what they count. It is built anew for each
  * term over the state, which goes on. Nothing of it decides or writes after `stop`.
  */
+import { setMaxListeners } from 'node:events';
 import { BusyPorts } from '../controllers/master/placement/busy-ports.js';
 import { FleetChanges } from '../controllers/master/placement/fleet-changes.js';
 import { PlacementLedger } from '../controllers/master/placement/ledger.js';
@@ -74,6 +75,8 @@ export class MasterTerm {
     const { templates, clock } = options;
     this.#options = options;
     this.#lasting = lasting;
+    // Everything that follows the state in this term listens, and Node warns from 11 on.
+    setMaxListeners(0, this.#ending.signal);
     const changes = new FleetChanges();
     const busyPorts = new BusyPorts(clock, changes);
     this.ledger = new PlacementLedger(lasting.state.instances, changes, this.#ending.signal);
