@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type ApiCertificate, apiCertificateSchema } from '../api/tls/api-certificate.js';
 import type { BeatBook } from '../channel/master/beat-book.js';
 import type { Explainer } from '../explain/explanation.js';
-import type { Leadership } from '../leadership/leadership.js';
+import type { Leader, Leadership } from '../leadership/leadership.js';
 import type { Clock } from '../loop/clock.js';
 import { configurationFileErrorSchema } from '../model/configuration.js';
 import { messageOf } from '../model/errors.js';
@@ -76,16 +76,14 @@ export type ListedNode = z.output<typeof listedNodeSchema>;
 const leaderSchema = z.object({
   nodeId: z.string(),
   epoch: z.int().describe('the number of its term; 0: the cluster has one master'),
+  since: z.number().describe('since when it leads: Unix milliseconds by its clock'),
 });
 
 const counts = z.record(z.string(), z.int());
 
 export const clusterStatusSchema = z.object({
   clusterName: z.string(),
-  leader: leaderSchema
-    .extend({ ledForMs: z.number().describe('by the clocks of both masters') })
-    .nullable()
-    .describe('the master that leads; null: none does at the moment'),
+  leader: leaderSchema.nullable().describe('the master that leads; null: none does at the moment'),
   masters: z.array(z.string()).describe('the nodes whose masters are up'),
   nodes: counts.describe('how many nodes are in each condition'),
   drains: z.array(z.object({ nodeId: z.string(), drain: drainProgressSchema })),
@@ -147,7 +145,7 @@ export async function clusterStatus(needs: ClusterStatusNeeds): Promise<ClusterS
   const belowMinimum = await findBelowMinimum(needs);
   return {
     clusterName: needs.configuration.clusterName,
-    leader: describeLeader(needs),
+    leader: describeLeader(needs.leadership.leader()),
     masters: needs.leadership.masters().map(({ nodeId }) => nodeId),
     nodes: countBy(nodes, ({ condition }) => condition),
     drains: nodes.flatMap(({ nodeId, drain }) => (drain === null ? [] : [{ nodeId, drain }])),
@@ -161,14 +159,8 @@ export async function clusterStatus(needs: ClusterStatusNeeds): Promise<ClusterS
   };
 }
 
-function describeLeader({
-  leadership,
-  clock,
-}: Pick<ClusterStatusNeeds, 'leadership' | 'clock'>): ClusterStatus['leader'] {
-  const leader = leadership.leader();
-  if (leader === null) return null;
-  const { nodeId, epoch, since } = leader;
-  return { nodeId, epoch, ledForMs: Math.max(0, clock.now() - since) };
+function describeLeader(leader: Leader | null): ClusterStatus['leader'] {
+  return leader && { nodeId: leader.nodeId, epoch: leader.epoch, since: leader.since };
 }
 
 async function findBelowMinimum(needs: ClusterStatusNeeds): Promise<ClusterStatus['belowMinimum']> {

@@ -198,7 +198,7 @@ export class Election {
   #sayWhoLeads(holder: LeaderHolder | undefined): void {
     const { onWait, logger, keys, own } = this.#options;
     if (holder?.session === this.#session) return;
-    const line = `this master waits as a standby on ${keys.prefix}: ${describeLeader(holder, own.nodeId)}`;
+    const line = `this master follows the state under ${keys.prefix}: ${describeLeader(holder, own.nodeId)}`;
     (onWait ?? ((said) => logger?.info(said)))(line);
   }
 
