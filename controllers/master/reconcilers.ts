@@ -17,6 +17,7 @@ import { Placement, type PlacementOptions } from './placement/reconciler.js';
 import { Mover } from './replacement/mover.js';
 import { Replacements } from './replacement/reconciler.js';
 import { Victims } from './replacement/victims.js';
+import { Rollouts } from './rollout/reconciler.js';
 import { Waiting } from './waiting/reconciler.js';
 import type { WakeFacts } from './wake/wake.js';
 
@@ -29,9 +30,13 @@ export interface ReconcilersOptions {
     PlacementOptions,
     'ledger' | 'busyPorts' | 'changes' | 'chooseTemplates' | 'hostAddressOf'
   >;
+  /** The digest of a template now; null: it cannot be had. */
+  readonly templateDigest: (group: string, name: string, storage: string) => Promise<string | null>;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Aborts when this master leads no more: nothing here follows the state from then on. Default: never. */
+  readonly ending?: AbortSignal | undefined;
 }
 
 export interface Reconcilers {
@@ -43,6 +48,7 @@ export interface Reconcilers {
   readonly replacements: Replacements;
   readonly instanceCleanup: InstanceCleanup;
   readonly contents: Contents;
+  readonly rollouts: Rollouts;
 }
 
 export interface ReconcilerWakes {
@@ -56,7 +62,7 @@ export interface ReconcilerWakes {
 }
 
 export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerWakes): Reconcilers {
-  const { state, writer, beats, nodeTimeoutMs, metrics, clock, logger } = options;
+  const { state, writer, beats, nodeTimeoutMs, metrics, clock, logger, ending } = options;
   const { instances, nodes } = state;
   const placement = new Placement({
     ...state,
@@ -67,8 +73,9 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     metrics,
     clock,
     logger,
+    ending,
   });
-  const minimumService = new MinimumService({ ...state, writer, clock, logger });
+  const minimumService = new MinimumService({ ...state, writer, clock, logger, ending });
   const victims = new Victims({
     ...state,
     outlookOf: (hash, configuration) => placement.places.outlookOf(hash, configuration),
@@ -81,6 +88,8 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     logger,
   });
   const drains = new Drains({ ...state, victims, mover, clock, logger });
+  const { templateDigest } = options;
+  const rollouts = new Rollouts({ ...state, victims, mover, writer, templateDigest, clock, logger });
   return {
     minimumService,
     placement,
@@ -107,7 +116,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       victims,
       mover,
       // Every caller that moves instances is asked here.
-      isMoving: (record) => drains.isMoving(record),
+      isMoving: (record) => drains.isMoving(record) || rollouts.isMoving(record),
     }),
     instanceCleanup: new InstanceCleanup({
       ...state,
@@ -117,5 +126,6 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       logger,
     }),
     contents: new Contents({ ...state, writer, logger }),
+    rollouts,
   };
 }

@@ -20,10 +20,12 @@ import { Configurations } from './configurations/reconciler.js';
 import type { Drains } from './drain/reconciler.js';
 import type { MinimumService } from './minimum-service/reconciler.js';
 import { buildReconcilers, type Reconcilers, type ReconcilersOptions } from './reconcilers.js';
+import type { Rollouts } from './rollout/reconciler.js';
 import { ALL_THAT_WAITS } from './waiting/groups.js';
 import { wakesOfConfiguration, wakesOfHistory, wakesOfRevision } from './wake/configuration-wakes.js';
 import { wakesOfInstance } from './wake/instance-wakes.js';
 import { wakesOfContact, wakesOfNode } from './wake/node-wakes.js';
+import { wakesOfRollout } from './wake/rollout-wakes.js';
 import { wakesOfNewPlace, wakesOfTemplates } from './wake/shared-wakes.js';
 import { type Change, type ControllerName, type Wake, type WakeFacts, wakeFactsOf } from './wake/wake.js';
 
@@ -45,6 +47,7 @@ export interface MasterControllers extends Part {
   readonly configurationFollower: ConfigurationFollower;
   readonly minimumService: MinimumService;
   readonly drains: Drains;
+  readonly rollouts: Rollouts;
   /** What the controllers know now, for `why`. */
   readonly decisions: Decisions;
   /** See `InstanceCreationsOptions`. */
@@ -60,14 +63,14 @@ export interface MasterControllers extends Part {
 }
 
 export function buildMasterControllers(options: MasterControllersOptions): MasterControllers {
-  const facts = wakeFactsOf(options.state);
+  const facts = wakeFactsOf(options.state, options.ending);
   const reconcilers = buildReconcilers(options, {
     awaitingPlace: facts.awaitingPlace,
     onPlaceFreed: () => wake(wakesOfNewPlace(facts)),
     lookAtPlace: (id) => registered.placement.controller.enqueue(id),
     isPlaceRetried: (id) => registered.placement.controller.isFailing(id),
   });
-  const { minimumService, placement, heartbeat, drains } = reconcilers;
+  const { minimumService, placement, heartbeat, drains, rollouts } = reconcilers;
   const follower = buildFollower(options);
   const registered = registerAll(options, reconcilers, facts);
   const controllers = Object.values(registered).map(({ controller }) => controller);
@@ -80,7 +83,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
   };
   followAll(options, facts, wake);
   // Its only other wake is `follow`, which the files' part calls.
-  options.state.configurations.onChange(() => follower.wake());
+  options.state.configurations.onChange(() => follower.wake(), options.ending);
   const resyncNow = (): void => {
     follower.wake();
     for (const { controller, keys } of Object.values(registered))
@@ -91,6 +94,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
     configurationFollower: follower,
     minimumService,
     drains,
+    rollouts,
     decisions: {
       placementOf: (id) => placement.places.viewOf(id),
       placementOfNext: (configuration) => placement.places.viewOfNext(configuration),
@@ -129,15 +133,21 @@ function buildFollower(options: MasterControllersOptions): ConfigurationFollower
 
 /** Calls one wake rule for each source of change. */
 function followAll(
-  { state, beats }: MasterControllersOptions,
+  { state, beats, ending }: MasterControllersOptions,
   facts: WakeFacts,
   wake: (wakes: Iterable<Wake>) => void,
 ): void {
-  follow(state.instances, (change) => wake(wakesOfInstance(change, facts)));
-  follow(state.configurations, (change) => wake(wakesOfConfiguration(change, facts)));
-  follow(state.histories, (change) => wake(wakesOfHistory(change)));
-  follow(state.revisions, (change) => wake(wakesOfRevision(change, facts)));
-  follow(state.nodes, (change) => wake(wakesOfNode(change, facts)));
+  const follow = <T>(mirror: MirrorReader<T>, wakesOf: (change: Change<T>) => Iterable<Wake>): void =>
+    void mirror.onChange(
+      (id, after, before) => wake(wakesOf({ id, before: before?.value, after: after?.value })),
+      ending,
+    );
+  follow(state.instances, (change) => wakesOfInstance(change, facts));
+  follow(state.configurations, (change) => wakesOfConfiguration(change, facts));
+  follow(state.histories, (change) => wakesOfHistory(change));
+  follow(state.revisions, (change) => wakesOfRevision(change, facts));
+  follow(state.nodes, (change) => wakesOfNode(change, facts));
+  follow(state.rollouts, (change) => wakesOfRollout(change, facts));
   beats.onContactChange((nodeId) => wake(wakesOfContact(nodeId)));
 }
 
@@ -152,6 +162,7 @@ function registerAll(
     replacements,
     instanceCleanup,
     contents,
+    rollouts,
   }: Reconcilers,
   { draining }: WakeFacts,
 ): Record<ControllerName, Registered> {
@@ -177,6 +188,7 @@ function registerAll(
         ...[...ids(revisions), ...revisions.setAside.keys()].map(revisionKey),
       ],
     }),
+    rollout: register(options, rollouts, { keys: () => rolloutKeys(options.state) }),
     content: register(options, contents, { keys: () => ids(instances), concurrency: WRITES_AT_ONCE }),
   };
 }
@@ -229,8 +241,12 @@ function buildController<Facts, Step>(
   return controller;
 }
 
-function follow<T>(mirror: MirrorReader<T>, take: (change: Change<T>) => void): void {
-  mirror.onChange((id, after, before) => take({ id, before: before?.value, after: after?.value }));
+/** Configurations with a rollout, or whose instances are to be replaced. */
+function rolloutKeys({ rollouts, configurations }: MasterControllersOptions['state']): Set<string> {
+  const keys = new Set(ids(rollouts));
+  for (const [name, { value }] of configurations.entries())
+    if (value.configuration.update !== undefined) keys.add(name);
+  return keys;
 }
 
 function ids(mirror: MirrorReader<unknown>): string[] {

@@ -14,6 +14,7 @@ import { hasEndedByItself, type InstanceRecord, instanceRecordSchema } from '../
 import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
 import { type RolloutRecord, rolloutRecordSchema } from '../model/rollout.js';
 import type { Logger } from '../telemetry/logger.js';
+import { ContentsInForce } from './contents-in-force.js';
 import { instanceKey, nodeKey, PREFIX, rolloutKey } from './keys.js';
 import type { LookupReader } from './lookup.js';
 import { Mirror } from './mirror.js';
@@ -53,6 +54,8 @@ export class MasterState {
   readonly historiesByRevision: LookupReader<string>;
   /** Configurations whose rollouts name a revision. */
   readonly rolloutsByRevision: LookupReader<string>;
+  /** What instances are made from. */
+  readonly contents: ContentsInForce;
   readonly instanceRecords: RecordSet<InstanceRecord>;
   readonly nodeRecords: RecordSet<NodeRecord>;
   readonly rolloutRecords: RecordSet<RolloutRecord>;
@@ -104,6 +107,7 @@ export class MasterState {
     this.rolloutsByRevision = this.rollouts.lookup(({ from, to }) =>
       from === null || from === to ? [to] : [from, to],
     );
+    this.contents = new ContentsInForce(this);
     this.instanceRecords = { store, mirror: this.instances, keyOf: instanceKey, turns: new KeyedTurns() };
     this.nodeRecords = { store, mirror: this.nodes, keyOf: nodeKey, turns: new KeyedTurns() };
     this.rolloutRecords = { store, mirror: this.rollouts, keyOf: rolloutKey, turns: new KeyedTurns() };

@@ -61,6 +61,8 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'POST /rollouts/:name/resume': 'resumeRollout',
   'POST /rollouts/:name/promote': 'promoteRollout',
   'POST /rollouts/:name/retry': 'retryRollout',
+  'GET /schemas/configuration.json': 'getConfigurationSchema',
+  'GET /configuration-files': 'listConfigurationFiles',
   'GET /configuration-files/errors': 'listConfigurationFileErrors',
   'GET /configuration-files/warnings': 'listConfigurationFileWarnings',
   'POST /configuration-files/reload': 'reloadConfigurationFiles',
@@ -120,7 +122,7 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'Configurations',
     description: 'What instances are made from, and how many should run.',
-    segments: ['configurations', 'configuration-files'],
+    segments: ['configurations', 'configuration-files', 'schemas'],
   },
   {
     name: 'Rollouts',

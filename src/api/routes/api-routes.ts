@@ -1,7 +1,6 @@
 /** All routes under `/api` but the one that describes them, and what they need of the master. */
 import type { KeyNeeds } from '../../operations/api-keys.js';
 import type { ConfigurationRollbackNeeds } from '../../operations/configuration-rollback.js';
-import type { ConfigurationReloadNeeds } from '../../operations/configuration-reload.js';
 import type { JoinTokenNeeds } from '../../operations/join-tokens.js';
 import type { NodeOperationNeeds } from '../../operations/node-operations.js';
 import type { SessionNeeds, WhoamiNeeds } from '../../operations/sessions.js';
@@ -11,7 +10,7 @@ import { type RolloutNeeds, rolloutRoutes } from '../rollouts/rollout-routes.js'
 import { type AuditNeeds, auditRoutes } from './audit-routes.js';
 import { type ClusterNeeds, clusterRoutes } from './cluster-routes.js';
 import { type CommandNeeds, commandRoutes } from './command-routes.js';
-import { configurationFileRoutes } from './configuration-file-routes.js';
+import { type ConfigurationFileNeeds, configurationFileRoutes } from './configuration-file-routes.js';
 import { type ConfigurationNeeds, configurationRoutes } from './configuration-routes.js';
 import { type ExtensionNeeds, extensionRoutes } from './extension-routes.js';
 import { type InstanceNeeds, instanceRoutes } from './instances/instance-routes.js';
@@ -28,9 +27,9 @@ import { type WhyNeeds, whyRoutes } from './why-routes.js';
 export type RouteNeeds = AuditNeeds &
   ClusterNeeds &
   CommandNeeds &
+  ConfigurationFileNeeds &
   ConfigurationNeeds &
   ConfigurationRollbackNeeds &
-  ConfigurationReloadNeeds &
   ExtensionNeeds &
   InstanceNeeds &
   JoinTokenNeeds &

@@ -15,12 +15,15 @@ import type { KeyPair } from '../trust/certificates.js';
 import {
   CHANNEL_PATH,
   JOIN_CHECK_PATH,
+  JOIN_MASTER_PATH,
   JOIN_PATH,
   type JoinCheck,
+  type JoinMasterRequest,
   type JoinRequest,
   joinAnswerSchema,
   joinCheckAnswerSchema,
 } from '../trust/join-messages.js';
+import { type MasterHandover, masterHandoverSchema } from '../trust/master-handover.js';
 import { clusterNameOf, fingerprintOf, isIssuedBy, nodeIdOf } from '../trust/peer-certificate.js';
 import {
   ask,
@@ -37,6 +40,7 @@ const DIAL_MS = 10_000;
 /** Where there are others to ask. */
 const DIAL_ONE_OF_MANY_MS = 3000;
 const SWITCHED = 101;
+const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/;
 /** From one master to the next until the leader has answered. */
 const MOST_HOPS = 3;
 /** The largest message of a master: a snapshot of everything that this node should hold. */
@@ -83,7 +87,7 @@ export class MasterDialer {
     signal: AbortSignal,
   ): Promise<{ readonly clusterName: string; readonly localAddress: string }> {
     return this.#asking(fingerprint, signal, async ({ socket, authority }) => {
-      const { localAddress = '' } = socket;
+      const localAddress = addressOf(socket);
       const { status, body } = await ask(socket, JOIN_CHECK_PATH, joinCheck);
       if (status === 200)
         return { clusterName: parseJson(joinCheckAnswerSchema, body).clusterName, localAddress };
@@ -113,6 +117,20 @@ export class MasterDialer {
     });
   }
 
+  /** Asks to become a master, and answers with what that takes and with the address that reached the master. As `join`. */
+  async joinAsMaster(
+    fingerprint: string,
+    joinRequest: JoinMasterRequest,
+    signal: AbortSignal,
+  ): Promise<{ readonly handover: MasterHandover; readonly localAddress: string }> {
+    return this.#asking(fingerprint, signal, async ({ socket }) => {
+      const localAddress = addressOf(socket);
+      const { status, body } = await ask(socket, JOIN_MASTER_PATH, joinRequest);
+      if (status !== 200) throw refusalOf(status, body, this.address);
+      return { handover: parseJson(masterHandoverSchema, body), localAddress };
+    });
+  }
+
   /** Opens the channel as a member. Throws DRV_JOIN_REFUSED, DRV_CHANNEL_CLOSED. */
   async open(credential: KeyPair, authority: X509Certificate, signal: AbortSignal): Promise<Transport> {
     const check: TrustCheck = (leaf) => {
@@ -124,11 +142,15 @@ export class MasterDialer {
   }
 
   /**
-   * Opens a tunnel into the API of the master `nodeId`, as another master of its cluster. Throws DRV_JOIN_REFUSED,
+   * Opens a tunnel to what the master `nodeId` has at `path`, as another master of its cluster. Throws DRV_JOIN_REFUSED,
    * DRV_CHANNEL_CLOSED.
    */
   async tunnel(
-    { nodeId, credential }: { readonly nodeId: string; readonly credential: KeyPair },
+    {
+      nodeId,
+      credential,
+      path,
+    }: { readonly nodeId: string; readonly credential: KeyPair; readonly path: string },
     authority: X509Certificate,
     signal: AbortSignal,
   ): Promise<TLSSocket> {
@@ -137,7 +159,7 @@ export class MasterDialer {
         throw this.#stranger('DRV_CHANNEL_CLOSED', "this master's", `it is not ${nodeId}`);
     };
     return this.#on(check, credential, signal, async (socket) => {
-      const { status, body } = await askForTunnel(socket);
+      const { status, body } = await askForTunnel(socket, path);
       if (status !== SWITCHED) throw refusalOf(status, body, this.address);
       return socket;
     });
@@ -288,6 +310,11 @@ export class MasterDialer {
       cause,
     });
   }
+}
+
+/** The address of this machine that reached the master. */
+function addressOf({ localAddress = '' }: TLSSocket): string {
+  return localAddress.replace(IPV4_IN_IPV6, '');
 }
 
 function checkPeer(socket: TLSSocket, check: TrustCheck): void {

@@ -14,6 +14,8 @@ export interface AuditEntry {
   at: number;
   /** label of the key, `session <id> of <label>`, `instance <id>`, `terminal`, or null: no valid key */
   key: string | null;
+  /** of several masters: the one that has it in its file */
+  master?: string;
   /** HTTP status, or `ok` / `failed` for a command */
   result: string;
   /** what it was about: an id, a name, a path, the command without its secrets */
@@ -230,6 +232,19 @@ export interface ClusterStatus {
   }[];
   /** how many instances are in each state */
   instances: Partial<Record<string, number>>;
+  /** the master that leads; null: none does at the moment */
+  leader: {
+    /**
+     * the number of its term; 0: the cluster has one master
+     * @format int64
+     */
+    epoch: number;
+    nodeId: string;
+    /** since when it leads: Unix milliseconds by its clock */
+    since: number;
+  } | null;
+  /** the nodes whose masters are up */
+  masters: string[];
   /** how many nodes are in each condition */
   nodes: Partial<Record<string, number>>;
   /** configurations that are gone, of which instances are left */
@@ -281,29 +296,6 @@ export interface CompareConfigurationContentData {
 }
 
 export type CompareConfigurationData = ConfigurationDiff;
-
-export interface ComparePastConfigurationsData {
-  configurationName: string;
-  /** from the one to the other */
-  differences: {
-    /** as JSON; null: not there */
-    after: string | null;
-    /** as JSON; null: not there */
-    before: string | null;
-    /** path such as `availablePorts.min` */
-    field: string;
-  }[];
-  /**
-   * number of the older content
-   * @format int64
-   */
-  from: number;
-  /**
-   * number of the newer content
-   * @format int64
-   */
-  to: number;
-}
 
 export interface CompleteCommandData {
   /** what may stand in its place, 50 at most; a single one ends with a space */
@@ -780,6 +772,8 @@ export interface ConfigurationReload {
   configurations: number;
   /** names of configurations, in order */
   removed: string[];
+  /** configurations without a file that stay in force: so many go only when that is confirmed */
+  waiting: string[];
   warnings: {
     column: number | null;
     /** path such as `availablePorts.mim` */
@@ -802,6 +796,14 @@ export interface ConfigurationSummary {
    */
   cpu: number;
   file: string;
+  /** in-force: instances are made from what it says; pending: not yet, or it is gone and what it said is still in force; broken: it cannot be read, what it said before is in force; shadowed: another file has its name; held-back: a rollout of what it says failed; conflict: it was changed here and elsewhere */
+  fileState:
+    | "in-force"
+    | "pending"
+    | "broken"
+    | "shadowed"
+    | "held-back"
+    | "conflict";
   /**
    * instances that ended, and that their restart policy does not start again
    * @format int64
@@ -822,6 +824,11 @@ export interface ConfigurationSummary {
    * @format int64
    */
   online: number;
+  /**
+   * instances that were made from an older content
+   * @format int64
+   */
+  outdated: number;
   /** such as 8080-8099; null: it asks for none */
   ports: string | null;
   /** @format int64 */
@@ -844,6 +851,8 @@ export interface CreateInstancePayload {
 }
 
 export interface CreateJoinTokenData {
+  /** it makes masters */
+  asMaster: boolean;
   clusterName: string;
   /** Unix milliseconds; null: never */
   expiresAt: number | null;
@@ -858,6 +867,11 @@ export interface CreateJoinTokenData {
 }
 
 export interface CreateJoinTokenPayload {
+  /**
+   * it makes masters of the cluster, which get all of its secrets, and no other nodes
+   * @default false
+   */
+  asMaster?: boolean;
   /**
    * null: it never expires
    * @default 86400
@@ -1111,7 +1125,7 @@ export interface GetConfigurationFileData {
   revision: string;
 }
 
-export type GetConfigurationHistoryData = PastContent[];
+export type GetConfigurationSchemaData = Partial<Record<string, any>>;
 
 export interface GetDescriptionData {
   openapi: string;
@@ -1231,8 +1245,6 @@ export interface GetNodeData {
   /** human readable, of the daemon */
   uptime: string;
 }
-
-export type GetRolloutData = Rollout;
 
 export interface GetTemplateData {
   exists: boolean;
@@ -1489,6 +1501,8 @@ export interface InstanceExplanation {
 export type InstanceState = "CREATING" | "ONLINE" | "OFFLINE" | "STOPPED";
 
 export interface JoinToken {
+  /** it makes masters */
+  asMaster: boolean;
   /** Unix milliseconds */
   createdAt: number;
   /** Unix milliseconds; null: never */
@@ -1560,6 +1574,52 @@ export type ListConfigurationFileWarningsData = {
   name: string;
 }[];
 
+export type ListConfigurationFilesData = {
+  /** of the git work tree that the directory is in; null: it is in none */
+  commit: string | null;
+  /** why it is not in force as it stands, and what would be right */
+  error: {
+    column: number | null;
+    /** path such as `availablePorts.min`; null: a syntax error */
+    field: string | null;
+    /** from 1; null: the fault has no place in the text (unreadable file, name taken) */
+    line: number | null;
+    /** what is wrong and what would be right */
+    message: string;
+  } | null;
+  file: string;
+  instances: {
+    /**
+     * made from what is in force from this file
+     * @format int64
+     */
+    current: number;
+    /**
+     * made from something older
+     * @format int64
+     */
+    outdated: number;
+  };
+  /** the file is not as that commit has it; null: that cannot be known */
+  isDirty: boolean | null;
+  /** of its configuration; null: it gives none that can be read */
+  name: string | null;
+  /** id of the node whose file it is */
+  node: string;
+  /** it is gone with most others; what it said goes with `config reload --confirm` */
+  removalWaits: boolean;
+  /** of what is in force from this file; null: nothing is */
+  revision: string | null;
+  /** in-force: instances are made from what it says; pending: not yet, or it is gone and what it said is still in force; broken: it cannot be read, what it said before is in force; shadowed: another file has its name; held-back: a rollout of what it says failed; conflict: it was changed here and elsewhere */
+  state:
+    | "in-force"
+    | "pending"
+    | "broken"
+    | "shadowed"
+    | "held-back"
+    | "conflict";
+}[];
+
 export type ListConfigurationSummariesData = ConfigurationSummary[];
 
 export type ListConfigurationsData = Configuration[];
@@ -1588,8 +1648,6 @@ export type ListRemovedConfigurationsData = {
   /** no configuration has this name any more */
   name: string;
 }[];
-
-export type ListRolloutsData = Rollout[];
 
 export type ListSessionsData = Session[];
 
@@ -1841,51 +1899,10 @@ export interface NodeConfiguration {
       };
 }
 
-export interface PastContent {
-  /** when it came into force, Unix milliseconds; null: before a history was kept */
-  at: number | null;
-  /** of git, where the directory is a work tree; null: it is none, or not known */
-  commit: string | null;
-  /** Unix milliseconds; null: the file says it */
-  endedAt: number | null;
-  /** under `configurations/` of its node */
-  file: string;
-  /**
-   * that are made from it now
-   * @format int64
-   */
-  instances: number;
-  /** the file was not as that commit has it; null: there is no commit, or that cannot be known */
-  isDirty: boolean | null;
-  /** new instances are made from it */
-  isInForce: boolean;
-  /** who wrote the file through the API or a command, as in the audit trail; null: an edit of the file */
-  key: string | null;
-  /** the node of the file; null: not known */
-  node: string | null;
-  /**
-   * counts up with each content of the configuration
-   * @format int64
-   * @min 1
-   */
-  number: number;
-  /** in-force: instances are made from it, and no rollout says more */
-  outcome:
-    | "in-force"
-    | "rolling"
-    | "rolled-out"
-    | "failed"
-    | "rolled-back"
-    | "replaced";
-  /** in words, of a failure or a rollback */
-  reason: string | null;
-  revision: string;
-}
-
-export type PauseRolloutData = Rollout;
-
 export interface PingData {
   clusterName: string;
+  /** the node whose master leads; null: none does at the moment */
+  leader: string | null;
   master: boolean;
   nodeId: string;
   status: "ok";
@@ -1903,8 +1920,6 @@ export interface PortRange {
    */
   min: number;
 }
-
-export type PromoteRolloutData = Rollout;
 
 export type PutConfigurationData = any;
 
@@ -1976,114 +1991,10 @@ export interface ReportInstanceStatePayload {
   [key: string]: any;
 }
 
-export type RestartConfigurationData = Rollout;
-
-export type ResumeRolloutData = Rollout;
-
-export type RetryRolloutData = Rollout;
-
 export interface RevokeJoinTokenData {
   /** not secret */
   id: string;
   message: string;
-}
-
-export type RollBackConfigurationData = Rollback;
-
-export interface RollBackConfigurationPayload {
-  /**
-   * why, for the history and for those who look later
-   * @minLength 1
-   * @maxLength 500
-   */
-  reason: string;
-  /**
-   * number of a content; default: the last one before that did not fail
-   * @format int64
-   * @min 1
-   */
-  to?: number;
-}
-
-export interface Rollback {
-  name: string;
-  revision: string;
-  /** that holds the content of the file back; null: the older content was written into the file */
-  rollout: Rollout | null;
-  /**
-   * number of the content that is brought back
-   * @format int64
-   */
-  to: number;
-}
-
-export interface Rollout {
-  by: string | null;
-  cause: "content" | "templates" | "restart" | "rollback" | "retry";
-  configurationName: string;
-  counts: {
-    /**
-     * of these: ready for minReadySeconds without a restart
-     * @format int64
-     * @min 0
-     */
-    good: number;
-    /**
-     * still to be replaced
-     * @format int64
-     * @min 0
-     */
-    outdated: number;
-    /**
-     * instances that are wanted
-     * @format int64
-     * @min 0
-     */
-    total: number;
-    /**
-     * of the content that the rollout brings
-     * @format int64
-     * @min 0
-     */
-    updated: number;
-    /**
-     * of these: waiting for their players to leave
-     * @format int64
-     * @min 0
-     */
-    waiting: number;
-  };
-  endedAt: number | null;
-  from: string | null;
-  /** of `from` in the history; null: it is not there any more, or never was */
-  fromNumber: number | null;
-  /** new instances are made from `from`, until the file changes or a retry */
-  isHeldBack: boolean;
-  isPromoted: boolean;
-  message: string | null;
-  paused: {
-    at: number;
-    by: string;
-    was: "rolling" | "awaiting-promotion" | "rolling-back";
-  } | null;
-  reason:
-    | "no-progress"
-    | "not-placeable"
-    | "rollback"
-    | "rollback-failed"
-    | null;
-  since: number;
-  state:
-    | "rolling"
-    | "awaiting-promotion"
-    | "paused"
-    | "failed"
-    | "rolling-back"
-    | "rolled-back"
-    | "complete";
-  to: string;
-  /** of `to` in the history */
-  toNumber: number | null;
 }
 
 export interface RunExtensionCommandData {
@@ -2364,20 +2275,3 @@ export interface UpdateInstancePayload {
 }
 
 export type WatchStateData = string;
-
-export type WriteBackConfigurationData = Rollback;
-
-export interface WriteBackConfigurationPayload {
-  /**
-   * why, for the history and for those who look later
-   * @minLength 1
-   * @maxLength 500
-   */
-  reason: string;
-  /**
-   * number of a content; default: the last one before that did not fail
-   * @format int64
-   * @min 1
-   */
-  to?: number;
-}

@@ -8,8 +8,10 @@ import type { Service } from '../../../src/channel/protocol/calls.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
+import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
 import type { Clock } from '../../../src/loop/clock.js';
-import { Master, type MasterOptions, type TemplateSource } from '../../../src/master.js';
+import { Master, type MasterOptions } from '../../../src/master.js';
+import type { TemplateSource } from '../../../src/master-term.js';
 import {
   type ConfigurationInput,
   configurationSchema,
@@ -32,6 +34,7 @@ const NEVER_READ: ConfigurationSource = {
   files: undefined,
   suspects: [],
   fault: undefined,
+  isConfirmed: () => false,
   isAsRead: async () => true,
   originOf: (_name, file) => ({
     origin: { file, key: null, commit: null, isDirty: null },
@@ -71,6 +74,8 @@ export interface ControlPlaneOptions {
   readonly metrics?: Metrics;
   /** Whether the master looks at everything again over time. Default true. */
   readonly isResynced?: boolean;
+  /** Makes ids of instances. Default: random ones. */
+  readonly newInstanceId?: () => string;
   /** One for all nodes: hundreds of them, each watching the process, are a load of their own. */
   readonly nodeMetrics?: Metrics;
   /** Default: all are on this machine, and share its ports. */
@@ -107,6 +112,7 @@ export class ControlPlane {
 
   async start(): Promise<void> {
     await this.master.start();
+    this.master.beginTerm({ epoch: 0 });
     await this.master.startControllers();
   }
 
@@ -191,10 +197,11 @@ export class ControlPlane {
   }
 
   #buildMaster(): Master {
-    const { clock, groups, isResynced } = this.#options;
+    const { clock, groups, isResynced, newInstanceId } = this.#options;
     return new Master({
       clusterName: 'test',
       address: { nodeId: 'master', address: '127.0.0.1', port: 6000, apiPort: 7000 },
+      leadership: new SoleLeadership({ nodeId: 'master', clusterAddress: '127.0.0.1:6000', since: 0 }),
       nodeTimeoutMs: 6000,
       store: this.store,
       configurationSource: this.#options.configurationSource ?? NEVER_READ,
@@ -214,6 +221,7 @@ export class ControlPlane {
       clock,
       random: () => 0.5,
       ...(isResynced !== undefined && { isResynced }),
+      ...(newInstanceId !== undefined && { newInstanceId }),
       logger: this.#logger,
     });
   }
