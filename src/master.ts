@@ -307,6 +307,7 @@ export class Master implements Part {
       },
       intake: new StatusIntake({
         records: state.instanceRecords,
+        revisions: state.revisions,
         metrics,
         logger,
         now: () => clock.now(),

@@ -2,6 +2,7 @@
  * Writes what is desired of instances, for the API, the commands, minimum-service and the replacement of instances.
  * Each write resolves when it is durable and the mirror shows it, so that the caller reads its own write.
  */
+import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import { unknownInstance, unreadableInstance } from '../model/unknown.js';
@@ -67,6 +68,17 @@ export class InstanceWriter {
    */
   updateInPlace(id: string, options: UpdateOptions = {}): Promise<UpdateOutcome> {
     return this.#updates.update(id, options);
+  }
+
+  /** Why `updateInPlace` would refuse an instance the content in force now, in words; undefined: it would not. */
+  updateRefusal(record: InstanceRecord): string | undefined {
+    try {
+      this.#updates.check(record);
+      return undefined;
+    } catch (error) {
+      if (DroverError.is(error, 'DRV_UPDATE_REFUSED')) return error.message;
+      throw error;
+    }
   }
 
   /**

@@ -1,8 +1,9 @@
 /** The content controller: lets instances take the content in force of their configurations. Key: instance id. */
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
-import type { ConfigurationRecord } from '../../../src/model/configuration.js';
-import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
+import { awaitsFirstStart, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
+import { isLive } from '../../../src/store/instances/instance-updates.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { type ContentFacts, type ContentStep, plan } from './plan.js';
@@ -10,7 +11,8 @@ import { type ContentFacts, type ContentStep, plan } from './plan.js';
 export interface ContentsOptions {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly configurations: MirrorReader<ConfigurationRecord>;
-  readonly writer: Pick<InstanceWriter, 'updateInPlace'>;
+  readonly revisions: MirrorReader<Configuration>;
+  readonly writer: Pick<InstanceWriter, 'updateInPlace' | 'updateRefusal'>;
   readonly logger: Logger;
 }
 
@@ -33,11 +35,10 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
     const name = instances.get(id)?.value.configurationName;
     const outcome = await writer.updateInPlace(id, { isDue: (record) => this.#isDue(record) });
     if (outcome === 'not-due') throw new Conflict(`instance ${id} changed meanwhile`);
-    if (outcome !== 'current')
-      logger.info(
-        { instance: id, configuration: name },
-        `${id} (${name}) takes the content in force in place: ${why}`,
-      );
+    logger.info(
+      { instance: id, configuration: name },
+      `${id} (${name}) takes the content in force in place: ${why}`,
+    );
   }
 
   #isDue(record: InstanceRecord): boolean {
@@ -47,15 +48,23 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
 
   /** Undefined: nothing is decided of it. */
   #factsOf(record: InstanceRecord): ContentFacts | undefined {
-    const { id, configurationName, desired, revision, status } = record;
-    const inForce = this.#options.configurations.get(configurationName)?.value;
+    const { configurations } = this.#options;
+    const inForce = configurations.get(record.configurationName)?.value;
     // Without a configuration there is no other content.
-    if (inForce === undefined || desired.goal === 'remove') return undefined;
+    if (inForce === undefined || record.desired.goal === 'remove') return undefined;
     return {
-      id,
-      isOutdated: inForce.hash !== revision,
-      isAsked: desired.updateWhenEmpty === true,
-      players: status.players ?? 0,
+      id: record.id,
+      asks: this.#asks(record, inForce),
+      isAsked: record.desired.updateWhenEmpty === true,
+      players: record.status.players ?? 0,
+      hasFinished: hasFinished(record),
+      awaitsFirstStart: awaitsFirstStart(record),
+      refusal: () => this.#options.writer.updateRefusal(record),
     };
+  }
+
+  #asks(record: InstanceRecord, inForce: ConfigurationRecord): ContentFacts['asks'] {
+    if (inForce.hash === record.revision) return 'none';
+    return isLive(record, inForce, this.#options) ? 'live' : 'start';
   }
 }

@@ -56,10 +56,16 @@ function contentFields({ configuration, hash }: InstanceContent) {
   return { revision: hash, runtime, static: isStatic, ramMB, cpu };
 }
 
-/** The record with another content, which its next start takes. What runs goes on as it is. */
-export function withContent(record: InstanceRecord, content: InstanceContent): InstanceRecord {
+/** The record with a content that differs in what holds at once: what runs goes on as it is. */
+export function withLiveContent(record: InstanceRecord, content: InstanceContent): InstanceRecord {
   const { updateWhenEmpty: _asked, ...desired } = record.desired;
   return { ...record, ...contentFields(content), desired };
+}
+
+/** The record with another content, which its next start takes. */
+export function withContent(record: InstanceRecord, content: InstanceContent): InstanceRecord {
+  const { upAt: _upAt, ...status } = record.status;
+  return { ...withLiveContent(record, content), status: { ...status, hasBeenReady: false } };
 }
 
 /** The record with another content at the place that it has for it, and restarted for it. */
@@ -93,6 +99,7 @@ export function reported(before: InstanceRecord, report: StateReport, now: numbe
     players: report.players ?? record.status.players,
     maxPlayers: report.maxPlayers ?? record.status.maxPlayers,
     tps: report.tps ?? record.status.tps,
+    ...(state === 'ONLINE' && record.status.hasBeenReady === false && { hasBeenReady: true }),
   };
   const next = { ...record, status };
   if (state !== 'STOPPED' || record.desired.goal !== 'run') return next;
@@ -157,5 +164,6 @@ const NEW_STATUS: Omit<InstanceStatus, 'lastHeartbeat'> = {
   players: null,
   maxPlayers: null,
   tps: null,
+  hasBeenReady: false,
   gone: false,
 };

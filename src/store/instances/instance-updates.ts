@@ -2,15 +2,16 @@
  * Gives instances another content in place, for `InstanceWriter`: same id, same node, same directory where they are static.
  * What runs is restarted by its node; what does not takes the content at its next start.
  */
-import type { ConfigurationRecord } from '../../model/configuration.js';
+import type { Configuration, ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
+import { changedFields, strongestClass } from '../../model/field-class.js';
 import { type InstanceRecord, isAtRest } from '../../model/instance.js';
 import { unknownConfiguration } from '../../model/unknown.js';
 import { configurationKey, instanceKey, revisionKey } from '../keys.js';
 import type { MirrorReader } from '../mirror.js';
 import { type RecordSet, untilShown } from '../modify.js';
 import type { Operation } from '../store.js';
-import { type InstanceContent, withContent, withContentAt } from './instance-changes.js';
+import { type InstanceContent, withContent, withContentAt, withLiveContent } from './instance-changes.js';
 import type { NewPlace } from './instance-creations.js';
 
 const UPDATE_TRIES = 20;
@@ -18,11 +19,20 @@ const UPDATE_TRIES = 20;
 export interface InstanceUpdatesOptions {
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly instanceRecords: RecordSet<InstanceRecord>;
+  /** Contents that instances have, by hash. */
+  readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
   /**
    * Placement's answer for an instance that takes another content where it is, asked in the turn in which it is written.
    * Throws DRV_UPDATE_REFUSED when its node does not fit the content. Absent: it keeps its place as it is.
    */
-  readonly placeAgain?: (update: PlacedUpdate) => NewPlace;
+  readonly placeAgain?: (update: PlacedUpdate) => PlaceAgain;
+}
+
+/** A record as it is written, with its place. */
+export interface PlaceAgain {
+  readonly record: InstanceRecord;
+  /** Called before the write. From then on the place counts as held, until the answer is called: see `NewPlace`. */
+  readonly promise: () => NewPlace['end'];
 }
 
 /** A placed instance and the content that it is to take. */
@@ -42,7 +52,7 @@ export interface UpdateOptions {
 
 /**
  * `restarted`: its node ends it and starts it with the new content. `taken`: nothing of it is up, and its next start has
- * the new content. `current`: it had that content. `not-due`: `isDue` said no, or there is no such instance any more.
+ * the new content. `current`: it has that content now, and nothing had to be restarted for it. `not-due`: `isDue` said no, or there is no such instance any more.
  */
 export type UpdateOutcome = 'restarted' | 'taken' | 'current' | 'not-due';
 
@@ -58,11 +68,11 @@ export class InstanceUpdates {
     return this.#options.instanceRecords.turns.run(id, () => this.#update(id, options));
   }
 
-  /** Refuses what `update` would refuse now. Writes nothing. */
+  /** Throws what `update` would throw now. Writes nothing. */
   check(record: InstanceRecord): void {
     const content = this.#options.configurations.get(record.configurationName)?.value;
     if (content === undefined) throw unknownConfiguration(record.configurationName);
-    if (content.hash !== record.revision) this.#next(record, content).end(false);
+    if (!isLive(record, content, this.#options)) this.#next(record, content);
   }
 
   async #update(id: string, { content, isDue }: UpdateOptions): Promise<UpdateOutcome> {
@@ -75,13 +85,16 @@ export class InstanceUpdates {
       const inForce = configurations.get(name);
       const taken = content ?? inForce?.value;
       if (taken === undefined) throw unknownConfiguration(name);
-      const isCurrent = taken.hash === current.value.revision;
-      if (isCurrent && current.value.desired.updateWhenEmpty === undefined) return 'current';
+      const isCurrent = isLive(current.value, taken, this.#options);
+      const isAsked = current.value.desired.updateWhenEmpty !== undefined;
+      if (taken.hash === current.value.revision && !isAsked) return 'current';
       const kept: Operation =
         content === undefined
           ? { do: 'check', key: configurationKey(name), expectedRevision: inForce?.revision ?? 0 }
           : { do: 'put', key: revisionKey(taken.hash), value: taken.configuration };
-      const next = isCurrent ? asItIs(withContent(current.value, taken)) : this.#next(current.value, taken);
+      const next = isCurrent
+        ? asItIs(withLiveContent(current.value, taken))
+        : this.#next(current.value, taken);
       try {
         await this.#write(next, current.revision, kept);
         if (isCurrent) return 'current';
@@ -96,8 +109,9 @@ export class InstanceUpdates {
   }
 
   /** `kept` keeps the content from being collected before the record names it. */
-  async #write({ record, end }: NewPlace, expectedRevision: number, kept: Operation): Promise<void> {
+  async #write({ record, promise }: PlaceAgain, expectedRevision: number, kept: Operation): Promise<void> {
     const { store, mirror } = this.#options.instanceRecords;
+    const end = promise();
     let isWritten = false;
     try {
       const key = instanceKey(record.id);
@@ -110,7 +124,7 @@ export class InstanceUpdates {
     }
   }
 
-  #next(before: InstanceRecord, content: InstanceContent): NewPlace {
+  #next(before: InstanceRecord, content: InstanceContent): PlaceAgain {
     refuseLossOfFiles(before, content);
     const next = withContent(before, content);
     const { placement } = before;
@@ -120,8 +134,21 @@ export class InstanceUpdates {
   }
 }
 
-function asItIs(record: InstanceRecord): NewPlace {
-  return { record, end: () => undefined };
+/** True when an instance needs no restart to have a content: it differs at most in fields that hold at once. */
+export function isLive(
+  { revision, placement }: InstanceRecord,
+  { configuration, hash }: InstanceContent,
+  { revisions }: Pick<InstanceUpdatesOptions, 'revisions'>,
+): boolean {
+  if (hash === revision) return true;
+  const before = revisions.get(revision)?.value;
+  if (before === undefined) return false;
+  const asked = strongestClass(changedFields(before, configuration, placement ?? undefined));
+  return asked === null || asked === 'live';
+}
+
+function asItIs(record: InstanceRecord): PlaceAgain {
+  return { record, promise: () => () => undefined };
 }
 
 /** A directory that is not static is made afresh at each start. */

@@ -90,6 +90,7 @@ describe('the hub', () => {
       },
       intake: new StatusIntake({
         records: state.instanceRecords,
+        revisions: state.revisions,
         metrics: new Metrics(),
         logger: silent,
         now: () => clock.now(),
