@@ -127,6 +127,10 @@ export const instanceRecordSchema = z.object({
   madeBy: makerSchema.optional(),
   /** The instance that this one was made to replace; absent: none. */
   replaces: instanceIdSchema.optional(),
+  /** That of its configuration's rollout when it was made, or updated in place; absent: 0. */
+  generation: z.int().min(0).optional(),
+  /** A rollout is to replace it, and it has players. Absent: no. */
+  outdated: z.literal(true).optional(),
   desired: desiredSchema,
   /** Null until placed. Placement is taken away when a stopped instance is started, so that it must fit anew. */
   placement: placementSchema.nullable(),
@@ -238,6 +242,7 @@ export const instanceInfoSchema = z.object({
   exitCode: z.int().nullable(),
   exitSignal: z.string().nullable(),
   configurationRevision: z.string(),
+  outdated: z.boolean().describe('a rollout replaces it once its players have left'),
   players: z.number().nullable(),
   maxPlayers: z.number().nullable(),
   tps: z.number().nullable(),
@@ -269,6 +274,7 @@ export function toInstanceInfo(record: InstanceRecord, lastHeartbeat: number): I
     exitCode: status.exitCode,
     exitSignal: status.exitSignal,
     configurationRevision: record.revision,
+    outdated: record.outdated === true,
     players: status.players,
     maxPlayers: status.maxPlayers,
     tps: status.tps,

@@ -4,6 +4,7 @@ export const PREFIX = {
   configurations: 'configurations/',
   revisions: 'revisions/',
   instances: 'instances/',
+  rollouts: 'rollouts/',
   keys: 'keys/',
   sessions: 'sessions/',
   nodes: 'nodes/',
@@ -15,6 +16,7 @@ export const PREFIX = {
 export const configurationKey = (name: string): string => PREFIX.configurations + name;
 export const revisionKey = (hash: string): string => PREFIX.revisions + hash;
 export const instanceKey = (id: string): string => PREFIX.instances + id;
+export const rolloutKey = (configurationName: string): string => PREFIX.rollouts + configurationName;
 export const apiKeyKey = (label: string): string => PREFIX.keys + label;
 export const sessionKey = (id: string): string => PREFIX.sessions + id;
 export const nodeKey = (nodeId: string): string => PREFIX.nodes + nodeId;

@@ -406,6 +406,46 @@ export interface Configuration {
    */
   stopTimeoutSeconds?: number;
   templateInstallationConfig: TemplateInstallation;
+  update?: {
+    /**
+     * @min 0
+     * @max 100000
+     * @default 0
+     */
+    canary: number;
+    /** @default 1 */
+    maxSurge: number | string;
+    /** @default 0 */
+    maxUnavailable: number | string;
+    /**
+     * @min 0
+     * @max 86400
+     * @default 10
+     */
+    minReadySeconds: number;
+    /** @default "pause" */
+    onFailure: "pause" | "rollback";
+    /** @default "wait" */
+    players: "wait" | "ignore";
+    /**
+     * @min 0
+     * @max 2592000
+     * @default 0
+     */
+    playersSeconds: number;
+    /**
+     * @min 1
+     * @max 86400
+     * @default 600
+     */
+    progressSeconds: number;
+    /** @default "auto" */
+    promote: "auto" | "manual";
+    /** @default "manual" */
+    strategy: "manual" | "rolling" | "idle";
+    /** @default false */
+    templates: boolean;
+  };
 }
 
 export interface ConfigurationDiff {
@@ -662,6 +702,46 @@ export interface ConfigurationInput {
   stopTimeoutSeconds?: number;
   /** @default {} */
   templateInstallationConfig?: TemplateInstallationInput;
+  update?: {
+    /**
+     * @min 0
+     * @max 100000
+     * @default 0
+     */
+    canary?: number;
+    /** @default 1 */
+    maxSurge?: number | string;
+    /** @default 0 */
+    maxUnavailable?: number | string;
+    /**
+     * @min 0
+     * @max 86400
+     * @default 10
+     */
+    minReadySeconds?: number;
+    /** @default "pause" */
+    onFailure?: "pause" | "rollback";
+    /** @default "wait" */
+    players?: "wait" | "ignore";
+    /**
+     * @min 0
+     * @max 2592000
+     * @default 0
+     */
+    playersSeconds?: number;
+    /**
+     * @min 1
+     * @max 86400
+     * @default 600
+     */
+    progressSeconds?: number;
+    /** @default "auto" */
+    promote?: "auto" | "manual";
+    /** @default "manual" */
+    strategy?: "manual" | "rolling" | "idle";
+    /** @default false */
+    templates?: boolean;
+  };
 }
 
 export interface ConfigurationReload {
@@ -1191,6 +1271,8 @@ export interface Instance {
   lastHeartbeat: number;
   maxPlayers: number | null;
   message: string | null;
+  /** a rollout replaces it once its players have left */
+  outdated: boolean;
   players: number | null;
   /** null: nothing runs, or it runs in a container */
   processPid: number | null;
@@ -1242,6 +1324,8 @@ export interface InstanceDetails {
   lastHeartbeat: number;
   maxPlayers: number | null;
   message: string | null;
+  /** a rollout replaces it once its players have left */
+  outdated: boolean;
   players: number | null;
   /** null: nothing runs, or it runs in a container */
   processPid: number | null;
