@@ -118,13 +118,13 @@ function needsClearing(handle: Handle): boolean {
   return isOver(handle) && !handle.static && !handle.isCleared;
 }
 
-/** What the handle keeps of the content is not so, or by now only was so: such fields hold without a restart. */
+/** What the handle keeps of the content is not so, or only was so: such fields hold without a restart. */
 function isMistaken(facts: SupervisorFacts, handle: Handle): boolean {
   if (facts.desired === undefined) return false;
   const { assignment, configuration } = facts.desired;
-  if (handle.static !== configuration.static || handle.configurationName !== assignment.configurationName)
-    return true;
+  if (handle.configurationName !== assignment.configurationName) return true;
   // What is restarted for another content is ended as its own content says.
-  const isFixed = isRestartAsked(facts, handle) || handle.stopping !== null;
-  return !isFixed && !isDeepStrictEqual(handle.stop, stopSettingsOf(configuration));
+  if (isRestartAsked(facts, handle)) return false;
+  if (handle.static !== configuration.static) return true;
+  return handle.stopping === null && !isDeepStrictEqual(handle.stop, stopSettingsOf(configuration));
 }
