@@ -17,6 +17,7 @@ import { Placement, type PlacementOptions } from './placement/reconciler.js';
 import { Mover } from './replacement/mover.js';
 import { Replacements } from './replacement/reconciler.js';
 import { Victims } from './replacement/victims.js';
+import { Rollouts } from './rollout/reconciler.js';
 import { Waiting } from './waiting/reconciler.js';
 import type { WakeFacts } from './wake/wake.js';
 
@@ -29,6 +30,8 @@ export interface ReconcilersOptions {
     PlacementOptions,
     'ledger' | 'busyPorts' | 'changes' | 'chooseTemplates' | 'hostAddressOf'
   >;
+  /** The digest of a template now; null: it cannot be had. */
+  readonly templateDigest: (group: string, name: string, storage: string) => Promise<string | null>;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -43,6 +46,7 @@ export interface Reconcilers {
   readonly replacements: Replacements;
   readonly instanceCleanup: InstanceCleanup;
   readonly contents: Contents;
+  readonly rollouts: Rollouts;
 }
 
 export interface ReconcilerWakes {
@@ -81,6 +85,8 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     logger,
   });
   const drains = new Drains({ ...state, victims, mover, clock, logger });
+  const { templateDigest } = options;
+  const rollouts = new Rollouts({ ...state, victims, mover, writer, templateDigest, clock, logger });
   return {
     minimumService,
     placement,
@@ -107,7 +113,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       victims,
       mover,
       // Every caller that moves instances is asked here.
-      isMoving: (record) => drains.isMoving(record),
+      isMoving: (record) => drains.isMoving(record) || rollouts.isMoving(record),
     }),
     instanceCleanup: new InstanceCleanup({
       ...state,
@@ -117,5 +123,6 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       logger,
     }),
     contents: new Contents({ ...state, writer, logger }),
+    rollouts,
   };
 }

@@ -99,6 +99,8 @@ export const instanceStatusSchema = z.object({
   hasBeenReady: z.boolean().optional(),
   /** While that is false: when its run was first reported ONLINE, Unix milliseconds. */
   upAt: z.number().optional(),
+  /** It has said how many players it has: since then unknown players are not none. Absent: never. */
+  countsPlayers: z.literal(true).optional(),
   /** The node confirmed that process and working directory are gone (goal `remove`). */
   gone: z.boolean(),
   /** Its node was lost and is back, and has not reported it yet. */

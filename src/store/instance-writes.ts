@@ -82,16 +82,18 @@ export class InstanceWriter {
   }
 
   /**
-   * Asks that an instance takes the content in force as soon as it has no players. Throws DRV_INSTANCE_UNKNOWN, and as
-   * `updateInPlace` what that would throw now.
+   * Asks that an instance takes the content in force as soon as it has no players. Resolves with the hash of that content;
+   * undefined: it has it. Throws DRV_INSTANCE_UNKNOWN, and as `updateInPlace` what that would throw now.
    */
-  async updateWhenEmpty(id: string): Promise<void> {
-    this.#updates.check(this.#visible(id));
-    await modify(this.#records, id, (record) =>
-      record.desired.goal === 'remove' || record.desired.updateWhenEmpty === true
-        ? undefined
-        : { ...record, desired: { ...record.desired, updateWhenEmpty: true as const } },
-    );
+  async updateWhenEmpty(id: string): Promise<string | undefined> {
+    const asked = this.#updates.check(this.#visible(id));
+    if (asked !== undefined)
+      await modify(this.#records, id, (record) =>
+        record.desired.goal === 'remove' || record.desired.updateWhenEmpty === true
+          ? undefined
+          : { ...record, desired: { ...record.desired, updateWhenEmpty: true as const } },
+      );
+    return asked;
   }
 
   /**
@@ -167,6 +169,43 @@ export class InstanceWriter {
     ]);
     await instances.until(revision);
     return true;
+  }
+
+  /**
+   * Removes an instance in whose place a replacement of another one stands from then on. Otherwise as `removeOfPair`:
+   * resolves with false when one of the two is not wanted, or `heir` replaces nothing.
+   */
+  async handOver(id: string, heir: string, beside: readonly Operation[] = []): Promise<boolean> {
+    const { store, instances } = this.#options;
+    const going = instances.get(id);
+    const other = instances.get(heir);
+    if (going?.value.desired.goal !== 'run' || other?.value.desired.goal !== 'run') return false;
+    if (other.value.replaces === undefined) return false;
+    const revision = await store.transact([
+      {
+        do: 'update',
+        key: instanceKey(id),
+        value: withGoal(going.value, 'remove'),
+        expectedRevision: going.revision,
+      },
+      {
+        do: 'update',
+        key: instanceKey(heir),
+        value: { ...other.value, replaces: id },
+        expectedRevision: other.revision,
+      },
+      ...beside,
+    ]);
+    await instances.until(revision);
+    return true;
+  }
+
+  /** Notes, or takes back, that a rollout waits for the players of an instance. */
+  async markOutdated(id: string, isOutdated: boolean): Promise<void> {
+    await modify(this.#records, id, ({ outdated, ...record }) => {
+      if ((outdated === true) === isOutdated || record.desired.goal !== 'run') return undefined;
+      return isOutdated ? { ...record, outdated: true as const } : record;
+    });
   }
 
   async #removeSetAside(id: string, { revision }: SetAside): Promise<void> {

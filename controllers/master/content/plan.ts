@@ -24,7 +24,8 @@ const LOOK_AGAIN_MS = 60_000;
 
 /** Takes the content in force in place. `why` ends the sentence "... takes it: ". */
 export interface ContentStep {
-  readonly do: 'update';
+  /** `refit`: without a restart. */
+  readonly do: 'update' | 'refit';
   readonly id: string;
   readonly why: string;
 }
@@ -32,7 +33,7 @@ export interface ContentStep {
 export function plan(facts: ContentFacts): Plan<ContentStep> {
   const { id, asks, hasFinished } = facts;
   if (asks === 'live' && !hasFinished)
-    return { steps: [{ do: 'update', id, why: 'only what holds without a restart has changed' }] };
+    return { steps: [{ do: 'refit', id, why: 'only what holds without a restart has changed' }] };
   const why = whyStart(facts);
   if (why === undefined) return { steps: [] };
   return facts.refusal() === undefined

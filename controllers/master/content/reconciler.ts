@@ -1,7 +1,8 @@
 /** The content controller: lets instances take the content in force of their configurations. Key: instance id. */
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
-import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
+import type { Configuration } from '../../../src/model/configuration.js';
 import { awaitsFirstStart, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
+import type { ContentInForce, ContentsInForce } from '../../../src/store/contents-in-force.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import { isLive } from '../../../src/store/instances/instance-updates.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
@@ -10,7 +11,7 @@ import { type ContentFacts, type ContentStep, plan } from './plan.js';
 
 export interface ContentsOptions {
   readonly instances: MirrorReader<InstanceRecord>;
-  readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly contents: Pick<ContentsInForce, 'of'>;
   readonly revisions: MirrorReader<Configuration>;
   readonly writer: Pick<InstanceWriter, 'updateInPlace' | 'updateRefusal'>;
   readonly logger: Logger;
@@ -30,10 +31,13 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
     return record === undefined ? undefined : this.#factsOf(record);
   }
 
-  async perform({ id, why }: ContentStep): Promise<void> {
+  async perform({ do: how, id, why }: ContentStep): Promise<void> {
     const { writer, instances, logger } = this.#options;
     const name = instances.get(id)?.value.configurationName;
-    const outcome = await writer.updateInPlace(id, { isDue: (record) => this.#isDue(record) });
+    const outcome = await writer.updateInPlace(id, {
+      isDue: (record) => this.#isDue(record, how),
+      isOnlyLive: how === 'refit',
+    });
     if (outcome === 'not-due') throw new Conflict(`instance ${id} changed meanwhile`);
     logger.info(
       { instance: id, configuration: name },
@@ -41,15 +45,14 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
     );
   }
 
-  #isDue(record: InstanceRecord): boolean {
+  #isDue(record: InstanceRecord, how: ContentStep['do']): boolean {
     const facts = this.#factsOf(record);
-    return facts !== undefined && plan(facts).steps.length > 0;
+    return facts !== undefined && plan(facts).steps[0]?.do === how;
   }
 
   /** Undefined: nothing is decided of it. */
   #factsOf(record: InstanceRecord): ContentFacts | undefined {
-    const { configurations } = this.#options;
-    const inForce = configurations.get(record.configurationName)?.value;
+    const inForce = this.#options.contents.of(record.configurationName);
     // Without a configuration there is no other content.
     if (inForce === undefined || record.desired.goal === 'remove') return undefined;
     return {
@@ -63,7 +66,7 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
     };
   }
 
-  #asks(record: InstanceRecord, inForce: ConfigurationRecord): ContentFacts['asks'] {
+  #asks(record: InstanceRecord, inForce: ContentInForce): ContentFacts['asks'] {
     if (inForce.hash === record.revision) return 'none';
     return isLive(record, inForce, this.#options) ? 'live' : 'start';
   }

@@ -50,6 +50,8 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /configurations/:name/diff': 'compareConfiguration',
   'POST /configurations/:name/diff': 'compareConfigurationContent',
   'GET /configurations/:name/file': 'getConfigurationFile',
+  'GET /schemas/configuration.json': 'getConfigurationSchema',
+  'GET /configuration-files': 'listConfigurationFiles',
   'GET /configuration-files/errors': 'listConfigurationFileErrors',
   'GET /configuration-files/warnings': 'listConfigurationFileWarnings',
   'POST /configuration-files/reload': 'reloadConfigurationFiles',
@@ -109,7 +111,7 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'Configurations',
     description: 'What instances are made from, and how many should run.',
-    segments: ['configurations', 'configuration-files'],
+    segments: ['configurations', 'configuration-files', 'schemas'],
   },
   {
     name: 'Templates',

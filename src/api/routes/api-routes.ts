@@ -1,6 +1,5 @@
 /** All routes under `/api` but the one that describes them, and what they need of the master. */
 import type { KeyNeeds } from '../../operations/api-keys.js';
-import type { ConfigurationReloadNeeds } from '../../operations/configuration-reload.js';
 import type { JoinTokenNeeds } from '../../operations/join-tokens.js';
 import type { NodeOperationNeeds } from '../../operations/node-operations.js';
 import type { SessionNeeds, WhoamiNeeds } from '../../operations/sessions.js';
@@ -8,7 +7,7 @@ import type { Route } from '../http/route.js';
 import { type AuditNeeds, auditRoutes } from './audit-routes.js';
 import { type ClusterNeeds, clusterRoutes } from './cluster-routes.js';
 import { type CommandNeeds, commandRoutes } from './command-routes.js';
-import { configurationFileRoutes } from './configuration-file-routes.js';
+import { type ConfigurationFileNeeds, configurationFileRoutes } from './configuration-file-routes.js';
 import { type ConfigurationNeeds, configurationRoutes } from './configuration-routes.js';
 import { type ExtensionNeeds, extensionRoutes } from './extension-routes.js';
 import { type InstanceNeeds, instanceRoutes } from './instances/instance-routes.js';
@@ -25,8 +24,8 @@ import { type WhyNeeds, whyRoutes } from './why-routes.js';
 export type RouteNeeds = AuditNeeds &
   ClusterNeeds &
   CommandNeeds &
+  ConfigurationFileNeeds &
   ConfigurationNeeds &
-  ConfigurationReloadNeeds &
   ExtensionNeeds &
   InstanceNeeds &
   JoinTokenNeeds &

@@ -1,5 +1,5 @@
 /** A new instance, and the changes that clients ask of one, as pure functions of its record. `InstanceWriter` writes them. */
-import type { Configuration, ConfigurationRecord } from '../../model/configuration.js';
+import type { Configuration } from '../../model/configuration.js';
 import {
   type InstancePlacement,
   type InstanceRecord,
@@ -31,17 +31,20 @@ export const LIFECYCLE: Readonly<
 export interface InstanceContent {
   readonly configuration: Configuration;
   readonly hash: string;
+  /** That of its configuration's rollout; default 0. */
+  readonly generation?: number;
 }
 
 /** The record of a new instance, without a place. `now` in Unix milliseconds. */
 export function newInstance(
-  { configuration, hash }: ConfigurationRecord,
+  content: InstanceContent,
   { id, madeBy, now }: { readonly id: string; readonly madeBy: Maker | undefined; readonly now: number },
 ): InstanceRecord {
   return {
     id,
-    configurationName: configuration.name,
-    ...contentFields({ configuration, hash }),
+    configurationName: content.configuration.name,
+    ...contentFields(content),
+    ...generationField(content),
     createdAt: now,
     ...(madeBy !== undefined && { madeBy }),
     desired: { goal: 'run', restartToken: 0 },
@@ -56,6 +59,10 @@ function contentFields({ configuration, hash }: InstanceContent) {
   return { revision: hash, runtime, static: isStatic, ramMB, cpu };
 }
 
+function generationField({ generation = 0 }: InstanceContent) {
+  return generation > 0 ? { generation } : {};
+}
+
 /** The record with a content that differs in what holds at once: what runs goes on as it is. */
 export function withLiveContent(record: InstanceRecord, content: InstanceContent): InstanceRecord {
   const { updateWhenEmpty: _asked, ...desired } = record.desired;
@@ -64,8 +71,9 @@ export function withLiveContent(record: InstanceRecord, content: InstanceContent
 
 /** The record with another content, which its next start takes. */
 export function withContent(record: InstanceRecord, content: InstanceContent): InstanceRecord {
+  const { outdated: _outdated, ...own } = withLiveContent(record, content);
   const { upAt: _upAt, ...status } = record.status;
-  return { ...withLiveContent(record, content), status: { ...status, hasBeenReady: false } };
+  return { ...own, ...generationField(content), status: { ...status, hasBeenReady: false } };
 }
 
 /** The record with another content at the place that it has for it, and restarted for it. */
@@ -97,6 +105,7 @@ export function reported(before: InstanceRecord, report: StateReport, now: numbe
     ...(isNew && { reason: 'reported', message: `reported ${state} by the instance or a tool` }),
     lastHeartbeat: report.lastHeartbeat ?? now,
     players: report.players ?? record.status.players,
+    ...(report.players !== undefined && { countsPlayers: true }),
     maxPlayers: report.maxPlayers ?? record.status.maxPlayers,
     tps: report.tps ?? record.status.tps,
     ...(state === 'ONLINE' && record.status.hasBeenReady === false && { hasBeenReady: true }),

@@ -7,6 +7,7 @@ import { DroverError } from '../../model/errors.js';
 import { changedFields, strongestClass } from '../../model/field-class.js';
 import { type InstanceRecord, isAtRest } from '../../model/instance.js';
 import { unknownConfiguration } from '../../model/unknown.js';
+import type { ContentsInForce } from '../contents-in-force.js';
 import { configurationKey, instanceKey, revisionKey } from '../keys.js';
 import type { MirrorReader } from '../mirror.js';
 import { type RecordSet, untilShown } from '../modify.js';
@@ -18,6 +19,7 @@ const UPDATE_TRIES = 20;
 
 export interface InstanceUpdatesOptions {
   readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly contents: ContentsInForce;
   readonly instanceRecords: RecordSet<InstanceRecord>;
   /** Contents that instances have, by hash. */
   readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
@@ -48,6 +50,11 @@ export interface UpdateOptions {
   readonly content?: InstanceContent;
   /** Asked of the newest record before each try: false ends the update. Default: always due. */
   readonly isDue?: (record: InstanceRecord) => boolean;
+  /**
+   * Only where nothing has to be restarted for the content; else `not-due`. A restart that its rollout asks for is still
+   * to come then.
+   */
+  readonly isOnlyLive?: boolean;
 }
 
 /**
@@ -68,26 +75,30 @@ export class InstanceUpdates {
     return this.#options.instanceRecords.turns.run(id, () => this.#update(id, options));
   }
 
-  /** Throws what `update` would throw now. Writes nothing. */
-  check(record: InstanceRecord): void {
-    const content = this.#options.configurations.get(record.configurationName)?.value;
+  /** The content that `update` would give; undefined: it has it. Throws what that would throw now. Writes nothing. */
+  check(record: InstanceRecord): string | undefined {
+    const content = this.#options.contents.of(record.configurationName);
     if (content === undefined) throw unknownConfiguration(record.configurationName);
+    if (content.hash === record.revision) return undefined;
     if (!isLive(record, content, this.#options)) this.#next(record, content);
+    return content.hash;
   }
 
-  async #update(id: string, { content, isDue }: UpdateOptions): Promise<UpdateOutcome> {
-    const { instanceRecords: set, configurations } = this.#options;
+  async #update(id: string, { content, isDue, isOnlyLive }: UpdateOptions): Promise<UpdateOutcome> {
+    const { instanceRecords: set, configurations, contents } = this.#options;
     for (let tries = 1; ; tries++) {
       const current = set.mirror.get(id);
       if (current === undefined || current.value.desired.goal === 'remove') return 'not-due';
       if (isDue?.(current.value) === false) return 'not-due';
       const name = current.value.configurationName;
       const inForce = configurations.get(name);
-      const taken = content ?? inForce?.value;
+      const taken = content ?? contents.of(name);
       if (taken === undefined) throw unknownConfiguration(name);
-      const isCurrent = isLive(current.value, taken, this.#options);
+      if (isOnlyLive === true && !isLive(current.value, taken, this.#options)) return 'not-due';
+      const isNewer = (taken.generation ?? 0) > (current.value.generation ?? 0) && isOnlyLive !== true;
+      const isCurrent = isLive(current.value, taken, this.#options) && !isNewer;
       const isAsked = current.value.desired.updateWhenEmpty !== undefined;
-      if (taken.hash === current.value.revision && !isAsked) return 'current';
+      if (isCurrent && taken.hash === current.value.revision && !isAsked) return 'current';
       const kept: Operation =
         content === undefined
           ? { do: 'check', key: configurationKey(name), expectedRevision: inForce?.revision ?? 0 }

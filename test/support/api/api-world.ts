@@ -381,6 +381,7 @@ export class ApiWorld {
       isReady: () => this.isReady,
       instanceWrites: this.#instanceWrites(),
       revisions: { get: () => undefined },
+      rollouts: { entries: () => [].values() },
       configurationFiles: {
         put: async (name, input) => {
           this.written.push({ name, input });
@@ -392,6 +393,9 @@ export class ApiWorld {
           }
         },
         errors: () => this.fileErrors,
+        conflicts: () => [],
+        readings: () => new Map(),
+        place: () => ({ nodeId: 'n1', directory: '/nowhere' }),
         warnings: () => this.fileWarnings,
         reload: async () => this.addConfiguration('reloaded'),
         inspect: async () => undefined,
@@ -504,6 +508,7 @@ export class ApiWorld {
       updateInPlace: async () => 'current',
       updateWhenEmpty: async (id) => {
         require(id);
+        return undefined;
       },
       remove: async (id) => {
         const record = require(id);
