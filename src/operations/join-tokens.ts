@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { JoinTokens } from '../channel/trust/join-tokens.js';
 import type { Clock } from '../loop/clock.js';
+import { hostPort } from '../model/host-port.js';
 import { nameSchema } from '../model/names.js';
 import type { NodeConfiguration } from '../model/node.js';
 import { JOIN_TOKEN_SECONDS, MAX_JOIN_TOKEN_USES } from '../model/plain/command-limits.js';
@@ -68,7 +69,7 @@ export async function createJoinToken(
   const expiresInMs = expiresInSeconds === null ? null : expiresInSeconds * 1000;
   const { token, record } = await joinTokens.create({ label, expiresInMs, maxUses });
   const { address, port, clusterName } = configuration;
-  const master = `${address.includes(':') ? `[${address}]` : address}:${port}`;
+  const master = hostPort(address, port);
   return {
     id: record.id,
     token,

@@ -46,10 +46,13 @@ export class PlacementLedger {
   readonly #instances: MirrorReader<InstanceRecord>;
   readonly #changes: FleetChanges;
 
-  constructor(instances: MirrorReader<InstanceRecord>, changes: FleetChanges) {
+  /** Follows the mirror until `until` aborts. */
+  constructor(instances: MirrorReader<InstanceRecord>, changes: FleetChanges, until?: AbortSignal) {
     this.#instances = instances;
     this.#changes = changes;
-    instances.onChange((id) => this.#take(id));
+    instances.onChange((id) => this.#take(id), until);
+    for (const [id] of instances.entries()) this.#take(id);
+    for (const id of instances.setAside.keys()) this.#take(id);
   }
 
   use(nodeId: string): NodeUse {

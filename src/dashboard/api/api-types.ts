@@ -232,6 +232,19 @@ export interface ClusterStatus {
   }[];
   /** how many instances are in each state */
   instances: Partial<Record<string, number>>;
+  /** the master that leads; null: none does at the moment */
+  leader: {
+    /**
+     * the number of its term; 0: the cluster has one master
+     * @format int64
+     */
+    epoch: number;
+    nodeId: string;
+    /** since when it leads: Unix milliseconds by its clock */
+    since: number;
+  } | null;
+  /** the nodes whose masters are up */
+  masters: string[];
   /** how many nodes are in each condition */
   nodes: Partial<Record<string, number>>;
   /** configurations that are gone, of which instances are left */
@@ -1879,6 +1892,8 @@ export interface NodeConfiguration {
 
 export interface PingData {
   clusterName: string;
+  /** the node whose master leads; null: none does at the moment */
+  leader: string | null;
   master: boolean;
   nodeId: string;
   status: "ok";

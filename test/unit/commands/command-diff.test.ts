@@ -59,7 +59,7 @@ describe('config diff', () => {
     const file = valid({ ...LOBBY, ramMB: 64, properties: { motd: 'hi' } });
     expect(await linesOf({ file })).toEqual([
       'lobby.json says something else than what is in force ("config reload" takes it now):',
-      '  properties.motd: - -> "hi"',
+      '  properties.motd: - -> ***',
       '  ramMB: 2048 -> 64',
       'there are no instances',
     ]);
