@@ -21,6 +21,7 @@ import type { NodeConfiguration } from '../model/node.js';
 import { SecretDirectory } from '../node/secret-files.js';
 import type { Store } from '../store/store.js';
 import type { Assembly } from './assembly.js';
+import { readHandover } from './read-handover.js';
 
 /** The path in the built program, where this file is part of a chunk (rolldown.config.ts). */
 const CERTIFICATE_PROGRAM = fileURLToPath(new URL('../certificate-thread-main.js', import.meta.url));
@@ -80,7 +81,15 @@ export async function openCluster(
   await authority.open();
   const tokens = new JoinTokens({ store, authority, clock });
   const shares = { store, authority, tokens, clock, audit, logger };
-  const admission = new Admission({ ...shares, clusterName, masterNodeId: nodeId });
+  const { store: settings } = configuration;
+  const admission = new Admission({
+    ...shares,
+    clusterName,
+    masterNodeId: nodeId,
+    ...(settings.kind === 'etcd' && {
+      handover: () => readHandover({ root: paths.root, configuration, store: settings, secrets }),
+    }),
+  });
   return { authority, secrets, tokens, admission, members: new Members(shares), audit };
 }
 

@@ -851,6 +851,8 @@ export interface CreateInstancePayload {
 }
 
 export interface CreateJoinTokenData {
+  /** it makes masters */
+  asMaster: boolean;
   clusterName: string;
   /** Unix milliseconds; null: never */
   expiresAt: number | null;
@@ -865,6 +867,11 @@ export interface CreateJoinTokenData {
 }
 
 export interface CreateJoinTokenPayload {
+  /**
+   * it makes masters of the cluster, which get all of its secrets, and no other nodes
+   * @default false
+   */
+  asMaster?: boolean;
   /**
    * null: it never expires
    * @default 86400
@@ -1494,6 +1501,8 @@ export interface InstanceExplanation {
 export type InstanceState = "CREATING" | "ONLINE" | "OFFLINE" | "STOPPED";
 
 export interface JoinToken {
+  /** it makes masters */
+  asMaster: boolean;
   /** Unix milliseconds */
   createdAt: number;
   /** Unix milliseconds; null: never */
