@@ -187,7 +187,7 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
   const { rollout } = facts;
   const isReplaced = rollout !== undefined && (!hasEnded(rollout) || isHeldBack(rollout));
   if (older > 0 && !isReplaced)
-    yield `${countText(older, 'instance is', 'instances are')} made from an older content (\`config diff ${name}\`) and ${older === 1 ? 'keeps' : 'keep'} it: \`instance update --configuration ${name}\` gives ${older === 1 ? 'it' : 'them'} what is in force, in place.`;
+    yield `${countText(older, 'instance is', 'instances are')} made from an older content (\`config diff ${name}\`) and ${older === 1 ? 'keeps' : 'keep'} it: \`instance update <id>\` gives an instance what is in force, in place.`;
 }
 
 function isBesideItsOriginal({ record }: InstanceFacts, instances: readonly InstanceFacts[]): boolean {

@@ -23,7 +23,11 @@ export interface ConfigurationRollbackNeeds extends ConfigurationHistoryNeeds, R
 
 /** What the API takes: who asks is known there. */
 export const rollbackRequestSchema = z.strictObject({
-  to: z.int().min(1).optional().describe('number of a content; default: the last one before that did not fail'),
+  to: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('number of a content; default: the last one before that did not fail'),
   reason: z.string().trim().min(1).max(500).describe('why, for the history and for those who look later'),
 });
 

@@ -22,7 +22,11 @@ export function addWait(program: Command, host: ClientHost): void {
     )
     .addArgument(new Argument('<kind>', 'what they are').choices(KINDS))
     .argument('<name...>')
-    .addOption(new Option('--for <state>', 'minimum: of a configuration; complete, ended: of a rollout').choices(GOALS).default('online'))
+    .addOption(
+      new Option('--for <state>', 'minimum: of a configuration; complete, ended: of a rollout')
+        .choices(GOALS)
+        .default('online'),
+    )
     .option(
       '--timeout <time>',
       'then it says why, and ends with exit code 6; default 60s',

@@ -35,7 +35,8 @@ function outcomeText({ outcome, reason }: PastContent): string {
 
 export function describeRollback({ name, to, rollout }: RolledBack): string {
   if (rollout === null) return `content ${to} of ${name} is in its file now, and in force`;
-  const running = rollout.state === 'rolling-back' ? '; those that run are brought back one after the other' : '';
+  const running =
+    rollout.state === 'rolling-back' ? '; those that run are brought back one after the other' : '';
   return [
     `${name} is back at content ${to}: new instances are made from it${running}`,
     `its file is held back until it changes; \`rollout retry ${name}\` brings it into force again`,

@@ -106,12 +106,16 @@ export const CONFIGURATION_COMMANDS = {
       void command
         .argument('<name>')
         .addOption(
-          new Option('--to <number>', 'of `config history`; default: the last one before that did not fail').argParser(
-            contentNumber,
-          ),
+          new Option(
+            '--to <number>',
+            'of `config history`; default: the last one before that did not fail',
+          ).argParser(contentNumber),
         )
         .requiredOption('--reason <text>', 'why, for those who look later')
-        .option('--write', 'write the older content into the file, instead of holding the content of the file back'),
+        .option(
+          '--write',
+          'write the older content into the file, instead of holding the content of the file back',
+        ),
     input: (name: string, { to, reason, write = false }: RollbackOptions) => ({ name, to, reason, write }),
     text: (rolledBack: RolledBack) => describeRollback(rolledBack),
     names: ({ name }) => [name],

@@ -73,7 +73,11 @@ async function describeRollout(rollout: ShownRollout, view: View): Promise<strin
   });
   const lines = [`${rolloutSentence(rollout)}`, '', fields];
   const advice = rolloutAdvice(configurationName, rollout);
-  if (isHeldBack) lines.push('', `the file is held back: new instances are made from content ${numberText(rollout.fromNumber)}`);
+  if (isHeldBack)
+    lines.push(
+      '',
+      `the file is held back: new instances are made from content ${numberText(rollout.fromNumber)}`,
+    );
   if (advice !== undefined) lines.push('', advice);
   return lines.join('\n');
 }

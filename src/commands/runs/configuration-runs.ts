@@ -3,7 +3,7 @@ import type { CommandRuns } from '../../command-tree/commands.js';
 import { type CONFIGURATION_COMMANDS, deletedText } from '../../command-tree/groups/configurations.js';
 import { DroverError } from '../../model/errors.js';
 import { diffOf } from '../../operations/configuration-diff.js';
-import { contentDiffOf, configurationHistory } from '../../operations/configuration-history.js';
+import { configurationHistory, contentDiffOf } from '../../operations/configuration-history.js';
 import { listConfigurations, listRemoved } from '../../operations/configuration-list.js';
 import { reloadConfigurations } from '../../operations/configuration-reload.js';
 import { rollBack, rollbackRequestSchema, writeBack } from '../../operations/configuration-rollback.js';
@@ -64,5 +64,8 @@ export function configurationRuns(dependencies: CommandDependencies, actor: stri
 function checkedReason(text: string): string {
   const result = rollbackRequestSchema.shape.reason.safeParse(text);
   if (result.success) return result.data;
-  throw new DroverError('DRV_COMMAND_INVALID', `--reason: ${result.error.issues[0]?.message ?? 'is no reason'}`);
+  throw new DroverError(
+    'DRV_COMMAND_INVALID',
+    `--reason: ${result.error.issues[0]?.message ?? 'is no reason'}`,
+  );
 }

@@ -9,10 +9,12 @@ type RolloutRuns = Pick<CommandRuns, keyof typeof ROLLOUT_COMMANDS>;
 
 /** `actor`: the caller's name in the audit trail. */
 export function rolloutRuns(dependencies: CommandDependencies, actor: string): RolloutRuns {
-  const act = (action: RolloutAction) => async ({ name }: { readonly name: string }) => {
-    findConfiguration(dependencies, name);
-    return actOnRollout(dependencies, name, { action, by: actor });
-  };
+  const act =
+    (action: RolloutAction) =>
+    async ({ name }: { readonly name: string }) => {
+      findConfiguration(dependencies, name);
+      return actOnRollout(dependencies, name, { action, by: actor });
+    };
   return {
     'rollout list': () => listRollouts(dependencies),
     'rollout status': ({ name }) => {

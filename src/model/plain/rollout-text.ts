@@ -38,10 +38,7 @@ function progressText({ counts: { total, updated, good, outdated, waiting } }: T
 }
 
 /** What the operator can do now; undefined: nothing needs doing. */
-export function rolloutAdvice(
-  name: string,
-  { state }: Pick<RolloutRecord, 'state'>,
-): string | undefined {
+export function rolloutAdvice(name: string, { state }: Pick<RolloutRecord, 'state'>): string | undefined {
   switch (state) {
     case 'awaiting-promotion':
       return `\`rollout promote ${name}\` lets all others follow.`;

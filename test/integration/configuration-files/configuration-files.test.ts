@@ -499,7 +499,9 @@ describe('put and remove', () => {
     try {
       const files = await still.start();
       await still.write('other.json', { name: 'lobby', command: 'theirs' });
-      await expect(files.put('lobby', { command: 'mine' }, { precondition: { is: 'absent' } })).rejects.toMatchObject({
+      await expect(
+        files.put('lobby', { command: 'mine' }, { precondition: { is: 'absent' } }),
+      ).rejects.toMatchObject({
         code: 'DRV_CONFIGURATION_CHANGED',
       });
       expect(await still.stored()).toEqual([]);

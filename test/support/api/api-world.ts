@@ -58,7 +58,14 @@ import type { DrainProgress } from '../../../src/model/node-drain.js';
 import { type RolloutRecord, rolloutRecordSchema } from '../../../src/model/rollout.js';
 import type { InstanceUsage } from '../../../src/model/run/instance-usage.js';
 import type { StateReport } from '../../../src/store/instances/instance-changes.js';
-import { apiKeyKey, configurationKey, instanceKey, nodeKey, PREFIX, rolloutKey } from '../../../src/store/keys.js';
+import {
+  apiKeyKey,
+  configurationKey,
+  instanceKey,
+  nodeKey,
+  PREFIX,
+  rolloutKey,
+} from '../../../src/store/keys.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { Mirror } from '../../../src/store/mirror.js';
 import { NodeWriter } from '../../../src/store/node-writes.js';
@@ -537,6 +544,7 @@ export class ApiWorld {
       updateInPlace: async () => 'current',
       updateWhenEmpty: async (id) => {
         require(id);
+        return undefined;
       },
       remove: async (id) => {
         const record = require(id);
