@@ -15,10 +15,10 @@ import type {
 import { DroverError, messageOf } from '../model/errors.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
-import type { FileWriter } from './content-origins.js';
 import { DirectoryReader, type Reading } from './directory.js';
 import { fileReason } from './file-reason.js';
 import { type ConfigurationEditor, ConfigurationFileWriter, configurationFileText } from './file-writer.js';
+import type { FileWriter } from './history/content-origins.js';
 import { LookSchedule } from './look-schedule.js';
 import { validateConfiguration } from './parse.js';
 import type { Precondition } from './precondition.js';

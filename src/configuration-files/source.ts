@@ -6,9 +6,9 @@ import { basename } from 'node:path';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
 import type { Logger } from '../telemetry/logger.js';
-import { ContentOrigins, type ContentSource } from './content-origins.js';
 import { DirectoryReader, DirectoryUnusable, type Reading } from './directory.js';
 import { FileWarningLog, fileWarnings } from './file-warnings.js';
+import { ContentOrigins, type ContentSource } from './history/content-origins.js';
 import { SettledFiles } from './settled-files.js';
 
 /** What the controller `configurations` observes. */

@@ -1,7 +1,7 @@
 /** The configurations controller: brings the records up to what one node's files say. Key: that node's id. */
 
 import { FaultReport } from '../../../src/configuration-files/faults/fault-report.js';
-import { historyOperations } from '../../../src/configuration-files/history-operations.js';
+import { historyOperations } from '../../../src/configuration-files/history/history-operations.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import type { Reconciler } from '../../../src/loop/reconciler.js';

@@ -23,13 +23,13 @@ import {
 import { listedKeySchema } from '../../operations/api-keys.js';
 import { clusterStatusSchema, listedNodeSchema } from '../../operations/cluster-status.js';
 import { configurationDiffSchema } from '../../operations/configuration-diff.js';
-import { pastContentSchema } from '../../operations/configuration-history.js';
 import { configurationSummarySchema } from '../../operations/configuration-list.js';
 import { configurationReloadSchema } from '../../operations/configuration-reload.js';
-import { rollbackSchema } from '../../operations/configuration-rollback.js';
 import { instanceDetailsSchema } from '../../operations/instance-details.js';
 import { joinTokenSchema } from '../../operations/join-tokens.js';
-import { shownRolloutSchema } from '../../operations/rollouts.js';
+import { pastContentSchema } from '../../operations/rollouts/configuration-history.js';
+import { rollbackSchema } from '../../operations/rollouts/configuration-rollback.js';
+import { shownRolloutSchema } from '../../operations/rollouts/rollouts.js';
 import { listedSessionSchema, whoamiSchema } from '../../operations/sessions.js';
 import type { Scope } from '../http/route.js';
 import { detailSchema, summarySchema } from '../routes/cluster-routes.js';

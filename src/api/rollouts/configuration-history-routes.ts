@@ -5,14 +5,14 @@ import {
   contentDiffOf,
   contentDiffSchema,
   pastContentSchema,
-} from '../../operations/configuration-history.js';
+} from '../../operations/rollouts/configuration-history.js';
 import {
   type ConfigurationRollbackNeeds,
   rollBack,
   rollbackRequestSchema,
   rollbackSchema,
   writeBack,
-} from '../../operations/configuration-rollback.js';
+} from '../../operations/rollouts/configuration-rollback.js';
 import { callerOf } from '../access/auth.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 

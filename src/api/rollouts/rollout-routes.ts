@@ -9,7 +9,7 @@ import {
   requireRollout,
   restartConfiguration,
   shownRolloutSchema,
-} from '../../operations/rollouts.js';
+} from '../../operations/rollouts/rollouts.js';
 import { callerOf, seesConfiguration } from '../access/auth.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 

@@ -1,8 +1,8 @@
 /** All routes under `/api` but the one that describes them, and what they need of the master. */
 import type { KeyNeeds } from '../../operations/api-keys.js';
-import type { ConfigurationRollbackNeeds } from '../../operations/configuration-rollback.js';
 import type { JoinTokenNeeds } from '../../operations/join-tokens.js';
 import type { NodeOperationNeeds } from '../../operations/node-operations.js';
+import type { ConfigurationRollbackNeeds } from '../../operations/rollouts/configuration-rollback.js';
 import type { SessionNeeds, WhoamiNeeds } from '../../operations/sessions.js';
 import type { Route } from '../http/route.js';
 import { configurationHistoryRoutes } from '../rollouts/configuration-history-routes.js';

@@ -5,7 +5,7 @@ import type { InstanceRecord } from '../../model/instance.js';
 import type { NodeRecord } from '../../model/node.js';
 import type { RolloutRecord } from '../../model/rollout.js';
 import { LOCAL_STORAGE } from '../../model/template.js';
-import { type RolloutReadNeeds, rolloutOf } from '../../operations/rollouts.js';
+import { type RolloutReadNeeds, rolloutOf } from '../../operations/rollouts/rollouts.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import type { LocalTemplates } from '../../templates/library/local-templates.js';
 import { drainShown, type NodeStateNeeds, nodeStateOf } from '../routes/cluster-routes.js';

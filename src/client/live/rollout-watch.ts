@@ -1,7 +1,7 @@
 /** `drover rollout watch`: prints each change of a rollout until it ends. */
 import { rolloutSentence } from '../../command-tree/groups/rollouts.js';
 import { jsonLine, plainLines } from '../../command-tree/printed-text.js';
-import type { ShownRollout } from '../../operations/rollouts.js';
+import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 import { type ApiClient, pathPart } from '../api-client.js';
 import { ClientError, EXIT } from '../client-error.js';
 import { WatchConnection } from '../connection/watch-connection.js';

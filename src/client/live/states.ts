@@ -1,6 +1,6 @@
 /** What can be waited for, and when it is so. */
 import type { InstanceInfo } from '../../model/instance.js';
-import type { ShownRollout } from '../../operations/rollouts.js';
+import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 
 /** What the conditions look at, as the change stream tells it. */
 export interface WaitedWorld {

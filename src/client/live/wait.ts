@@ -11,7 +11,7 @@ import {
 } from '../../explain/render.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { durationText } from '../../model/words.js';
-import type { ShownRollout } from '../../operations/rollouts.js';
+import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 import { type ApiClient, pathPart } from '../api-client.js';
 import { ClientError, EXIT } from '../client-error.js';
 import { WatchConnection } from '../connection/watch-connection.js';

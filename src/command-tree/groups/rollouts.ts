@@ -1,7 +1,7 @@
 /** `rollout ...`: how far changed contents have reached the instances, and what an operator asks of that. */
 import { rolloutAdvice, rolloutText } from '../../model/plain/rollout-text.js';
 import { durationText, instantText } from '../../model/words.js';
-import type { ShownRollout } from '../../operations/rollouts.js';
+import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 import { describe, fieldsOf, tableOf, type View } from '../command.js';
 
 const HEAD = ['CONFIGURATION', 'STATE', 'CONTENT', 'GOOD', 'OUTDATED', 'WAITING', 'AGE', 'MESSAGE'];

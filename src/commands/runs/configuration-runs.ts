@@ -3,12 +3,16 @@ import type { CommandRuns } from '../../command-tree/commands.js';
 import { type CONFIGURATION_COMMANDS, deletedText } from '../../command-tree/groups/configurations.js';
 import { DroverError } from '../../model/errors.js';
 import { diffOf } from '../../operations/configuration-diff.js';
-import { configurationHistory, contentDiffOf } from '../../operations/configuration-history.js';
 import { listConfigurations, listRemoved } from '../../operations/configuration-list.js';
 import { reloadConfigurations } from '../../operations/configuration-reload.js';
-import { rollBack, rollbackRequestSchema, writeBack } from '../../operations/configuration-rollback.js';
 import { scaleConfiguration } from '../../operations/configuration-scale.js';
-import { restartConfiguration } from '../../operations/rollouts.js';
+import { configurationHistory, contentDiffOf } from '../../operations/rollouts/configuration-history.js';
+import {
+  rollBack,
+  rollbackRequestSchema,
+  writeBack,
+} from '../../operations/rollouts/configuration-rollback.js';
+import { restartConfiguration } from '../../operations/rollouts/rollouts.js';
 import type { CommandDependencies } from '../context.js';
 import { findConfiguration, unknownConfiguration } from '../find.js';
 

@@ -1,7 +1,12 @@
 /** `rollout ...` in the daemon. */
 import type { CommandRuns } from '../../command-tree/commands.js';
 import type { ROLLOUT_COMMANDS } from '../../command-tree/groups/rollouts.js';
-import { actOnRollout, listRollouts, type RolloutAction, requireRollout } from '../../operations/rollouts.js';
+import {
+  actOnRollout,
+  listRollouts,
+  type RolloutAction,
+  requireRollout,
+} from '../../operations/rollouts/rollouts.js';
 import type { CommandDependencies } from '../context.js';
 import { findConfiguration } from '../find.js';
 

@@ -1,6 +1,7 @@
 /** The configuration files of the master's machine without files: a map that the real controller observes. */
-import type { ContentSource } from '../../../src/configuration-files/content-origins.js';
+
 import type { Reading } from '../../../src/configuration-files/directory.js';
+import type { ContentSource } from '../../../src/configuration-files/history/content-origins.js';
 import type { RecordFollower } from '../../../src/configuration-files/record-follower.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import { type Configuration, hashConfiguration } from '../../../src/model/configuration.js';

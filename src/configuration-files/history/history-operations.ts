@@ -3,12 +3,17 @@
  * configuration.
  */
 
-import type { ConfigurationRecord } from '../model/configuration.js';
-import { type ConfigurationHistory, contentsOf, endOf, withContent } from '../model/configuration-history.js';
-import type { RolloutRecord } from '../model/rollout.js';
-import { historyKey } from '../store/keys.js';
-import type { MirrorReader } from '../store/mirror.js';
-import type { Operation } from '../store/store.js';
+import type { ConfigurationRecord } from '../../model/configuration.js';
+import {
+  type ConfigurationHistory,
+  contentsOf,
+  endOf,
+  withContent,
+} from '../../model/configuration-history.js';
+import type { RolloutRecord } from '../../model/rollout.js';
+import { historyKey } from '../../store/keys.js';
+import type { MirrorReader } from '../../store/mirror.js';
+import type { Operation } from '../../store/store.js';
 import type { ContentSource } from './content-origins.js';
 
 export interface HistoryRecords {

@@ -1,6 +1,6 @@
 /** The last contents of a configuration, and what differs between two of them: `config history`, `config diff` and routes. */
 import { z } from 'zod';
-import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
+import type { Configuration, ConfigurationRecord } from '../../model/configuration.js';
 import {
   type ConfigurationHistory,
   contentEndSchema,
@@ -8,14 +8,14 @@ import {
   endOf,
   type KeptContent,
   keptContentSchema,
-} from '../model/configuration-history.js';
-import { DroverError } from '../model/errors.js';
-import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
-import type { InstanceRecord } from '../model/instance.js';
-import { isHeldBack, type RolloutRecord, revisionForNew } from '../model/rollout.js';
-import { unknownConfiguration } from '../model/unknown.js';
-import type { MirrorReader } from '../store/mirror.js';
-import { visibleInstances } from './instance-details.js';
+} from '../../model/configuration-history.js';
+import { DroverError } from '../../model/errors.js';
+import { differencesOf, fieldDifferenceSchema } from '../../model/field-differences.js';
+import type { InstanceRecord } from '../../model/instance.js';
+import { isHeldBack, type RolloutRecord, revisionForNew } from '../../model/rollout.js';
+import { unknownConfiguration } from '../../model/unknown.js';
+import type { MirrorReader } from '../../store/mirror.js';
+import { visibleInstances } from '../instance-details.js';
 
 export interface ConfigurationHistoryNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;

@@ -1,12 +1,12 @@
 /** Rollouts as clients see them: `rollout ...`, `config restart` and their routes, the change stream and the dashboard. */
 import { z } from 'zod';
-import type { ConfigurationRecord } from '../model/configuration.js';
-import { type ConfigurationHistory, contentsOf } from '../model/configuration-history.js';
-import { DroverError } from '../model/errors.js';
-import { isHeldBack, type RolloutRecord, rolloutRecordSchema } from '../model/rollout.js';
-import { unknownConfiguration } from '../model/unknown.js';
-import type { MirrorReader } from '../store/mirror.js';
-import type { RolloutWriter } from '../store/rollout-writes.js';
+import type { ConfigurationRecord } from '../../model/configuration.js';
+import { type ConfigurationHistory, contentsOf } from '../../model/configuration-history.js';
+import { DroverError } from '../../model/errors.js';
+import { isHeldBack, type RolloutRecord, rolloutRecordSchema } from '../../model/rollout.js';
+import { unknownConfiguration } from '../../model/unknown.js';
+import type { MirrorReader } from '../../store/mirror.js';
+import type { RolloutWriter } from '../../store/rollout-writes.js';
 
 export interface RolloutReadNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;

@@ -3,8 +3,8 @@
  * content held back; or, where that is asked for, the older content is written into the file.
  */
 import { z } from 'zod';
-import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
-import { DroverError } from '../model/errors.js';
+import type { ConfigurationFiles } from '../../configuration-files/configuration-files.js';
+import { DroverError } from '../../model/errors.js';
 import {
   type ConfigurationHistoryNeeds,
   configurationHistory,

@@ -2,9 +2,9 @@
  * Who brought what the files say, for the history: the commit of the directory, and who wrote through the API. Commits
  * are asked for before a reading counts, so that records follow files without a wait in between.
  */
-import { type GitOrigin, gitOriginsOf } from '../git/origins.js';
-import type { ContentOrigin } from '../model/configuration-history.js';
-import type { Reading } from './directory.js';
+import { type GitOrigin, gitOriginsOf } from '../../git/origins.js';
+import type { ContentOrigin } from '../../model/configuration-history.js';
+import type { Reading } from '../directory.js';
 
 /** Who writes a file through the API or a command. */
 export interface FileWriter {
