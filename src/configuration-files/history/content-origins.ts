@@ -4,7 +4,6 @@
  */
 import { type GitOrigin, gitOriginsOf } from '../../git/origins.js';
 import type { ContentOrigin } from '../../model/configuration-history.js';
-import type { Reading } from '../directory.js';
 
 /** Who writes a file through the API or a command. */
 export interface FileWriter {
@@ -20,6 +19,12 @@ export interface ContentSource {
   readonly rollback: string | undefined;
 }
 
+/** What a reading of a file says of it; one that was not read anew has the same signature. */
+interface ReadFile {
+  readonly kind: 'valid' | 'broken';
+  readonly signature: string;
+}
+
 export class ContentOrigins {
   readonly #directory: string;
   /** By file. */
@@ -33,8 +38,8 @@ export class ContentOrigins {
 
   /** Asks for the commits of what was read and does not count yet. */
   async look(
-    readings: Iterable<readonly [file: string, Reading | undefined]>,
-    settled: ReadonlyMap<string, Reading>,
+    readings: Iterable<readonly [file: string, ReadFile | undefined]>,
+    settled: ReadonlyMap<string, ReadFile>,
   ): Promise<void> {
     const changed: string[] = [];
     for (const [file, reading] of readings)

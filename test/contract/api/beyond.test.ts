@@ -354,17 +354,26 @@ describe('Sessions', () => {
 });
 
 describe('Rollouts and history', () => {
-  /** A rollout of a second content, which the controller leaves as it is: nothing is ready for an hour. */
+  /** A rollout of a second content, which waits for good: players are on the one instance that it has to replace. */
   async function rollout(fields: Partial<RolloutRecord> = {}): Promise<void> {
-    const update = { strategy: 'rolling', minReadySeconds: 3600, canary: 1, promote: 'manual' } as const;
-    await world.commands.configure('lobby', { ramMB: 100, update });
-    const { state } = world.commands.plane.master;
-    const from = state.configurations.get('lobby')?.value.hash ?? expect.fail('no configuration');
-    await world.commands.configure('lobby', { ramMB: 120, update });
-    const to = state.configurations.get('lobby')?.value.hash ?? expect.fail('no configuration');
+    const update = { strategy: 'rolling', canary: 1, promote: 'manual' } as const;
+    const both = { minimumServiceCount: 1, maximumServiceCount: 1, update };
+    const { plane } = world.commands;
+    const { configurations, rollouts } = plane.master.state;
+    await world.commands.configure('lobby', { ...both, ramMB: 100 });
+    const [instance] = await world.commands.untilOnline('lobby', 1);
+    await plane.master.writer.reportState(instance?.id ?? '', { state: 'ONLINE', players: 2 });
+    const from = configurations.get('lobby')?.value.hash ?? expect.fail('no configuration');
+    await world.commands.configure('lobby', { ...both, ramMB: 120 });
+    const to = configurations.get('lobby')?.value.hash ?? expect.fail('no configuration');
     const record: RolloutRecord = { ...A_ROLLOUT, from, to, ...fields };
     const put = { do: 'put', key: rolloutKey('lobby'), value: record } as const;
-    await state.rollouts.until(await world.commands.plane.store.transact([put]));
+    await rollouts.until(await plane.store.transact([put]));
+    // Nothing changes it from then on.
+    if (record.endedAt === null)
+      await until(() =>
+        expect(rollouts.get('lobby')?.value).toMatchObject({ counts: { outdated: 1, waiting: 1 } }),
+      );
   }
 
   it('GET /rollouts: 200, what rollout list prints, by name', async () => {
