@@ -31,6 +31,7 @@ import type { NodeRecord } from './model/node.js';
 import type { DrainProgress } from './model/node-drain.js';
 import { type InstanceUsage, sumOfUsage } from './model/run/instance-usage.js';
 import type { TreeResult } from './model/template.js';
+import type { Forecaster } from './operations/plan/forecast.js';
 import { InstanceCounts } from './store/instance-counts.js';
 import { InstanceWriter } from './store/instance-writes.js';
 import { MasterState } from './store/master-state.js';
@@ -234,6 +235,11 @@ export class Master implements Part {
   /** What minimum-service counts of a configuration, and what it is about to do; undefined: no such configuration. */
   serviceOf(configurationName: string): ServiceView | undefined {
     return this.#controllers.decisions.serviceOf(configurationName);
+  }
+
+  /** What the controllers would make of contents that are not in force, for plans. */
+  get forecaster(): Forecaster {
+    return this.#controllers.forecaster;
   }
 
   /** Explains instances, configurations and nodes. */

@@ -9,6 +9,7 @@ import type { MasterState } from '../../src/store/master-state.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
 import { Drains } from './drain/reconciler.js';
+import { ContentForecaster } from './forecast/forecaster.js';
 import { Heartbeat } from './heartbeat/reconciler.js';
 import { InstanceCleanup } from './instance-cleanup/reconciler.js';
 import { MinimumService } from './minimum-service/reconciler.js';
@@ -41,6 +42,8 @@ export interface Reconcilers {
   readonly drains: Drains;
   readonly replacements: Replacements;
   readonly instanceCleanup: InstanceCleanup;
+  /** No reconciler: it says what they would do. */
+  readonly forecaster: ContentForecaster;
 }
 
 export interface ReconcilerWakes {
@@ -99,6 +102,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       logger,
     }),
     drains,
+    forecaster: new ContentForecaster({ ...state, ...options.placement, minimumService, clock }),
     replacements: new Replacements({
       instances,
       nodes,

@@ -10,6 +10,7 @@ import type { Part } from '../../src/loop/lifecycle.js';
 import type { Reconciler } from '../../src/loop/reconciler.js';
 import { messageOf } from '../../src/model/errors.js';
 import type { InstanceRecord } from '../../src/model/instance.js';
+import type { Forecaster } from '../../src/operations/plan/forecast.js';
 import type { NewPlace } from '../../src/store/instance-creations.js';
 import { configurationKey, instanceKey, revisionKey } from '../../src/store/keys.js';
 import type { MirrorReader } from '../../src/store/mirror.js';
@@ -46,6 +47,8 @@ export interface MasterControllers extends Part {
   readonly drains: Drains;
   /** What the controllers know now, for `why`. */
   readonly decisions: Decisions;
+  /** What they would do of changed contents, for plans. */
+  readonly forecaster: Forecaster;
   /** See `InstanceCreationsOptions`. */
   placeNew(record: InstanceRecord): NewPlace;
   /** Called when templates appeared, changed or went. Wakes everything that waits for a place or a template. */
@@ -95,6 +98,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
       contactOf: (nodeId) => heartbeat.viewOf(nodeId),
       moveOf: (id) => drains.moveOf(id),
     },
+    forecaster: reconcilers.forecaster,
     placeNew: (record) => placement.placeNew(record),
     templatesChanged: () => wake(wakesOfTemplates(facts)),
     resyncNow,

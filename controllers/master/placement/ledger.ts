@@ -35,6 +35,9 @@ interface Tally {
   readonly byConfiguration: Map<string, number>;
 }
 
+/** The instances that are counted. */
+export type LedgerInstances = Pick<MirrorReader<InstanceRecord>, 'get' | 'setAside' | 'onChange'>;
+
 const NO_PORTS = new HeldPorts();
 
 export class PlacementLedger {
@@ -43,10 +46,10 @@ export class PlacementLedger {
   readonly #promised = new Set<string>();
   readonly #tallies = new Map<string, Tally>();
   readonly #ports = new Map<Scope, HeldPorts>();
-  readonly #instances: MirrorReader<InstanceRecord>;
+  readonly #instances: LedgerInstances;
   readonly #changes: FleetChanges;
 
-  constructor(instances: MirrorReader<InstanceRecord>, changes: FleetChanges) {
+  constructor(instances: LedgerInstances, changes: FleetChanges) {
     this.#instances = instances;
     this.#changes = changes;
     instances.onChange((id) => this.#take(id));

@@ -1,6 +1,7 @@
 /** Asks the master what each of some contents would change, before anything is written. */
 import { describeFileError } from '../../command-tree/file-errors.js';
 import type { ConfigurationWarning } from '../../model/configuration.js';
+import { mayBeSecret } from '../../model/field-differences.js';
 import { countText } from '../../model/words.js';
 import type { ConfigurationChange } from '../../operations/configuration-content.js';
 import { HIDDEN } from '../../telemetry/secret-fields.js';
@@ -9,7 +10,6 @@ import { ClientError, EXIT } from '../client-error.js';
 import type { Document, Documents } from './documents.js';
 
 const AT_ONCE = 8;
-const MAY_BE_SECRET = /^(?:environmentVariables|properties)\b/;
 
 /** A content, and what it would change. */
 export interface Compared {
@@ -66,7 +66,7 @@ function withoutSecrets({ document, change }: Compared): Compared {
   const hide = (value: string | null): string | null => (value === null ? null : HIDDEN);
   const differences = change.differences.map((difference) => {
     const { field, before, after } = difference;
-    return MAY_BE_SECRET.test(field) ? { field, before: hide(before), after: hide(after) } : difference;
+    return mayBeSecret(field) ? { field, before: hide(before), after: hide(after) } : difference;
   });
   return { document, change: { ...change, differences } };
 }

@@ -1,0 +1,132 @@
+/**
+ * Finds places for instances that are not there yet, on the fleet as it is: placement's own shortlists, over a ledger of its
+ * own in which a plan ends and places instances. Nothing of it reaches the ledger that placement decides by.
+ */
+import type { Configuration } from '../../../src/model/configuration.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
+import { newInstance } from '../../../src/store/instance-changes.js';
+import type { Mirror, Mirrored, MirrorListener, MirrorReader } from '../../../src/store/mirror.js';
+import type { Candidate } from '../placement/conditions.js';
+import { FleetChanges } from '../placement/fleet-changes.js';
+import { type LedgerInstances, PlacementLedger } from '../placement/ledger.js';
+import type { PlacesOptions } from '../placement/places.js';
+import { Shortlists } from '../placement/shortlists.js';
+
+export interface StillPlacesOptions
+  extends Pick<PlacesOptions, 'nodes' | 'busyPorts' | 'hostAddressOf' | 'chooseTemplates' | 'clock'> {
+  readonly instances: Mirror<InstanceRecord>;
+  readonly revisions: MirrorReader<Configuration>;
+}
+
+/** What all of some new instances are made from. */
+export interface Blueprint {
+  readonly configuration: Configuration;
+  readonly hash: string;
+}
+
+export class StillPlaces {
+  readonly #options: StillPlacesOptions;
+  readonly #instances: StillInstances;
+  readonly #ledger: PlacementLedger;
+  readonly #shortlists: Shortlists;
+  #placed = 0;
+
+  constructor(options: StillPlacesOptions) {
+    const { nodes, busyPorts, hostAddressOf, clock } = options;
+    const changes = new FleetChanges();
+    this.#options = options;
+    this.#instances = new StillInstances(options.instances);
+    this.#ledger = new PlacementLedger(this.#instances, changes);
+    this.#shortlists = new Shortlists({
+      nodes,
+      busyPorts,
+      hostAddressOf,
+      changes,
+      ledger: this.#ledger,
+      now: () => clock.monotonic(),
+      isAwaited: () => false,
+    });
+  }
+
+  /** Gives back what the instance holds. */
+  end(id: string): void {
+    this.#instances.end(id);
+  }
+
+  /** Places those that wait for a node already: what is made later comes after them. */
+  placeWaiting(): void {
+    for (const [id] of this.#options.instances.entries()) {
+      const record = this.#instances.get(id)?.value;
+      if (record?.desired.goal !== 'run' || record.placement !== null) continue;
+      const configuration = this.#options.revisions.get(record.revision)?.value;
+      if (configuration === undefined) continue;
+      const { home } = record;
+      const shortlist = this.#shortlists.of(record.revision, configuration);
+      const atHome = home === null ? undefined : shortlist.at(home.nodeId, home.port);
+      const place = atHome ?? (record.static && home !== null ? undefined : shortlist.best());
+      if (place !== undefined) this.#hold(record, place);
+    }
+  }
+
+  /** Places one more; undefined: it has a place. Else why no node fits. */
+  place({ configuration, hash }: Blueprint): string | undefined {
+    const { problems } = this.#options.chooseTemplates(configuration, '');
+    if (problems.length > 0) return problems.join('; ');
+    const shortlist = this.#shortlists.of(hash, configuration);
+    const place = shortlist.best();
+    if (place === undefined) return shortlist.refusal(null).message;
+    const content = { configuration, hash, sourceFile: '' };
+    // No id of an instance has a colon.
+    const id = `new:${this.#placed++}`;
+    this.#hold(newInstance(content, { id, madeBy: 'enforcer', now: this.#options.clock.now() }), place);
+    return undefined;
+  }
+
+  #hold(record: InstanceRecord, { nodeId, port, hostAddress }: Candidate): void {
+    this.#ledger.promise(record, { nodeId, port: port ?? null, hostAddress, templates: [] });
+  }
+}
+
+/** The instances as they are now, but for those that a plan ends. */
+class StillInstances implements LedgerInstances {
+  readonly #instances: Mirror<InstanceRecord>;
+  /** What is left of those that were ended. */
+  readonly #ended = new Map<string, Mirrored<InstanceRecord> | undefined>();
+  #listener: MirrorListener<InstanceRecord> = () => undefined;
+
+  constructor(instances: Mirror<InstanceRecord>) {
+    this.#instances = instances;
+  }
+
+  get setAside(): LedgerInstances['setAside'] {
+    return this.#instances.setAside;
+  }
+
+  get(id: string): Mirrored<InstanceRecord> | undefined {
+    return this.#ended.has(id) ? this.#ended.get(id) : this.#instances.get(id);
+  }
+
+  /** Tells its one listener at once of all that is there. */
+  onChange(listener: MirrorListener<InstanceRecord>): () => void {
+    this.#listener = listener;
+    for (const [id, record] of this.#instances.entries()) listener(id, record, undefined);
+    for (const id of this.#instances.setAside.keys()) listener(id, undefined, undefined);
+    return () => undefined;
+  }
+
+  /** A static one is stopped and keeps its port, any other goes. */
+  end(id: string): void {
+    const before = this.#instances.get(id);
+    const after = before?.value.static === true ? { ...before, value: stopped(before.value) } : undefined;
+    this.#ended.set(id, after);
+    this.#listener(id, after, before);
+  }
+}
+
+function stopped({ desired, status, ...record }: InstanceRecord): InstanceRecord {
+  return {
+    ...record,
+    desired: { ...desired, goal: 'stop' },
+    status: { ...status, state: 'STOPPED', pid: null, reason: 'stopped' },
+  };
+}
