@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { reportingForks } from './test/runs/reporting-forks.js';
 
@@ -11,6 +11,13 @@ const report = process.env.DROVER_TEST_REPORT;
 const isBuilt = process.env.DROVER_TEST_BUILT === '1';
 /** It replaces a module, which would last for the files after it. */
 const MOCKING = 'test/integration/configuration-files/configuration-polling.test.ts';
+/**
+ * What takes most of the time: programs started as an operator does, browsers, and runtimes that are tools of their own.
+ * `npm run test:long` runs them, and .ci/run after `npm test`.
+ */
+const LONG = ['e2e/**/*', 'contract/{screen,tmux,docker,podman}-runtime'];
+/** `npm test` keeps of these what shows that the whole works. */
+const KEPT = ['e2e/{main-job,lifecycle,crash,bad-input,why,cluster}'];
 /** The rooms with the longest files come first, so that no worker is left with one of them at the end. */
 const LONGEST_FIRST = ['e2e', 'contract', 'simulation', 'integration', 'property', 'unit'];
 
@@ -20,6 +27,27 @@ class RoomSequencer extends BaseSequencer {
       LONGEST_FIRST.findIndex((room) => moduleId.includes(`/test/${room}/`));
     return files.toSorted((a, b) => placeOf(a) - placeOf(b) || a.moduleId.localeCompare(b.moduleId));
   }
+}
+
+const filesOf = (names: readonly string[]): string[] =>
+  names.map((name) => `${isBuilt ? 'build/' : ''}test/${name}.test.${isBuilt ? 'js' : 'ts'}`);
+
+function project(
+  name: string,
+  include: readonly string[],
+  exclude: readonly string[],
+): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    test: {
+      name,
+      include: filesOf(include),
+      exclude: [...filesOf(exclude), MOCKING, MOCKING.replace(/^(.*)ts$/, 'build/$1js')],
+      server: { deps: { external: isBuilt ? [/\/build\/(?!.*\.test\.js$)/] : [] } },
+      // Each file would load most of Drover anew: that is a fifth of the CPU time of the whole run.
+      isolate: false,
+    },
+  };
 }
 
 export default defineConfig({
@@ -36,19 +64,8 @@ export default defineConfig({
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     projects: [
       { extends: true, test: { name: 'alone', include: [MOCKING] } },
-      {
-        extends: true,
-        test: {
-          name: 'together',
-          include: [
-            `${isBuilt ? 'build/' : ''}test/{unit,integration,property,contract,e2e,simulation}/**/*.test.${isBuilt ? 'js' : 'ts'}`,
-          ],
-          exclude: [MOCKING, MOCKING.replace(/^(.*)ts$/, 'build/$1js')],
-          server: { deps: { external: isBuilt ? [/\/build\/(?!.*\.test\.js$)/] : [] } },
-          // Each file would load most of Drover anew: that is a fifth of the CPU time of the whole run.
-          isolate: false,
-        },
-      },
+      project('together', ['{unit,integration,property,contract,simulation}/**/*', ...KEPT], LONG.slice(1)),
+      project('long', LONG, KEPT),
     ],
   },
 });

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Called by .ci/run when `npm test` failed: runs the files with a failed test once more, alone. A test that passes now was
+# Called by .ci/run when tests failed: runs the files with a failed test once more, alone. A test that passes now was
 # red by chance. That is a bug of ours, named here in the output, but not the fault of the change under test.
 # Usage: again.sh REPORT. Fails as before if there are more than 3 such files, or none, or one fails again.
 set -euo pipefail
@@ -15,7 +15,7 @@ echo "These failed, and are run once more, alone:"
 node test/runs/failed-tests.mjs "$report"
 first=$(mktemp)
 cp "$report" "$first"
-if ! DROVER_TEST_BUILT=1 npx vitest run "${files[@]}"; then
+if ! DROVER_TEST_REPORT=$report DROVER_TEST_BUILT=1 npx vitest run "${files[@]}"; then
   mv "$first" "$report"
   exit 1
 fi

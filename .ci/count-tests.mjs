@@ -1,11 +1,16 @@
-// Prints `N passed, N failed` from a JSON report of vitest. A file that could not be run at all holds no tests in the
-// report and counts as one failure.
-import { readFileSync } from 'node:fs';
+// Prints `N passed, N failed` of JSON reports of vitest, those that are there. A file that could not be run at all holds no
+// tests in its report and counts as one failure.
+import { existsSync, readFileSync } from 'node:fs';
 
-const report = JSON.parse(readFileSync(process.argv[2], 'utf8'));
-const brokenFiles = report.testResults.filter(
-  ({ status, assertionResults }) =>
-    status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
-);
-const failed = report.numFailedTests + brokenFiles.length;
-process.stdout.write(`${report.numPassedTests} passed, ${failed} failed\n`);
+let passed = 0;
+let failed = 0;
+for (const path of process.argv.slice(2).filter((one) => existsSync(one))) {
+  const report = JSON.parse(readFileSync(path, 'utf8'));
+  const brokenFiles = report.testResults.filter(
+    ({ status, assertionResults }) =>
+      status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
+  );
+  passed += report.numPassedTests;
+  failed += report.numFailedTests + brokenFiles.length;
+}
+process.stdout.write(`${passed} passed, ${failed} failed\n`);

@@ -32,8 +32,8 @@ import type { DrainProgress } from './model/node-drain.js';
 import { type InstanceUsage, sumOfUsage } from './model/run/instance-usage.js';
 import type { TreeResult } from './model/template.js';
 import type { Forecaster } from './operations/plan/forecast.js';
-import { InstanceCounts } from './store/instance-counts.js';
 import { InstanceWriter } from './store/instance-writes.js';
+import { InstanceCounts } from './store/instances/instance-counts.js';
 import { MasterState } from './store/master-state.js';
 import { NodeWriter, type ShutOutOptions } from './store/node-writes.js';
 import type { Store } from './store/store.js';
@@ -102,6 +102,7 @@ export class Master implements Part {
         !isBroughtBy(record, options.address.nodeId) ||
         options.configurationSource.isAsRead(record.sourceFile),
       placeNew: (record) => this.#controllers.placeNew(record),
+      placeAgain: (update) => this.#controllers.placeAgain(update),
       ...(newInstanceId !== undefined && { newInstanceId }),
     });
     const changes = new FleetChanges();

@@ -8,6 +8,7 @@ import type { InstanceWriter } from '../../src/store/instance-writes.js';
 import type { MasterState } from '../../src/store/master-state.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
+import { Contents } from './content/reconciler.js';
 import { Drains } from './drain/reconciler.js';
 import { ContentForecaster } from './forecast/forecaster.js';
 import { Heartbeat } from './heartbeat/reconciler.js';
@@ -44,6 +45,7 @@ export interface Reconcilers {
   readonly instanceCleanup: InstanceCleanup;
   /** No reconciler: it says what they would do. */
   readonly forecaster: ContentForecaster;
+  readonly contents: Contents;
 }
 
 export interface ReconcilerWakes {
@@ -118,5 +120,6 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       clock,
       logger,
     }),
+    contents: new Contents({ ...state, writer, logger }),
   };
 }

@@ -11,7 +11,8 @@ import type { Reconciler } from '../../src/loop/reconciler.js';
 import { messageOf } from '../../src/model/errors.js';
 import type { InstanceRecord } from '../../src/model/instance.js';
 import type { Forecaster } from '../../src/operations/plan/forecast.js';
-import type { NewPlace } from '../../src/store/instance-creations.js';
+import type { NewPlace } from '../../src/store/instances/instance-creations.js';
+import type { PlacedUpdate } from '../../src/store/instances/instance-updates.js';
 import { configurationKey, instanceKey, revisionKey } from '../../src/store/keys.js';
 import type { MirrorReader } from '../../src/store/mirror.js';
 import { RepeatedLog } from '../../src/telemetry/repeated-log.js';
@@ -27,8 +28,8 @@ import { wakesOfContact, wakesOfNode } from './wake/node-wakes.js';
 import { wakesOfNewPlace, wakesOfTemplates } from './wake/shared-wakes.js';
 import { type Change, type ControllerName, type Wake, type WakeFacts, wakeFactsOf } from './wake/wake.js';
 
-/** Placements whose writes may be under way together: they share one commit. */
-const PLACEMENTS_AT_ONCE = 512;
+/** Records whose writes may be under way together: they share one commit. */
+const WRITES_AT_ONCE = 512;
 
 export interface MasterControllersOptions extends ReconcilersOptions {
   readonly configurationSource: ConfigurationSource;
@@ -51,6 +52,8 @@ export interface MasterControllers extends Part {
   readonly forecaster: Forecaster;
   /** See `InstanceCreationsOptions`. */
   placeNew(record: InstanceRecord): NewPlace;
+  /** See `InstanceUpdatesOptions`. */
+  placeAgain(update: PlacedUpdate): NewPlace;
   /** Called when templates appeared, changed or went. Wakes everything that waits for a place or a template. */
   templatesChanged(): void;
   /** Looks at everything again now, as the resync does over time. */
@@ -100,6 +103,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
     },
     forecaster: reconcilers.forecaster,
     placeNew: (record) => placement.placeNew(record),
+    placeAgain: (update) => placement.placeAgain(update),
     templatesChanged: () => wake(wakesOfTemplates(facts)),
     resyncNow,
     start: async () => {
@@ -143,7 +147,16 @@ function followAll(
 
 function registerAll(
   options: MasterControllersOptions,
-  { minimumService, placement, waiting, heartbeat, drains, replacements, instanceCleanup }: Reconcilers,
+  {
+    minimumService,
+    placement,
+    waiting,
+    heartbeat,
+    drains,
+    replacements,
+    instanceCleanup,
+    contents,
+  }: Reconcilers,
   { draining }: WakeFacts,
 ): Record<ControllerName, Registered> {
   const {
@@ -156,7 +169,7 @@ function registerAll(
   } = options.state;
   return {
     'minimum-service': register(options, minimumService, { keys: () => ids(configurations) }),
-    placement: register(options, placement, { keys: () => ids(instances), concurrency: PLACEMENTS_AT_ONCE }),
+    placement: register(options, placement, { keys: () => ids(instances), concurrency: WRITES_AT_ONCE }),
     waiting: register(options, waiting, { keys: () => [ALL_THAT_WAITS] }),
     heartbeat: register(options, heartbeat, { keys: () => ids(nodes) }),
     drain: register(options, drains, { keys: () => draining.get(true) }),
@@ -168,6 +181,7 @@ function registerAll(
         ...[...ids(revisions), ...revisions.setAside.keys()].map(revisionKey),
       ],
     }),
+    content: register(options, contents, { keys: () => ids(instances), concurrency: WRITES_AT_ONCE }),
   };
 }
 

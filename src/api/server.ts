@@ -28,7 +28,7 @@ import { liveLogSocket } from './live-log/live-log-socket.js';
 import { LiveLogs } from './live-log/live-logs.js';
 import { docsRoutes, openApiRoute } from './openapi/docs-routes.js';
 import { apiRoutes, type RouteNeeds } from './routes/api-routes.js';
-import { InstanceView, type InstanceViewOptions } from './routes/instance-view.js';
+import { InstanceView, type InstanceViewOptions } from './routes/instances/instance-view.js';
 import { signInRoutes } from './routes/sign-in-routes.js';
 import { consoleSocket } from './sockets/console-socket.js';
 import type { SocketDescription } from './sockets/socket.js';

@@ -17,6 +17,7 @@ import type { ConfigurationScaleNeeds } from '../operations/configuration-scale.
 import type { InstanceDetailsNeeds } from '../operations/instance-details.js';
 import type { InstanceLifecycleNeeds } from '../operations/instance-lifecycle.js';
 import type { InstanceLogNeeds } from '../operations/instance-log.js';
+import type { InstanceUpdateNeeds } from '../operations/instance-update.js';
 import type { JoinTokenNeeds } from '../operations/join-tokens.js';
 import type { NodeOperationNeeds } from '../operations/node-operations.js';
 import type { SessionNeeds } from '../operations/sessions.js';
@@ -36,6 +37,7 @@ export type CommandDependencies = ClusterStatusNeeds &
   ConfigurationScaleNeeds &
   InstanceDetailsNeeds &
   InstanceLifecycleNeeds &
+  InstanceUpdateNeeds &
   JoinTokenNeeds &
   KeyNeeds &
   NodeOperationNeeds &
@@ -46,7 +48,9 @@ export type CommandDependencies = ClusterStatusNeeds &
     readonly nodes: Records<NodeRecord>;
     readonly keys: Records<ApiKeyRecord>;
     readonly configurationFiles: Pick<ConfigurationFiles, 'remove'>;
-    readonly instanceWrites: InstanceLifecycleNeeds['instanceWrites'] & Pick<InstanceWriter, 'create'>;
+    readonly instanceWrites: InstanceLifecycleNeeds['instanceWrites'] &
+      InstanceUpdateNeeds['instanceWrites'] &
+      Pick<InstanceWriter, 'create'>;
     readonly streams: InstanceLogNeeds['streams'] & Pick<InstanceStreams, 'writeStdin'>;
     readonly templates: Pick<LocalTemplates, 'groups' | 'rescan'>;
     readonly templateSync: Pick<MasterTemplates, 'fromStorage' | 'toCluster' | 'latestSync'>;

@@ -17,7 +17,7 @@ import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DirectoryReader, type Reading } from './directory.js';
 import { fileReason } from './file-reason.js';
-import { ConfigurationFileWriter, configurationFileText } from './file-writer.js';
+import { type ConfigurationEditor, ConfigurationFileWriter, configurationFileText } from './file-writer.js';
 import { LookSchedule } from './look-schedule.js';
 import { validateConfiguration } from './parse.js';
 import type { Precondition } from './precondition.js';
@@ -39,6 +39,8 @@ export interface ConfigurationFilesOptions {
   /** Only this part reads it. */
   readonly source: DirectorySource;
   readonly follower: RecordFollower;
+  /** Of a store that masters share: changes records first. Default: the files are written first. */
+  readonly editor?: ConfigurationEditor;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -47,7 +49,7 @@ export interface ConfigurationFilesOptions {
 export class ConfigurationFiles implements Part {
   readonly #options: ConfigurationFilesOptions;
   readonly #source: DirectorySource;
-  readonly #writer: ConfigurationFileWriter;
+  readonly #editor: ConfigurationEditor;
   readonly #watch: DirectoryWatch;
   readonly #schedule: LookSchedule;
   readonly #stopping = new AbortController();
@@ -69,7 +71,7 @@ export class ConfigurationFiles implements Part {
   constructor(options: ConfigurationFilesOptions) {
     this.#options = options;
     this.#source = options.source;
-    this.#writer = new ConfigurationFileWriter(options.source, options.configurations);
+    this.#editor = options.editor ?? new ConfigurationFileWriter(options.source, options.configurations);
     this.#schedule = new LookSchedule(options.clock, () => void this.#queue.add(() => this.#lookAtHints()));
     options.source.onDoubt((file) => this.#hint(file));
     this.#watch = new DirectoryWatch({
@@ -79,14 +81,15 @@ export class ConfigurationFiles implements Part {
   }
 
   /**
-   * Resolves when the store holds, durably, what the files say. While the store refuses writes, it waits. A
-   * directory that cannot be read does not fail the start: the store's configurations stay in force.
+   * Resolves when the store holds, durably, what the files say. While the store refuses writes, it waits, unless other
+   * masters use it too. A directory that cannot be read does not fail the start: the store's configurations stay in force.
    */
   async start(): Promise<void> {
     await removeUnfinishedWrites(this.#source.directory);
     this.#isStarted = true;
     await this.#queue.add(() => this.#look(() => this.#source.read({ isFinal: true })));
-    await this.#stored;
+    // Records that masters share are there whatever the files say, and their leader may be away.
+    if (this.#options.editor === undefined) await this.#stored;
   }
 
   async stop(): Promise<void> {
@@ -118,10 +121,10 @@ export class ConfigurationFiles implements Part {
     input: unknown,
     precondition?: Precondition,
   ): Promise<{ warnings: readonly ConfigurationWarning[] }> {
-    const { warnings } = validateConfiguration(name, input);
+    const parsed = validateConfiguration(name, input);
     const text = configurationFileText(name, input);
-    await this.#change(() => this.#writer.write(name, text, precondition));
-    return { warnings };
+    await this.#change(() => this.#editor.write(name, { text, parsed }, precondition));
+    return { warnings: parsed.warnings };
   }
 
   /**
@@ -129,7 +132,7 @@ export class ConfigurationFiles implements Part {
    * DRV_CONFIGURATION_CHANGED.
    */
   async remove(name: string, precondition?: Precondition): Promise<void> {
-    await this.#change(() => this.#writer.remove(name, precondition));
+    await this.#change(() => this.#editor.remove(name, precondition));
   }
 
   /**

@@ -51,6 +51,7 @@ export class DirectoryReader {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #known = new Map<string, Known>();
   #identity: string | undefined;
+  #id: string | undefined;
 
   constructor({ directory, clock }: DirectoryReaderOptions) {
     this.#directory = directory;
@@ -62,7 +63,7 @@ export class DirectoryReader {
    * also when another, empty directory took its place (an unmounted volume), unless `canBeReplaced`.
    */
   async read(canBeReplaced = false): Promise<DirectoryReading> {
-    const { identity, entries } = await this.#list();
+    const { identity, id, entries } = await this.#list();
     if (!canBeReplaced && identity !== this.#identity && entries.length === 0 && this.#known.size > 0) {
       throw new DirectoryUnusable(
         'was replaced by an empty one; the configurations stay in force (put the files back, or restart Drover to accept it)',
@@ -78,8 +79,14 @@ export class DirectoryReader {
       }
     }
     this.#identity = identity;
+    this.#id = id;
     for (const file of this.#known.keys()) if (!files.has(file)) this.#known.delete(file);
     return { files, links: entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name) };
+  }
+
+  /** Names the directory of the last reading over restarts of the system too, which may number devices anew. */
+  get id(): string | undefined {
+    return this.#id;
   }
 
   /** False when the last reading was made in another directory, or there is none now. */
@@ -121,12 +128,13 @@ export class DirectoryReader {
     return this.#read(file);
   }
 
-  async #list(): Promise<{ identity: string; entries: Dirent[] }> {
+  async #list(): Promise<{ identity: string; id: string; entries: Dirent[] }> {
     try {
-      const identity = identityOf(await stat(this.#directory));
+      const status = await stat(this.#directory);
+      const id = `${status.ino}-${Math.round(status.birthtimeMs)}`;
       const entries = await readdir(this.#directory, { withFileTypes: true });
       const isCandidate = (entry: Dirent): boolean => isConfigurationFile(entry.name) && !entry.isDirectory();
-      return { identity, entries: entries.filter(isCandidate).sort(byName) };
+      return { identity: identityOf(status), id, entries: entries.filter(isCandidate).sort(byName) };
     } catch (error) {
       throw new DirectoryUnusable(`cannot be read: ${fileReason(error)}; the configurations stay in force`, {
         cause: error,

@@ -11,12 +11,26 @@ import { DroverError } from '../model/errors.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { fileReason, hasFileCode } from './file-reason.js';
-import { MAX_FILE_BYTES } from './parse.js';
+import { MAX_FILE_BYTES, type ParsedConfiguration } from './parse.js';
 import { type Precondition, requireRevision } from './precondition.js';
 import type { DirectorySource } from './source.js';
 
+/** A valid content, as somebody wrote it. */
+export interface NewContent {
+  readonly text: string;
+  readonly parsed: ParsedConfiguration;
+}
+
+/** Changes configurations for the API. Called one at a time; the records follow, if they were not changed by it. */
+export interface ConfigurationEditor {
+  /** Throws DRV_CONFIGURATION_CHANGED when the precondition does not hold. */
+  write(name: string, content: NewContent, precondition?: Precondition): Promise<void>;
+  /** Throws also DRV_CONFIGURATION_UNKNOWN. */
+  remove(name: string, precondition?: Precondition): Promise<void>;
+}
+
 /** Called one at a time. When it throws DRV_CONFIGURATION_NOT_WRITABLE, the files are as they were. */
-export class ConfigurationFileWriter {
+export class ConfigurationFileWriter implements ConfigurationEditor {
   readonly #source: DirectorySource;
   readonly #configurations: MirrorReader<ConfigurationRecord>;
 
@@ -26,7 +40,7 @@ export class ConfigurationFileWriter {
   }
 
   /** Resolves when the file is on disk and read back. */
-  async write(name: string, text: string, precondition?: Precondition): Promise<void> {
+  async write(name: string, { text }: NewContent, precondition?: Precondition): Promise<void> {
     await this.#attempt(`configuration "${name}" could not be written`, async () => {
       await this.#require(name, precondition);
       const file = await this.#fileFor(name);

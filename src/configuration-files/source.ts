@@ -79,6 +79,11 @@ export class DirectorySource implements ConfigurationSource {
     return fileWarnings(this.#settled.files);
   }
 
+  /** Names the directory that was read last, over restarts too; undefined: none was read. */
+  get directoryId(): string | undefined {
+    return this.#reader.id;
+  }
+
   /** Names of files that are symbolic links. */
   get links(): readonly string[] {
     return this.#links;

@@ -9,7 +9,7 @@ import type { RootPaths } from '../node/root.js';
 import { connectEtcd } from '../store/etcd/connect.js';
 import { openEtcdStore } from '../store/etcd/open.js';
 import { Upkeep } from '../store/etcd/upkeep.js';
-import { PREFIX } from '../store/keys.js';
+import { PREFIX, secretKey } from '../store/keys.js';
 import { wasStoreMade } from '../store/lmdb/open.js';
 import type { Store } from '../store/store.js';
 import { type Assembly, openNodeStore } from './assembly.js';
@@ -61,7 +61,7 @@ function isInClear(endpoint: string): boolean {
  * DRV_NODE_CONFIG_INVALID with what to do.
  */
 export async function refuseForeign(
-  store: Pick<Store, 'list'>,
+  store: Pick<Store, 'get' | 'list'>,
   paths: Pick<RootPaths, 'store' | 'cluster'>,
   prefix: string,
 ): Promise<void> {
@@ -72,7 +72,8 @@ export async function refuseForeign(
       `config.json: store: etcd holds nothing under ${prefix}, and ${file} holds the state of this master; run "drover store migrate --to etcd", or move that directory away to start empty`,
     );
   const { entries: members } = await store.list(PREFIX.members);
-  if (members.length > 0 && !existsSync(join(paths.cluster, 'authority.pem')))
+  const isShared = (await store.get(secretKey('authority'))) !== undefined;
+  if (members.length > 0 && !isShared && !existsSync(join(paths.cluster, 'authority.pem')))
     throw new DroverError(
       'DRV_NODE_CONFIG_INVALID',
       `the nodes of the cluster under ${prefix} trust the authority of another master: copy data/cluster/ of that one into ${paths.cluster} (docs/operations.md, "The state on etcd")`,

@@ -12,6 +12,7 @@ import { CertificateThread } from '../channel/trust/certificate-thread.js';
 import { JoinTokens } from '../channel/trust/join-tokens.js';
 import { Members } from '../channel/trust/members.js';
 import { Renewal } from '../channel/trust/renewal.js';
+import { SharedSecrets } from '../channel/trust/shared-secrets.js';
 import type { Master } from '../master.js';
 import type { AuditTrail } from '../model/audit.js';
 import type { NodeConfiguration } from '../model/node.js';
@@ -30,6 +31,7 @@ const ALL_INTERFACES: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 export interface Cluster {
   readonly authority: Authority;
+  readonly secrets: SharedSecrets;
   readonly tokens: JoinTokens;
   readonly admission: Admission;
   readonly members: Members;
@@ -54,13 +56,15 @@ export async function openCluster(
   const { clock, logger } = shared;
   const { clusterName, nodeId } = configuration;
   const files = new SecretDirectory(paths.cluster);
+  const isShared = configuration.store.kind === 'etcd';
+  const secrets = new SharedSecrets({ store, keyFile: files.file('cluster.key'), isShared });
   const certificates = new CertificateThread({ program: CERTIFICATE_PROGRAM, clock });
   running.onStop(() => certificates.stop());
   const authority = new Authority({
     clusterName,
     nodeId,
     names: namesOf(configuration),
-    authorityFile: files.file('authority.pem'),
+    authorityFile: secrets.secret('authority', files.file('authority.pem')),
     serverFile: files.file('server.json'),
     certificates,
     clock,
@@ -70,7 +74,7 @@ export async function openCluster(
   const tokens = new JoinTokens({ store, authority, clock });
   const shares = { store, authority, tokens, clock, audit, logger };
   const admission = new Admission({ ...shares, clusterName, masterNodeId: nodeId });
-  return { authority, tokens, admission, members: new Members(shares), audit };
+  return { authority, secrets, tokens, admission, members: new Members(shares), audit };
 }
 
 /** What nodes and clients may call this master, each name once. */

@@ -16,6 +16,7 @@ import { DirectorySource } from '../configuration-files/source.js';
 import { Master } from '../master.js';
 import type { Configuration } from '../model/configuration.js';
 import type { NodeRecord } from '../model/node.js';
+import { hexFile } from '../node/secret-files.js';
 import { substitute } from '../runtime/command/variables.js';
 import type { Store } from '../store/store.js';
 import { AuditLog } from '../telemetry/audit-log.js';
@@ -93,7 +94,9 @@ async function lay(assembly: Assembly): Promise<Foundation> {
   const cluster = await openCluster(assembly, store, audit);
   const apiCertificate = await openApiCertificate(assembly, cluster.authority);
   const tokens = new InstanceTokens({
-    secret: await ensureTokenSecret(join(paths.data, 'instance-tokens.secret')),
+    secret: await ensureTokenSecret(
+      cluster.secrets.secret('instance-tokens', hexFile(join(paths.data, 'instance-tokens.secret'))),
+    ),
     createdAtOf: (id) => creationOfKept(master.state.instances)(id),
   });
   const templates = new MasterTemplates({

@@ -100,13 +100,19 @@ function* notesOf(facts: InstanceFacts): Generator<string> {
     yield isBroken
       ? `Nothing is in force under the name ${name}: nothing replaces this instance.`
       : `Its configuration ${name} was removed: nothing replaces this instance.`;
-  } else if (configuration.hash !== record.revision)
-    yield `It was made from an older content of ${name}; later changes do not reach it (\`config diff ${name}\`). Delete it to have another made.`;
+  } else if (configuration.hash !== record.revision) yield noteOfOlder(record);
   for (const error of fileErrors) yield describeFault(error, configuration);
   if (record.status.warning !== undefined) yield `Warning: ${sentence(record.status.warning)}`;
   // What its configuration says by now is no matter of an instance that was made before.
   if (configuration?.hash === record.revision)
     for (const text of warningTexts(fileWarnings, [])) yield `Warning: ${sentence(text)}`;
+}
+
+function noteOfOlder({ id, configurationName: name, desired }: InstanceFacts['record']): string {
+  const older = `It was made from an older content of ${name}`;
+  if (desired.updateWhenEmpty === true)
+    return `${older}, and takes the content in force when its players have left, as was asked for.`;
+  return `${older}; later changes do not reach it (\`config diff ${name}\`). \`instance update ${id}\` gives it what is in force, in place.`;
 }
 
 function notAsked(why: string, nodeId: string | undefined, condition: NodeCondition | undefined): string {

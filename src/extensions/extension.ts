@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { MaybePromise } from '../loop/maybe-promise.js';
 import type { InstanceState } from '../model/instance.js';
-import type { LogPlace } from '../model/past-exit.js';
+import type { LogPlace } from '../model/run/past-exit.js';
 import type { Runtime } from '../runtime/runtime.js';
 import type { StorageProvider } from '../templates/storage/storage-provider.js';
 

@@ -8,7 +8,7 @@ import { withDeadline } from '../loop/deadline.js';
 import type { MaybePromise } from '../loop/maybe-promise.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { RuntimeOffer } from '../model/node.js';
-import { outputSpanSchema } from '../model/past-exit.js';
+import { outputSpanSchema } from '../model/run/past-exit.js';
 import { type RunIdentity, runIdentitySchema } from '../model/run/run-identity.js';
 import type { ExitListener, Held, RunId, Runtime, StartSpec } from '../runtime/runtime.js';
 import type { ExtensionGuard } from './extension-guard.js';

@@ -1,6 +1,6 @@
 /** Tells how much a log has grown since a place was noted, for a writer that continues for a killed one. */
 import { readdirSync, statSync } from 'node:fs';
-import type { LogPlace } from '../model/past-exit.js';
+import type { LogPlace } from '../model/run/past-exit.js';
 import { segmentsOf } from './segments.js';
 
 /**

@@ -5,7 +5,7 @@
  * The order of the log is the truth. A part goes from the first line that is not before `since` to the last one that is
  * not after `until`. When the clock was set back in between, lines with other times stand in the part too; none is lost.
  */
-import type { LogPlace, OutputSpan } from '../model/past-exit.js';
+import type { LogPlace, OutputSpan } from '../model/run/past-exit.js';
 import { type LineTimes, timesWithin } from './line-times.js';
 import type { LogPoint } from './log-batch.js';
 import { LogCursor } from './log-cursor.js';

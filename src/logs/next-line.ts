@@ -1,5 +1,5 @@
 /** Tells where in an instance's log the output of a run begins: of the next one, or of one that has begun. */
-import type { LogPlace } from '../model/past-exit.js';
+import type { LogPlace } from '../model/run/past-exit.js';
 import { countIn, type SegmentCounts } from './segment-counts.js';
 import { listSegments, openSegment } from './segment-reader.js';
 import { NEWLINE } from './segments.js';

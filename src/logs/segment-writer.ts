@@ -7,7 +7,7 @@
  */
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import type { LogPlace } from '../model/past-exit.js';
+import type { LogPlace } from '../model/run/past-exit.js';
 import { SegmentFile } from './segment-file.js';
 import { NEWLINE, type Segment, type SegmentLimits, segmentAt, segmentsOf } from './segments.js';
 import { indexesOf } from './time-index.js';

@@ -2,7 +2,7 @@
  * Reads the last lines of one run from its instance's log, between the places where the run began and ended. It reads a
  * bounded part from the end. As in tail.ts, the instance is not trusted with its log: links are not followed.
  */
-import type { OutputSpan } from '../model/past-exit.js';
+import type { OutputSpan } from '../model/run/past-exit.js';
 import { listSegments, openSegment } from './segment-reader.js';
 import { countNewlines, NEWLINE, type Segment } from './segments.js';
 

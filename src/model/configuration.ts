@@ -15,6 +15,7 @@ import {
   stopTimeoutSecondsSchema,
 } from './stopping.js';
 import { templateInstallationSchema } from './template.js';
+import { updateSchema } from './update.js';
 
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
@@ -100,6 +101,8 @@ const fieldsSchema = z.object({
   restartPolicy: restartPolicySchema.optional(),
   /** Absent = ready as soon as the process is up. */
   readiness: readinessSchema.optional(),
+  /** How a changed content reaches the instances that run. Absent = it does not. */
+  update: updateSchema.optional(),
 });
 
 export const configurationSchema = fieldsSchema.superRefine(({ readiness, availablePorts }, context) => {

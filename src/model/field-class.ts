@@ -75,6 +75,8 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   restartPolicy: 'live',
   // Asks something of the process from outside.
   readiness: 'live',
+  // Read by the rollout of the change itself.
+  update: 'live',
 };
 
 /**

@@ -54,6 +54,8 @@ export const desiredSchema = z.object({
   stoppedBy: z.literal('instance').optional(),
   /** Raised by every restart request. The wrapper restarts when it has not yet acted on this value. */
   restartToken: z.int().min(0),
+  /** It takes the content in force as soon as it has no players. */
+  updateWhenEmpty: z.literal(true).optional(),
 });
 
 const placedTemplateSchema = z.object({
@@ -118,6 +120,10 @@ export const instanceRecordSchema = z.object({
   madeBy: makerSchema.optional(),
   /** The instance that this one was made to replace; absent: none. */
   replaces: instanceIdSchema.optional(),
+  /** That of its configuration's rollout when it was made, or updated in place; absent: 0. */
+  generation: z.int().min(0).optional(),
+  /** A rollout is to replace it, and it has players. Absent: no. */
+  outdated: z.literal(true).optional(),
   desired: desiredSchema,
   /** Null until placed. Placement is taken away when a stopped instance is started, so that it must fit anew. */
   placement: placementSchema.nullable(),
@@ -217,6 +223,7 @@ export const instanceInfoSchema = z.object({
   exitCode: z.int().nullable(),
   exitSignal: z.string().nullable(),
   configurationRevision: z.string(),
+  outdated: z.boolean().describe('a rollout replaces it once its players have left'),
   players: z.number().nullable(),
   maxPlayers: z.number().nullable(),
   tps: z.number().nullable(),
@@ -248,6 +255,7 @@ export function toInstanceInfo(record: InstanceRecord, lastHeartbeat: number): I
     exitCode: status.exitCode,
     exitSignal: status.exitSignal,
     configurationRevision: record.revision,
+    outdated: record.outdated === true,
     players: status.players,
     maxPlayers: status.maxPlayers,
     tps: status.tps,

@@ -8,7 +8,7 @@ import { type PortProtocol, resolvedTemplateSchema } from '../channel/protocol/m
 import type { Clock } from '../loop/clock.js';
 import type { reasonSchema } from '../model/instance.js';
 import { instanceIdSchema, nameSchema } from '../model/names.js';
-import { pastRunSchema } from '../model/past-exit.js';
+import { pastRunSchema } from '../model/run/past-exit.js';
 import { runIdentitySchema } from '../model/run/run-identity.js';
 import { DEFAULT_STOP, type StopSettings, stopSettingsSchema, stopSignalSchema } from '../model/stopping.js';
 import type { WriteBehind } from './write-behind.js';

@@ -1,7 +1,7 @@
 /** Tells how an instance's last runs ended and where their output is, for `instance why` and the log. */
 import { DroverError } from '../model/errors.js';
-import type { OutputSpan, PastRun } from '../model/past-exit.js';
 import type { DescribedExit } from '../model/run/instance-description.js';
+import type { OutputSpan, PastRun } from '../model/run/past-exit.js';
 
 export interface PastRunsOptions {
   /** Wall clock, Unix milliseconds. */

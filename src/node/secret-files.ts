@@ -1,5 +1,5 @@
 /** Keeps secrets in a directory of their own under `data/`, one small file each: whole or missing, 0600 in 0700. */
-import { mkdir, open, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
 import { replaceFile } from '../files/replace-file.js';
@@ -20,6 +20,19 @@ export class SecretDirectory {
   file(name: string): SecretTextFile {
     return new SecretTextFile(this.#path, name);
   }
+}
+
+/** A file of raw bytes, read and written as hexadecimal text. Its directory exists. */
+export function hexFile(path: string): Pick<SecretTextFile, 'name' | 'read' | 'write'> {
+  return {
+    name: path,
+    read: () =>
+      readFile(path, 'hex').catch((error: unknown) => {
+        if (hasFileCode(error, 'ENOENT')) return undefined;
+        throw error;
+      }),
+    write: (hex) => replaceFile(path, Buffer.from(hex, 'hex')),
+  };
 }
 
 class SecretTextFile {

@@ -4,8 +4,8 @@
  */
 
 import type { RuntimeOffer } from '../model/node.js';
-import type { LogPlace, OutputSpan } from '../model/past-exit.js';
 import type { Attachment, TerminalSize } from '../model/run/attachment.js';
+import type { LogPlace, OutputSpan } from '../model/run/past-exit.js';
 import type { RunIdentity } from '../model/run/run-identity.js';
 
 /** Where a container finds the file of `StartSpec.apiAuthority`. */

@@ -5,33 +5,46 @@
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import { unknownInstance, unreadableInstance } from '../model/unknown.js';
-import { LIFECYCLE, type LifecycleTarget, reported, type StateReport, withGoal } from './instance-changes.js';
+import {
+  LIFECYCLE,
+  type LifecycleTarget,
+  reported,
+  type StateReport,
+  withGoal,
+} from './instances/instance-changes.js';
 import {
   InstanceCreations,
   type InstanceCreationsOptions,
   type MissingInstances,
   type ReplaceOptions,
-} from './instance-creations.js';
+} from './instances/instance-creations.js';
+import {
+  InstanceUpdates,
+  type InstanceUpdatesOptions,
+  type UpdateOptions,
+  type UpdateOutcome,
+} from './instances/instance-updates.js';
 import { instanceKey } from './keys.js';
 import type { MirrorReader } from './mirror.js';
 import { modify, type RecordSet } from './modify.js';
 import type { SetAside } from './set-aside.js';
 import type { Operation } from './store.js';
 
-export interface InstanceWriterOptions extends InstanceCreationsOptions {
+export interface InstanceWriterOptions extends InstanceCreationsOptions, InstanceUpdatesOptions {
   readonly nodes: MirrorReader<NodeRecord>;
-  readonly instanceRecords: RecordSet<InstanceRecord>;
 }
 
 export class InstanceWriter {
   readonly #options: InstanceWriterOptions;
   readonly #records: RecordSet<InstanceRecord>;
   readonly #creations: InstanceCreations;
+  readonly #updates: InstanceUpdates;
 
   constructor(options: InstanceWriterOptions) {
     this.#options = options;
     this.#records = options.instanceRecords;
     this.#creations = new InstanceCreations(options);
+    this.#updates = new InstanceUpdates(options);
   }
 
   /** See `InstanceCreations`, also for the next two. */
@@ -45,6 +58,28 @@ export class InstanceWriter {
 
   replace(id: string, options: ReplaceOptions): Promise<string | undefined> {
     return this.#creations.replace(id, options);
+  }
+
+  /**
+   * Gives an instance another content where it is: same id, node and directory, and the same port where the content allows
+   * it. Default: the content in force. What runs is restarted. Repeatable. Throws DRV_UPDATE_REFUSED when its node does
+   * not fit the content, and DRV_CONFIGURATION_UNKNOWN.
+   */
+  updateInPlace(id: string, options: UpdateOptions = {}): Promise<UpdateOutcome> {
+    return this.#updates.update(id, options);
+  }
+
+  /**
+   * Asks that an instance takes the content in force as soon as it has no players. Throws DRV_INSTANCE_UNKNOWN, and as
+   * `updateInPlace` what that would throw now.
+   */
+  async updateWhenEmpty(id: string): Promise<void> {
+    this.#updates.check(this.#visible(id));
+    await modify(this.#records, id, (record) =>
+      record.desired.goal === 'remove' || record.desired.updateWhenEmpty === true
+        ? undefined
+        : { ...record, desired: { ...record.desired, updateWhenEmpty: true as const } },
+    );
   }
 
   /**
@@ -129,12 +164,13 @@ export class InstanceWriter {
     );
   }
 
-  #visible(id: string): void {
+  #visible(id: string): InstanceRecord {
     const { instances } = this.#options;
     const record = instances.get(id)?.value;
     const aside = instances.setAside.get(id);
     if (aside !== undefined) throw unreadableInstance(id, aside.problem);
     if (record === undefined || record.desired.goal === 'remove') throw unknownInstance(id);
+    return record;
   }
 }
 

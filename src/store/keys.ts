@@ -4,18 +4,22 @@ export const PREFIX = {
   configurations: 'configurations/',
   revisions: 'revisions/',
   instances: 'instances/',
+  rollouts: 'rollouts/',
   keys: 'keys/',
   sessions: 'sessions/',
   nodes: 'nodes/',
   joinTokens: 'join-tokens/',
   members: 'members/',
+  secrets: 'secrets/',
 } as const;
 
 export const configurationKey = (name: string): string => PREFIX.configurations + name;
 export const revisionKey = (hash: string): string => PREFIX.revisions + hash;
 export const instanceKey = (id: string): string => PREFIX.instances + id;
+export const rolloutKey = (configurationName: string): string => PREFIX.rollouts + configurationName;
 export const apiKeyKey = (label: string): string => PREFIX.keys + label;
 export const sessionKey = (id: string): string => PREFIX.sessions + id;
 export const nodeKey = (nodeId: string): string => PREFIX.nodes + nodeId;
 export const joinTokenKey = (id: string): string => PREFIX.joinTokens + id;
 export const memberKey = (nodeId: string): string => PREFIX.members + nodeId;
+export const secretKey = (name: string): string => PREFIX.secrets + name;

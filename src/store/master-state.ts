@@ -11,8 +11,9 @@ import {
 } from '../model/configuration.js';
 import { hasEndedByItself, type InstanceRecord, instanceRecordSchema } from '../model/instance.js';
 import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
+import { type RolloutRecord, rolloutRecordSchema } from '../model/rollout.js';
 import type { Logger } from '../telemetry/logger.js';
-import { instanceKey, nodeKey, PREFIX } from './keys.js';
+import { instanceKey, nodeKey, PREFIX, rolloutKey } from './keys.js';
 import type { LookupReader } from './lookup.js';
 import { Mirror } from './mirror.js';
 import type { RecordSet } from './modify.js';
@@ -31,6 +32,8 @@ export class MasterState {
   readonly configurations: Mirror<ConfigurationRecord>;
   readonly revisions: Mirror<Configuration>;
   readonly nodes: Mirror<NodeRecord>;
+  /** By the name of the configuration. */
+  readonly rollouts: Mirror<RolloutRecord>;
   readonly keys: Mirror<ApiKeyRecord>;
   readonly sessions: Mirror<SessionRecord>;
   readonly instancesByConfiguration: LookupReader<string>;
@@ -43,8 +46,11 @@ export class MasterState {
   /** By configuration, the instances that ended by themselves. */
   readonly endedByConfiguration: LookupReader<string>;
   readonly configurationsByHash: LookupReader<string>;
+  /** Configurations whose rollouts name a revision. */
+  readonly rolloutsByRevision: LookupReader<string>;
   readonly instanceRecords: RecordSet<InstanceRecord>;
   readonly nodeRecords: RecordSet<NodeRecord>;
+  readonly rolloutRecords: RecordSet<RolloutRecord>;
   /** Members and join tokens are read from the store itself; these copies tell which of them cannot be read. */
   readonly #credentials: readonly Mirror<unknown>[];
 
@@ -66,6 +72,7 @@ export class MasterState {
     this.configurations = mirror(PREFIX.configurations, (value) => configurationRecordSchema.parse(value));
     this.revisions = mirror(PREFIX.revisions, (value) => configurationSchema.parse(value));
     this.nodes = mirror(PREFIX.nodes, (value) => nodeRecordSchema.parse(value));
+    this.rollouts = mirror(PREFIX.rollouts, (value) => rolloutRecordSchema.parse(value));
     this.keys = mirror(PREFIX.keys, (value) => apiKeyRecordSchema.parse(value));
     this.sessions = mirror(PREFIX.sessions, (value) => sessionRecordSchema.parse(value));
     this.#credentials = [
@@ -85,8 +92,12 @@ export class MasterState {
       record.desired.goal !== 'remove' && hasEndedByItself(record) ? [record.configurationName] : [],
     );
     this.configurationsByHash = this.configurations.lookup((record) => [record.hash]);
+    this.rolloutsByRevision = this.rollouts.lookup(({ from, to }) =>
+      from === null || from === to ? [to] : [from, to],
+    );
     this.instanceRecords = { store, mirror: this.instances, keyOf: instanceKey, turns: new KeyedTurns() };
     this.nodeRecords = { store, mirror: this.nodes, keyOf: nodeKey, turns: new KeyedTurns() };
+    this.rolloutRecords = { store, mirror: this.rollouts, keyOf: rolloutKey, turns: new KeyedTurns() };
   }
 
   async start(): Promise<void> {
@@ -109,7 +120,7 @@ export class MasterState {
   }
 
   #all(): Pick<Mirror<unknown>, 'start' | 'stop' | 'prefix' | 'setAside'>[] {
-    const { instances, configurations, revisions, nodes, keys, sessions } = this;
-    return [instances, configurations, revisions, nodes, keys, sessions, ...this.#credentials];
+    const { instances, configurations, revisions, nodes, rollouts, keys, sessions } = this;
+    return [instances, configurations, revisions, nodes, rollouts, keys, sessions, ...this.#credentials];
   }
 }

@@ -102,7 +102,7 @@ export interface Store {
 }
 
 /** Creates one key and resolves with its revision. Throws DRV_STORE_CONFLICT when it exists. */
-export function create(store: Store, key: string, value: unknown): Promise<number> {
+export function create(store: Pick<Store, 'transact'>, key: string, value: unknown): Promise<number> {
   return store.transact([{ do: 'create', key, value }]);
 }
 

@@ -1,8 +1,11 @@
 /** Masters whose state is on etcd: a standby goes on with it, and one whose etcd is away goes on as far as it can. */
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SystemClock } from '../../src/loop/system-clock.js';
+import { readRange } from '../../src/store/etcd/follow.js';
+import { EtcdClient } from '../../src/store/etcd/wire/client.js';
 import { ApiClient } from '../support/api/api-client.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { DaemonProcess } from '../support/daemon/daemon-process.js';
@@ -57,6 +60,37 @@ describe.skipIf(!hasEtcd)('a master on etcd', () => {
     }
   });
 
+  it('keeps no secret in etcd in clear', async () => {
+    world.configure('web', { command: 'echo "key $DROVER_API_KEY"; sleep 1000', minimumServiceCount: 1 });
+    await world.start();
+    const [instance] = await world.untilOnline('web', 1);
+    const said = await world.untilLogged(instance?.id ?? '', /^key drv_/);
+    // Makes the authority.
+    expect(await world.api.send('POST', '/cluster/tokens')).toMatchObject({ status: 201 });
+    const client = new EtcdClient({ endpoints: etcd.endpoints, clock: new SystemClock() });
+    const { entries } = await readRange(client, `${prefix}/`).finally(() => client.close());
+    const keys = entries.map(({ key }) => key.slice(prefix.length));
+    const sealed = ['/records/secrets/authority', '/records/secrets/instance-tokens'];
+    expect(keys).toEqual(expect.arrayContaining(sealed));
+    const whole = entries.map(({ key, value }) => `${key} ${value.toString('latin1')}`).join('\n');
+    expect(whole).not.toContain('PRIVATE KEY');
+    const secrets = [
+      readFileSync(join(world.paths.cluster, 'cluster.key'), 'utf8').trim(),
+      readFileSync(world.paths.adminKey, 'utf8').trim(),
+      said.replace('key ', ''),
+    ];
+    for (const secret of secrets) {
+      expect(secret.length).toBeGreaterThan(30);
+      for (const form of ['utf8', 'hex', 'base64', 'base64url'] as const)
+        expect(whole).not.toContain(Buffer.from(secret).toString(form));
+    }
+    expect(whole).not.toContain(
+      Buffer.from(secrets[0] ?? '', 'hex')
+        .toString('base64')
+        .slice(0, 40),
+    );
+  });
+
   it('answers reads and refuses writes while etcd is silent, and goes on when it is back', async () => {
     world.configure('web', { command: 'sleep 1000', minimumServiceCount: 0 });
     await world.start();
@@ -84,7 +118,7 @@ describe.skipIf(!hasEtcd)('a master on etcd', () => {
   });
 });
 
-/** A second master in a root of its own, with the key of the first one. */
+/** A second master in a root of its own, with the keys of the first one. */
 class Standby {
   private constructor(
     readonly process: DaemonProcess,
@@ -106,6 +140,8 @@ class Standby {
     mkdirSync(join(root, 'data'), { mode: 0o700 });
     const keyFile = join(root, 'data/admin.key');
     copyFileSync(world.paths.adminKey, keyFile);
+    mkdirSync(join(root, 'data/cluster'), { mode: 0o700 });
+    copyFileSync(join(world.paths.cluster, 'cluster.key'), join(root, 'data/cluster/cluster.key'));
     const api = new ApiClient({ apiPort, keyFile, authorityFile: undefined });
     return new Standby(new DaemonProcess({ root }), api, root);
   }

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { stateBody } from '../../src/api/routes/instance-schemas.js';
+import { stateBody } from '../../src/api/routes/instances/instance-schemas.js';
 import { BeatBook } from '../../src/channel/master/beat-book.js';
 import { Hub } from '../../src/channel/master/hub.js';
 import { StatusIntake } from '../../src/channel/master/status-intake.js';

@@ -2,7 +2,7 @@
  * Breaks each condition of the pure decisions once, and runs the tests that cover the broken file. A break that no
  * test notices is a survivor. See test/README.md.
  *
- *   npm run test:mutation                      every controllers/**\/plan.ts and the pure files beside it
+ *   npm run test:mutation                      every plan.ts of controllers/ and src/views, and the pure files beside them
  *   npm run test:mutation -- FILE [FILE ...]   these files only
  *   npm run test:mutation -- --simulation [N]  plants the faults of planted-faults.mjs, each until one of N seeds fails
  *
@@ -21,6 +21,9 @@ import { PLANTED } from './planted-faults.mjs';
 const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), '../..');
 /** What a test run needs; the rest of the repository is not copied. */
 const COPIED = ['controllers', 'src', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+const DECIDING = ['controllers', 'src/configuration-files/faults', 'src/views'];
+/** Rooms that the tests of another one cover. */
+const TESTED_AS = { 'src/configuration-files/faults': 'controllers/master/configurations' };
 /** Files that decide without any effect, beside the plans. */
 const DECISIONS = [
   'conditions',
@@ -35,7 +38,7 @@ const DECISIONS = [
 
 /** Survivors, each with the reason why no fact can tell the two forms apart. */
 const EXPLAINED = {
-  'controllers/master/configurations/owners.ts: file < (claims.get(name) ?? `${file}~`) -> (file <= (claims.get(name) ?? `${file}~`))':
+  'src/configuration-files/faults/owners.ts: file < (claims.get(name) ?? `${file}~`) -> (file <= (claims.get(name) ?? `${file}~`))':
     'each file claims once, so the two names differ',
   'controllers/master/minimum-service/plan.ts: a.id < b.id -> (a.id <= b.id)': 'two instances have two ids',
   'controllers/master/placement/plan.ts: a.nodeId < b.nodeId -> (a.nodeId <= b.nodeId)':
@@ -104,7 +107,8 @@ async function filesUnder(directory) {
 }
 
 async function decisionFiles() {
-  return (await filesUnder('controllers')).filter((path) => {
+  const files = await Promise.all(DECIDING.map(filesUnder));
+  return files.flat().filter((path) => {
     const name = basename(path, '.ts');
     return path.endsWith('.ts') && (name === 'plan' || DECISIONS.includes(name));
   });
@@ -116,7 +120,8 @@ async function testsOf(path) {
   for (const test of [...(await filesUnder('test/unit')), ...(await filesUnder('test/property'))]) {
     if (!test.endsWith('.test.ts')) continue;
     const text = await readFile(join(REPOSITORY, test), 'utf8');
-    if (text.includes(`/${dirname(path)}/`)) found.push(test);
+    const room = dirname(path);
+    if (text.includes(`/${TESTED_AS[room] ?? room}/`)) found.push(test);
   }
   return found;
 }

@@ -3,12 +3,12 @@
  * faults to report. owners.ts decides who owns a name; faults.ts finds the faults.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { type FaultFacts, faultsOf } from '../../../src/configuration-files/faults/faults.js';
+import { type OwnerFacts, ownersOf } from '../../../src/configuration-files/faults/owners.js';
 import type { ParsedConfiguration } from '../../../src/configuration-files/parse.js';
 import type { Plan } from '../../../src/loop/reconciler.js';
 import { type ConfigurationFileError, isBroughtBy } from '../../../src/model/configuration.js';
 import { MAX_OPERATIONS } from '../../../src/store/store.js';
-import { type FaultFacts, faultsOf } from './faults.js';
-import { type OwnerFacts, ownersOf } from './owners.js';
 
 /** Changes in one transaction: each is two operations at most. */
 const CHANGES_AT_ONCE = MAX_OPERATIONS / 2;

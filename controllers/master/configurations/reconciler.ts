@@ -1,4 +1,6 @@
 /** The configurations controller: brings the records up to what one node's files say. Key: that node's id. */
+
+import { FaultReport } from '../../../src/configuration-files/faults/fault-report.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import type { Reconciler } from '../../../src/loop/reconciler.js';
 import {
@@ -14,7 +16,6 @@ import type { MirrorReader } from '../../../src/store/mirror.js';
 import { untilShown } from '../../../src/store/modify.js';
 import type { Operation, Store } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
-import { FaultReport } from './fault-report.js';
 import { type ConfigurationFacts, type ConfigurationStep, decide, plan, type RecordChange } from './plan.js';
 
 export interface ConfigurationsOptions {

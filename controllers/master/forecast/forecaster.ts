@@ -2,6 +2,8 @@
  * Foretells what the controllers would make of changed contents, on the state as it is: minimum-service says what is created
  * and ended, placement what fits. It writes nothing and wakes no controller.
  */
+import type { Clock } from '../../../src/loop/clock.js';
+import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type {
   Forecast,
@@ -10,15 +12,19 @@ import type {
   ServiceForecast,
   Shortage,
 } from '../../../src/operations/plan/forecast.js';
+import { type InstanceContent, withContent } from '../../../src/store/instances/instance-changes.js';
+import { isHeldByNode, losesFiles } from '../../../src/store/instances/instance-updates.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MinimumService } from '../minimum-service/reconciler.js';
-import { forecastOf, type Outcome, outcomeOf, type PlannedInstance } from './plan.js';
-import { type Blueprint, StillPlaces, type StillPlacesOptions } from './still-places.js';
+import { type AgainOptions, placementAgain } from '../placement/again.js';
+import { forecastOf, type Outcome, outcomeOf, type PlannedInstance, type UpdateOutlook } from './plan.js';
+import { StillPlaces, type StillPlacesOptions } from './still-places.js';
 
 /** New instances that are looked for a place: each takes some 10 µs, in which the master does nothing else. */
 const MOST_PLACED = 10_000;
 
-export interface ContentForecasterOptions extends StillPlacesOptions {
+export interface ContentForecasterOptions extends StillPlacesOptions, AgainOptions {
+  readonly clock: Clock;
   readonly instancesByConfiguration: LookupReader<string>;
   readonly minimumService: Pick<MinimumService, 'factsUnder'>;
 }
@@ -37,22 +43,42 @@ export class ContentForecaster implements Forecaster {
 
   forecast(contents: readonly PlannedContent[]): Forecast {
     const planned = contents.map((content): Planned => {
-      const instances = this.#instancesOf(content.name);
+      const instances = this.#instancesOf(content);
       const { minimumService } = this.#options;
       const service = content.to === null ? null : minimumService.factsUnder(content.to.configuration);
       return { content, instances, ...outcomeOf(service) };
     });
     const services = new Map<string, ServiceForecast>();
     for (const { content, instances, ...outcome } of planned)
-      services.set(content.name, forecastOf({ instances, hash: content.to?.hash ?? null }, outcome));
+      services.set(content.name, forecastOf(instances, outcome));
     return { services, ...this.#placeAll(planned) };
   }
 
-  #instancesOf(name: string): InstanceRecord[] {
+  #instancesOf({ name, to }: PlannedContent): PlannedInstance[] {
     const { instances, instancesByConfiguration } = this.#options;
     return [...instancesByConfiguration.get(name)]
       .flatMap((id) => instances.get(id)?.value ?? [])
-      .filter(({ desired }) => desired.goal !== 'remove');
+      .filter(({ desired }) => desired.goal !== 'remove')
+      .map((record) => ({
+        id: record.id,
+        isOutdated: to !== null && to.hash !== record.revision,
+        isAsked: record.desired.updateWhenEmpty === true,
+        players: record.status.players ?? 0,
+        inPlace: to === null ? 'refused' : this.#outlookInPlace(record, to),
+      }));
+  }
+
+  /** As `InstanceUpdates` decides it. */
+  #outlookInPlace(before: InstanceRecord, content: InstanceContent): UpdateOutlook {
+    if (losesFiles(before, content)) return 'refused';
+    if (!isHeldByNode(before)) return 'taken';
+    try {
+      placementAgain(this.#options, { before, next: withContent(before, content), content });
+      return 'restarted';
+    } catch (error) {
+      if (!DroverError.is(error, 'DRV_UPDATE_REFUSED')) throw error;
+      return 'refused';
+    }
   }
 
   #placeAll(planned: readonly Planned[]): Pick<Forecast, 'shortages' | 'unjudged'> {
@@ -78,7 +104,7 @@ export class ContentForecaster implements Forecaster {
 function shortageOf(
   places: StillPlaces,
   { name, wanted }: { readonly name: string; readonly wanted: number },
-  content: Blueprint,
+  content: InstanceContent,
 ): Shortage[] {
   for (let placed = 0; placed < wanted; placed++) {
     const message = places.place(content);

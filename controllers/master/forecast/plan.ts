@@ -1,21 +1,20 @@
 /**
- * Foretells what becomes of the instances of one configuration under a content that is not in force yet. It runs the plan of
- * minimum-service until that has nothing to do. Pure.
+ * Foretells what becomes of the instances of one configuration under a content that is not in force yet. It runs the plans of
+ * minimum-service and of the content controller, until they have nothing to do. Pure.
  */
 import type { ServiceForecast } from '../../../src/operations/plan/forecast.js';
+import type { UpdateOutcome } from '../../../src/store/instances/instance-updates.js';
+import { type ContentFacts, plan as planContent } from '../content/plan.js';
 import { plan as planService, type ServiceFacts } from '../minimum-service/plan.js';
 
-export interface ServiceFuture {
-  /** The instances that are there, and are to stay as far as anybody asked. */
-  readonly instances: readonly PlannedInstance[];
-  /** The content; null: none. */
-  readonly hash: string | null;
+/** An instance that is there, and stays as far as anybody asked. */
+export interface PlannedInstance extends ContentFacts {
+  /** What becomes of it when it takes the content where it is. */
+  readonly inPlace: UpdateOutlook;
 }
 
-export interface PlannedInstance {
-  readonly id: string;
-  readonly revision: string;
-}
+/** `refused`: its node does not fit the content, so it goes on with its own. */
+export type UpdateOutlook = Extract<UpdateOutcome, 'restarted' | 'taken'> | 'refused';
 
 export interface Outcome {
   readonly create: number;
@@ -25,7 +24,7 @@ export interface Outcome {
 /** More passes than any plan needs: each creates or ends something. */
 const MOST_PASSES = 10_000;
 
-/** What minimum-service creates and ends, while new instances do not fail. */
+/** What minimum-service creates and ends under a content, while new instances do not fail. */
 export function outcomeOf(service: ServiceFacts | null): Outcome {
   const ended = new Set<string>();
   let create = 0;
@@ -47,15 +46,26 @@ export function outcomeOf(service: ServiceFacts | null): Outcome {
   return { create, ended };
 }
 
-export function forecastOf({ instances, hash }: ServiceFuture, { create, ended }: Outcome): ServiceForecast {
-  const kept = instances.filter(({ id }) => !ended.has(id));
+export function forecastOf(
+  instances: readonly PlannedInstance[],
+  { create, ended }: Outcome,
+): ServiceForecast {
+  const standing = instances.filter(({ id }) => !ended.has(id));
+  const outdated = standing.filter(({ isOutdated }) => isOutdated);
+  const updated = outdated.filter(takesContent);
+  const restarted = updated.filter(({ inPlace }) => inPlace === 'restarted');
   return {
     create,
     replace: 0,
-    restart: 0,
-    stop: instances.length - kept.length,
-    keep: kept.length,
-    waitForPlayers: 0,
-    older: kept.filter(({ revision }) => hash !== null && revision !== hash).length,
+    restart: restarted.length,
+    stop: instances.length - standing.length,
+    keep: standing.length - restarted.length,
+    waitForPlayers: restarted.filter(({ players }) => players > 0).length,
+    older: outdated.length - updated.length,
   };
+}
+
+/** At once, or when its players have left. */
+function takesContent(instance: PlannedInstance): boolean {
+  return instance.inPlace !== 'refused' && planContent({ ...instance, players: 0 }).steps.length > 0;
 }

@@ -4,7 +4,7 @@
  */
 import type { Configuration } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import { newInstance } from '../../../src/store/instance-changes.js';
+import { type InstanceContent, newInstance } from '../../../src/store/instances/instance-changes.js';
 import type { Mirror, Mirrored, MirrorListener, MirrorReader } from '../../../src/store/mirror.js';
 import type { Candidate } from '../placement/conditions.js';
 import { FleetChanges } from '../placement/fleet-changes.js';
@@ -16,12 +16,6 @@ export interface StillPlacesOptions
   extends Pick<PlacesOptions, 'nodes' | 'busyPorts' | 'hostAddressOf' | 'chooseTemplates' | 'clock'> {
   readonly instances: Mirror<InstanceRecord>;
   readonly revisions: MirrorReader<Configuration>;
-}
-
-/** What all of some new instances are made from. */
-export interface Blueprint {
-  readonly configuration: Configuration;
-  readonly hash: string;
 }
 
 export class StillPlaces {
@@ -69,13 +63,13 @@ export class StillPlaces {
   }
 
   /** Places one more; undefined: it has a place. Else why no node fits. */
-  place({ configuration, hash }: Blueprint): string | undefined {
+  place(content: InstanceContent): string | undefined {
+    const { configuration, hash } = content;
     const { problems } = this.#options.chooseTemplates(configuration, '');
     if (problems.length > 0) return problems.join('; ');
     const shortlist = this.#shortlists.of(hash, configuration);
     const place = shortlist.best();
     if (place === undefined) return shortlist.refusal(null).message;
-    const content = { configuration, hash, sourceFile: '' };
     // No id of an instance has a colon.
     const id = `new:${this.#placed++}`;
     this.#hold(newInstance(content, { id, madeBy: 'enforcer', now: this.#options.clock.now() }), place);

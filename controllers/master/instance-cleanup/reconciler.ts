@@ -6,6 +6,7 @@ import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { hasEndedByItself, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
+import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { durationText } from '../../../src/model/words.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import { instanceKey, PREFIX, revisionKey } from '../../../src/store/keys.js';
@@ -19,9 +20,11 @@ export interface InstanceCleanupOptions {
   readonly store: Store;
   readonly instances: MirrorReader<InstanceRecord>;
   readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly rollouts: MirrorReader<RolloutRecord>;
   readonly revisions: MirrorReader<Configuration>;
   readonly instancesByRevision: LookupReader<string>;
   readonly configurationsByHash: LookupReader<string>;
+  readonly rolloutsByRevision: LookupReader<string>;
   readonly replacements: LookupReader<string>;
   readonly endedByConfiguration: LookupReader<string>;
   /** How many of a configuration's instances that count may go before another would be made in their place. */
@@ -85,9 +88,10 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
   }
 
   #observeRevision(hash: string): CleanupFacts | undefined {
-    const { revisions, instancesByRevision, configurationsByHash } = this.#options;
+    const { revisions, instancesByRevision, configurationsByHash, rolloutsByRevision } = this.#options;
     if ((revisions.get(hash) ?? revisions.setAside.get(hash)) === undefined) return undefined;
-    const isUsed = instancesByRevision.get(hash).size > 0 || configurationsByHash.get(hash).size > 0;
+    const users = [instancesByRevision, configurationsByHash, rolloutsByRevision];
+    const isUsed = users.some((lookup) => lookup.get(hash).size > 0);
     return { kind: 'revision', hash, isUsed };
   }
 
@@ -134,10 +138,10 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
    * failed. A later one fails its check of the configuration, because none names this revision any more.
    */
   async #removeRevision(hash: string): Promise<void> {
-    const { store, instances, configurations, revisions } = this.#options;
+    const { store, instances, configurations, rollouts, revisions } = this.#options;
     const content = revisions.get(hash) ?? revisions.setAside.get(hash);
     const shown = await store.barrier();
-    await Promise.all([instances.until(shown), configurations.until(shown)]);
+    await Promise.all([instances, configurations, rollouts].map((mirror) => mirror.until(shown)));
     const facts = this.#observeRevision(hash);
     if (content === undefined || facts?.kind !== 'revision' || facts.isUsed)
       throw new Conflict(`revision ${hash} is in use`);

@@ -54,12 +54,19 @@ export function candidateOf(
   };
 }
 
-/** The same with its host address and a port: `old`, if that is free, else the lowest free one. */
+/** The port that an instance had, and who may hold it all the same. */
+export interface OldPort {
+  readonly port: number | null;
+  /** The instance itself, where it still has the port. */
+  readonly holder?: string;
+}
+
+/** The same with its host address and a port: the old one, if that is free, else the lowest free one. */
 export function withPort(
   { nodes, ledger, busyPorts, hostAddressOf }: FleetSources,
   { configuration, ports }: Question,
   candidate: Candidate,
-  old: number | null,
+  { port: old, holder = '' }: OldPort,
 ): Candidate {
   const { nodeId } = candidate;
   const node = nodes.get(nodeId)?.value;
@@ -70,7 +77,7 @@ export function withPort(
     old >= ports.min &&
     old <= ports.max &&
     !busyPorts.has(nodeId, old) &&
-    ledger.holderOf(nodeId, hostAddress, old, '') === undefined;
+    ledger.holderOf(nodeId, hostAddress, old, holder) === undefined;
   const isBusy = (port: number): boolean => busyPorts.has(nodeId, port);
   return {
     ...candidate,

@@ -188,13 +188,13 @@ export class Places {
     if (node === undefined) return [];
     // A cordon does not keep an instance that is already there from another port.
     const candidate = { ...candidateOf(this.#options, question, node), isCordoned: false };
-    return [withPort(this.#options, question, candidate, null)];
+    return [withPort(this.#options, question, candidate, { port: null })];
   }
 
   #candidates(question: Question, home: InstanceRecord['home']): Candidate[] {
     return [...this.#options.nodes.entries()].map(([nodeId, { value: node }]) => {
       const old = home?.nodeId === nodeId ? home.port : null;
-      return withPort(this.#options, question, candidateOf(this.#options, question, node), old);
+      return withPort(this.#options, question, candidateOf(this.#options, question, node), { port: old });
     });
   }
 

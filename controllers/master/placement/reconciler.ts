@@ -4,11 +4,14 @@
  */
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstancePlacement, InstanceRecord } from '../../../src/model/instance.js';
-import type { NewPlace } from '../../../src/store/instance-creations.js';
+import { withContentAt } from '../../../src/store/instances/instance-changes.js';
+import type { NewPlace } from '../../../src/store/instances/instance-creations.js';
+import type { PlacedUpdate } from '../../../src/store/instances/instance-updates.js';
 import { modify } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';
 import { RepeatedLog } from '../../../src/telemetry/repeated-log.js';
+import { placementAgain } from './again.js';
 import { Places, type PlacesOptions, taskOf } from './places.js';
 import { type PlacementFacts, type PlacementStep, plan } from './plan.js';
 
@@ -58,6 +61,17 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
       default:
         return step satisfies never;
     }
+  }
+
+  /**
+   * Decides where an instance takes another content: on its node. The promised place counts until `end`. Throws
+   * DRV_UPDATE_REFUSED when the node does not fit that content.
+   */
+  placeAgain(update: PlacedUpdate): NewPlace {
+    const placement = placementAgain(this.#options, update);
+    const record = withContentAt(update.next, placement);
+    this.#options.ledger.promise(record, placement);
+    return { record, end: () => this.#withdraw(record.id) };
   }
 
   async perform(step: PlacementStep): Promise<void> {

@@ -165,7 +165,7 @@ export class Shortlist {
   }
 
   #withPort({ candidate }: Entry, old: number | null): Candidate {
-    return withPort(this.#sources, this.#question, candidate, old);
+    return withPort(this.#sources, this.#question, candidate, { port: old });
   }
 
   #catchUp(): void {

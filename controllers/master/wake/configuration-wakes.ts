@@ -16,6 +16,9 @@ export function* wakesOfConfiguration(
   facts: WakeFacts,
 ): Generator<Wake> {
   yield* wakesOfCount(id, facts, 'first');
+  if (after !== undefined && before?.hash !== after.hash)
+    for (const key of facts.instancesByConfiguration.get(id))
+      yield { controller: 'content', key, when: 'first' };
   if (before !== undefined && before.hash !== after?.hash)
     yield { controller: 'instance-cleanup', key: revisionKey(before.hash), when: 0 };
   for (const key of facts.draining.get(true)) yield { controller: 'drain', key, when: 0 };

@@ -16,14 +16,15 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
     return;
   }
   if (mayChangeCount(change)) yield* wakesOfCount(record.configurationName, facts, COUNT_AGAIN_MS);
-  if (after === undefined)
-    yield { controller: 'instance-cleanup', key: revisionKey(record.revision), when: 0 };
-  else if (after.desired.goal === 'remove')
+  if (before !== undefined && before.revision !== after?.revision)
+    yield { controller: 'instance-cleanup', key: revisionKey(before.revision), when: 0 };
+  if (after?.desired.goal === 'remove')
     yield { controller: 'instance-cleanup', key: instanceKey(id), when: 0 };
   if (after !== undefined && waitingGroupOf(after) !== undefined)
     yield { controller: 'placement', key: id, when: 'first' };
   if (after !== undefined && standsOnLostNode(after, facts))
     yield { controller: 'heartbeat', key: after.placement?.nodeId ?? '', when: 0 };
+  if (after !== undefined && mayTakeContent(after, facts)) yield { controller: 'content', key: id, when: 0 };
   for (const key of drainsOf(change, facts)) yield { controller: 'drain', key, when: 0 };
   for (const key of originalsOf(change, facts)) yield { controller: 'replacement', key, when: 0 };
   if (freesPlace(change)) yield* wakesOfNewPlace(facts);
@@ -35,6 +36,13 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
 function* wakesOfSetAside(facts: WakeFacts): Generator<Wake> {
   for (const [name] of facts.configurations.entries()) yield* wakesOfCount(name, facts, COUNT_AGAIN_MS);
   yield* wakesOfNewPlace(facts);
+}
+
+/** True when the instance may be due to take the content in force. */
+function mayTakeContent({ configurationName, desired, revision }: InstanceRecord, facts: WakeFacts): boolean {
+  if (desired.updateWhenEmpty === true) return true;
+  const inForce = facts.configurations.get(configurationName)?.value;
+  return inForce !== undefined && inForce.hash !== revision;
 }
 
 /** True when minimum-service may count one more or one less. */

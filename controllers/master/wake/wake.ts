@@ -17,7 +17,8 @@ export type ControllerName =
   | 'heartbeat'
   | 'drain'
   | 'replacement'
-  | 'instance-cleanup';
+  | 'instance-cleanup'
+  | 'content';
 
 export interface Wake {
   readonly controller: ControllerName;

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../../src/loop/clock.js';
 import { messageOf } from '../../../src/model/errors.js';
-import type { LogPlace } from '../../../src/model/past-exit.js';
+import type { LogPlace } from '../../../src/model/run/past-exit.js';
 import { identityText, isSameRun, pidOf, publicPid } from '../../../src/model/run/run-identity.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import type { DesiredCopy } from '../../../src/node/desired-copy.js';

@@ -112,6 +112,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         return;
       case 'accept-restart':
         handles.change(id, {
+          // The next run may be of another content.
+          ...this.#contentFields(id),
           restartToken: step.restartToken,
           isPrepared: false,
           isCleared: false,
@@ -199,6 +201,14 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     );
     // It may have been here before: a daemon that is killed must not come back with that handle, and restart it.
     if (assignment.restartToken > 0) return handles.keep();
+  }
+
+  /** What a handle keeps of the content of an instance. */
+  #contentFields(id: string): Partial<Handle> {
+    const configuration = this.#options.desired.get(id)?.configuration;
+    if (configuration === undefined) return {};
+    const { runtime, static: isStatic } = configuration;
+    return { runtime, static: isStatic, stop: stopSettingsOf(configuration) };
   }
 
   #identify(id: string): void {

@@ -1,6 +1,6 @@
 /** How long an instance waits for its next start after it ended or could not be started. */
 
-import { KEPT_EXITS, type PastRun } from '../../../src/model/past-exit.js';
+import { KEPT_EXITS, type PastRun } from '../../../src/model/run/past-exit.js';
 import type { Handle, Problem } from '../../../src/node/handle-book.js';
 import type { Exit } from '../../../src/runtime/runtime.js';
 

@@ -5,9 +5,9 @@
 import { z } from 'zod';
 import { type Explainer, instanceRunsSchema } from '../../explain/explanation.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
-import { visible } from '../routes/instance-routes.js';
-import { instanceParams } from '../routes/instance-schemas.js';
-import type { InstanceView } from '../routes/instance-view.js';
+import { visible } from '../routes/instances/instance-routes.js';
+import { instanceParams } from '../routes/instances/instance-schemas.js';
+import type { InstanceView } from '../routes/instances/instance-view.js';
 import { type LogSearchNeeds, logSearchRoute } from './log-search-route.js';
 import { SAMPLE_EVERY_MS, type UsageHistory } from './usage-history.js';
 

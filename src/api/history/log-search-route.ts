@@ -4,9 +4,9 @@ import type { InstanceStreams } from '../../channel/services/instance-streams.js
 import { MOST_FOUND, MOST_PATTERN_CHARS } from '../../channel/services/log-search.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
-import { visible } from '../routes/instance-routes.js';
-import { flag, instanceParams } from '../routes/instance-schemas.js';
-import type { InstanceView } from '../routes/instance-view.js';
+import { visible } from '../routes/instances/instance-routes.js';
+import { flag, instanceParams } from '../routes/instances/instance-schemas.js';
+import type { InstanceView } from '../routes/instances/instance-view.js';
 
 export interface LogSearchNeeds {
   readonly streams: Pick<InstanceStreams, 'searchLog'>;

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import type { InstanceStreams } from '../../channel/services/instance-streams.js';
 import type { InstanceRecord } from '../../model/instance.js';
-import { visible } from '../routes/instance-routes.js';
-import { checkLogPoints, flag, instanceParams, logPoint } from '../routes/instance-schemas.js';
-import type { InstanceView } from '../routes/instance-view.js';
+import { visible } from '../routes/instances/instance-routes.js';
+import { checkLogPoints, flag, instanceParams, logPoint } from '../routes/instances/instance-schemas.js';
+import type { InstanceView } from '../routes/instances/instance-view.js';
 import type { ApiSocket, SocketSpec } from '../sockets/socket.js';
 import type { LineForm } from './live-log-chunk.js';
 import type { LogRequest, LogSink } from './live-log-reader.js';

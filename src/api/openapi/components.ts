@@ -128,6 +128,7 @@ const INSTANCE_EXAMPLE = {
   exitCode: null,
   exitSignal: null,
   configurationRevision: '0f343b0931126a20f133d67c2b018a3b',
+  outdated: false,
   players: null,
   maxPlayers: null,
   tps: null,

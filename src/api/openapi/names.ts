@@ -37,6 +37,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /instances/:id/why': 'explainInstance',
   'PUT /instances/:id/state': 'reportInstanceState',
   'PATCH /instances/:id/lifecycle': 'changeInstanceLifecycle',
+  'POST /instances/:id/update': 'updateInstance',
   'POST /instances/:id/execute': 'executeOnInstance',
   'POST /instances/:id/stop': 'stopInstance',
   'POST /instances/:id/command': 'sendInstanceCommand',
@@ -47,6 +48,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'POST /configurations/:name/check': 'checkConfigurationText',
   'GET /configurations/:name/why': 'explainConfiguration',
   'GET /configurations/:name/diff': 'compareConfiguration',
+  'POST /plan': 'planChanges',
   'POST /configurations/:name/diff': 'compareConfigurationContent',
   'GET /configurations/:name/file': 'getConfigurationFile',
   'GET /configuration-files/errors': 'listConfigurationFileErrors',
@@ -108,7 +110,7 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'Configurations',
     description: 'What instances are made from, and how many should run.',
-    segments: ['configurations', 'configuration-files'],
+    segments: ['configurations', 'configuration-files', 'plan'],
   },
   {
     name: 'Templates',

@@ -31,7 +31,7 @@ import type { MirrorReader } from '../../store/mirror.js';
 import { accessOf, seesConfiguration } from '../access/auth.js';
 import { sendError } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
-import type { InstanceView } from './instance-view.js';
+import type { InstanceView } from './instances/instance-view.js';
 
 const BYTES_PER_MB = 1024 * 1024;
 

@@ -5,8 +5,8 @@
 
 import { changeLifecycle } from '../../operations/instance-lifecycle.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
-import { executeRoute, type InstanceRoutesOptions, visible } from './instance-routes.js';
-import { instanceParams, lifecycleMessage } from './instance-schemas.js';
+import { executeRoute, type InstanceRoutesOptions, visible } from './instances/instance-routes.js';
+import { instanceParams, lifecycleMessage } from './instances/instance-schemas.js';
 
 export function pluginRoutes(options: InstanceRoutesOptions): readonly Route[] {
   return [

@@ -7,7 +7,7 @@ import {
   nodeExplanationSchema,
 } from '../../explain/explanation.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
-import { instanceParams } from './instance-schemas.js';
+import { instanceParams } from './instances/instance-schemas.js';
 
 const nameParams = z.object({
   name: z

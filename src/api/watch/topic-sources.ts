@@ -7,7 +7,7 @@ import { LOCAL_STORAGE } from '../../model/template.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import type { LocalTemplates } from '../../templates/library/local-templates.js';
 import { drainShown, type NodeStateNeeds, nodeStateOf } from '../routes/cluster-routes.js';
-import type { InstanceView } from '../routes/instance-view.js';
+import type { InstanceView } from '../routes/instances/instance-view.js';
 import type { Traits } from './change-order.js';
 import type { TopicSource } from './topic.js';
 

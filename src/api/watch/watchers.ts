@@ -9,7 +9,7 @@ import { DroverError, messageOf } from '../../model/errors.js';
 import { cutToBytes } from '../../model/words.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { LiveLogs } from '../live-log/live-logs.js';
-import type { InstanceView } from '../routes/instance-view.js';
+import type { InstanceView } from '../routes/instances/instance-view.js';
 import { MessagePacket } from '../sockets/message-packet.js';
 import { type FilterName, Topic, type TopicSource } from './topic.js';
 import type { Sight } from './watch-filter.js';

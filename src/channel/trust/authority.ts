@@ -1,6 +1,6 @@
 /**
- * The cluster's own certificate authority, on the master's disk: made once, it signs the master's server certificate
- * and the certificates of the nodes that join. Who may join is decided by members.ts.
+ * The cluster's own certificate authority: made once, the same for all masters, it signs their server certificates and
+ * the certificates of the nodes that join. Who may join is decided by members.ts.
  */
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
@@ -33,7 +33,7 @@ export interface AuthorityOptions {
   readonly nodeId: string;
   readonly names: readonly string[];
   /** PEM: key and certificate. */
-  readonly authorityFile: SecretFile;
+  readonly authorityFile: Pick<SecretFile, 'name' | 'read' | 'write'>;
   readonly serverFile: SecretFile;
   readonly certificates: CertificateMaker;
   readonly clock: Pick<Clock, 'now'>;
@@ -115,10 +115,16 @@ export class Authority {
 
   async #ready(): Promise<Known> {
     if (this.#known !== undefined) return this.#known;
-    this.#making ??= this.#make().finally(() => {
+    this.#making ??= this.#find().finally(() => {
       this.#making = undefined;
     });
     return this.#making;
+  }
+
+  async #find(): Promise<Known> {
+    // Another master may have made it since the start of this one.
+    await this.open();
+    return this.#known ?? (await this.#make());
   }
 
   async #make(): Promise<Known> {

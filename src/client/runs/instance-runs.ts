@@ -34,6 +34,7 @@ export function instanceRuns(api: ApiClient): InstanceRuns {
     'instance stop': lifecycle('stop'),
     'instance start': lifecycle('start'),
     'instance restart': lifecycle('restart'),
+    'instance update': ({ id, ...how }) => api.send('POST', `${instancePath(id)}/update`, how),
     'instance delete': ({ id }) => api.send('DELETE', instancePath(id)),
     'instance execute': ({ id, command }) => api.send('POST', `${instancePath(id)}/execute`, { command }),
   };

@@ -6,6 +6,7 @@ import type { InstanceInfo } from '../../model/instance.js';
 import { MAX_CREATED } from '../../model/plain/command-limits.js';
 import type { InstanceDetails } from '../../operations/instance-details.js';
 import type { InstanceLog } from '../../operations/instance-log.js';
+import type { UpdatedInstance } from '../../operations/instance-update.js';
 import { describe, messageText, tableOf } from '../command.js';
 import { wholeNumber } from '../parsers.js';
 import { declareLogs, logQuestionOf, logText } from './instance-logs.js';
@@ -88,6 +89,19 @@ export const INSTANCE_COMMANDS = {
   'instance stop': lifecycle('end the process and keep the instance'),
   'instance start': lifecycle('start a stopped instance'),
   'instance restart': lifecycle('end the process and start it anew'),
+  'instance update': describe({
+    usage: '<id>',
+    about: 'give an instance what its configuration says now: same id, node, directory; it is restarted',
+    declare: (command) => {
+      command.option('--wait-for-players', 'when nobody plays on it any more, instead of now');
+    },
+    input: (id: string, { waitForPlayers }: { readonly waitForPlayers?: boolean }) => ({
+      id,
+      waitForPlayers: waitForPlayers === true,
+    }),
+    text: (answer: UpdatedInstance) => messageText(answer),
+    names: ({ instanceId }) => [instanceId],
+  }),
   'instance delete': describe({
     usage: '<id>',
     about: 'end the process and remove the instance; its directory too, unless it is static',

@@ -8,7 +8,8 @@ import type { InstanceRecord } from '../../model/instance.js';
 import { detailsOf, infoOf, visibleInstances } from '../../operations/instance-details.js';
 import { changeLifecycle, deleteInstance } from '../../operations/instance-lifecycle.js';
 import { readInstanceLog } from '../../operations/instance-log.js';
-import type { LifecycleTarget } from '../../store/instance-changes.js';
+import { updateInstance } from '../../operations/instance-update.js';
+import type { LifecycleTarget } from '../../store/instances/instance-changes.js';
 import type { CommandDependencies } from '../context.js';
 import { findConfiguration, findInstance, requireInstance } from '../find.js';
 
@@ -42,6 +43,10 @@ export function instanceRuns(dependencies: CommandDependencies): InstanceRuns {
     'instance stop': lifecycle('stop'),
     'instance start': lifecycle('start'),
     'instance restart': lifecycle('restart'),
+    'instance update': ({ id, ...how }) => {
+      findInstance(dependencies, id);
+      return updateInstance(dependencies, id, how);
+    },
     'instance delete': async ({ id }) => {
       requireInstance(dependencies, id);
       return { message: await deleteInstance(dependencies, id), instanceId: id };

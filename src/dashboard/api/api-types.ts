@@ -49,6 +49,93 @@ export interface ChangeInstanceLifecycleData {
   target: string;
 }
 
+export interface ChangePlan {
+  /** as they were given; those that go come last */
+  configurations: {
+    action: "create" | "change" | "delete" | "unchanged";
+    effects: {
+      /**
+       * new instances, beside those that replace others
+       * @format int64
+       * @min 0
+       */
+      create: number;
+      /**
+       * instances that are left alone
+       * @format int64
+       * @min 0
+       */
+      keep: number;
+      /**
+       * instances whose place a new one takes
+       * @format int64
+       * @min 0
+       */
+      replace: number;
+      /**
+       * instances that are restarted in place
+       * @format int64
+       * @min 0
+       */
+      restart: number;
+      /**
+       * instances that are stopped or removed, and nothing takes their place
+       * @format int64
+       * @min 0
+       */
+      stop: number;
+      /**
+       * of those that are replaced, restarted or stopped: they have players, who are waited for
+       * @format int64
+       * @min 0
+       */
+      waitForPlayers: number;
+    };
+    /** what differs from what is in force; none for a new one */
+    fields: {
+      /** live: no restart; next-start: taken by a restart in place; replacement: by another instance */
+      class: "live" | "next-start" | "replacement";
+      /** as JSON; null: not there */
+      from: string | null;
+      /** such as `availablePorts.min` */
+      path: string;
+      /** as JSON; null: not there */
+      to: string | null;
+    }[];
+    /** null: there is no such configuration */
+    fileState: "same" | "different" | "broken" | "gone" | null;
+    name: string;
+    /** of what is in force, for `If-Match`; null: there is none */
+    revision: string | null;
+    /** what happens, for a person */
+    why: string;
+  }[];
+  /** of what would be written and what would happen; another one: the world or the contents have changed */
+  fingerprint: string;
+  formatVersion: 1;
+  shortages: {
+    configurationName: string;
+    /** why, in placement's words */
+    message: string;
+    /**
+     * of these: no node has room for them
+     * @format int64
+     */
+    missing: number;
+    /**
+     * new instances that need a place
+     * @format int64
+     */
+    wanted: number;
+  }[];
+  warnings: {
+    /** null: it concerns the whole plan */
+    configurationName: string | null;
+    field: string | null;
+    message: string;
+  }[];
+}
+
 export interface CheckConfigurationTextData {
   /** why it cannot be saved, in the order of the text; none: it can; `field` is empty for JSON */
   problems: {
@@ -406,6 +493,46 @@ export interface Configuration {
    */
   stopTimeoutSeconds?: number;
   templateInstallationConfig: TemplateInstallation;
+  update?: {
+    /**
+     * @min 0
+     * @max 100000
+     * @default 0
+     */
+    canary: number;
+    /** @default 1 */
+    maxSurge: number | string;
+    /** @default 0 */
+    maxUnavailable: number | string;
+    /**
+     * @min 0
+     * @max 86400
+     * @default 10
+     */
+    minReadySeconds: number;
+    /** @default "pause" */
+    onFailure: "pause" | "rollback";
+    /** @default "wait" */
+    players: "wait" | "ignore";
+    /**
+     * @min 0
+     * @max 2592000
+     * @default 0
+     */
+    playersSeconds: number;
+    /**
+     * @min 1
+     * @max 86400
+     * @default 600
+     */
+    progressSeconds: number;
+    /** @default "auto" */
+    promote: "auto" | "manual";
+    /** @default "manual" */
+    strategy: "manual" | "rolling" | "idle";
+    /** @default false */
+    templates: boolean;
+  };
 }
 
 export interface ConfigurationDiff {
@@ -662,6 +789,46 @@ export interface ConfigurationInput {
   stopTimeoutSeconds?: number;
   /** @default {} */
   templateInstallationConfig?: TemplateInstallationInput;
+  update?: {
+    /**
+     * @min 0
+     * @max 100000
+     * @default 0
+     */
+    canary?: number;
+    /** @default 1 */
+    maxSurge?: number | string;
+    /** @default 0 */
+    maxUnavailable?: number | string;
+    /**
+     * @min 0
+     * @max 86400
+     * @default 10
+     */
+    minReadySeconds?: number;
+    /** @default "pause" */
+    onFailure?: "pause" | "rollback";
+    /** @default "wait" */
+    players?: "wait" | "ignore";
+    /**
+     * @min 0
+     * @max 2592000
+     * @default 0
+     */
+    playersSeconds?: number;
+    /**
+     * @min 1
+     * @max 86400
+     * @default 600
+     */
+    progressSeconds?: number;
+    /** @default "auto" */
+    promote?: "auto" | "manual";
+    /** @default "manual" */
+    strategy?: "manual" | "rolling" | "idle";
+    /** @default false */
+    templates?: boolean;
+  };
 }
 
 export interface ConfigurationReload {
@@ -1191,6 +1358,8 @@ export interface Instance {
   lastHeartbeat: number;
   maxPlayers: number | null;
   message: string | null;
+  /** a rollout replaces it once its players have left */
+  outdated: boolean;
   players: number | null;
   /** null: nothing runs, or it runs in a container */
   processPid: number | null;
@@ -1242,6 +1411,8 @@ export interface InstanceDetails {
   lastHeartbeat: number;
   maxPlayers: number | null;
   message: string | null;
+  /** a rollout replaces it once its players have left */
+  outdated: boolean;
   players: number | null;
   /** null: nothing runs, or it runs in a container */
   processPid: number | null;
@@ -1735,6 +1906,27 @@ export interface PingData {
   status: "ok";
 }
 
+export type PlanChangesData = ChangePlan;
+
+export interface PlanChangesPayload {
+  configurations: ConfigurationInput[];
+  /**
+   * answer 409 unless this is still the plan
+   * @maxLength 128
+   */
+  fingerprint?: string;
+  /**
+   * all other configurations that the key sees go, as `apply --prune` removes them
+   * @default false
+   */
+  prune?: boolean;
+  /**
+   * show values of environmentVariables and properties, to a key with scope ALL
+   * @default false
+   */
+  showValues?: boolean;
+}
+
 export interface PortRange {
   /**
    * @min 1
@@ -2082,6 +2274,23 @@ export interface TemplateSync {
 export interface UncordonClusterNodeData {
   message: string;
   nodeId: string;
+}
+
+export interface UpdateInstanceData {
+  /** the content that it takes, or has */
+  configurationRevision: string;
+  instanceId: string;
+  message: string;
+  /** restarted: with the new content; taken: its next start has it; current: it had it; waiting: for its players to leave */
+  outcome: "restarted" | "taken" | "current" | "waiting";
+}
+
+export interface UpdateInstancePayload {
+  /**
+   * update it when nobody plays on it any more, instead of now
+   * @default false
+   */
+  waitForPlayers?: boolean;
 }
 
 export type WatchStateData = string;

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { replaceFileSync } from '../../files/replace-file-sync.js';
 import { messageOf } from '../../model/errors.js';
 import { instanceIdSchema } from '../../model/names.js';
-import { logPlaceSchema, outputSpanSchema } from '../../model/past-exit.js';
+import { logPlaceSchema, outputSpanSchema } from '../../model/run/past-exit.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RunId } from '../runtime.js';
 import { engineCursorSchema } from './engine/engine-cursor.js';

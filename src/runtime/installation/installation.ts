@@ -18,7 +18,7 @@ import { SegmentCounts } from '../../logs/segment-counts.js';
 import { readSpanLines, type SpanLines } from '../../logs/span-lines.js';
 import { readLastLines } from '../../logs/tail.js';
 import type { Clock } from '../../loop/clock.js';
-import type { LogPlace, OutputSpan } from '../../model/past-exit.js';
+import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
 import type { FetchCost } from '../../model/template.js';
 import type { Desired } from '../../node/desired-copy.js';
 import type { TemplateCache } from '../../templates/transfer/cache.js';

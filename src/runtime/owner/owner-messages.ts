@@ -1,6 +1,6 @@
 /** Checks what an owner sends (`OwnerMessage` of protocol.ts) before the daemon acts on it. */
 import { z } from 'zod';
-import { logPlaceSchema, outputSpanSchema } from '../../model/past-exit.js';
+import { logPlaceSchema, outputSpanSchema } from '../../model/run/past-exit.js';
 
 const runSchema = z.object({ instanceId: z.string(), run: z.int() });
 

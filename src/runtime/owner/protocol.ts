@@ -7,8 +7,8 @@
  * and its end detaches. So a terminal that is not read never stands in the way of a start or an exit.
  */
 
-import type { LogPlace, OutputSpan } from '../../model/past-exit.js';
 import type { AttachEndReason, TerminalSize } from '../../model/run/attachment.js';
+import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
 
 /** Raised when a message changes its meaning. Owner and daemon with the same number may be of different versions. */
 export const OWNER_PROTOCOL = 1;

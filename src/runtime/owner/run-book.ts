@@ -1,5 +1,5 @@
 /** The daemon's copy of what the owner holds. Its welcome and events keep the copy, so the owner need not be asked. */
-import type { LogPlace } from '../../model/past-exit.js';
+import type { LogPlace } from '../../model/run/past-exit.js';
 import type { Leader } from '../instance-processes.js';
 import type { Exit, Held, ProcessIdentity, RunId } from '../runtime.js';
 import type { OwnerExit, OwnerHeld, OwnerProcess, OwnerRun } from './protocol.js';

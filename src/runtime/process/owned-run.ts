@@ -3,8 +3,8 @@
  * is acknowledged.
  */
 import type { SegmentWriter } from '../../logs/segment-writer.js';
-import type { LogPlace, OutputSpan } from '../../model/past-exit.js';
 import type { TerminalSize } from '../../model/run/attachment.js';
+import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
 import type { HeldRun, View, Viewer } from '../owner/held-run.js';
 import type { OwnerExit, OwnerHeld, StartRequest } from '../owner/protocol.js';
 import { checkDirectory, openLog, toOwnerExit } from '../owner/run-start.js';

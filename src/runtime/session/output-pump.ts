@@ -6,7 +6,7 @@
  */
 import { bytesAfter } from '../../logs/bytes-after.js';
 import type { SegmentWriter } from '../../logs/segment-writer.js';
-import type { OutputSpan } from '../../model/past-exit.js';
+import type { OutputSpan } from '../../model/run/past-exit.js';
 import { certainBytes, spentFor, withoutReturns } from './line-ends.js';
 import type { OutputPlace, RunDirectory } from './run-directory.js';
 import type { SpoolEnd } from './session-tool.js';

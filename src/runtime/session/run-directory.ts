@@ -7,7 +7,7 @@ import { readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { replaceFileSync } from '../../files/replace-file-sync.js';
-import type { LogPlace } from '../../model/past-exit.js';
+import type { LogPlace } from '../../model/run/past-exit.js';
 import type { OwnerExit, StartRequest } from '../owner/protocol.js';
 import { parseStatus } from './session-end.js';
 import type { SessionExit, SessionRun } from './session-tool.js';

@@ -410,6 +410,52 @@ describe('Configurations and templates', () => {
     expect(world.audit.filter(({ result }) => result === '200')).toEqual([]);
   });
 
+  it('POST /plan: 200, what contents would change and what becomes of the instances; 400 as of a PUT; 403 beyond the reach of the key; 409 for another fingerprint; writes nothing', async () => {
+    await world.commands.configure('lobby');
+    const lobby = { name: 'lobby', command: 'run', ramMB: 100, cpu: 10, minimumServiceCount: 2 };
+    const plan = (body: object, token?: string) =>
+      world.call('POST /plan', { body, ...(token !== undefined && { token }) });
+    const { status, json } = await plan({ configurations: [lobby] });
+    expect([status, json]).toEqual([
+      200,
+      {
+        formatVersion: 1,
+        fingerprint: expect.stringMatching(/^[0-9a-f]{32}$/),
+        configurations: [
+          expect.objectContaining({
+            name: 'lobby',
+            action: 'change',
+            effects: { create: 2, replace: 0, restart: 0, stop: 0, keep: 0, waitForPlayers: 0 },
+            why: expect.stringContaining('2 instances are created.'),
+          }),
+        ],
+        shortages: [],
+        warnings: [],
+      },
+    ]);
+    const { fingerprint } = z.object({ fingerprint: z.string() }).parse(json);
+    expect((await plan({ configurations: [lobby], fingerprint })).status).toBe(200);
+    expect(await plan({ configurations: [lobby], fingerprint: 'other' })).toMatchObject({
+      status: 409,
+      json: { error: expect.stringContaining('plan again') },
+    });
+    expect(await plan({ configurations: [{ ...lobby, ramMB: 0 }] })).toMatchObject({
+      status: 400,
+      json: { error: expect.stringContaining('lobby: ramMB') },
+    });
+    const { token } = z
+      .object({ token: z.string() })
+      .parse(
+        (await world.call('POST /keys', { body: { label: 'ci', scope: 'PLAN', configurations: ['m*'] } }))
+          .json,
+      );
+    expect(await plan({ configurations: [lobby] }, token)).toMatchObject({
+      status: 403,
+      json: { error: expect.stringContaining('restricted') },
+    });
+    expect(world.commands.plane.records()).toEqual([]);
+  });
+
   it('GET /configurations/{name}/file: 200, as the file says it, with what is not known; 404 for an unknown one', async () => {
     world.commands.writeFile('lobby.json', '{"$schema": "x", "command": "run", "note": [1]}');
     await world.commands.files.reload();
@@ -538,6 +584,34 @@ describe('Instances and the serving node', () => {
       ...beats,
     });
     expect((await world.call('GET /instances/zzzzzz/details')).status).toBe(404);
+  });
+
+  it('POST /instances/{id}/update: 200 {message, instanceId, outcome, configurationRevision}; 409 with the numbers; 404', async () => {
+    const id = await oneInstance();
+    await world.commands.plane.master.writer.reportState(id, { state: 'ONLINE', players: 2 });
+    await world.commands.configure('lobby', { minimumServiceCount: 1, command: 'better' });
+    const { hash } =
+      world.commands.dependencies.configurations.get('lobby')?.value ?? expect.fail('no lobby');
+    const update = (body?: unknown) => world.call(`POST /instances/${id}/update`, { body });
+    expect((await update({ waitForPlayers: true })).json).toEqual({
+      message: expect.stringContaining('when its 2 players have left'),
+      instanceId: id,
+      outcome: 'waiting',
+      configurationRevision: hash,
+    });
+    expect((await update({})).json).toMatchObject({ outcome: 'restarted', configurationRevision: hash });
+    const again = await update({});
+    expect([again.status, again.json]).toEqual([200, await printed(`instance update ${id}`)]);
+    expect(again.json).toMatchObject({ outcome: 'current' });
+    expect((await update({ waitForPlayers: 'yes' })).status).toBe(400);
+
+    await world.commands.configure('lobby', { minimumServiceCount: 1, ramMB: 2000 });
+    const refused = await update({});
+    expect([refused.status, refused.json]).toEqual([
+      409,
+      { error: expect.stringContaining('its node alpha needs 2000 MB of RAM, 1000 MB of 1000 MB free') },
+    ]);
+    expect((await world.call('POST /instances/zzzzzz/update', { body: {} })).status).toBe(404);
   });
 
   it('GET /instances/{id}/logs/search: 200, what the node finds; 400 without a text', async () => {

@@ -53,6 +53,7 @@ READ DELETE /sessions/:id filtered
 READ POST /templates/:group/:name/export -
 PLAN POST /configurations/:name/check new-configuration
 PLAN POST /configurations/:name/diff new-configuration
+PLAN POST /plan filtered
 OPERATE GET /instances/:id/attach instance
 OPERATE POST /instances filtered
 OPERATE DELETE /instances/:id instance
@@ -60,6 +61,7 @@ OPERATE PATCH /instances/:id/lifecycle bad-instance
 OPERATE POST /instances/:id/command instance
 OPERATE POST /instances/:id/execute instance
 OPERATE POST /instances/:id/stop instance
+OPERATE POST /instances/:id/update instance
 OPERATE PUT /instances/:id/state instance
 ALL DELETE /cluster/nodes/:id -
 ALL DELETE /cluster/nodes/:id/cordon -

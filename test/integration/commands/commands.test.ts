@@ -805,7 +805,7 @@ describe('help', () => {
       'stop',
     ])
       expect(text).toMatch(new RegExp(`^${command.replace(/[[\]|.]/g, '\\$&')} {2,}\\S`, 'm'));
-    expect(await world.json('help')).toHaveLength(40);
+    expect(await world.json('help')).toHaveLength(41);
   });
 
   it('explains a group and a single command', async () => {

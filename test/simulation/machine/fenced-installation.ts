@@ -9,7 +9,7 @@ import type { LogBatch, LogPosition } from '../../../src/logs/log-batch.js';
 import type { LogRange } from '../../../src/logs/log-range.js';
 import type { FoundLines } from '../../../src/logs/search/log-search.js';
 import { DroverError } from '../../../src/model/errors.js';
-import type { LogPlace } from '../../../src/model/past-exit.js';
+import type { LogPlace } from '../../../src/model/run/past-exit.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';

@@ -8,7 +8,7 @@ import { request } from 'node:http';
 import { request as requestTls } from 'node:https';
 import { expect } from 'vitest';
 import { z } from 'zod';
-import type { LifecycleTarget } from '../../../src/api/routes/instance-schemas.js';
+import type { LifecycleTarget } from '../../../src/api/routes/instances/instance-schemas.js';
 import { type Configuration, configurationSchema } from '../../../src/model/configuration.js';
 import { type InstanceInfo, instanceInfoSchema } from '../../../src/model/instance.js';
 import { instanceLogSchema } from '../../../src/operations/instance-log.js';

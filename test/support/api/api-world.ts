@@ -56,7 +56,7 @@ import {
 import type { DrainProgress } from '../../../src/model/node-drain.js';
 import type { InstanceUsage } from '../../../src/model/run/instance-usage.js';
 import type { Forecaster } from '../../../src/operations/plan/forecast.js';
-import type { StateReport } from '../../../src/store/instance-changes.js';
+import type { StateReport } from '../../../src/store/instances/instance-changes.js';
 import { apiKeyKey, configurationKey, instanceKey, nodeKey, PREFIX } from '../../../src/store/keys.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { Mirror } from '../../../src/store/mirror.js';
@@ -496,6 +496,10 @@ export class ApiWorld {
         return this.putInstance({ ...record, status: { ...record.status, state, lastHeartbeat } });
       },
       isAway: () => false,
+      updateInPlace: async () => 'current',
+      updateWhenEmpty: async (id) => {
+        require(id);
+      },
       remove: async (id) => {
         const record = require(id);
         await this.putInstance({ ...record, desired: { ...record.desired, goal: 'remove' } });

@@ -1,6 +1,6 @@
 /** Secret files in memory, and an authority over them, for tests of the cluster. */
 import { pino } from 'pino';
-import { Authority, type SecretFile } from '../../../src/channel/trust/authority.js';
+import { Authority, type AuthorityOptions, type SecretFile } from '../../../src/channel/trust/authority.js';
 import { issueCertificate, makeAuthority } from '../../../src/channel/trust/certificates.js';
 import type { Clock } from '../../../src/loop/clock.js';
 
@@ -28,7 +28,7 @@ export class MemoryFile implements SecretFile {
 
 export interface TestAuthorityOptions {
   readonly clusterName?: string;
-  readonly authorityFile?: SecretFile;
+  readonly authorityFile?: AuthorityOptions['authorityFile'];
   readonly serverFile?: SecretFile;
   readonly names?: readonly string[];
 }

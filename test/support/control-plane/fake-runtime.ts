@@ -1,7 +1,7 @@
 /** A runtime without processes: starts are entries in a map, ends are calls of the test. It outlives the wrapper. */
 import { DroverError } from '../../../src/model/errors.js';
 import type { RuntimeOffer } from '../../../src/model/node.js';
-import type { LogPlace } from '../../../src/model/past-exit.js';
+import type { LogPlace } from '../../../src/model/run/past-exit.js';
 import type {
   Exit,
   ExitListener,

@@ -46,12 +46,9 @@ export function plainAnswerNow(
 ): PlainAnswer {
   const question = questionOf(configuration);
   const candidates = [...sources.nodes.entries()].map(([nodeId, { value }]) =>
-    withPort(
-      sources,
-      question,
-      candidateOf(sources, question, value),
-      home?.nodeId === nodeId ? home.port : null,
-    ),
+    withPort(sources, question, candidateOf(sources, question, value), {
+      port: home?.nodeId === nodeId ? home.port : null,
+    }),
   );
   return plainAnswer({ ...question, home }, candidates, configuration.placement);
 }

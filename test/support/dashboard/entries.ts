@@ -7,6 +7,7 @@ export function anInstance(fields: Partial<Instance> = {}): Instance {
     id: 'a1f1so',
     configurationName: 'lobby',
     configurationRevision: 'r1',
+    outdated: false,
     createdAt: 1_000,
     state: 'ONLINE',
     reason: null,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { InstanceView } from '../../../src/api/routes/instance-view.js';
+import { InstanceView } from '../../../src/api/routes/instances/instance-view.js';
 import { toInstanceInfo } from '../../../src/model/instance.js';
 import { ApiWorld, instanceRecord, instanceStatus } from '../../support/api/api-world.js';
 

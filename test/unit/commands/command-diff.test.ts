@@ -98,7 +98,7 @@ describe('config diff', () => {
       '  command: "old" -> "run"',
       '1 instance made from older content (revision lost-rev): bbbbbb',
       '  that content is not kept any more',
-      'an instance keeps its content: delete it, and the one that takes its place gets what is in force',
+      'an instance keeps its content: "instance update --configuration lobby" gives it what is in force, in place',
     ]);
   });
 });

@@ -162,7 +162,25 @@ describe('a change of an instance wakes', () => {
         desired: { goal: 'stop', restartToken: 0, stoppedBy: 'instance' },
         status: { state: 'STOPPED', reason: 'stopped' },
       }),
-      ['instance-cleanup configurations/game +20', 'minimum-service game +20', 'waiting all +50'],
+      [
+        'content ended3',
+        'instance-cleanup configurations/game +20',
+        'minimum-service game +20',
+        'waiting all +50',
+      ],
+    ],
+    [
+      'its content: it is to take what is in force when its players have left',
+      putInstance(
+        'up1aaa',
+        up('alpha', { desired: { goal: 'run', restartToken: 0, updateWhenEmpty: true } }),
+      ),
+      ['content up1aaa'],
+    ],
+    [
+      'the cleanup of the content that it had: it has another one, which is not in force',
+      putInstance('up1aaa', up('alpha', { revision: 'f09' })),
+      ['content up1aaa', 'instance-cleanup revisions/f00'],
     ],
     [
       'its count: its node has reported it',
@@ -304,9 +322,16 @@ describe('a change of anything else wakes', () => {
       ['drain beta', 'minimum-service proxy first'],
     ],
     [
-      'a configuration with another content: the cleanup of the old one as well',
+      'a configuration with another content: its instances, and the cleanup of the old one as well',
       putConfiguration('lobby', 'f02'),
-      ['drain beta', 'instance-cleanup revisions/f00', 'minimum-service lobby first'],
+      [
+        ...['lost1a', 'new1aa', 'new2aa', 'old1aa', 'old2aa', 'up1aaa', 'wait1a'].map(
+          (id) => `content ${id} first`,
+        ),
+        'drain beta',
+        'instance-cleanup revisions/f00',
+        'minimum-service lobby first',
+      ],
     ],
     [
       'a configuration that goes: its service, the cleanup of its content, and drains',

@@ -42,3 +42,9 @@ it('is refused when its nodes trust an authority that the root does not have', a
   await writeFile(join(paths.cluster, 'authority.pem'), '');
   await expect(look()).resolves.toBeUndefined();
 });
+
+it('is taken without the file of the authority when the authority is sealed in it', async () => {
+  await put('members/n');
+  await put('secrets/authority');
+  await expect(look()).resolves.toBeUndefined();
+});

@@ -531,7 +531,7 @@ describe('an instance that should stop', () => {
 describe('the notes', () => {
   it('tell of an older revision, a broken file, and a configuration that is gone', () => {
     expect(notesOf({ configuration: configurationRecord({ hash: 'new' }) })).toEqual([
-      'It was made from an older content of lobby; later changes do not reach it (`config diff lobby`). Delete it to have another made.',
+      'It was made from an older content of lobby; later changes do not reach it (`config diff lobby`). `instance update k3x9p2` gives it what is in force, in place.',
     ]);
     const error = { file: 'lobby.json', line: 7, column: 3, field: 'ramMB', message: 'ramMB: must be less' };
     expect(notesOf({ fileErrors: [error] })).toEqual([

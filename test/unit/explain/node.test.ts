@@ -13,7 +13,7 @@ import { plan } from '../../../controllers/wrapper/process-supervisor/plan.js';
 import { afterExit } from '../../../controllers/wrapper/process-supervisor/restart-delay.js';
 import { SegmentWriter } from '../../../src/logs/segment-writer.js';
 import { readSpanLines } from '../../../src/logs/span-lines.js';
-import type { LogPlace } from '../../../src/model/past-exit.js';
+import type { LogPlace } from '../../../src/model/run/past-exit.js';
 import type { StopSignal } from '../../../src/model/stopping.js';
 import { HandleBook } from '../../../src/node/handle-book.js';
 import { describePastRuns } from '../../../src/node/past-runs.js';

@@ -43,6 +43,7 @@ const OTHER: { readonly [Field in keyof Required<Input>]: NonNullable<Input[Fiel
   stopTimeoutSeconds: 7,
   restartPolicy: 'never',
   readiness: { tcpPort: 7007 },
+  update: { strategy: 'rolling' },
 };
 
 describe('the class of a changed field', () => {

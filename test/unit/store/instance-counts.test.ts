@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import { InstanceCounts } from '../../../src/store/instance-counts.js';
+import { InstanceCounts } from '../../../src/store/instances/instance-counts.js';
 import type { MirrorListener } from '../../../src/store/mirror.js';
 import { instanceRecord, instanceStatus } from '../../support/api/api-world.js';
 

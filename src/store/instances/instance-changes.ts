@@ -1,6 +1,7 @@
 /** A new instance, and the changes that clients ask of one, as pure functions of its record. `InstanceWriter` writes them. */
-import type { ConfigurationRecord } from '../model/configuration.js';
+import type { Configuration, ConfigurationRecord } from '../../model/configuration.js';
 import {
+  type InstancePlacement,
   type InstanceRecord,
   type InstanceState,
   type InstanceStatus,
@@ -8,7 +9,7 @@ import {
   type Maker,
   withEnd,
   withRest,
-} from '../model/instance.js';
+} from '../../model/instance.js';
 
 export type LifecycleTarget = 'start' | 'stop' | 'restart';
 
@@ -26,25 +27,51 @@ export const LIFECYCLE: Readonly<
   Record<LifecycleTarget, (record: InstanceRecord, isAway: boolean) => InstanceRecord | undefined>
 > = { start, stop, restart };
 
+/** What an instance is made from: the content of a configuration, and the hash of that content. */
+export interface InstanceContent {
+  readonly configuration: Configuration;
+  readonly hash: string;
+}
+
 /** The record of a new instance, without a place. `now` in Unix milliseconds. */
 export function newInstance(
-  { configuration, hash }: ConfigurationRecord,
+  { configuration, hash }: InstanceContent,
   { id, madeBy, now }: { readonly id: string; readonly madeBy: Maker | undefined; readonly now: number },
 ): InstanceRecord {
   return {
     id,
     configurationName: configuration.name,
-    revision: hash,
-    runtime: configuration.runtime,
-    static: configuration.static,
-    ramMB: configuration.ramMB,
-    cpu: configuration.cpu,
+    ...contentFields({ configuration, hash }),
     createdAt: now,
     ...(madeBy !== undefined && { madeBy }),
     desired: { goal: 'run', restartToken: 0 },
     placement: null,
     home: null,
     status: { ...NEW_STATUS, lastHeartbeat: now },
+  };
+}
+
+function contentFields({ configuration, hash }: InstanceContent) {
+  const { runtime, static: isStatic, ramMB, cpu } = configuration;
+  return { revision: hash, runtime, static: isStatic, ramMB, cpu };
+}
+
+/** The record with another content, which its next start takes. What runs goes on as it is. */
+export function withContent(record: InstanceRecord, content: InstanceContent): InstanceRecord {
+  const { updateWhenEmpty: _asked, ...desired } = record.desired;
+  return { ...record, ...contentFields(content), desired };
+}
+
+/** The record with another content at the place that it has for it, and restarted for it. */
+export function withContentAt(record: InstanceRecord, placement: InstancePlacement): InstanceRecord {
+  const { status } = record;
+  const isDown = status.pid === null;
+  return {
+    ...again(record),
+    placement,
+    home: { nodeId: placement.nodeId, port: placement.port },
+    // A busy port, or a failed start, is of the content before.
+    status: isDown ? { ...status, reason: null, message: null } : status,
   };
 }
 
@@ -101,7 +128,12 @@ function stop(record: InstanceRecord): InstanceRecord | undefined {
  * what a client wants.
  */
 function again(record: InstanceRecord): InstanceRecord {
-  const desired: InstanceRecord['desired'] = { goal: 'run', restartToken: record.desired.restartToken + 1 };
+  const { restartToken, updateWhenEmpty } = record.desired;
+  const desired: InstanceRecord['desired'] = {
+    goal: 'run',
+    restartToken: restartToken + 1,
+    ...(updateWhenEmpty !== undefined && { updateWhenEmpty }),
+  };
   if (!isAtRest(record) && record.desired.goal !== 'stop') return { ...record, desired };
   const { replaces: _replaces, ...own } = record;
   return { ...own, madeBy: 'client', desired };

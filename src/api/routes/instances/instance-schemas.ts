@@ -1,9 +1,9 @@
 /** Input and answers of the instance routes, as zod schemas. */
 import { z } from 'zod';
-import type { LogPoint } from '../../logs/log-batch.js';
-import { instanceInfoSchema, instanceStateSchema } from '../../model/instance.js';
-import { DEFAULT_LOG_LINES, MAX_LOG_LINES } from '../../model/plain/command-limits.js';
-import { LOG_POINT_RULE, logPointsProblem, parseLogPoint } from '../../operations/log-point.js';
+import type { LogPoint } from '../../../logs/log-batch.js';
+import { instanceInfoSchema, instanceStateSchema } from '../../../model/instance.js';
+import { DEFAULT_LOG_LINES, MAX_LOG_LINES } from '../../../model/plain/command-limits.js';
+import { LOG_POINT_RULE, logPointsProblem, parseLogPoint } from '../../../operations/log-point.js';
 
 const LINES_RULE = `must be a whole number from 1 to ${MAX_LOG_LINES}`;
 const TARGET_RULE = 'must be one of start, stop, restart';

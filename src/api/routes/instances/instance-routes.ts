@@ -3,30 +3,35 @@
  * and stdin.
  */
 
-import type { InstanceStreams } from '../../channel/services/instance-streams.js';
-import { requireProcess, stdinCommand } from '../../channel/services/stdin-command.js';
-import { DroverError } from '../../model/errors.js';
-import { type InstanceRecord, instanceInfoSchema, toInstanceInfo } from '../../model/instance.js';
-import { isInstanceId } from '../../model/names.js';
-import { unknownConfiguration, unknownInstance } from '../../model/unknown.js';
+import type { InstanceStreams } from '../../../channel/services/instance-streams.js';
+import { requireProcess, stdinCommand } from '../../../channel/services/stdin-command.js';
+import { DroverError } from '../../../model/errors.js';
+import { type InstanceRecord, instanceInfoSchema, toInstanceInfo } from '../../../model/instance.js';
+import { isInstanceId } from '../../../model/names.js';
+import { unknownConfiguration, unknownInstance } from '../../../model/unknown.js';
 import {
   detailsOf,
   type InstanceDetailsNeeds,
   instanceDetailsSchema,
-} from '../../operations/instance-details.js';
+} from '../../../operations/instance-details.js';
 import {
   changeLifecycle,
   deleteInstance,
   type InstanceLifecycleNeeds,
-} from '../../operations/instance-lifecycle.js';
-import { type InstanceLogNeeds, instanceLogSchema, readInstanceLog } from '../../operations/instance-log.js';
-import type { StateReport } from '../../store/instance-changes.js';
-import type { InstanceWriter } from '../../store/instance-writes.js';
-import type { MirrorReader } from '../../store/mirror.js';
-import { toPlainText } from '../../telemetry/plain-text.js';
-import { accessOf, seesConfiguration } from '../access/auth.js';
-import { sendEncoded } from '../http/json-reply.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+} from '../../../operations/instance-lifecycle.js';
+import {
+  type InstanceLogNeeds,
+  instanceLogSchema,
+  readInstanceLog,
+} from '../../../operations/instance-log.js';
+import type { InstanceUpdateNeeds } from '../../../operations/instance-update.js';
+import type { InstanceWriter } from '../../../store/instance-writes.js';
+import type { StateReport } from '../../../store/instances/instance-changes.js';
+import type { MirrorReader } from '../../../store/mirror.js';
+import { toPlainText } from '../../../telemetry/plain-text.js';
+import { accessOf, seesConfiguration } from '../../access/auth.js';
+import { sendEncoded } from '../../http/json-reply.js';
+import { defineRoute, nothing, type Route } from '../../http/route.js';
 import {
   createBody,
   executeBody,
@@ -40,10 +45,16 @@ import {
   stateBody,
 } from './instance-schemas.js';
 import type { InstanceView } from './instance-view.js';
+import { updateRoute } from './update-route.js';
 
-export interface InstanceNeeds extends InstanceDetailsNeeds, InstanceLifecycleNeeds, InstanceLogNeeds {
+export interface InstanceNeeds
+  extends InstanceDetailsNeeds,
+    InstanceLifecycleNeeds,
+    InstanceLogNeeds,
+    InstanceUpdateNeeds {
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'get' | 'setAside'>;
   readonly instanceWrites: InstanceLifecycleNeeds['instanceWrites'] &
+    InstanceUpdateNeeds['instanceWrites'] &
     Pick<InstanceWriter, 'create' | 'reportState'>;
   readonly streams: InstanceLogNeeds['streams'] & Pick<InstanceStreams, 'writeStdin'>;
 }
@@ -63,6 +74,7 @@ export function instanceRoutes({ dependencies, view }: InstanceRoutesOptions): r
     logsRoute(dependencies, view),
     stateRoute(dependencies, view),
     lifecycleRoute(dependencies),
+    updateRoute(dependencies),
     executeRoute({
       dependencies,
       view,

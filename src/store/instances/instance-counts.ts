@@ -1,6 +1,6 @@
 /** Counts instances by configuration and state, change by change: `/metrics` reads no records. */
-import type { InstanceRecord, InstanceState } from '../model/instance.js';
-import type { MirrorReader } from './mirror.js';
+import type { InstanceRecord, InstanceState } from '../../model/instance.js';
+import type { MirrorReader } from '../mirror.js';
 
 export class InstanceCounts {
   readonly #counts = new Map<string, Map<InstanceState, number>>();

@@ -2,19 +2,19 @@
  * Creates instances for `InstanceWriter`: one for a client, the missing ones of a minimum, one in another's place. Each
  * transaction checks that the configuration has not changed.
  */
-import type { Clock, TimerHandle } from '../loop/clock.js';
-import type { ConfigurationRecord } from '../model/configuration.js';
-import { DroverError } from '../model/errors.js';
-import type { InstanceRecord, Maker } from '../model/instance.js';
-import { randomInstanceId } from '../model/names.js';
-import { unknownConfiguration } from '../model/unknown.js';
+import type { Clock, TimerHandle } from '../../loop/clock.js';
+import type { ConfigurationRecord } from '../../model/configuration.js';
+import { DroverError } from '../../model/errors.js';
+import type { InstanceRecord, Maker } from '../../model/instance.js';
+import { randomInstanceId } from '../../model/names.js';
+import { unknownConfiguration } from '../../model/unknown.js';
+import { configurationKey, instanceKey } from '../keys.js';
+import { setAsideOf } from '../left-of-record.js';
+import type { LookupReader } from '../lookup.js';
+import type { MirrorReader } from '../mirror.js';
+import { untilShown } from '../modify.js';
+import type { Operation, Store } from '../store.js';
 import { newInstance, withGoal } from './instance-changes.js';
-import { configurationKey, instanceKey } from './keys.js';
-import { setAsideOf } from './left-of-record.js';
-import type { LookupReader } from './lookup.js';
-import type { MirrorReader } from './mirror.js';
-import { untilShown } from './modify.js';
-import type { Operation, Store } from './store.js';
 
 /** How long `create` waits for the first placement pass, so that its answer shows node and port. */
 const PLACEMENT_WAIT_MS = 250;

@@ -2,8 +2,9 @@
  * The faults of configuration files: broken files, names taken twice, a directory or a store that cannot be used.
  * Pure.
  */
-import type { Reading } from '../../../src/configuration-files/directory.js';
-import type { ConfigurationFileError } from '../../../src/model/configuration.js';
+
+import type { ConfigurationFileError } from '../../model/configuration.js';
+import type { Reading } from '../directory.js';
 
 export interface FaultFacts {
   readonly files: ReadonlyMap<string, Reading>;

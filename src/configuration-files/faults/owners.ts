@@ -1,7 +1,8 @@
 /** Decides which file a configuration's name belongs to. Pure; all files of a source are judged together. */
-import type { Reading } from '../../../src/configuration-files/directory.js';
-import type { ConfigurationRecord } from '../../../src/model/configuration.js';
-import type { Mirrored } from '../../../src/store/mirror.js';
+
+import type { ConfigurationRecord } from '../../model/configuration.js';
+import type { Mirrored } from '../../store/mirror.js';
+import type { Reading } from '../directory.js';
 
 export interface OwnerFacts {
   readonly files: ReadonlyMap<string, Reading>;

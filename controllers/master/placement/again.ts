@@ -1,0 +1,73 @@
+/**
+ * The place of an instance that takes another content where it is: the same node, and the same port where the content allows
+ * it. The conditions are those of every placement; what the instance holds already counts as free.
+ */
+import type { Clock } from '../../../src/loop/clock.js';
+import { DroverError } from '../../../src/model/errors.js';
+import type { InstancePlacement, PlacedTemplate } from '../../../src/model/instance.js';
+import type { PlacedUpdate } from '../../../src/store/instances/instance-updates.js';
+import { candidateOf, type FleetSources, type Question, questionOf, withPort } from './candidates.js';
+import { type Candidate, firstFailed } from './conditions.js';
+import type { PlacesOptions } from './places.js';
+
+export interface AgainOptions extends FleetSources, Pick<PlacesOptions, 'chooseTemplates'> {
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** Throws DRV_UPDATE_REFUSED, with the first condition that its node fails. */
+export function placementAgain(options: AgainOptions, update: PlacedUpdate): InstancePlacement {
+  const { before, content } = update;
+  const { configuration } = content;
+  const { templates, problems } = options.chooseTemplates(configuration, before.id);
+  if (problems.length > 0) throw refused(update, problems.join('; '));
+  const question = questionAgain(update);
+  const candidate = candidateAgain(options, question, update);
+  const failed = firstFailed({ ...question, home: null }, candidate);
+  if (failed !== undefined)
+    throw refused(
+      update,
+      `its node ${candidate.nodeId} ${failed.tell({ ...question, home: null }, candidate, options.clock.now())}`,
+    );
+  return place(candidate, templates);
+}
+
+function place(
+  { nodeId, port, hostAddress }: Candidate,
+  templates: readonly PlacedTemplate[],
+): InstancePlacement {
+  return { nodeId, port: port ?? null, hostAddress, templates: [...templates] };
+}
+
+/** What it asks no more of than before it keeps, even on a node that has given out too much. */
+function questionAgain({ before, content: { configuration } }: PlacedUpdate): Question {
+  const question = questionOf(configuration);
+  return {
+    ...question,
+    ramMB: question.ramMB > before.ramMB ? question.ramMB : 0,
+    cpu: question.cpu > before.cpu ? question.cpu : 0,
+  };
+}
+
+/** A node that is cordoned, or away, keeps what it has: it takes the content when it is back. */
+function candidateAgain(options: AgainOptions, question: Question, { before }: PlacedUpdate): Candidate {
+  const nodeId = before.placement?.nodeId ?? '';
+  const node = options.nodes.get(nodeId)?.value;
+  if (node === undefined)
+    throw new DroverError('DRV_UPDATE_REFUSED', `instance ${before.id} is on node ${nodeId}, which is gone`);
+  const found = candidateOf(options, question, node);
+  const candidate: Candidate = {
+    ...found,
+    condition: 'connected',
+    isCordoned: false,
+    freeRamMB: found.freeRamMB + before.ramMB,
+    freeCpu: found.freeCpu + before.cpu,
+  };
+  return withPort(options, question, candidate, { port: before.placement?.port ?? null, holder: before.id });
+}
+
+function refused({ before, content }: PlacedUpdate, why: string): DroverError {
+  return new DroverError(
+    'DRV_UPDATE_REFUSED',
+    `instance ${before.id} cannot take the content of ${content.configuration.name} where it is: ${why}`,
+  );
+}

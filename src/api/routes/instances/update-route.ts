@@ -1,0 +1,31 @@
+/** `POST /instances/{id}/update`: gives an instance the content in force where it is. */
+import {
+  type InstanceUpdateNeeds,
+  updateBodySchema,
+  updatedInstanceSchema,
+  updateInstance,
+} from '../../../operations/instance-update.js';
+import { defineRoute, nothing, type Route } from '../../http/route.js';
+import { instanceParams } from './instance-schemas.js';
+
+export function updateRoute(dependencies: InstanceUpdateNeeds): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/instances/:id/update',
+    scope: 'OPERATE',
+    reach: 'instance',
+    summary:
+      'Gives an instance the content in force in place: same id, node and directory; what runs is restarted.',
+    errors: [
+      'DRV_INSTANCE_UNKNOWN',
+      'DRV_CONFIGURATION_UNKNOWN',
+      'DRV_UPDATE_REFUSED',
+      'DRV_STORE_WRITE_FAILED',
+    ],
+    params: instanceParams,
+    query: nothing,
+    body: updateBodySchema,
+    answers: { 200: { description: 'recorded', schema: updatedInstanceSchema } },
+    handle: ({ params, body }) => updateInstance(dependencies, params.id, body),
+  });
+}

@@ -1,0 +1,105 @@
+/**
+ * The secrets that all masters of a cluster have in common: sealed in the store, where masters share one, and else in
+ * files of the one master. So every leader has the same authority.
+ */
+import { DroverError } from '../../model/errors.js';
+import { PREFIX, secretKey } from '../../store/keys.js';
+import { create, type Store } from '../../store/store.js';
+import type { SecretFile } from './authority.js';
+import {
+  type ClusterKey,
+  clusterKeyText,
+  generateClusterKey,
+  openSecret,
+  readClusterKey,
+  sealedSecretSchema,
+  sealSecret,
+} from './cluster-key.js';
+
+/** A secret text that is read at the start, and written once. */
+export type KeptSecret = Pick<SecretFile, 'name' | 'read' | 'write'>;
+
+export interface SharedSecretsOptions {
+  readonly store: Pick<Store, 'get' | 'list' | 'transact'>;
+  /** `data/cluster/cluster.key`. */
+  readonly keyFile: SecretFile;
+  /** Whether other masters use the store too. */
+  readonly isShared: boolean;
+}
+
+export class SharedSecrets {
+  readonly #options: SharedSecretsOptions;
+  #key: Promise<ClusterKey> | undefined;
+
+  constructor(options: SharedSecretsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The secret of this name. What the store holds goes before `file`, also where no other master uses the store any
+   * more. A shared store gets what only the file holds at the first read. Only a leader may be the first to read or
+   * write. Reading throws DRV_NODE_CONFIG_INVALID without the cluster's key.
+   */
+  secret(name: string, file: KeptSecret): KeptSecret {
+    const { isShared } = this.#options;
+    return {
+      name: file.name,
+      read: async () => {
+        const sealed = await this.#open(name);
+        if (sealed !== undefined) return sealed;
+        const text = await file.read();
+        if (text !== undefined && isShared) await this.#seal(name, text);
+        return text;
+      },
+      write: (text) => (isShared ? this.#seal(name, text) : file.write(text)),
+    };
+  }
+
+  /** The key, for a node that becomes a master. Made at the first call for a store that holds no secret yet. */
+  clusterKey(): Promise<ClusterKey> {
+    this.#key ??= this.#findKey().catch((error: unknown) => {
+      this.#key = undefined;
+      throw error;
+    });
+    return this.#key;
+  }
+
+  async #findKey(): Promise<ClusterKey> {
+    const { keyFile, store } = this.#options;
+    const text = await keyFile.read();
+    if (text === undefined) {
+      const { entries } = await store.list(PREFIX.secrets);
+      if (entries.length > 0) throw withoutKey(keyFile.name);
+      const made = generateClusterKey();
+      await keyFile.write(clusterKeyText(made));
+      return made;
+    }
+    const key = readClusterKey(text);
+    if (key !== undefined) return key;
+    throw new DroverError(
+      'DRV_NODE_ROOT_UNUSABLE',
+      `${keyFile.name} is damaged: copy it from another master of the cluster, or from a backup`,
+    );
+  }
+
+  async #open(name: string): Promise<string | undefined> {
+    const entry = await this.#options.store.get(secretKey(name));
+    if (entry === undefined) return undefined;
+    const { data } = sealedSecretSchema.safeParse(entry.value);
+    if (data === undefined)
+      throw new DroverError('DRV_STORE_CORRUPT', `the sealed secret "${name}" in the store cannot be read`);
+    return openSecret(await this.clusterKey(), name, data);
+  }
+
+  async #seal(name: string, text: string): Promise<void> {
+    const key = await this.clusterKey();
+    await create(this.#options.store, secretKey(name), sealSecret(key, name, text));
+  }
+}
+
+function withoutKey(file: string): DroverError {
+  return new DroverError(
+    'DRV_NODE_CONFIG_INVALID',
+    `the secrets of this cluster are sealed, and this node does not have the key (${file}): run "drover join --as-master" with a token of a master, or copy the file from one`,
+  );
+}

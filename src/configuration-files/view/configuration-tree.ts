@@ -1,0 +1,177 @@
+/** The configuration files of a master and their records, as the two sides of a view (`src/views/directory-view.ts`). */
+import { unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaceFile } from '../../files/replace-file.js';
+import { syncPath } from '../../files/sync-path.js';
+import { Conflict } from '../../loop/reconciler.js';
+import { type ConfigurationRecord, isBroughtBy } from '../../model/configuration.js';
+import type { Mirrored, MirrorReader } from '../../store/mirror.js';
+import { untilShown } from '../../store/modify.js';
+import type { Store } from '../../store/store.js';
+import type { Observation, ViewTree } from '../../views/directory-view.js';
+import type { ChangeThere, RemovalThere } from '../../views/plan.js';
+import { ownersOf } from '../faults/owners.js';
+import { hasFileCode } from '../file-reason.js';
+import type { DirectorySource } from '../source.js';
+import { textOfRecord } from './file-text.js';
+import { inTransactions, type RecordDoor, type RecordEdit } from './record-edits.js';
+
+export interface ConfigurationTreeOptions {
+  readonly source: DirectorySource;
+  readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly store: Store;
+  readonly door: RecordDoor;
+}
+
+export class ConfigurationTree implements ViewTree {
+  readonly #options: ConfigurationTreeOptions;
+  /** What a client wrote, by name and hash: with fields that records do not keep. */
+  readonly #texts = new Map<string, string>();
+
+  constructor(options: ConfigurationTreeOptions) {
+    this.#options = options;
+  }
+
+  /** While `work` runs, the file of a configuration gets this text, if its record has this content. */
+  async withText<T>(
+    { name, hash, text }: { readonly name: string; readonly hash: string; readonly text: string },
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const key = textKey(name, hash);
+    this.#texts.set(key, text);
+    try {
+      return await work();
+    } finally {
+      this.#texts.delete(key);
+    }
+  }
+
+  /** By name, the file that says it. */
+  owners(): ReadonlyMap<string, string> {
+    const { source, configurations } = this.#options;
+    return ownersOf({ files: source.files ?? new Map(), records: new Map(configurations.entries()) });
+  }
+
+  observe(): Observation | undefined {
+    const { source, configurations } = this.#options;
+    const { files, suspects, fault, directoryId: directory } = source;
+    if (files === undefined || fault !== undefined || directory === undefined || !configurations.isReady)
+      return undefined;
+    const here = new Map<string, string>();
+    // Another version may be able to read them.
+    const undecided = new Set(configurations.setAside.keys());
+    const unsure = new Set(suspects);
+    for (const [name, file] of this.owners()) {
+      const reading = files.get(file);
+      if (reading?.kind === 'valid') here.set(name, reading.parsed.hash);
+      if (reading?.kind !== 'valid' || unsure.has(file)) undecided.add(name);
+    }
+    return {
+      here,
+      there: new Map([...configurations.entries()].map(([name, { value }]) => [name, value.hash])),
+      undecided,
+      standing: { directory, revision: configurations.revision },
+      brought: (name) => {
+        const record = configurations.get(name)?.value;
+        return record !== undefined && isBroughtBy(record, source.nodeId);
+      },
+    };
+  }
+
+  async writeHere(name: string, hash: string, present: string | undefined): Promise<void> {
+    const { source } = this.#options;
+    const { value } = this.#recordWith(name, hash);
+    const text = this.#texts.get(textKey(name, hash)) ?? textOfRecord(value.configuration, hash);
+    const file = present === undefined ? await this.#freeFile(value) : await this.#fileWith(name, present);
+    await replaceFile(join(source.directory, file), text, { keepMode: true });
+    await source.readFile(file);
+  }
+
+  async removeHere(name: string, present: string): Promise<void> {
+    const { source } = this.#options;
+    const file = await this.#fileWith(name, present);
+    await unlink(join(source.directory, file)).catch((error: unknown) => {
+      if (!hasFileCode(error, 'ENOENT')) throw error;
+    });
+    await source.readFile(file);
+    await syncPath(source.directory);
+  }
+
+  async writeThere(changes: readonly ChangeThere[]): Promise<void> {
+    const { source } = this.#options;
+    const owners = this.owners();
+    const edits = changes.map(({ name, hash, expected }): RecordEdit => {
+      const file = owners.get(name);
+      const reading = file === undefined ? undefined : source.files?.get(file);
+      if (file === undefined || reading?.kind !== 'valid' || reading.parsed.hash !== hash)
+        throw new Conflict(`${name} has another content here now`);
+      return {
+        do: 'put',
+        name,
+        file,
+        parsed: reading.parsed,
+        expectedRevision: this.#revisionOf(name, expected),
+      };
+    });
+    await this.#write(edits);
+  }
+
+  async removeThere(removals: readonly RemovalThere[]): Promise<void> {
+    await this.#write(
+      removals.map(({ name, expected }) => ({
+        do: 'remove',
+        name,
+        expectedRevision: this.#revisionOf(name, expected),
+      })),
+    );
+  }
+
+  async #write(edits: readonly RecordEdit[]): Promise<void> {
+    const { door, store, configurations } = this.#options;
+    try {
+      for (const some of inTransactions(edits)) await configurations.until(await door.write(some));
+    } catch (error) {
+      // The next round decides with the record of the writer that was faster.
+      await untilShown(store, configurations).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  #recordWith(name: string, hash: string): Mirrored<ConfigurationRecord> {
+    const record = this.#options.configurations.get(name);
+    if (record?.value.hash !== hash) throw new Conflict(`${name} has another content in the state now`);
+    return record;
+  }
+
+  #revisionOf(name: string, expected: string | undefined): number {
+    const { configurations } = this.#options;
+    if (expected !== undefined) return this.#recordWith(name, expected).revision;
+    if (configurations.get(name) !== undefined) throw new Conflict(`${name} is in the state now`);
+    return 0;
+  }
+
+  /** The file that still says this content. */
+  async #fileWith(name: string, hash: string): Promise<string> {
+    const { source } = this.#options;
+    const file = this.owners().get(name);
+    const reading = file === undefined ? undefined : await source.readFile(file);
+    const isIt = reading?.kind === 'valid' && reading.parsed.configuration.name === name;
+    if (file === undefined || !isIt || reading.parsed.hash !== hash)
+      throw new Conflict(`${name} has another content here now`);
+    return file;
+  }
+
+  /** The name that the file has where it came from, unless something else has it here. */
+  async #freeFile({ sourceFile, configuration: { name } }: ConfigurationRecord): Promise<string> {
+    const { source } = this.#options;
+    const unusable = new Set(source.suspects);
+    for (let number = 0; ; number++) {
+      const file = [sourceFile, `${name}.json`][number] ?? `${name}-${number}.json`;
+      if (!unusable.has(file) && (await source.readFile(file)) === undefined) return file;
+    }
+  }
+}
+
+function textKey(name: string, hash: string): string {
+  return `${name} ${hash}`;
+}

@@ -1,0 +1,125 @@
+/**
+ * The rollout of a configuration: how far its content has reached the instances, and which content new ones are made
+ * from. Its record is there once a configuration has an `update` block that replaces instances, or somebody asked for a
+ * rollout. The field table stands in controllers/README.md.
+ */
+import { z } from 'zod';
+import { nameSchema } from './names.js';
+
+/**
+ * ```
+ *                   canaries good, promote manual
+ *  changed -> rolling ---------> awaiting-promotion        any of the left, pause ---> paused, and back by resume
+ *                |  ^--- promote ---'
+ *                |--- all are good ----------> complete
+ *                '--- no progress --> failed | rolling-back ---> rolled-back
+ *                rollback by a person -----------'
+ * ```
+ * A changed file and `retry` lead from every state to `rolling`.
+ */
+export const rolloutStateSchema = z.enum([
+  'rolling',
+  'awaiting-promotion',
+  'paused',
+  'failed',
+  'rolling-back',
+  'rolled-back',
+  'complete',
+]);
+export type RolloutState = z.output<typeof rolloutStateSchema>;
+
+/** What began the rollout. */
+export const rolloutCauseSchema = z.enum(['content', 'templates', 'restart', 'rollback', 'retry']);
+export type RolloutCause = z.output<typeof rolloutCauseSchema>;
+
+/** Why a content is held back, as a short stable code. `message` says it in words and numbers. */
+export const rolloutReasonSchema = z.enum([
+  /** No instance of it became good in time. */
+  'no-progress',
+  /** No node has room for one. */
+  'not-placeable',
+  /** A person asked for a rollback. */
+  'rollback',
+  /** A rollback made no progress: what it brings back does not become good either. */
+  'rollback-failed',
+]);
+export type RolloutReason = z.output<typeof rolloutReasonSchema>;
+
+export const rolloutCountsSchema = z.object({
+  total: z.int().min(0).describe('instances that are wanted'),
+  updated: z.int().min(0).describe('of the content that the rollout brings'),
+  good: z.int().min(0).describe('of these: ready for minReadySeconds without a restart'),
+  outdated: z.int().min(0).describe('still to be replaced'),
+  waiting: z.int().min(0).describe('of these: waiting for their players to leave'),
+});
+export type RolloutCounts = Readonly<z.output<typeof rolloutCountsSchema>>;
+
+export const NO_COUNTS: RolloutCounts = { total: 0, updated: 0, good: 0, outdated: 0, waiting: 0 };
+
+/** Store value of `rollouts/<name>`. Instants are Unix milliseconds, revisions are hashes of contents. */
+export const rolloutRecordSchema = z.object({
+  name: nameSchema,
+  /** The last good content; null: there was none. While `to` is held back, new instances are made from it. */
+  from: z.string().nullable(),
+  /** The content of the configuration that the rollout has taken up. */
+  to: z.string(),
+  /** Raised where the same content is to be made anew. An instance of a lower one is outdated. */
+  generation: z.int().min(0),
+  state: rolloutStateSchema,
+  cause: rolloutCauseSchema,
+  /** Both null unless the content is held back. */
+  reason: rolloutReasonSchema.nullable(),
+  message: z.string().nullable(),
+  /** The key or person that asked for it; null: a changed file or template did. */
+  by: z.string().nullable(),
+  since: z.number(),
+  /** When it came to its end, or failed; null: it goes on. */
+  endedAt: z.number().nullable(),
+  /** The last progress; null: nothing can be replaced now, such as while players are waited for. */
+  progressAt: z.number().nullable(),
+  /** The canaries are good, or there are none: all others follow. */
+  isPromoted: z.boolean(),
+  paused: z
+    .object({
+      by: z.string(),
+      at: z.number(),
+      /** The state that resume leads back to. */
+      was: z.enum(['rolling', 'awaiting-promotion', 'rolling-back']),
+    })
+    .nullable(),
+  counts: rolloutCountsSchema,
+  /** With `update.templates`: the digest of each template when it was taken up, by `templateKeyOf`. */
+  templates: z.record(z.string(), z.string()),
+});
+export type RolloutRecord = Readonly<z.output<typeof rolloutRecordSchema>>;
+
+const HELD_BACK: ReadonlySet<RolloutState> = new Set(['failed', 'rolling-back', 'rolled-back']);
+const ENDED: ReadonlySet<RolloutState> = new Set(['failed', 'rolled-back', 'complete']);
+
+/** The state, or that which a pause interrupts. */
+export function phaseOf({
+  state,
+  paused,
+}: Pick<RolloutRecord, 'state' | 'paused'>): Exclude<RolloutState, 'paused'> {
+  return state === 'paused' ? (paused?.was ?? 'rolling') : state;
+}
+
+/** The content of the file is not used: new instances are made from `from`. */
+export function isHeldBack(rollout: Pick<RolloutRecord, 'state' | 'paused' | 'from' | 'to'>): boolean {
+  return HELD_BACK.has(phaseOf(rollout)) && rollout.from !== null && rollout.from !== rollout.to;
+}
+
+/** Nothing more is replaced by itself. */
+export function hasEnded({ state }: Pick<RolloutRecord, 'state'>): boolean {
+  return ENDED.has(state);
+}
+
+/** The revision that the instances are brought to. */
+export function targetOf(rollout: RolloutRecord): string {
+  return HELD_BACK.has(phaseOf(rollout)) ? (rollout.from ?? rollout.to) : rollout.to;
+}
+
+/** The revision that others than the rollout make new instances from: canaries stay few. */
+export function revisionForNew(rollout: RolloutRecord): string {
+  return rollout.isPromoted ? targetOf(rollout) : (rollout.from ?? rollout.to);
+}

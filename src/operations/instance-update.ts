@@ -1,0 +1,74 @@
+/** Updates instances in place: `instance update` and its route. */
+import { z } from 'zod';
+import type { ConfigurationRecord } from '../model/configuration.js';
+import type { InstanceRecord } from '../model/instance.js';
+import { unknownConfiguration, unknownInstance } from '../model/unknown.js';
+import { countText } from '../model/words.js';
+import type { InstanceWriter } from '../store/instance-writes.js';
+import type { MirrorReader } from '../store/mirror.js';
+
+export interface InstanceUpdateNeeds {
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get'>;
+  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
+  readonly instanceWrites: Pick<InstanceWriter, 'updateInPlace' | 'updateWhenEmpty'>;
+}
+
+export const updateBodySchema = z.object({
+  waitForPlayers: z
+    .boolean()
+    .default(false)
+    .describe('update it when nobody plays on it any more, instead of now'),
+});
+
+export const updatedInstanceSchema = z.object({
+  message: z.string(),
+  instanceId: z.string(),
+  outcome: z
+    .enum(['restarted', 'taken', 'current', 'waiting'])
+    .describe(
+      'restarted: with the new content; taken: its next start has it; current: it had it; waiting: for its players to leave',
+    ),
+  configurationRevision: z.string().describe('the content that it takes, or has'),
+});
+export type UpdatedInstance = z.output<typeof updatedInstanceSchema>;
+
+/**
+ * Gives an instance the content in force where it is: same id, node and directory, and the same port where the content
+ * allows it. Throws DRV_INSTANCE_UNKNOWN, DRV_CONFIGURATION_UNKNOWN when its configuration is gone, and
+ * DRV_UPDATE_REFUSED when its node does not fit the content.
+ */
+export async function updateInstance(
+  { instances, configurations, instanceWrites }: InstanceUpdateNeeds,
+  id: string,
+  { waitForPlayers }: z.output<typeof updateBodySchema>,
+): Promise<UpdatedInstance> {
+  const before = instances.get(id)?.value;
+  if (before === undefined || before.desired.goal === 'remove') throw unknownInstance(id);
+  const { configurationName: name, revision } = before;
+  const inForce = configurations.get(name)?.value;
+  if (inForce === undefined) throw unknownConfiguration(name);
+  const players = before.status.players ?? 0;
+  if (waitForPlayers && players > 0 && revision !== inForce.hash) {
+    await instanceWrites.updateWhenEmpty(id);
+    return answer(before, inForce.hash, 'waiting');
+  }
+  const outcome = await instanceWrites.updateInPlace(id);
+  if (outcome === 'not-due') throw unknownInstance(id);
+  return answer(before, instances.get(id)?.value.revision ?? inForce.hash, outcome);
+}
+
+function answer(
+  before: InstanceRecord,
+  configurationRevision: string,
+  outcome: UpdatedInstance['outcome'],
+): UpdatedInstance {
+  const { id, configurationName: name } = before;
+  const content = `the content in force of ${name} (revision ${configurationRevision.slice(0, 8)})`;
+  const message = {
+    restarted: `instance ${id} is restarted in place with ${content}`,
+    taken: `instance ${id} has ${content} from its next start on`,
+    current: `instance ${id} has ${content} already`,
+    waiting: `instance ${id} takes ${content} when its ${countText(before.status.players ?? 0, 'player has', 'players have')} left`,
+  }[outcome];
+  return { message, instanceId: id, outcome, configurationRevision };
+}

@@ -1,0 +1,160 @@
+/** Directories of several masters over one state: each edit reaches all, and none is overwritten unseen. */
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ViewWorld } from '../../support/control-plane/view-world.js';
+import { until } from '../../support/until.js';
+
+let world: ViewWorld;
+beforeEach(() => {
+  world = new ViewWorld();
+});
+afterEach(() => world.close());
+
+const lobby = (command: string) => ({ name: 'lobby', command });
+/** Three masters, each with the same file. */
+async function three() {
+  const [a, b, c] = [await world.start('a'), await world.start('b'), await world.start('c')];
+  await a.edit('lobby.json', lobby('one'));
+  for (const master of [a, b, c]) await until(() => expect(master.commands()).toEqual(['lobby.json one']));
+  await until(() => expect([a, b, c].flatMap((master) => master.conflicts())).toEqual([]));
+  return { a, b, c, all: [a, b, c] };
+}
+
+describe('configurations of several masters', () => {
+  it('go from any directory into all others, and leave them when they are deleted where they came from', async () => {
+    const { a, b, all } = await three();
+    await b.edit('lobby.json', lobby('two'));
+    for (const master of all) await until(() => expect(master.commands()).toEqual(['lobby.json two']));
+    // It is of b now: a deletion elsewhere takes nothing away.
+    await a.delete('lobby.json');
+    await until(() => expect(a.commands()).toEqual(['lobby.json two']));
+    await b.delete('lobby.json');
+    for (const master of all) await until(() => expect(master.commands()).toEqual([]));
+    expect(await world.records()).toEqual([]);
+  });
+
+  it('of the API are written everywhere, with unknown fields where they were said', async () => {
+    const { a, b, all } = await three();
+    await a.files.put('lobby', { command: 'api', ramMB: 64, note: 'kept' });
+    expect(await world.records()).toEqual(['lobby api']);
+    for (const master of all) await until(() => expect(master.commands()).toEqual(['lobby.json api']));
+    expect(await readFile(a.path('lobby.json'), 'utf8')).toContain('note');
+    await b.files.remove('lobby');
+    for (const master of all) await until(() => expect(master.commands()).toEqual([]));
+    await expect(b.files.remove('lobby')).rejects.toMatchObject({ code: 'DRV_CONFIGURATION_UNKNOWN' });
+  });
+
+  it('keep to preconditions of the API', async () => {
+    const { a, b } = await three();
+    const changed = { code: 'DRV_CONFIGURATION_CHANGED' };
+    await expect(a.files.put('lobby', { command: 'x' }, { is: 'absent' })).rejects.toMatchObject(changed);
+    await expect(
+      b.files.put('lobby', { command: 'x' }, { is: 'existing', revisions: ['other'] }),
+    ).rejects.toMatchObject(changed);
+    expect(await world.records()).toEqual(['lobby one']);
+  });
+
+  it('that changed on two sides are a conflict, which either side resolves', async () => {
+    const { a, b, c } = await three();
+    for (const node of ['b', 'c']) world.cut.add(node);
+    await b.edit('lobby.json', lobby('of b'));
+    await c.edit('lobby.json', lobby('of c'));
+    for (const { log } of [b, c]) await until(() => expect(log.join('')).toContain('no master leads'));
+    await a.files.put('lobby', { command: 'of a' });
+    world.cut.clear();
+    await until(() => expect(b.conflicts()).toEqual(['lobby both-changed']));
+    await until(() => expect(c.conflicts()).toEqual(['lobby both-changed']));
+    expect([b.commands(), c.commands()]).toEqual([['lobby.json of b'], ['lobby.json of c']]);
+    expect(await world.records()).toEqual(['lobby of a']);
+    expect(b.files.errors()).toEqual([
+      expect.objectContaining({
+        file: 'lobby.json',
+        message: expect.stringContaining('drover apply -f lobby.json'),
+      }),
+    ]);
+
+    await b.delete('lobby.json');
+    await until(() => expect(b.commands()).toEqual(['lobby.json of a']));
+    await a.files.put('lobby', lobby('of c'));
+    for (const master of [a, b, c])
+      await until(() => {
+        expect(master.commands()).toEqual(['lobby.json of c']);
+        expect(master.conflicts()).toEqual([]);
+        expect(master.files.errors()).toEqual([]);
+      });
+  });
+
+  it('that were removed elsewhere and changed here stay here as a conflict', async () => {
+    const { a, b } = await three();
+    world.cut.add('b');
+    await b.edit('lobby.json', lobby('of b'));
+    await until(() => expect(b.log.join('')).toContain('no master leads'));
+    await a.files.remove('lobby');
+    world.cut.clear();
+    await until(() => expect(b.conflicts()).toEqual(['lobby removed-there']));
+    expect(b.commands()).toEqual(['lobby.json of b']);
+    await b.delete('lobby.json');
+    await until(() => expect(b.conflicts()).toEqual([]));
+  });
+
+  it('of a master that was away follow what happened meanwhile, and its own edits are kept', async () => {
+    const { a, b } = await three();
+    await a.files.put('arena', { command: 'one' });
+    await a.files.put('old', { command: 'one' });
+    await until(() => expect(b.commands()).toHaveLength(3));
+    await until(() => expect(b.log.join('')).toContain('old written here'));
+    await b.files.reload();
+    await b.stop();
+    await a.files.put('lobby', lobby('newer'));
+    await a.files.put('arena', { command: 'newer' });
+    await a.files.remove('old');
+    await b.edit('arena.json', { name: 'arena', command: 'of b' });
+    const back = await world.start('b');
+    await until(() => expect(back.commands()).toEqual(['arena.json of b', 'lobby.json newer']));
+    await until(() => expect(back.conflicts()).toEqual(['arena both-changed']));
+    expect(await world.records()).toEqual(['arena newer', 'lobby newer']);
+  });
+
+  it('are neither removed by an empty directory nor overwritten by an old checkout', async () => {
+    const { a, b } = await three();
+    await a.files.put('arena', { command: 'one' });
+    await until(() => expect(b.commands()).toHaveLength(2));
+    await b.stop();
+    await rename(b.directory, `${b.directory}.old`);
+    await a.files.put('lobby', lobby('newer'));
+    const empty = await world.start('b');
+    await until(() => expect(empty.commands()).toEqual(['arena.json one', 'lobby.json newer']));
+    await empty.stop();
+    await rename(b.directory, `${b.directory}.new`);
+    await rename(`${b.directory}.old`, b.directory);
+    const old = await world.start('b');
+    await until(() => expect(old.conflicts()).toEqual(['lobby unknown-base']));
+    expect(old.commands()).toEqual(['arena.json one', 'lobby.json one']);
+    expect(await world.records()).toEqual(['arena one', 'lobby newer']);
+  });
+
+  it('are written back when they go all at once', async () => {
+    const { a } = await three();
+    for (const name of ['b', 'c', 'd', 'e']) await a.edit(`${name}.json`, { name, command: 'one' });
+    await until(async () => expect(await world.records()).toHaveLength(5));
+    await a.files.reload();
+    const before = a.commands();
+    await rm(a.directory, { recursive: true });
+    await mkdir(a.directory);
+    await a.files.reload();
+    await until(() => expect(a.commands()).toEqual(before));
+    expect(await world.records()).toHaveLength(5);
+  });
+
+  it('with broken files are left alone, and follow when they are mended', async () => {
+    const { a, b } = await three();
+    await b.edit('lobby.json', '{ broken');
+    await until(() => expect(b.files.errors()).toHaveLength(1));
+    await a.files.put('lobby', lobby('newer'));
+    await a.files.put('other', { command: 'x' });
+    await until(() => expect(b.commands()).toContain('other.json x'));
+    expect(b.commands()[0]).toBe('lobby.json undefined');
+    await b.edit('lobby.json', lobby('one'));
+    await until(() => expect(b.commands()).toContain('lobby.json newer'));
+  });
+});

@@ -1,0 +1,147 @@
+/** Several masters, each with a directory of configurations of its own, over one store. */
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
+import { DirectorySource } from '../../../src/configuration-files/source.js';
+import { ConfigurationView } from '../../../src/configuration-files/view/configuration-view.js';
+import { operationsOf } from '../../../src/configuration-files/view/record-edits.js';
+import { RunningParts } from '../../../src/loop/lifecycle.js';
+import { SystemClock } from '../../../src/loop/system-clock.js';
+import { configurationRecordSchema } from '../../../src/model/configuration.js';
+import { DroverError } from '../../../src/model/errors.js';
+import { PREFIX } from '../../../src/store/keys.js';
+import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import { Mirror } from '../../../src/store/mirror.js';
+
+export class ViewWorld {
+  readonly root = mkdtempSync(join(tmpdir(), 'drover-views-'));
+  readonly store = new MemoryStore();
+  /** Masters that cannot reach the leader. */
+  readonly cut = new Set<string>();
+  readonly #masters = new Map<string, ViewMaster>();
+
+  /** Starts a master, or starts it again. */
+  async start(nodeId: string): Promise<ViewMaster> {
+    const master = new ViewMaster(this, nodeId);
+    this.#masters.set(nodeId, master);
+    await master.start();
+    return master;
+  }
+
+  /** `name command` of all records, by name. */
+  async records(): Promise<string[]> {
+    const { entries } = await this.store.list(PREFIX.configurations);
+    return entries.map(({ value }) => {
+      const { configuration } = configurationRecordSchema.parse(value);
+      return `${configuration.name} ${configuration.command}`;
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const master of this.#masters.values()) await master.stop();
+    await this.store.close();
+    await rm(this.root, { recursive: true, force: true });
+  }
+}
+
+export class ViewMaster {
+  readonly log: string[] = [];
+  readonly #world: ViewWorld;
+  readonly #nodeId: string;
+  readonly #running = new RunningParts();
+  #parts: { readonly view: ConfigurationView; readonly files: ConfigurationFiles } | undefined;
+
+  constructor(world: ViewWorld, nodeId: string) {
+    this.#world = world;
+    this.#nodeId = nodeId;
+  }
+
+  get files(): ConfigurationFiles {
+    if (this.#parts === undefined) throw new Error('not started');
+    return this.#parts.files;
+  }
+
+  get view(): ConfigurationView {
+    if (this.#parts === undefined) throw new Error('not started');
+    return this.#parts.view;
+  }
+
+  get directory(): string {
+    return join(this.#world.root, this.#nodeId, 'configurations');
+  }
+
+  async start(): Promise<void> {
+    const { store, root } = this.#world;
+    await mkdir(this.directory, { recursive: true });
+    const clock = new SystemClock();
+    const logger = pino({ level: 'debug' }, { write: (line: string) => this.log.push(line) });
+    const nodeId = this.#nodeId;
+    const source = new DirectorySource({ nodeId, directory: this.directory, logger, clock });
+    const configurations = new Mirror({
+      store,
+      prefix: PREFIX.configurations,
+      decode: (value) => configurationRecordSchema.parse(value),
+    });
+    const view = new ConfigurationView({
+      source,
+      configurations,
+      store,
+      door: {
+        write: async (edits) => {
+          if (this.#world.cut.has(nodeId)) throw new DroverError('DRV_STORE_UNAVAILABLE', 'no master leads');
+          return store.transact(operationsOf(edits, nodeId));
+        },
+      },
+      basesFile: join(root, nodeId, 'data/views/configurations.json'),
+      clock,
+      random: () => 0.5,
+      logger,
+    });
+    const files = new ConfigurationFiles({
+      source,
+      follower: view,
+      editor: view,
+      configurations,
+      logger,
+      clock,
+    });
+    this.#parts = { view, files };
+    await this.#running.start(configurations);
+    await this.#running.start(view);
+    await this.#running.start(files);
+  }
+
+  async stop(): Promise<void> {
+    await this.#running.stop();
+  }
+
+  path(file: string): string {
+    return join(this.directory, file);
+  }
+
+  /** Writes a file, as an operator does. */
+  async edit(file: string, content: object | string): Promise<void> {
+    const text = typeof content === 'string' ? content : JSON.stringify(content);
+    await writeFile(this.path(file), text);
+  }
+
+  async delete(file: string): Promise<void> {
+    await rm(this.path(file));
+  }
+
+  /** `file command` of all files, by file. */
+  commands(): string[] {
+    return readdirSync(this.directory)
+      .filter((file) => !file.startsWith('.'))
+      .sort()
+      .map((file) => `${file} ${/"command": ?"([^"]*)"/.exec(readFileSync(this.path(file), 'utf8'))?.[1]}`);
+  }
+
+  /** `name kind` of all conflicts. */
+  conflicts(): string[] {
+    return this.view.conflicts().map(({ name, kind }) => `${name} ${kind}`);
+  }
+}
