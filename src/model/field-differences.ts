@@ -10,13 +10,6 @@ export const fieldDifferenceSchema = z.object({
 });
 export type FieldDifference = z.output<typeof fieldDifferenceSchema>;
 
-const MAY_BE_SECRET = /^(?:environmentVariables|properties)\b/;
-
-/** Whether values of the field may be secrets: what a pipeline prints many can read. */
-export function mayBeSecret(field: string): boolean {
-  return MAY_BE_SECRET.test(field);
-}
-
 /** Returns every field that differs, by name. A list counts as one value. */
 export function differencesOf(before: Configuration, after: Configuration): FieldDifference[] {
   const old = leavesOf(before);

@@ -1,7 +1,7 @@
 /** Asks the master what each of some contents would change, before anything is written. */
 import { describeFileError } from '../../command-tree/file-errors.js';
 import type { ConfigurationWarning } from '../../model/configuration.js';
-import { mayBeSecret } from '../../model/field-differences.js';
+import { mayBeSecret } from '../../model/plain/may-be-secret.js';
 import { countText } from '../../model/words.js';
 import type { ConfigurationChange } from '../../operations/configuration-content.js';
 import { HIDDEN } from '../../telemetry/secret-fields.js';

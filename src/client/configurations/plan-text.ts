@@ -9,6 +9,8 @@ const MARKER = '<!-- drover-plan -->';
 /** GitHub takes 65,536 characters in a comment, and what a workflow adds has room beside it. */
 const MOST_CHARS = 60_000;
 const MOST_VALUE_CHARS = 120;
+/** Invisible. What follows is no name of a person for GitHub and GitLab. */
+const WORD_JOINER = '\u2060';
 
 const SIGN: Readonly<Record<PlannedConfiguration['action'], string>> = {
   create: '+',
@@ -26,7 +28,8 @@ export function planText(plan: ChangePlan): string {
     ...one.fields.map((field) => `    ${field.path} (${field.class}): ${fromTo(field)}`),
     `    ${one.why}`,
   ]);
-  return [...lines, ...troubles(plan), `${summary(plan)}; fingerprint ${plan.fingerprint}`].join('\n');
+  const troubles = [...plan.shortages.map(shortageText), ...plan.warnings.map(warningText)];
+  return [...lines, ...troubles, `${summary(plan)}; fingerprint ${plan.fingerprint}`].join('\n');
 }
 
 /** Always begins with the marker, and is shorter than a comment may be. */
@@ -40,8 +43,9 @@ export function planMarkdown(plan: ChangePlan): string {
   ];
   const foot = ['', `Fingerprint \`${plan.fingerprint}\``];
   const sections = [
-    ...troubles(plan).map((text) => `- **${markdownText(text)}**`),
+    ...plan.shortages.map((shortage) => `- **${markdownText(shortageText(shortage))}**`),
     ...changed.map(sectionOf),
+    ...plan.warnings.map((warning) => `- ${markdownText(warningText(warning))}`),
   ];
   return [...head, ...cutToRoom(sections), ...foot].join('\n');
 }
@@ -55,7 +59,7 @@ function cutToRoom(sections: readonly string[]): string[] {
     shown.push('', section);
   }
   const left = sections.length - shown.length / 2;
-  return left === 0 ? shown : [...shown, '', `…and ${countText(left, 'more')}: \`drover plan\` shows all.`];
+  return left === 0 ? shown : [...shown, '', `…and ${left} more: \`drover plan\` shows all.`];
 }
 
 function sectionOf({ name, action, fields, effects, why }: PlannedConfiguration): string {
@@ -78,17 +82,17 @@ function sectionOf({ name, action, fields, effects, why }: PlannedConfiguration)
       );
 }
 
-/** What hinders the plan, and what has no effect. */
-function troubles({ shortages, warnings }: ChangePlan): string[] {
-  return [
-    ...shortages.map(
-      ({ configurationName, wanted, missing, message }) =>
-        `${missing} of the ${wanted} new ones of ${configurationName} fit nowhere: ${message}`,
-    ),
-    ...warnings.map(({ configurationName, field, message }) =>
-      ['warning', configurationName, field, message].filter((part) => part !== null).join(': '),
-    ),
-  ];
+function shortageText({
+  configurationName,
+  wanted,
+  missing,
+  message,
+}: ChangePlan['shortages'][number]): string {
+  return `${missing} of the ${wanted} new ones of ${configurationName} fit nowhere: ${message}`;
+}
+
+function warningText({ configurationName, field, message }: ChangePlan['warnings'][number]): string {
+  return ['warning', configurationName, field, message].filter((part) => part !== null).join(': ');
 }
 
 /** `1 to create, 2 to change`. */
@@ -120,7 +124,9 @@ function code(text: string): string {
   return fences.length === 0 ? `${fence}${plain}${fence}` : `${fence} ${plain} ${fence}`;
 }
 
-/** Words that are no Markdown, whatever was typed into a configuration. */
+/** Words that are no Markdown, and call nobody, whatever was typed into a configuration. */
 function markdownText(text: string): string {
-  return text.replaceAll(/[\\`*_{}[\]<>#|@~]/g, (character) => `\\${character}`);
+  return text
+    .replaceAll(/[\\`*_{}[\]<>#|~]/g, (character) => `\\${character}`)
+    .replaceAll('@', `@${WORD_JOINER}`);
 }

@@ -8,8 +8,8 @@ import { type ParsedConfiguration, validateConfiguration } from '../../configura
 import type { ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
 import { changedFieldSchema, changedFields } from '../../model/field-class.js';
-import { mayBeSecret } from '../../model/field-differences.js';
 import { nameSchema } from '../../model/names.js';
+import { mayBeSecret } from '../../model/plain/may-be-secret.js';
 import { countText, quoteText } from '../../model/words.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import { HIDDEN } from '../../telemetry/secret-fields.js';

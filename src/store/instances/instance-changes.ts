@@ -1,5 +1,5 @@
 /** A new instance, and the changes that clients ask of one, as pure functions of its record. `InstanceWriter` writes them. */
-import type { Configuration, ConfigurationRecord } from '../../model/configuration.js';
+import type { Configuration } from '../../model/configuration.js';
 import {
   type InstancePlacement,
   type InstanceRecord,

@@ -412,7 +412,8 @@ describe('Configurations and templates', () => {
 
   it('POST /plan: 200, what contents would change and what becomes of the instances; 400 as of a PUT; 403 beyond the reach of the key; 409 for another fingerprint; writes nothing', async () => {
     await world.commands.configure('lobby');
-    const lobby = { name: 'lobby', command: 'run', ramMB: 100, cpu: 10, minimumServiceCount: 2 };
+    const small = { runtime: 'process', command: 'run', ramMB: 100, cpu: 10 };
+    const lobby = { name: 'lobby', ...small, minimumServiceCount: 2 };
     const plan = (body: object, token?: string) =>
       world.call('POST /plan', { body, ...(token !== undefined && { token }) });
     const { status, json } = await plan({ configurations: [lobby] });
