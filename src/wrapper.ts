@@ -13,6 +13,7 @@ import { instanceServices, type LogLines } from './channel/services/instance-str
 import { terminalServices } from './channel/services/instance-terminals.js';
 import type { LogPart } from './channel/services/log-ranges.js';
 import { prefetchServices } from './channel/services/template-relay.js';
+import type { KnownMasters } from './channel/wrapper/known-masters.js';
 import { Link } from './channel/wrapper/link.js';
 import type { LineTimes } from './logs/line-times.js';
 import type { LogBatch, LogPosition } from './logs/log-batch.js';
@@ -95,6 +96,8 @@ export interface WrapperOptions {
   readonly endRefused?: (reason: string) => void;
   /** Absent: a master whose store is older than what this node has seen is not taken. */
   readonly older?: OlderMaster;
+  /** Of a cluster that may have several masters. Absent: the master is in this process. */
+  readonly masters?: Pick<KnownMasters, 'welcomed' | 'pointed'>;
   /** Further calls that it answers to the master. */
   readonly services?: ReadonlyMap<string, Service>;
   /** The node's own store, not the master's. */

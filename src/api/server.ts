@@ -3,6 +3,7 @@
  * the master passes in what it serves (`ApiDependencies`), builds it and starts it.
  */
 import { createServer } from 'node:http';
+import type { TLSSocket } from 'node:tls';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
@@ -12,6 +13,8 @@ import { Gate, type GateNeeds, requireScope } from './access/auth.js';
 import { SignInCodes } from './access/sign-in-codes.js';
 import { type AttachNeeds, attachSocket } from './attach/attach-socket.js';
 import { type DashboardNeeds, dashboardRoutes } from './dashboard/dashboard-routes.js';
+import { Tunnels } from './forward/client-address.js';
+import { Forwarder, type ForwarderNeeds } from './forward/forwarder.js';
 import { type HistoryNeeds, historyRoutes } from './history/history-routes.js';
 import { UsageHistory, type UsageHistoryNeeds } from './history/usage-history.js';
 import { bindAddressOf } from './http/bind-address.js';
@@ -22,7 +25,7 @@ import { sendError } from './http/json-reply.js';
 import { refuseOtherMethods } from './http/other-methods.js';
 import { BodyGuard } from './http/request-guard.js';
 import type { Route } from './http/route.js';
-import { Upgrades } from './http/upgrades.js';
+import { requestsEventOf, Upgrades } from './http/upgrades.js';
 import type { LiveLogNeeds } from './live-log/live-log.js';
 import { liveLogSocket } from './live-log/live-log-socket.js';
 import { LiveLogs } from './live-log/live-logs.js';
@@ -77,6 +80,8 @@ export type ApiDependencies = AttachNeeds &
 
 export interface ApiServerOptions {
   readonly dependencies: ApiDependencies;
+  /** Absent: this is the only master. */
+  readonly forwarding?: ForwarderNeeds;
   readonly limits?: Partial<ApiLimits>;
 }
 
@@ -99,6 +104,8 @@ export class ApiServer implements Part {
   readonly #liveLogs: LiveLogs;
   readonly #watchers: Watchers;
   readonly #transport: Transport;
+  readonly #tunnels = new Tunnels();
+  readonly #forwarder: Forwarder | undefined;
   readonly #server: FastifyInstance;
   readonly #routes: readonly Route[];
   readonly #socketRoutes: readonly SocketRoute[];
@@ -139,8 +146,14 @@ export class ApiServer implements Part {
     ];
     this.#transport = makeTransport(dependencies, limits ?? {});
     this.#server = this.#build();
+    this.#forwarder = this.#makeForwarder();
     const patterns = this.#socketRoutes.map(({ path }) => PREFIX + path);
-    this.#upgrades = new Upgrades({ server: this.#server.server, sockets: this.#handshakes, patterns });
+    this.#upgrades = new Upgrades({
+      server: this.#server.server,
+      sockets: this.#handshakes,
+      patterns,
+      ...(this.#forwarder !== undefined && { before: this.#forwarder.upgrade }),
+    });
   }
 
   /** The routes under `/api`. */
@@ -162,6 +175,13 @@ export class ApiServer implements Part {
   /** Set while the server listens. */
   get address(): ListenAddress | undefined {
     return this.#address;
+  }
+
+  /** Takes a connection that another master made through the cluster port, to forward requests of its clients. */
+  takeTunnel(connection: TLSSocket): void {
+    this.#tunnels.add(connection);
+    this.#transport.connections.welcome(connection);
+    this.#server.server.emit(requestsEventOf(this.#server.server), connection);
   }
 
   /** Sends a request without a connection; for tests. */
@@ -212,6 +232,7 @@ export class ApiServer implements Part {
     } finally {
       clearInterval(check);
       this.#address = undefined;
+      this.#forwarder?.stop();
       this.#usage.stop();
       this.#codes.close();
       await this.#gate.close();
@@ -232,6 +253,7 @@ export class ApiServer implements Part {
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
       frameworkErrors: (error, request, reply) => {
         this.#upgrades.closeAfterAnswer(request, reply);
+        this.#tunnels.identify(request);
         if (this.#gate.admit(request, reply, {})) this.#fail(error, request, reply);
       },
     });
@@ -245,6 +267,21 @@ export class ApiServer implements Part {
     refuseOtherMethods(server, pages);
     server.register(async (api) => this.#register(api), { prefix: PREFIX });
     return server;
+  }
+
+  #makeForwarder(): Forwarder | undefined {
+    const { forwarding, dependencies } = this.#options;
+    if (forwarding === undefined) return undefined;
+    const { configuration, clock, isReady } = dependencies;
+    const forwarder = new Forwarder({
+      ...forwarding,
+      nodeId: configuration.nodeId,
+      isReady,
+      clock,
+      tunnels: this.#tunnels,
+    });
+    forwarder.standBefore(this.#server.server);
+    return forwarder;
   }
 
   #addHooks(server: FastifyInstance): void {
@@ -265,6 +302,7 @@ export class ApiServer implements Part {
     server.addHook('onRequest', (request, reply, done) => {
       const { config } = request.routeOptions;
       this.#upgrades.closeAfterAnswer(request, reply);
+      this.#tunnels.identify(request);
       bodies.watch(request.raw, reply, config);
       if (!this.#gate.admit(request, reply, config)) return;
       this.#transport.connections.note(request);

@@ -8,6 +8,7 @@ import { MasterDialer } from '../channel/wrapper/master-dialer.js';
 import { readMemberKey } from '../channel/wrapper/membership.js';
 import { SystemClock } from '../loop/system-clock.js';
 import { DroverError } from '../model/errors.js';
+import { type HostPort, parseHostPort } from '../model/host-port.js';
 import { nameSchema } from '../model/names.js';
 import { defaultNodeId } from '../model/node.js';
 import { shellWord } from '../model/words.js';
@@ -24,7 +25,6 @@ export interface JoinOptions {
 }
 
 const SILENCE_MS = 6000;
-const MASTER = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/;
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/;
 
 /**
@@ -78,15 +78,13 @@ function nodeIdOf(text: string | undefined): string | undefined {
   throw new DroverError('DRV_NODE_CONFIG_INVALID', `--node-id ${error.issues[0]?.message ?? 'is not valid'}`);
 }
 
-function parseMaster(text: string): { readonly host: string; readonly port: number } {
-  const [, ipv6, name, port] = MASTER.exec(text) ?? [];
-  const host = ipv6 ?? name;
-  if (host === undefined || Number(port) < 1 || Number(port) > 65_535)
-    throw new DroverError(
-      'DRV_NODE_CONFIG_INVALID',
-      '--master must be the address and the cluster port of the master, such as 10.0.0.1:6000 or [fd00::1]:6000',
-    );
-  return { host, port: Number(port) };
+function parseMaster(text: string): HostPort {
+  const master = parseHostPort(text);
+  if (master !== undefined) return master;
+  throw new DroverError(
+    'DRV_NODE_CONFIG_INVALID',
+    '--master must be the address and the cluster port of the master, such as 10.0.0.1:6000 or [fd00::1]:6000',
+  );
 }
 
 /** Refuses the root of a master: its state would be neither used nor removed. */

@@ -19,8 +19,8 @@ const COMMANDS: Readonly<Record<string, string>> = {
 export interface MemberNodeParts {
   readonly nodeId: string;
   readonly paths: Pick<RootPaths, 'root' | 'droverLog'>;
-  /** `host:port`. */
-  readonly masterAddress: string;
+  /** `host:port` of the master that was dialled last. */
+  readonly masterAddress: () => string;
   readonly logger: Logger;
   readonly wrapper: Pick<Wrapper, 'status' | 'aliveInstances' | 'stopInstances'>;
   readonly running: Pick<RunningParts, 'stop'>;
@@ -104,8 +104,8 @@ export class MemberNode {
     const more = instances.length - shown.length;
     return [
       isConnected
-        ? `  master   ${masterAddress}, connected`
-        : `  master   ${masterAddress}, NOT connected: what it said last goes on, and the log says why`,
+        ? `  master   ${masterAddress()}, connected`
+        : `  master   ${masterAddress()}, NOT connected: what it said last goes on, and the log says why`,
       `  holds    ${countText(instances.length, 'instance')}`,
       ...shown,
       ...(more > 0 ? [`  ... and ${more} more`] : []),

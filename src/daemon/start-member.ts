@@ -5,6 +5,7 @@
 
 import { type JoinToken, parseJoinToken } from '../channel/trust/join-token.js';
 import { renewalServices } from '../channel/trust/renewal.js';
+import { KnownMasters, mastersServices } from '../channel/wrapper/known-masters.js';
 import { Membership } from '../channel/wrapper/membership.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import { dropJoinToken } from '../node/main-configuration.js';
@@ -23,20 +24,24 @@ const TOKEN_VARIABLE = 'DROVER_JOIN_TOKEN';
 export async function startMemberNode(assembly: Assembly): Promise<MemberNode> {
   const { configuration, shared, extensions, running, stop, fail } = assembly;
   const { logger, clock } = shared;
-  const membership = buildMembership(assembly);
+  const masters = buildMasters(assembly);
+  await masters.open();
+  running.onStop(() => masters.written());
+  const membership = buildMembership(assembly, masters);
   await membership.open();
   await membership.joinFirst(new AbortController().signal);
   await running.start(extensions);
   const wrapper = await startWrapper(assembly, {
     connect: (signal) => membership.connect(signal),
     endRefused: (reason) => fail(`the master at ${membership.masterAddress} refuses this node: ${reason}`),
-    services: renewalServices(membership),
+    masters,
+    services: new Map([...renewalServices(membership), ...mastersServices(masters)]),
   });
   await untilFed(wrapper, clock);
   return new MemberNode({
     nodeId: configuration.nodeId,
     paths: assembly.paths,
-    masterAddress: membership.masterAddress,
+    masterAddress: () => membership.masterAddress,
     logger,
     wrapper,
     running,
@@ -44,15 +49,23 @@ export async function startMemberNode(assembly: Assembly): Promise<MemberNode> {
   });
 }
 
-function buildMembership({ paths, configuration, shared, older }: Assembly): Membership {
-  const { nodeId, clusterName, masterAddress, masterPort, nodeTimeoutMs } = configuration;
+function buildMasters({ paths, configuration, shared, older }: Assembly): KnownMasters {
+  const { masterAddress: host, masterPort: port } = configuration;
+  const file = new SecretDirectory(paths.cluster).file('masters.json');
+  return new KnownMasters({ ...shared, contact: { host, port }, file, older });
+}
+
+function buildMembership(
+  { paths, configuration, shared, older }: Assembly,
+  masters: KnownMasters,
+): Membership {
+  const { nodeId, clusterName, nodeTimeoutMs } = configuration;
   const files = new SecretDirectory(paths.cluster);
   return new Membership({
     ...shared,
     nodeId,
     clusterName,
-    masterHost: masterAddress,
-    masterPort,
+    masters,
     silenceMs: Math.min(nodeTimeoutMs, MAX_SILENCE_MS),
     token: tokenOf(configuration.joinToken),
     memberFile: files.file('member.json'),

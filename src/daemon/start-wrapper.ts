@@ -23,7 +23,7 @@ import type { RunGroups } from '../runtime/run-groups.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { SessionRuntime } from '../runtime/session/session-runtime.js';
 import { TemplateCache } from '../templates/transfer/cache.js';
-import { Wrapper } from '../wrapper.js';
+import { Wrapper, type WrapperOptions } from '../wrapper.js';
 import { type Assembly, openNodeStore } from './assembly.js';
 
 const MB = 1024 * 1024;
@@ -42,6 +42,7 @@ const ROOT_WARNING =
 export interface MasterConnection {
   readonly connect: (signal: AbortSignal) => Promise<Transport>;
   readonly endRefused?: (reason: string) => void;
+  readonly masters?: NonNullable<WrapperOptions['masters']>;
   readonly services?: ReadonlyMap<string, Service>;
 }
 

@@ -51,6 +51,12 @@ export class ConnectionLimit {
     server.on('connection', (socket) => this.#take(socket));
   }
 
+  /** Counts a connection that another master of the cluster has made: it is no stranger. */
+  welcome(connection: Socket): void {
+    this.#known.add(connection);
+    connection.once('close', () => this.#forget(connection));
+  }
+
   /** Learns that the requests of `connection` come from `secure`: its TLS handshake is over. */
   noteSecure(connection: Socket, secure: Socket): void {
     this.#below.set(secure, connection);

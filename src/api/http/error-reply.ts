@@ -3,6 +3,7 @@
  * path.
  */
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -88,13 +89,15 @@ export function answerTimeout(socket: Socket): void {
   endWith(socket, ...TIMEOUT);
 }
 
-function endWith(socket: Socket, status: string, text: string): void {
+/** Answers a request that has no `ServerResponse`, and closes its connection. */
+export function endWith(socket: Duplex, status: string, text: string): void {
   const body = JSON.stringify({ error: text });
   const head = [
     `HTTP/1.1 ${status}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
+    ...(status.startsWith('503') ? ['Retry-After: 1'] : []),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   // The client may never close its half of the connection.

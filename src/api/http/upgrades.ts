@@ -5,9 +5,9 @@
  * an offer. So plain requests are put back on their connection without it, and are answered like any other.
  */
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { TLSSocket } from 'node:tls';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasBody } from './request-guard.js';
 
@@ -21,17 +21,21 @@ export interface UpgradesOptions {
   readonly sockets: Server;
   /** The paths of the socket endpoints, as the router has them: `/api/instances/:id/live-log`. */
   readonly patterns: readonly string[];
+  /** Gets each handshake first, and calls `here` where this server is to answer it. Absent: it answers all. */
+  readonly before?: (request: IncomingMessage, socket: Duplex, rest: Buffer, here: () => void) => void;
 }
 
 export class Upgrades {
   readonly #server: Server;
   readonly #sockets: Server;
   readonly #paths: readonly RegExp[];
+  readonly #before: NonNullable<UpgradesOptions['before']>;
   readonly #handshakes = new WeakSet<IncomingMessage>();
   /** Connections that Node's server has handed over. It does not close them any more. */
   readonly #detached = new Map<Socket, () => void>();
 
-  constructor({ server, sockets, patterns }: UpgradesOptions) {
+  constructor({ server, sockets, patterns, before }: UpgradesOptions) {
+    this.#before = before ?? ((_request, _socket, _rest, here) => here());
     this.#server = server;
     this.#sockets = sockets;
     this.#paths = patterns.map(
@@ -95,14 +99,16 @@ export class Upgrades {
     if (forget !== undefined) connection.off('close', forget);
     this.#detached.delete(connection);
     connection.off('error', destroy);
-    // Node's servers take up requests from the one event or the other.
-    this.#server.emit(connection instanceof TLSSocket ? 'secureConnection' : 'connection', connection);
+    this.#server.emit(requestsEventOf(this.#server), connection);
   }
 
   #handOver(request: IncomingMessage, socket: Duplex, rest: Buffer): void {
-    request.socket.off('error', destroy).setTimeout(0);
-    this.#handshakes.add(request);
-    this.#sockets.emit('upgrade', request, socket, rest);
+    request.socket.setTimeout(0);
+    this.#before(request, socket, rest, () => {
+      request.socket.off('error', destroy);
+      this.#handshakes.add(request);
+      this.#sockets.emit('upgrade', request, socket, rest);
+    });
   }
 
   /** True for what may become a WebSocket. All else is a plain request, even if it asks for one. */
@@ -116,6 +122,11 @@ export class Upgrades {
       this.#paths.some((path) => path.test(url))
     );
   }
+}
+
+/** The event by which one of Node's servers takes up the requests of a connection whose bytes are in clear for it. */
+export function requestsEventOf(server: Server): 'secureConnection' | 'connection' {
+  return server instanceof TlsServer ? 'secureConnection' : 'connection';
 }
 
 function destroy(this: Socket): void {

@@ -50,9 +50,13 @@ const ERRORS: Readonly<Record<number | 'default', ErrorKind>> = {
   501: { name: 'NotImplemented', description: 'Defined, but not offered.' },
   502: {
     name: 'BadGateway',
-    description: 'A node or a storage provider that was asked did not do its part.',
+    description:
+      'A node or a storage provider that was asked did not do its part; or the leader of several masters went away before it answered.',
   },
-  503: { name: 'Unavailable', description: 'Not now: the master still loads its state, or a node is away.' },
+  503: {
+    name: 'Unavailable',
+    description: 'Not now: the master still loads its state, none of several leads, or a node is away.',
+  },
   507: {
     name: 'InsufficientStorage',
     description: 'The disk of the server took no more; nothing was changed.',

@@ -124,7 +124,7 @@ function failures(endpoint: Endpoint, more: readonly number[]): ZodOpenApiRespon
     429,
     ...more,
     ...(endpoint.errors ?? []).map(statusOfCode),
-    ...(endpoint.scope === 'open' ? [] : [401, 403, 503]),
+    ...(endpoint.scope === 'open' ? [] : [401, 403, 502, 503]),
     ...(hasInput ? [400] : []),
   ]);
   const sorted = [...statuses].sort((a, b) => a - b);

@@ -2,12 +2,14 @@
  * The master's door for nodes: TLS with the cluster's own authority on the cluster port. A peer without a certificate
  * of the authority can only ask to join (POST /join). A node with one opens the channel under its own name.
  */
+import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type SecureContextOptions, TLSSocket } from 'node:tls';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { Leadership, MasterPeer } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
 import type { AuditTrail } from '../../model/audit.js';
@@ -19,7 +21,15 @@ import { WebSocketTransport } from '../protocol/websocket-transport.js';
 import type { Admission } from '../trust/admission.js';
 import type { Authority } from '../trust/authority.js';
 import { DoorRefusal } from '../trust/door-refusal.js';
-import { CHANNEL_PATH, JOIN_CHECK_PATH, JOIN_PATH, MAX_JOIN_BYTES } from '../trust/join-messages.js';
+import {
+  CHANNEL_PATH,
+  ELSEWHERE,
+  JOIN_CHECK_PATH,
+  JOIN_PATH,
+  MAX_JOIN_BYTES,
+  TUNNEL_PATH,
+  TUNNEL_PROTOCOL,
+} from '../trust/join-messages.js';
 import type { Members, Peer } from '../trust/members.js';
 import { ClusterPort, type ClusterPortOptions, wrongDoor } from './cluster-port.js';
 import { type PortRefusal, PortRefusals } from './port-refusals.js';
@@ -29,6 +39,8 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const HANDSHAKE_MS = 5000;
 const HEADERS_MS = 5000;
 const REQUEST_MS = 10_000;
+/** A master that is cut off leaves no connections behind. */
+const TUNNEL_KEEP_ALIVE_MS = 10_000;
 
 export interface ClusterServerOptions extends Omit<ClusterPortOptions, 'onTls'> {
   readonly authority: Authority;
@@ -37,6 +49,10 @@ export interface ClusterServerOptions extends Omit<ClusterPortOptions, 'onTls'> 
   readonly audit: Pick<AuditTrail, 'record'>;
   /** Takes the connection of a node. */
   readonly accept: (transport: Transport, peer: Peer) => void;
+  /** Who leads. Absent: this is the only master. */
+  readonly leadership?: Pick<Leadership, 'leader' | 'isLeader' | 'masters'>;
+  /** Takes a connection of another master to the API. Absent: there is none. */
+  readonly takeTunnel?: (connection: TLSSocket) => void;
   /** A connection on which nothing came for so long is given up. */
   readonly silenceMs: number;
   readonly clock: Clock;
@@ -164,6 +180,11 @@ export class ClusterServer implements Part {
     try {
       const { admission } = this.#options;
       const body = await readJson(request);
+      if (!this.#leads) {
+        this.#port.excuse(socket);
+        sendJson(response, ELSEWHERE, this.#elsewhere());
+        return;
+      }
       const answer = isJoin
         ? { certificate: await admission.admit(body, socket.remoteAddress ?? '') }
         : await admission.check(body);
@@ -178,9 +199,8 @@ export class ClusterServer implements Part {
 
   async #onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => {});
-    const { members } = this.#options;
     try {
-      if (request.url !== CHANNEL_PATH || !(socket instanceof TLSSocket))
+      if ((request.url !== CHANNEL_PATH && request.url !== TUNNEL_PATH) || !(socket instanceof TLSSocket))
         throw new DoorRefusal({
           reason: 'protocol',
           message: 'there is no such channel: run the same Drover version on both',
@@ -191,35 +211,90 @@ export class ClusterServer implements Part {
           reason: 'no-certificate',
           message: 'a node without a certificate must join first',
         });
-      const peer = await members.authenticate(certificate);
-      this.#webSockets.handleUpgrade(request, socket, head, (webSocket) =>
-        this.#open(webSocket, socket, peer),
-      );
+      if (request.url === TUNNEL_PATH) await this.#openTunnel(socket, certificate);
+      else await this.#openChannel(request, socket, { head, certificate });
     } catch (error) {
       if (error instanceof DroverError) this.#refuse(error, 'channel', request.socket.remoteAddress);
       else this.#options.logger.error({ err: error }, 'a node could not be let in');
       refuseUpgrade(
         socket,
         DroverError.is(error, 'DRV_JOIN_REFUSED') ? '403 Forbidden' : '503 Service Unavailable',
-        publicMessage(error),
+        { error: publicMessage(error) },
       );
     }
   }
 
-  #open(webSocket: WebSocket, socket: TLSSocket, peer: Peer): void {
-    const { clock, silenceMs, accept, members } = this.#options;
+  get #leads(): boolean {
+    return this.#options.leadership?.isLeader() ?? true;
+  }
+
+  /** What this master says to whoever needs the leader. */
+  #elsewhere(): { readonly error: string; readonly leader: MasterPeer | null } {
+    const leader = this.#options.leadership?.leader() ?? null;
+    const { nodeId, clusterAddress } = leader ?? {};
+    return nodeId === undefined || clusterAddress === undefined
+      ? { error: 'no master leads at this moment: try again', leader: null }
+      : { error: `master ${nodeId} leads, at ${clusterAddress}`, leader: { nodeId, clusterAddress } };
+  }
+
+  /** Another master's connection becomes one to the API. It shows that it is one by its certificate. */
+  async #openTunnel(socket: TLSSocket, certificate: X509Certificate): Promise<void> {
+    const { members, takeTunnel } = this.#options;
+    const peer = await members.identify(certificate);
+    if (peer.isMaster !== true || takeTunnel === undefined)
+      throw new DoorRefusal({
+        reason: 'no-master',
+        nodeId: peer.nodeId,
+        message: 'only the masters of a cluster forward requests',
+      });
+    this.#port.letIn(socket);
+    if (!this.#leads) {
+      refuseUpgrade(socket, `${ELSEWHERE} Misdirected Request`, this.#elsewhere());
+      return;
+    }
+    socket.setNoDelay(true).setKeepAlive(true, TUNNEL_KEEP_ALIVE_MS);
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${TUNNEL_PROTOCOL}\r\n\r\n`,
+    );
+    takeTunnel(socket);
+  }
+
+  async #openChannel(
+    request: IncomingMessage,
+    socket: TLSSocket,
+    { head, certificate }: { readonly head: Buffer; readonly certificate: X509Certificate },
+  ): Promise<void> {
+    const { members, accept } = this.#options;
+    // A master that does not lead reads no state for this, and the node loses nothing by hearing who does.
+    const isLeader = this.#leads;
+    const peer = await (isLeader ? members.authenticate(certificate) : members.identify(certificate));
+    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+      const transport = this.#open(webSocket, socket, peer);
+      if (isLeader) accept(transport, peer);
+      else this.#pointElsewhere(transport);
+      // The node may have been forgotten since it was authenticated, when there was no connection to end yet.
+      if (isLeader && peer.isMaster !== true) this.#endIfForgotten(transport, peer);
+    });
+  }
+
+  #open(webSocket: WebSocket, socket: TLSSocket, peer: Peer): Transport {
+    const { clock, silenceMs } = this.#options;
     this.#port.letIn(socket);
     socket.setNoDelay(true);
-    const transport = new WebSocketTransport({
-      webSocket,
-      socket,
-      silenceMs,
-      peer: `node ${peer.nodeId}`,
-      clock,
+    return new WebSocketTransport({ webSocket, socket, silenceMs, peer: `node ${peer.nodeId}`, clock });
+  }
+
+  #pointElsewhere(transport: Transport): void {
+    transport.onFrame(() => {
+      const { error: reason, leader } = this.#elsewhere();
+      const masters = [...(this.#options.leadership?.masters() ?? [])];
+      transport.send({ type: 'refused', reason, leader, masters });
+      transport.close(reason);
     });
-    accept(transport, peer);
-    // The node may have been forgotten since it was authenticated, when there was no connection to end yet.
-    members.get(peer.nodeId).then(
+  }
+
+  #endIfForgotten(transport: Transport, { nodeId }: Peer): void {
+    this.#options.members.get(nodeId).then(
       (member) => {
         if (member === undefined) transport.close('the node was forgotten');
       },
@@ -261,8 +336,8 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
   response.end(JSON.stringify(value));
 }
 
-function refuseUpgrade(socket: Duplex, status: string, error: string): void {
-  const body = JSON.stringify({ error });
+function refuseUpgrade(socket: Duplex, status: string, answer: { readonly error: string }): void {
+  const body = JSON.stringify(answer);
   const head = [
     `HTTP/1.1 ${status}`,
     'Content-Type: application/json; charset=utf-8',

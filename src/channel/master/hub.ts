@@ -65,7 +65,7 @@ export class Hub {
   #unsubscribe: (() => void)[] = [];
 
   constructor(options: HubOptions) {
-    const { clock, logger, master } = options;
+    const { clock, logger } = options;
     this.#options = options;
     this.#pace = new FeedPace(clock);
     this.#refusals = new RepeatedLog(logger, () => clock.monotonic());
@@ -74,7 +74,7 @@ export class Hub {
       pace: this.#pace,
       track: (writing) => this.#track(writing),
     });
-    this.#nodeIntake = new NodeIntake({ ...options, masterId: master.nodeId });
+    this.#nodeIntake = new NodeIntake(options);
   }
 
   start(): void {
@@ -192,11 +192,12 @@ export class Hub {
     };
     this.#sessions.set(nodeId, session);
     const isCurrent = (): boolean => this.#sessions.get(nodeId) === session;
+    const isMaster = nodeId === master.nodeId || peer?.isMaster === true;
     // Before its reports: they would be marked as lost once more.
     beats.connected(nodeId);
     transport.send({ type: 'welcome', protocol: PROTOCOL_VERSION, master });
     this.#track(
-      this.#nodeIntake.takeHello(hello, isCurrent).then(
+      this.#nodeIntake.takeHello(hello, { isMaster, isCurrent }).then(
         () => {
           if (!isCurrent()) return;
           session.feed.start();

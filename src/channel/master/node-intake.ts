@@ -12,8 +12,6 @@ import type { MessageOf } from '../protocol/messages.js';
 
 export interface NodeIntakeOptions {
   readonly nodes: RecordSet<NodeRecord>;
-  /** The node of the master itself. */
-  readonly masterId: string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -35,16 +33,18 @@ export class NodeIntake {
 
   /**
    * Records a hello; condition and cordon stay. A record that is set aside is written anew, with what can be read of its
-   * cordon and drain. A node that is not connected (`isConnected`) any more gets no new record: it may have been
-   * forgotten. Throws what the store throws.
+   * cordon and drain. A node whose connection is not the present one any more gets no new record: it may have been
+   * forgotten. `isMaster`: the node is a master of the cluster too. Throws what the store throws.
    */
-  async takeHello(hello: MessageOf<'hello'>, isConnected: () => boolean): Promise<void> {
-    const { nodes, masterId, clock } = this.#options;
+  async takeHello(
+    hello: MessageOf<'hello'>,
+    { isMaster, isCurrent }: { readonly isMaster: boolean; readonly isCurrent: () => boolean },
+  ): Promise<void> {
+    const { nodes, clock } = this.#options;
     const { nodeId, address, capacity, runtimes, advisoryLimits, version } = hello;
-    const master = nodeId === masterId;
-    const said = { nodeId, address, master, capacity, runtimes, advisoryLimits, version };
+    const said = { nodeId, address, master: isMaster, capacity, runtimes, advisoryLimits, version };
     const isKnown = await modify(nodes, nodeId, (record) => ({ ...record, ...said }));
-    if (isKnown !== undefined || !isConnected()) return;
+    if (isKnown !== undefined || !isCurrent()) return;
     const aside = nodes.mirror.setAside.get(nodeId);
     const record: NodeRecord = {
       ...said,

@@ -85,7 +85,10 @@ export const masterAddressSchema = z.object({
 export type MasterAddress = z.output<typeof masterAddressSchema>;
 
 /** One of several masters, and where its cluster port is: `host:port`. Its certificate names `nodeId`. */
-const masterPeerSchema = z.object({ nodeId: nameSchema, clusterAddress: textWithin(BOUNDS.addressBytes) });
+export const masterPeerSchema = z.object({
+  nodeId: nameSchema,
+  clusterAddress: textWithin(BOUNDS.addressBytes),
+});
 /** All masters of the cluster that are up. */
 export const masterPeersSchema = z.array(masterPeerSchema).max(BOUNDS.masters);
 

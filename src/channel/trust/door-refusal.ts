@@ -13,6 +13,7 @@ export type RefusalReason =
   | 'no-certificate'
   | 'other-authority'
   | 'no-member'
+  | 'no-master'
   | 'member-unreadable'
   | 'certificate-ended'
   | 'certificate-replaced';

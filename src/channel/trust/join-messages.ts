@@ -2,11 +2,17 @@
 import { z } from 'zod';
 import { joinTokenIdSchema } from '../../model/cluster.js';
 import { nameSchema } from '../../model/names.js';
+import { masterPeerSchema } from '../protocol/messages.js';
 
 export const JOIN_PATH = '/join';
 /** Answers whether a join would be let in, and changes nothing. Masters of 0.1.0 do not have it. */
 export const JOIN_CHECK_PATH = '/join-check';
 export const CHANNEL_PATH = '/channel';
+/** Of a master: the connection becomes one to the leader's API. */
+export const TUNNEL_PATH = '/tunnel';
+export const TUNNEL_PROTOCOL = 'drover-api';
+/** The status of a master that does not lead and is asked what only the leader can answer. */
+export const ELSEWHERE = 421;
 /** Far more than a join request or an answer to one. */
 export const MAX_JOIN_BYTES = 64 * 1024;
 
@@ -37,7 +43,11 @@ export type JoinCheck = z.output<typeof joinCheckSchema>;
 
 export const joinAnswerSchema = z.object({ certificate: z.string() });
 export const joinCheckAnswerSchema = z.object({ clusterName: nameSchema });
-export const refusalSchema = z.object({ error: z.string() });
+export const refusalSchema = z.object({
+  error: z.string(),
+  /** With status 421: who leads, null during an election. */
+  leader: masterPeerSchema.nullable().optional(),
+});
 
 /** The text that a joining node signs, to show that the key in its request is its own. */
 export function joinStatement({

@@ -40,6 +40,8 @@ export interface MembersOptions {
 /** A node whose connection was let in. */
 export interface Peer {
   readonly nodeId: string;
+  /** It holds a certificate for a server of this cluster, which only masters can make. */
+  readonly isMaster?: true;
 }
 
 export class Members {
@@ -58,14 +60,10 @@ export class Members {
    * member cannot be read.
    */
   async authenticate(certificate: X509Certificate): Promise<Peer> {
-    const { authority, clock } = this.#options;
-    const known = await authority.ensure();
-    const nodeId = isIssuedBy(certificate, known.certificate, 'client') ? nodeIdOf(certificate) : undefined;
-    if (nodeId === undefined)
-      throw new DoorRefusal({
-        reason: 'other-authority',
-        message: 'the certificate is not one of this cluster: join again with a token of this master',
-      });
+    const { clock } = this.#options;
+    const peer = await this.identify(certificate);
+    if (peer.isMaster === true) return peer;
+    const { nodeId } = peer;
     const entry = await this.#records.find(nodeId);
     if (entry === undefined) throw noMember(nodeId);
     const endsAt = Date.parse(certificate.validTo);
@@ -81,6 +79,22 @@ export class Members {
       });
     await this.#acknowledge(nodeId, keyHashOf(certificate.publicKey), entry);
     return { nodeId };
+  }
+
+  /**
+   * Answers which node of this cluster a certificate was made for, without a look at the store: the node may have been
+   * forgotten since, and the certificate replaced. Throws DoorRefusal for one of another authority.
+   */
+  async identify(certificate: X509Certificate): Promise<Peer> {
+    const { certificate: authority } = await this.#options.authority.ensure();
+    const isMaster = isIssuedBy(certificate, authority, 'server');
+    const nodeId =
+      isMaster || isIssuedBy(certificate, authority, 'client') ? nodeIdOf(certificate) : undefined;
+    if (nodeId !== undefined) return { nodeId, ...(isMaster && { isMaster }) };
+    throw new DoorRefusal({
+      reason: 'other-authority',
+      message: 'the certificate is not one of this cluster: join again with a token of this master',
+    });
   }
 
   /** The record of a joined node, if there is one. */

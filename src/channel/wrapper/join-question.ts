@@ -2,9 +2,16 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { z } from 'zod';
+import type { MasterPeer } from '../../leadership/leadership.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { systemReason } from '../../model/words.js';
-import { MAX_JOIN_BYTES, refusalSchema } from '../trust/join-messages.js';
+import {
+  ELSEWHERE,
+  MAX_JOIN_BYTES,
+  refusalSchema,
+  TUNNEL_PATH,
+  TUNNEL_PROTOCOL,
+} from '../trust/join-messages.js';
 
 /** Asks the master one thing on its own connection. Throws DRV_CHANNEL_CLOSED when it hangs up. */
 export function ask(
@@ -33,6 +40,23 @@ export function ask(
   });
 }
 
+/** Asks to let the connection become one to the master's API. With status 101 it is. Throws like `ask`. */
+export function askForTunnel(socket: TLSSocket): Promise<{ readonly status: number; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({
+      createConnection: () => socket,
+      path: TUNNEL_PATH,
+      headers: { Host: 'master', Connection: 'Upgrade', Upgrade: TUNNEL_PROTOCOL },
+    });
+    outgoing.on('error', (error) => reject(new DroverError('DRV_CHANNEL_CLOSED', reasonOf(error))));
+    outgoing.on('upgrade', ({ statusCode: status = 0 }) => resolve({ status, body: '' }));
+    outgoing.on('response', (response) => {
+      readBody(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+    });
+    outgoing.end();
+  });
+}
+
 export async function readBody(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -45,6 +69,17 @@ export async function readBody(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
+/** The master that was asked does not lead: another one is to be asked. */
+export class ElsewhereError extends DroverError {
+  readonly leader: MasterPeer;
+
+  constructor(message: string, leader: MasterPeer) {
+    super('DRV_CHANNEL_CLOSED', message);
+    this.name = 'ElsewhereError';
+    this.leader = leader;
+  }
+}
+
 /**
  * Makes an error of the master's answer: a 403 is a refusal; anything else is the master's own trouble, and may pass.
  */
@@ -55,12 +90,14 @@ export function refusalOf(status: number, body: string, address: string): Drover
       'DRV_CHANNEL_CLOSED',
       `${address} answers with ${status} and is no master of Drover`,
     );
-  return new DroverError(status === 403 ? 'DRV_JOIN_REFUSED' : 'DRV_CHANNEL_CLOSED', said);
+  const { error, leader } = said;
+  if (status === ELSEWHERE && leader != null) return new ElsewhereError(error, leader);
+  return new DroverError(status === 403 ? 'DRV_JOIN_REFUSED' : 'DRV_CHANNEL_CLOSED', error);
 }
 
-function parseJsonSafely(body: string): string | undefined {
+function parseJsonSafely(body: string): z.output<typeof refusalSchema> | undefined {
   try {
-    return parseJson(refusalSchema, body).error;
+    return parseJson(refusalSchema, body);
   } catch {
     return undefined;
   }

@@ -21,6 +21,7 @@ import {
   type Report,
 } from '../protocol/messages.js';
 import type { Transport } from '../protocol/transport.js';
+import type { KnownMasters } from './known-masters.js';
 
 const RECONNECT_KEY = 'master';
 const FIRST_RETRY_MS = 100;
@@ -72,6 +73,8 @@ export interface LinkOptions {
   readonly reports: ReportSource;
   readonly services: ReadonlyMap<string, Service>;
   readonly onWelcome: (master: MessageOf<'welcome'>['master']) => void;
+  /** Of a cluster that may have several masters. Absent: the master is in this process. */
+  readonly masters?: Pick<KnownMasters, 'welcomed' | 'pointed'>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -208,7 +211,9 @@ export class Link {
         this.#welcomed(connection, message);
         return;
       case 'refused':
-        connection.refusal = message;
+        // One that does not lead refuses nothing: another one is to be asked.
+        if (message.leader === undefined) connection.refusal = message;
+        else this.#options.masters?.pointed(message);
         connection.transport.close(message.reason);
         return;
       case 'snapshot':
@@ -244,6 +249,11 @@ export class Link {
   }
 
   #welcomed(connection: Connection, welcome: MessageOf<'welcome'>): void {
+    const objection = this.#options.masters?.welcomed(welcome);
+    if (objection !== undefined) {
+      connection.transport.close(objection);
+      return;
+    }
     connection.isWelcome = true;
     this.#options.onWelcome(welcome.master);
     // The first at once: the master has waited since the hello.

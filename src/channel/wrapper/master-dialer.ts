@@ -8,6 +8,7 @@ import { WebSocket } from 'ws';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
 import { DroverError, type ErrorCode } from '../../model/errors.js';
+import { hostPort, parseHostPort } from '../../model/host-port.js';
 import type { Transport } from '../protocol/transport.js';
 import { WebSocketTransport } from '../protocol/websocket-transport.js';
 import type { KeyPair } from '../trust/certificates.js';
@@ -20,11 +21,24 @@ import {
   joinAnswerSchema,
   joinCheckAnswerSchema,
 } from '../trust/join-messages.js';
-import { clusterNameOf, fingerprintOf, isIssuedBy } from '../trust/peer-certificate.js';
-import { ask, parseJson, readBody, reasonOf, refusalOf } from './join-question.js';
+import { clusterNameOf, fingerprintOf, isIssuedBy, nodeIdOf } from '../trust/peer-certificate.js';
+import {
+  ask,
+  askForTunnel,
+  ElsewhereError,
+  parseJson,
+  readBody,
+  reasonOf,
+  refusalOf,
+} from './join-question.js';
 
 /** For TCP, TLS and the first answer: long enough to outlast a master that hangs for a moment. */
 const DIAL_MS = 10_000;
+/** Where there are others to ask. */
+const DIAL_ONE_OF_MANY_MS = 3000;
+const SWITCHED = 101;
+/** From one master to the next until the leader has answered. */
+const MOST_HOPS = 3;
 /** The largest message of a master: a snapshot of everything that this node should hold. */
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 
@@ -42,6 +56,8 @@ export interface MasterDialerOptions {
   /** A connection on which nothing came for so long is given up. */
   readonly silenceMs: number;
   readonly clock: Clock;
+  /** False: another master may be asked, so this one has less time. Default true. */
+  readonly isOnly?: boolean;
 }
 
 export class MasterDialer {
@@ -54,7 +70,7 @@ export class MasterDialer {
   /** The address as an operator writes it. */
   get address(): string {
     const { host, port } = this.#options;
-    return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    return hostPort(host, port);
   }
 
   /**
@@ -104,31 +120,78 @@ export class MasterDialer {
       if (!isIssuedBy(leaf, authority, 'server'))
         throw this.#stranger('DRV_CHANNEL_CLOSED', "this node's", 'check masterAddress and masterPort');
     };
+    return this.#on(check, credential, signal, (socket, inner) => this.#upgrade(socket, inner));
+  }
+
+  /**
+   * Opens a tunnel into the API of the master `nodeId`, as another master of its cluster. Throws DRV_JOIN_REFUSED,
+   * DRV_CHANNEL_CLOSED.
+   */
+  async tunnel(
+    { nodeId, credential }: { readonly nodeId: string; readonly credential: KeyPair },
+    authority: X509Certificate,
+    signal: AbortSignal,
+  ): Promise<TLSSocket> {
+    const check: TrustCheck = (leaf) => {
+      if (!isIssuedBy(leaf, authority, 'server') || nodeIdOf(leaf) !== nodeId)
+        throw this.#stranger('DRV_CHANNEL_CLOSED', "this master's", `it is not ${nodeId}`);
+    };
+    return this.#on(check, credential, signal, async (socket) => {
+      const { status, body } = await askForTunnel(socket);
+      if (status !== SWITCHED) throw refusalOf(status, body, this.address);
+      return socket;
+    });
+  }
+
+  #on<T>(
+    check: TrustCheck,
+    credential: KeyPair,
+    signal: AbortSignal,
+    use: (socket: TLSSocket, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     return this.#within(signal, async (inner) => {
       const socket = await this.#dial(check, inner, credential);
+      const end = (): void => {
+        socket.destroy();
+      };
+      inner.addEventListener('abort', end, { once: true });
       try {
-        return await this.#upgrade(socket, inner);
+        return await use(socket, inner);
       } catch (error) {
         socket.destroy();
         throw error;
+      } finally {
+        inner.removeEventListener('abort', end);
       }
     });
   }
 
   /** Connects to the master of the authority with this fingerprint, and hangs up when the question is answered. */
-  #asking<T>(
+  async #asking<T>(
     fingerprint: string,
     signal: AbortSignal,
     question: (master: KnownMaster) => Promise<T>,
+    hops = 0,
   ): Promise<T> {
-    return this.#within(signal, async (inner) => {
-      const master = await this.#dialFor(fingerprint, inner);
-      try {
-        return await question(master);
-      } finally {
-        master.socket.destroy();
-      }
-    });
+    try {
+      return await this.#within(signal, async (inner) => {
+        const master = await this.#dialFor(fingerprint, inner);
+        try {
+          return await question(master);
+        } finally {
+          master.socket.destroy();
+        }
+      });
+    } catch (error) {
+      const leader = error instanceof ElsewhereError ? parseHostPort(error.leader.clusterAddress) : undefined;
+      if (leader === undefined || hops === MOST_HOPS) throw error;
+      return new MasterDialer({ ...this.#options, ...leader }).#asking(
+        fingerprint,
+        signal,
+        question,
+        hops + 1,
+      );
+    }
   }
 
   async #dialFor(fingerprint: string, signal: AbortSignal): Promise<KnownMaster> {
@@ -214,9 +277,10 @@ export class MasterDialer {
   }
 
   async #within<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const limitMs = this.#options.isOnly === false ? DIAL_ONE_OF_MANY_MS : DIAL_MS;
     const expired = (): DroverError =>
-      this.#unreachable(new Error(`it did not answer in ${DIAL_MS / 1000} s`));
-    return withDeadline({ limitMs: DIAL_MS, clock: this.#options.clock, signal, expired }, work);
+      this.#unreachable(new Error(`it did not answer in ${limitMs / 1000} s`));
+    return withDeadline({ limitMs, clock: this.#options.clock, signal, expired }, work);
   }
 
   #unreachable(cause: unknown): DroverError {

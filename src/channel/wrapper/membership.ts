@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { Clock } from '../../loop/clock.js';
 import { joinTokenIdSchema } from '../../model/cluster.js';
 import { DroverError } from '../../model/errors.js';
+import { hostPort } from '../../model/host-port.js';
 import { nameSchema } from '../../model/names.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { PROTOCOL_VERSION } from '../protocol/messages.js';
@@ -17,6 +18,7 @@ import { generatePrivateKey } from '../trust/certificates.js';
 import { type JoinRequest, joinStatement } from '../trust/join-messages.js';
 import type { JoinToken } from '../trust/join-token.js';
 import { fingerprintOf, isIssuedBy, nodeIdOf } from '../trust/peer-certificate.js';
+import type { KnownMasters } from './known-masters.js';
 import { MasterDialer } from './master-dialer.js';
 
 const credentialSchema = z.object({
@@ -36,8 +38,7 @@ const joiningSchema = z.object({ tokenId: joinTokenIdSchema, key: z.string() });
 export interface MembershipOptions {
   readonly nodeId: string;
   readonly clusterName: string;
-  readonly masterHost: string;
-  readonly masterPort: number;
+  readonly masters: Pick<KnownMasters, 'candidates' | 'failed'>;
   readonly silenceMs: number;
   readonly token: JoinToken | undefined;
   readonly memberFile: SecretFile;
@@ -50,20 +51,18 @@ export interface MembershipOptions {
 
 export class Membership {
   readonly #options: MembershipOptions;
-  readonly #dialer: MasterDialer;
   #credential: Credential | undefined;
   /** The key of a renewal, until its certificate is kept. */
   #newKey: string | undefined;
 
   constructor(options: MembershipOptions) {
-    const { masterHost: host, masterPort: port, silenceMs, clock } = options;
     this.#options = options;
-    this.#dialer = new MasterDialer({ host, port, silenceMs, clock });
   }
 
-  /** Where the master is, as an operator writes it. */
+  /** Where the master is that this node dials next, or dialled last, as an operator writes it. */
   get masterAddress(): string {
-    return this.#dialer.address;
+    const [first] = this.#options.masters.candidates();
+    return first === undefined ? '' : hostPort(first.host, first.port);
   }
 
   /**
@@ -142,7 +141,28 @@ export class Membership {
   }
 
   #openWith({ key, certificate, authority }: Credential, signal: AbortSignal): Promise<Transport> {
-    return this.#dialer.open({ key, certificate }, new X509Certificate(authority), signal);
+    const trusted = new X509Certificate(authority);
+    return this.#askMasters(signal, (dialer) => dialer.open({ key, certificate }, trusted, signal));
+  }
+
+  /**
+   * Asks one master after the other until one answers. A refusal is an answer; which of them leads is not known yet.
+   * Throws what the last one was asked in vain with.
+   */
+  async #askMasters<T>(signal: AbortSignal, question: (dialer: MasterDialer) => Promise<T>): Promise<T> {
+    const { masters, silenceMs, clock } = this.#options;
+    const candidates = masters.candidates();
+    for (const [index, at] of candidates.entries()) {
+      const isOnly = candidates.length === 1;
+      try {
+        return await question(new MasterDialer({ ...at, silenceMs, clock, isOnly }));
+      } catch (error) {
+        signal.throwIfAborted();
+        masters.failed(at);
+        if (index === candidates.length - 1 || !DroverError.is(error, 'DRV_CHANNEL_CLOSED')) throw error;
+      }
+    }
+    throw new DroverError('DRV_CHANNEL_CLOSED', 'no master is known');
   }
 
   async #joinAndOpen(signal: AbortSignal): Promise<Transport> {
@@ -153,7 +173,10 @@ export class Membership {
     const { token, nodeId, logger, onJoined, joiningFile } = this.#options;
     if (token === undefined) throw new DroverError('DRV_JOIN_REFUSED', 'this node has no join token');
     const key = await this.#joiningKey(token.id);
-    const answer = await this.#dialer.join(token.fingerprint, this.#request(token, key), signal);
+    const request = this.#request(token, key);
+    const answer = await this.#askMasters(signal, (dialer) =>
+      dialer.join(token.fingerprint, request, signal),
+    );
     const credential = { nodeId, tokenId: token.id, key, ...answer };
     await this.#keep(credential);
     await joiningFile.remove();

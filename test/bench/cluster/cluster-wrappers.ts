@@ -1,6 +1,7 @@
 /** Wrappers of the cluster benchmark, each a member with a certificate: `<port> <token> <first> <count>`; fake runtimes. */
 import { pino } from 'pino';
 import { parseJoinToken } from '../../../src/channel/trust/join-token.js';
+import { KnownMasters } from '../../../src/channel/wrapper/known-masters.js';
 import { Membership } from '../../../src/channel/wrapper/membership.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
@@ -33,8 +34,11 @@ function membershipOf(nodeId: string): Membership {
   const membership = new Membership({
     nodeId,
     clusterName: 'test',
-    masterHost: '127.0.0.1',
-    masterPort: Number(port),
+    masters: new KnownMasters({
+      contact: { host: '127.0.0.1', port: Number(port) },
+      file: new MemoryFile('data/cluster/masters.json'),
+      logger,
+    }),
     silenceMs: 6000,
     token: parseJoinToken(token),
     memberFile: new MemoryFile('data/cluster/member.json'),

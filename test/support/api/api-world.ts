@@ -253,6 +253,8 @@ export class ApiWorld {
       certificate?: ApiCertificate;
       /** Where a built dashboard is. Default: the build has none. */
       dashboard?: string;
+      /** Default: this is the only master. */
+      forwarding?: NonNullable<ApiServerOptions['forwarding']>;
     } = {},
   ) {
     const configuration = {
@@ -264,6 +266,7 @@ export class ApiWorld {
     this.server = new ApiServer({
       dependencies: this.#dependencies(configuration, options),
       ...(options.limits !== undefined && { limits: options.limits }),
+      ...(options.forwarding !== undefined && { forwarding: options.forwarding }),
     });
   }
 
@@ -306,6 +309,12 @@ export class ApiWorld {
     );
     await this.keys.until(await this.store.transact([{ do: 'put', key: apiKeyKey(label), value: record }]));
     return token;
+  }
+
+  /** Gives a key of another API to this one too. */
+  async copyKey(from: ApiWorld, label: string): Promise<void> {
+    const value = from.keys.get(label)?.value;
+    await this.keys.until(await this.store.transact([{ do: 'put', key: apiKeyKey(label), value }]));
   }
 
   async removeKey(label: string): Promise<void> {

@@ -28,6 +28,7 @@ export class MemoryFile implements SecretFile {
 
 export interface TestAuthorityOptions {
   readonly clusterName?: string;
+  readonly nodeId?: string;
   readonly authorityFile?: AuthorityOptions['authorityFile'];
   readonly serverFile?: SecretFile;
   readonly names?: readonly string[];

@@ -9,6 +9,7 @@ import { parseJoinToken } from '../../../src/channel/trust/join-token.js';
 import { JoinTokens, type NewJoinToken } from '../../../src/channel/trust/join-tokens.js';
 import { Members } from '../../../src/channel/trust/members.js';
 import { renewalServices } from '../../../src/channel/trust/renewal.js';
+import { KnownMasters } from '../../../src/channel/wrapper/known-masters.js';
 import { Membership } from '../../../src/channel/wrapper/membership.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
@@ -46,6 +47,7 @@ export class ClusterWorld {
   readonly said: string[] = [];
   readonly audit: Omit<AuditEntry, 'at'>[] = [];
   readonly memberships = new Map<string, Membership>();
+  readonly masters = new Map<string, KnownMasters>();
   /** Nodes that were told that their token is used. */
   readonly joined: string[] = [];
   /** Nodes that ended because the master refused them, and why. */
@@ -71,6 +73,7 @@ export class ClusterWorld {
       logger,
       connect: (nodeId, signal) => this.membership(nodeId).connect(signal),
       servicesOf: (nodeId) => renewalServices(this.membership(nodeId)),
+      mastersOf: (nodeId) => this.masters.get(nodeId),
       endRefused: (nodeId, reason) => this.ended.push(`${nodeId}: ${reason}`),
       revokeNode: (nodeId, options) => this.members.revoke(nodeId, options),
     });
@@ -126,11 +129,16 @@ export class ClusterWorld {
     nodeId: string,
     { token, port = this.port, clusterName = 'test', files = emptyFiles() }: TestMemberOptions,
   ): Promise<{ readonly membership: Membership; readonly files: MemberFiles }> {
+    const masters = new KnownMasters({
+      contact: { host: '127.0.0.1', port },
+      file: new MemoryFile('data/cluster/masters.json'),
+      logger: this.#logger,
+    });
+    this.masters.set(nodeId, masters);
     const membership = new Membership({
       nodeId,
       clusterName,
-      masterHost: '127.0.0.1',
-      masterPort: port,
+      masters,
       silenceMs: 6000,
       token: token === undefined ? undefined : parseJoinToken(token),
       memberFile: files.member,

@@ -24,7 +24,7 @@ import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { Store } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
-import { type Installation, Wrapper } from '../../../src/wrapper.js';
+import { type Installation, Wrapper, type WrapperOptions } from '../../../src/wrapper.js';
 import { FakeRuntime } from './fake-runtime.js';
 
 const NEVER_READ: ConfigurationSource = {
@@ -58,6 +58,8 @@ export interface ControlPlaneOptions {
   readonly connect?: (nodeId: string, signal: AbortSignal) => Promise<Transport>;
   /** What nodes answer beside the ordinary services. */
   readonly servicesOf?: (nodeId: string) => ReadonlyMap<string, Service>;
+  /** What a node knows of several masters. */
+  readonly mastersOf?: (nodeId: string) => WrapperOptions['masters'];
   readonly revokeNode?: NonNullable<MasterOptions['revokeNode']>;
   /** Ends a node that the master refuses for good. Default: it goes on. */
   readonly endRefused?: (nodeId: string, reason: string) => void;
@@ -214,6 +216,7 @@ export class ControlPlane {
 
   #buildWrapper(node: Omit<TestNode, 'wrapper'>, capacity: NodeCapacity): Wrapper {
     const { endRefused } = this.#options;
+    const masters = this.#options.mastersOf?.(node.nodeId);
     return new Wrapper({
       nodeId: node.nodeId,
       clusterName: 'test',
@@ -225,6 +228,7 @@ export class ControlPlane {
       installation:
         this.#options.adaptInstallation?.(fakeInstallation(node), node.nodeId) ?? fakeInstallation(node),
       ...(this.#options.servicesOf !== undefined && { services: this.#options.servicesOf(node.nodeId) }),
+      ...(masters !== undefined && { masters }),
       connect: async (signal) => {
         if (this.#options.connect !== undefined) return this.#options.connect(node.nodeId, signal);
         const [mine, its] = createInProcessPair();

@@ -18,7 +18,7 @@ describe('a node that is only a wrapper', () => {
     node = new MemberNode({
       nodeId: 'far',
       paths: { root: '/srv/drover', droverLog: '/srv/drover/logs/drover.log' },
-      masterAddress: '10.0.0.1:6000',
+      masterAddress: () => '10.0.0.1:6000',
       logger: pino({ level: 'silent' }),
       wrapper: { status: () => status, aliveInstances: () => [], stopInstances: async () => undefined },
       running: { stop: async () => undefined },

@@ -55,6 +55,7 @@ const ROOMS: readonly string[] = [
   'src/operations/',
   'src/api/access/',
   'src/api/tls/',
+  'src/api/forward/',
   'src/api/http/',
   'src/extensions/',
   'src/runtime/docker/',

@@ -1,0 +1,72 @@
+/**
+ * The address of a client that a follower forwards. The follower says it in a header of its own; the leader believes
+ * that header on tunnels alone, which only masters can open.
+ */
+import type { IncomingMessage } from 'node:http';
+import { isIP, type Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+
+export const CLIENT_HEADER = 'drover-client-address';
+
+/** Time for the other side to read the last answer. */
+const LINGER_MS = 2000;
+
+/** Node would close over the unread bytes of a body, and the other side could lose the answer to it. */
+function closeLate(connection: Socket): void {
+  connection.end();
+  connection.resume();
+  const timer = setTimeout(() => connection.destroy(), LINGER_MS).unref();
+  connection.once('close', () => clearTimeout(timer));
+}
+
+/** Headers that belong to one connection, and not to the request on it. */
+const OF_CONNECTION: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'expect',
+]);
+
+/** The connections of the API that came through the cluster port of this master. */
+export class Tunnels {
+  readonly #connections = new WeakSet<Socket>();
+
+  add(connection: Socket): void {
+    this.#connections.add(connection);
+    connection.destroySoon = () => closeLate(connection);
+  }
+
+  has({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
+    return this.#connections.has(socket);
+  }
+
+  /** Lets the address of a forwarded request be its client's. */
+  identify(request: FastifyRequest): void {
+    if (!this.has(request.raw)) return;
+    const said = request.headers[CLIENT_HEADER];
+    if (typeof said === 'string' && isIP(said) !== 0) Object.defineProperty(request, 'ip', { value: said });
+  }
+}
+
+/**
+ * The headers of a request as they go to the leader, in their order: names and values in turn. `isUpgrade`: those of
+ * the connection go with them.
+ */
+export function headersFor(
+  request: IncomingMessage,
+  { isUpgrade }: { readonly isUpgrade: boolean },
+): string[] {
+  const { rawHeaders, socket } = request;
+  const headers: string[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    const isLeftOut = name.toLowerCase() === CLIENT_HEADER || (!isUpgrade && isOfConnection(name));
+    if (!isLeftOut) headers.push(name, rawHeaders[index + 1] ?? '');
+  }
+  return [...headers, CLIENT_HEADER, socket.remoteAddress ?? ''];
+}
+
+/** Whether a header says something of the connection that it came on. */
+export function isOfConnection(name: string): boolean {
+  return OF_CONNECTION.has(name.toLowerCase());
+}

@@ -1,0 +1,205 @@
+/**
+ * Lets any master of several be asked anything: what comes to one that does not lead goes to the leader, before any
+ * handler. Each master answers by itself what it says of itself, and the files of the dashboard. A client is never sent
+ * elsewhere, because clients drop their key then.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import type { Leader, Leadership } from '../../leadership/leadership.js';
+import { endWith } from '../http/error-reply.js';
+import { hasBody } from '../http/request-guard.js';
+import type { Tunnels } from './client-address.js';
+import { type Hold, Holds, type HoldsOptions } from './holds.js';
+import { dropRest, type Exchange, type Outcome, relay } from './relay.js';
+import { type Handshake, relaySocket } from './socket-relay.js';
+import { TunnelPool } from './tunnel-pool.js';
+
+/** Answered by each master. Of the API: whether it serves, and its figures. Beside the API: pages and their files. */
+const OWN = /^\/(?:$|[?#]|(?!api(?:[/?#]|$))[^/]|api\/(?:ping|metrics)\/?(?:[?#]|$))/;
+const RETRY_AFTER_S = '1';
+const NOBODY = 'no master leads at this moment: try again';
+
+/** A request whose answer the leader took with it may be asked so often. It may be what ends leaders. */
+const MOST_LOST = 2;
+
+export interface ForwarderNeeds {
+  readonly leadership: Pick<Leadership, 'leader' | 'isLeader' | 'onChange'>;
+  /** Opens a tunnel into the API of the leader. Throws when there is none. */
+  readonly dial: (leader: Leader, signal: AbortSignal) => Promise<TLSSocket>;
+}
+
+export interface ForwarderOptions extends ForwarderNeeds, HoldsOptions {
+  readonly tunnels: Tunnels;
+}
+
+/** What a request and a handshake differ in. */
+interface Ways {
+  readonly request: IncomingMessage;
+  /** It does no harm to ask twice. */
+  readonly isSafe: boolean;
+  readonly isGone: () => boolean;
+  readonly here: () => void;
+  readonly refuse: (status: Refusal, text: string) => void;
+  readonly attempt: (pool: TunnelPool, hold: Hold) => Promise<Outcome>;
+}
+
+const STATUS = { 502: '502 Bad Gateway', 503: '503 Service Unavailable' } as const;
+type Refusal = keyof typeof STATUS;
+
+interface KnownPool {
+  readonly leader: Leader;
+  readonly pool: TunnelPool;
+}
+
+export class Forwarder {
+  readonly #options: ForwarderOptions;
+  readonly #holds: Holds;
+  readonly #unsubscribe: () => void;
+  readonly #retired = new Set<TunnelPool>();
+  #present: KnownPool | undefined;
+
+  constructor(options: ForwarderOptions) {
+    this.#options = options;
+    this.#holds = new Holds(options);
+    this.#unsubscribe = options.leadership.onChange(() => this.#retireFormer());
+  }
+
+  /** From now on `server` answers only what is to be answered here. */
+  standBefore(server: Server): void {
+    const listeners = server.listeners('request');
+    server.removeAllListeners('request');
+    const answer = (request: IncomingMessage, response: ServerResponse): void => {
+      for (const listener of listeners) Reflect.apply(listener, server, [request, response]);
+    };
+    server.on('request', (request, response) => {
+      if (this.#isOwn(request)) answer(request, response);
+      else void this.#forward({ request, response }, () => answer(request, response));
+    });
+  }
+
+  /** Takes a WebSocket's handshake over, and calls `here` where this process is to answer it. */
+  readonly upgrade = (request: IncomingMessage, client: Duplex, rest: Buffer, here: () => void): void => {
+    if (this.#isOwn(request)) here();
+    else void this.#forwardSocket({ request, client, rest }, here);
+  };
+
+  /** Ends all tunnels. Idempotent. */
+  stop(): void {
+    this.#unsubscribe();
+    for (const pool of [...this.#retired, ...(this.#present ? [this.#present.pool] : [])]) pool.close();
+    this.#retired.clear();
+  }
+
+  #isOwn(request: IncomingMessage): boolean {
+    return this.#holds.target() === 'here' || OWN.test(request.url ?? '');
+  }
+
+  #forward(exchange: Exchange, here: () => void): Promise<void> {
+    const { request, response } = exchange;
+    return this.#deliver({
+      request,
+      isSafe: (request.method === 'GET' || request.method === 'HEAD') && !hasBody(request),
+      isGone: () => response.destroyed,
+      here,
+      refuse: (status, text) => refuse(exchange, status, text),
+      attempt: (pool, hold) => this.#relay(pool, exchange, hold),
+    });
+  }
+
+  async #relay(pool: TunnelPool, exchange: Exchange, hold: Hold): Promise<Outcome> {
+    const late = new AbortController();
+    const timer = this.#options.clock.setTimer(hold.leftMs, () => late.abort());
+    const sent = (): void => {
+      timer.cancel();
+      hold.leave();
+    };
+    const outcome = await relay(pool, exchange, { sent, signal: late.signal });
+    timer.cancel();
+    return outcome;
+  }
+
+  #forwardSocket(handshake: Handshake, here: () => void): Promise<void> {
+    const { request, client } = handshake;
+    return this.#deliver({
+      request,
+      isSafe: true,
+      isGone: () => client.destroyed,
+      here,
+      refuse: (status, text) => endWith(client, STATUS[status], text),
+      attempt: async (pool, hold) => {
+        const tunnel = await pool.open().catch(() => undefined);
+        if (tunnel === undefined) return 'not-sent';
+        hold.leave();
+        return relaySocket(tunnel, handshake);
+      },
+    });
+  }
+
+  /** Tries until somebody has answered, the client has gone, or the time is over. */
+  async #deliver(ways: Ways): Promise<void> {
+    const { request, isSafe, isGone, here, refuse, attempt } = ways;
+    let lost = 0;
+    // What another master has forwarded would go round and round.
+    let hold = this.#options.tunnels.has(request) ? undefined : this.#holds.enter();
+    while (hold !== undefined && !isGone()) {
+      const target = this.#holds.target();
+      if (target === 'here') {
+        hold.leave();
+        here();
+        return;
+      }
+      const outcome = target && (await attempt(this.#poolTo(target), hold));
+      if (outcome === 'answered') break;
+      if (target !== undefined && outcome === 'lost') {
+        if (!isSafe || ++lost === MOST_LOST) {
+          refuse(502, lostText(target.nodeId, request));
+          return;
+        }
+        // It had left its place when the leader took it.
+        hold = this.#holds.enter();
+      }
+      if (hold === undefined || !(await hold.again())) {
+        hold?.leave();
+        hold = undefined;
+      }
+    }
+    hold?.leave();
+    if (hold === undefined && !isGone()) refuse(503, NOBODY);
+  }
+
+  #poolTo(leader: Leader): TunnelPool {
+    this.#retireFormer();
+    if (this.#present !== undefined) return this.#present.pool;
+    const { clock, dial } = this.#options;
+    const pool = new TunnelPool({ dial: (signal) => dial(leader, signal), clock });
+    this.#present = { leader, pool };
+    return pool;
+  }
+
+  #retireFormer(): void {
+    const present = this.#present;
+    if (present === undefined) return;
+    const target = this.#holds.target();
+    // While nobody leads, the last leader may still answer what it has, and may go on.
+    if (target === undefined || (target !== 'here' && target.epoch === present.leader.epoch)) return;
+    this.#present = undefined;
+    this.#retired.add(present.pool);
+    present.pool.retire(() => this.#retired.delete(present.pool));
+  }
+}
+
+function refuse({ request, response }: Exchange, status: Refusal, error: string): void {
+  const body = Buffer.from(JSON.stringify({ error }));
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': body.length,
+    ...(status === 503 && { 'retry-after': RETRY_AFTER_S }),
+  });
+  response.end(body, () => dropRest(request));
+}
+
+function lostText(nodeId: string, { method, url = '' }: IncomingMessage): string {
+  const [path] = url.split('?', 1);
+  return `master ${nodeId} led and went away before it answered: whether ${method} ${path} took effect is not known; look at the state before repeating it`;
+}

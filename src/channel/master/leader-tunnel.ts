@@ -1,0 +1,29 @@
+/** Opens connections of this master into the API of the one that leads, through its cluster port. */
+import type { TLSSocket } from 'node:tls';
+import type { MasterPeer } from '../../leadership/leadership.js';
+import type { Clock } from '../../loop/clock.js';
+import { DroverError } from '../../model/errors.js';
+import { parseHostPort } from '../../model/host-port.js';
+import type { Authority } from '../trust/authority.js';
+import { MasterDialer } from '../wrapper/master-dialer.js';
+
+export interface LeaderTunnelOptions {
+  readonly authority: Authority;
+  readonly silenceMs: number;
+  readonly clock: Clock;
+}
+
+/** Shows the certificate that this master serves with: only masters have one. Throws what MasterDialer throws. */
+export async function openLeaderTunnel(
+  { authority, silenceMs, clock }: LeaderTunnelOptions,
+  { nodeId, clusterAddress }: MasterPeer,
+  signal: AbortSignal,
+): Promise<TLSSocket> {
+  const at = parseHostPort(clusterAddress);
+  if (at === undefined)
+    throw new DroverError('DRV_CHANNEL_CLOSED', `${clusterAddress} is no address of a master`);
+  const { certificate } = await authority.ensure();
+  const credential = await authority.serverCredential();
+  const dialer = new MasterDialer({ ...at, silenceMs, clock, isOnly: false });
+  return dialer.tunnel({ nodeId, credential }, certificate, signal);
+}

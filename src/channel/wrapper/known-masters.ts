@@ -1,0 +1,141 @@
+/**
+ * What a node knows of the masters of its cluster, kept in `data/cluster/`: where they are, and the highest term that a
+ * leader among them has shown. It says which master to dial next, and refuses one whose term is over.
+ */
+import { z } from 'zod';
+import type { MasterPeer } from '../../leadership/leadership.js';
+import { messageOf } from '../../model/errors.js';
+import { type HostPort, hostPort, parseHostPort } from '../../model/host-port.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { Service } from '../protocol/calls.js';
+import { type MessageOf, masterPeersSchema, TAKE_MASTERS } from '../protocol/messages.js';
+import type { SecretFile } from '../trust/authority.js';
+
+const keptSchema = z.object({
+  /** The number of the latest term; null: no leader has named one. */
+  epoch: z.int().min(0).nullable(),
+  masters: masterPeersSchema,
+});
+type Kept = z.output<typeof keptSchema>;
+
+export interface KnownMastersOptions {
+  /** Where `config.json` says that a master is: the first to ask, and one to ask as long as the node lives. */
+  readonly contact: HostPort;
+  readonly file: SecretFile;
+  /** True: the next leader's term may be an earlier one, such as of a store that was restored or moved. */
+  readonly older?: { readonly isAccepted: boolean };
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+}
+
+export class KnownMasters {
+  readonly #options: KnownMastersOptions;
+  #kept: Kept = { epoch: null, masters: [] };
+  /** `host:port` of all, in the order in which they are dialled. */
+  #order: string[];
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: KnownMastersOptions) {
+    this.#options = options;
+    this.#order = [hostPort(options.contact.host, options.contact.port)];
+  }
+
+  /** Reads what is kept. A damaged file counts as none: leaders tell everything again. Throws DRV_NODE_ROOT_UNUSABLE. */
+  async open(): Promise<void> {
+    const { file, logger } = this.#options;
+    const text = await file.read();
+    if (text === undefined) return;
+    try {
+      this.#kept = keptSchema.parse(JSON.parse(text));
+      this.#arrange();
+    } catch {
+      logger.warn(`${file.name} is damaged: this node asks the master that config.json names`);
+    }
+  }
+
+  /** Where masters are, the likeliest leader first. Never empty. */
+  candidates(): readonly HostPort[] {
+    return this.#order.map((text) => parseHostPort(text) ?? this.#options.contact);
+  }
+
+  /** The master at `at` does not answer, or is none any more: the others are asked before it. */
+  failed(at: HostPort): void {
+    const text = hostPort(at.host, at.port);
+    if (this.#order.includes(text)) this.#order = [...this.#order.filter((other) => other !== text), text];
+  }
+
+  /** A master that does not lead has said who does; null: nobody at the moment. */
+  pointed({ leader, masters }: Pick<MessageOf<'refused'>, 'leader' | 'masters'>): void {
+    if (masters !== undefined) this.learn(masters);
+    if (leader != null) this.#first(leader.clusterAddress);
+  }
+
+  /**
+   * Takes what a leader says of itself, or answers why it is not taken: its term is over. Then the others are asked
+   * before it.
+   */
+  welcomed({ epoch: said, master, masters }: MessageOf<'welcome'>): string | undefined {
+    const { older } = this.#options;
+    const epoch = said ?? null;
+    const known = this.#kept.epoch;
+    if (epoch !== null && known !== null && epoch < known && older?.isAccepted !== true) {
+      const former = this.#kept.masters.find(({ nodeId }) => nodeId === master.nodeId);
+      const at = former && parseHostPort(former.clusterAddress);
+      this.failed(at ?? { host: master.address, port: master.port });
+      return `master ${master.nodeId} led in term ${epoch}, and this node has seen term ${known}: it is not the leader any more`;
+    }
+    this.#keep({ epoch, masters: masters ?? [] });
+    const own = masters?.find(({ nodeId }) => nodeId === master.nodeId);
+    if (own !== undefined) this.#first(own.clusterAddress);
+    return undefined;
+  }
+
+  /** Takes the whole list of masters. An empty one changes nothing: none of them would be left to ask. */
+  learn(masters: readonly MasterPeer[]): void {
+    if (masters.length > 0) this.#keep({ epoch: this.#kept.epoch, masters: [...masters] });
+  }
+
+  /** Resolves when what was learned is on disk, or could not be written. */
+  written(): Promise<void> {
+    return this.#writing;
+  }
+
+  #first(address: string): void {
+    if (parseHostPort(address) === undefined) return;
+    this.#order = [address, ...this.#order.filter((other) => other !== address)];
+  }
+
+  /** A list that this node was told is known under other names than the address in `config.json`. */
+  #arrange(): void {
+    const all = new Set([
+      ...this.#kept.masters.map(({ clusterAddress }) => clusterAddress),
+      hostPort(this.#options.contact.host, this.#options.contact.port),
+    ]);
+    const stayed = this.#order.filter((text) => all.has(text));
+    this.#order = [...new Set([...stayed, ...all])];
+  }
+
+  #keep(kept: Kept): void {
+    if (JSON.stringify(kept) === JSON.stringify(this.#kept)) return;
+    this.#kept = kept;
+    this.#arrange();
+    const { file, logger } = this.#options;
+    this.#writing = this.#writing
+      .then(() => file.write(JSON.stringify(this.#kept)))
+      .catch((error: unknown) =>
+        logger.warn(`what is known of the masters was not kept: ${messageOf(error)}`),
+      );
+  }
+}
+
+/** The call by which the leader tells a node of a change of the list. */
+export function mastersServices(known: Pick<KnownMasters, 'learn'>): ReadonlyMap<string, Service> {
+  return new Map<string, Service>([
+    [
+      TAKE_MASTERS,
+      async (parameters) => {
+        known.learn(masterPeersSchema.parse(parameters));
+        return {};
+      },
+    ],
+  ]);
+}

@@ -1,0 +1,301 @@
+/** Masters that do not lead: what they forward, what they answer themselves, and what they do while nobody leads. */
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:tls';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { instanceRecord } from '../../support/api/api-world.js';
+import { SocketClient } from '../../support/api/socket-client.js';
+import { MastersWorld, type TestMaster } from '../../support/masters/masters-world.js';
+import { until } from '../../support/until.js';
+
+const HOLD_MS = 5000;
+
+let world: MastersWorld;
+let leader: TestMaster;
+let follower: TestMaster;
+
+beforeEach(async () => {
+  world = new MastersWorld();
+  leader = await world.add('m1');
+  follower = await world.add('m2');
+  world.election.lead(leader.peer);
+});
+
+afterEach(() => world.stop());
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+interface Sent {
+  readonly method?: string;
+  readonly path: string;
+  readonly body?: string;
+  readonly token?: string;
+  /** The address that the client has. */
+  readonly from?: string;
+  readonly headers?: Record<string, string>;
+}
+
+async function send(to: TestMaster, sent: Sent): Promise<Answer> {
+  const { method = 'GET', path, body, token, from = '127.0.0.1', headers = {} } = sent;
+  const outgoing = request(`${to.api.url}${path}`, {
+    method,
+    localAddress: from,
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+  });
+  outgoing.end(body);
+  const [answer]: [IncomingMessage] = (await once(outgoing, 'response')) as [IncomingMessage];
+  // The other side may close before it has read the rest of a body.
+  outgoing.on('error', () => undefined);
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk);
+  return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks).toString() };
+}
+
+describe('a master that does not lead', () => {
+  it('answers with what the leader says, to reads and writes alike', async () => {
+    const token = leader.api.admin;
+    await leader.api.addConfiguration('lobby');
+    const read = await send(follower, { path: '/configurations/lobby', token });
+    const direct = await send(leader, { path: '/configurations/lobby', token });
+    expect(read).toMatchObject({ status: 200, body: direct.body });
+    expect(read.headers.etag).toBe(direct.headers.etag);
+    const configuration = { name: 'game', runtime: 'process', command: 'sleep 1' };
+    const written = await send(follower, {
+      ...{ method: 'PUT', path: '/configurations/game', token },
+      body: JSON.stringify(configuration),
+    });
+    expect(written.status).toBe(204);
+    expect(leader.api.written).toMatchObject([{ name: 'game' }]);
+    expect(follower.api.written).toEqual([]);
+    expect(await send(follower, { path: '/configurations/none', token })).toMatchObject({ status: 404 });
+  });
+
+  it('answers itself what it says of itself, while there is a leader and while there is none', async () => {
+    for (const master of [leader.peer, null]) {
+      world.election.lead(master);
+      const ping = await send(follower, { path: '/ping' });
+      expect(JSON.parse(ping.body)).toMatchObject({ nodeId: 'm2' });
+      expect((await send(follower, { path: '/metrics?x=1' })).status).toBe(200);
+      expect((await send(follower, { path: '/../ui' })).status).not.toBe(503);
+    }
+  });
+
+  it('tells the leader the address of the client, and lets nobody else tell it', async () => {
+    const token = await leader.api.addKey('near', 'ALL', { from: ['127.0.0.7'] });
+    const path = '/configurations';
+    const spoofed = { 'drover-client-address': '127.0.0.7' };
+    expect((await send(follower, { path, token, from: '127.0.0.7' })).status).toBe(200);
+    expect((await send(follower, { path, token, from: '127.0.0.8' })).status).toBe(403);
+    expect((await send(follower, { path, token, from: '127.0.0.8', headers: spoofed })).status).toBe(403);
+    expect((await send(leader, { path, token, from: '127.0.0.8', headers: spoofed })).status).toBe(403);
+    await send(follower, {
+      ...{ method: 'DELETE', path: '/configurations/none', token: leader.api.admin, from: '127.0.0.9' },
+    });
+    expect(leader.api.audit.entries.at(-1)).toMatchObject({ address: '127.0.0.9' });
+    expect(follower.api.audit.entries).toEqual([]);
+  });
+
+  it('limits wrong keys by the address of the client, not by its own', async () => {
+    const wrong = (from: string) => send(follower, { path: '/instances', token: 'wrong', from });
+    await until(async () => expect((await wrong('127.0.0.20')).status).toBe(429));
+    expect((await wrong('127.0.0.21')).status).toBe(401);
+  });
+
+  it('passes a large body to the leader and its answer back', async () => {
+    const token = leader.api.admin;
+    const path = '/templates/global/big/files/world.dat';
+    const body = 'x'.repeat(5 * 1024 * 1024);
+    const put = await send(follower, {
+      ...{ method: 'POST', path, token, body },
+      headers: { 'content-type': 'application/octet-stream' },
+    });
+    expect(put.status).toBe(201);
+    const got = await send(follower, { path, token });
+    expect(got.body.length).toBe(body.length);
+  });
+
+  it('passes on the answer to a body that the leader does not read', async () => {
+    const body = JSON.stringify('x'.repeat(2 * 1024 * 1024));
+    const sent = { method: 'PUT', path: '/configurations/big', token: leader.api.admin, body };
+    expect(await send(follower, sent)).toMatchObject({ status: 413 });
+  });
+
+  it('carries a stream of lines as it comes, and ends it at the leader when the client goes', async () => {
+    const sockets = () => leader.api.metrics.exposition().then((pieces) => pieces.join(''));
+    const outgoing = request(`${follower.api.url}/watch?subscribe=instances`, {
+      headers: { authorization: `Bearer ${leader.api.admin}` },
+    });
+    outgoing.on('error', () => undefined);
+    outgoing.end();
+    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    let text = '';
+    answer.on('data', (chunk) => {
+      text += chunk;
+    });
+    answer.on('error', () => undefined);
+    await until(() => expect(text).toContain('"snapshot"'));
+    expect(await sockets()).toMatch(/^drover_api_sockets 1$/m);
+    outgoing.destroy();
+    await until(async () => expect(await sockets()).toMatch(/^drover_api_sockets 0$/m));
+  });
+
+  it('carries WebSockets, refusals before them, and closes them clearly when the leader goes', async () => {
+    const url = `${follower.api.url}/console`;
+    expect(await SocketClient.refusal(url)).toMatchObject({ status: 401 });
+    const socket = await SocketClient.open(url, { token: leader.api.admin });
+    socket.send('help');
+    await until(() => expect(socket.texts.join('')).toContain('would run: help'));
+    leader.proxy.cut();
+    expect(await socket.closed).toEqual({
+      code: 1001,
+      reason: 'the leader of the masters has gone: connect again',
+    });
+  });
+
+  it('passes on the word with which the leader closes a WebSocket', async () => {
+    const socket = await SocketClient.open(`${follower.api.url}/console`, { token: leader.api.admin });
+    const { closed } = socket;
+    await leader.api.server.stop();
+    expect(await closed).toMatchObject({ code: 1001, reason: expect.not.stringContaining('leader') });
+  });
+});
+
+describe('while nobody leads', () => {
+  it('a request waits for the next leader', async () => {
+    world.election.lead(null);
+    const answered = send(follower, { path: '/configurations', token: follower.api.admin });
+    const socket = SocketClient.open(`${follower.api.url}/console`, { token: follower.api.admin });
+    await until(() => expect(follower.api.clock.pending).toBeGreaterThanOrEqual(2));
+    world.election.lead(follower.peer);
+    expect((await answered).status).toBe(200);
+    await (await socket).close();
+  });
+
+  it('a request is answered with 503 after 5 s, and with when to come again', async () => {
+    world.election.lead(null);
+    const before = follower.api.clock.pending;
+    const answered = send(follower, { method: 'POST', path: '/instances', body: '{}' });
+    const socket = SocketClient.refusal(`${follower.api.url}/console`, { token: leader.api.admin });
+    await until(() => expect(follower.api.clock.pending).toBe(before + 2));
+    await world.advance(HOLD_MS);
+    const { status, headers, body } = await answered;
+    expect({ status, body }).toEqual({
+      status: 503,
+      body: '{"error":"no master leads at this moment: try again"}',
+    });
+    expect(headers['retry-after']).toBe('1');
+    expect(await socket).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+  });
+
+  it('no more than 512 requests wait', async () => {
+    world.election.lead(null);
+    const before = follower.api.clock.pending;
+    const waiting = Array.from({ length: 512 }, () => send(follower, { path: '/instances' }));
+    await until(() => expect(follower.api.clock.pending).toBe(before + 512));
+    expect((await send(follower, { path: '/instances' })).status).toBe(503);
+    world.election.lead(follower.peer);
+    const statuses = new Set((await Promise.all(waiting)).map(({ status }) => status));
+    expect([...statuses].filter((status) => status !== 429)).toEqual([401]);
+  });
+
+  it('a leader whose state is not loaded yet keeps requests waiting, too', async () => {
+    follower.api.isReady = false;
+    world.election.lead(follower.peer);
+    const before = follower.api.clock.pending;
+    const answered = send(follower, { path: '/configurations', token: follower.api.admin });
+    await until(() => expect(follower.api.clock.pending).toBeGreaterThan(before));
+    follower.api.isReady = true;
+    await world.advance(200);
+    expect((await answered).status).toBe(200);
+  });
+});
+
+describe('when the leader goes in the middle of a request', () => {
+  /** Resolves when the leader has the request. */
+  const atLeader = async (): Promise<void> => {
+    await new Promise<void>((resolve) => {
+      leader.api.hold = () => {
+        resolve();
+        return new Promise(() => undefined);
+      };
+    });
+  };
+
+  it('a write is not repeated, and the client is told that nobody knows', async () => {
+    const instance = { path: '/instances/aaaaaa/lifecycle?target=stop', method: 'PATCH' };
+    await leader.api.putInstance(instanceRecord({ id: 'aaaaaa' }));
+    const there = atLeader();
+    const answered = send(follower, { ...instance, token: leader.api.admin });
+    await there;
+    leader.proxy.cut();
+    expect(await answered).toMatchObject({
+      status: 502,
+      body: expect.stringMatching(
+        /master m1 led and went away before it answered: whether PATCH \S+ took effect/,
+      ),
+    });
+  });
+});
+
+describe('a question that the leader took with it', () => {
+  it('is asked again of the next leader', async () => {
+    await leader.api.addConfiguration('lobby');
+    const asked = new Promise<void>((resolve) => {
+      leader.api.nodeLogs = {
+        ...leader.api.nodeLogs,
+        readLogs: () => {
+          resolve();
+          return new Promise(() => undefined);
+        },
+      };
+    });
+    await leader.api.putInstance(instanceRecord({ id: 'aaaaaa' }));
+    await follower.api.putInstance(instanceRecord({ id: 'aaaaaa' }));
+    const third = await world.add('m3');
+    const token = await leader.api.addKey('both', 'ALL');
+    await follower.api.copyKey(leader.api, 'both');
+    const answered = send(third, { path: '/instances/aaaaaa/logs', token });
+    await asked;
+    world.election.lead(follower.peer);
+    leader.proxy.cut();
+    await until(async () => {
+      await world.advance(100);
+      expect(await Promise.race([answered, 'waits'])).toMatchObject({ status: 200 });
+    });
+  });
+});
+
+describe('the way into the API of the leader', () => {
+  it('is open to masters alone', async () => {
+    const { key, certificate } = await follower.authority.serverCredential();
+    const upgrade = 'GET /tunnel HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: drover-api\r\n\r\n';
+    const answerTo = async (credential: { key?: string; cert?: string }): Promise<string> => {
+      const socket = connect({ port: leader.door.port ?? 0, rejectUnauthorized: false, ...credential });
+      await once(socket, 'secureConnect');
+      socket.write(upgrade);
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      socket.destroy();
+      return answer.toString();
+    };
+    expect(await answerTo({})).toMatch(/^HTTP\/1\.1 403 /);
+    expect(await answerTo({ key, cert: certificate })).toMatch(/^HTTP\/1\.1 101 /);
+  });
+
+  it('ends at a master that does not lead: no request goes round', async () => {
+    // Each of them believes that the other one leads.
+    world.election.lead({ ...leader.peer, nodeId: 'm3' });
+    const before = follower.api.clock.pending;
+    const answered = send(follower, { path: '/instances' });
+    await until(() => expect(follower.api.clock.pending).toBeGreaterThan(before));
+    await world.advance(HOLD_MS);
+    expect((await answered).status).toBe(503);
+  });
+});
