@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ConfigurationInput } from '../../src/model/configuration.js';
 import { configurationSchema, hashConfiguration } from '../../src/model/configuration.js';
+import { DroverError } from '../../src/model/errors.js';
 import type { InstanceRecord } from '../../src/model/instance.js';
 import type { PlannedContent, ServiceForecast } from '../../src/operations/plan/forecast.js';
 import { ControlPlane } from '../support/control-plane/control-plane.js';
@@ -95,7 +96,7 @@ class PlannedWorld {
       });
     else if (one.do === 'stop') await writer.setLifecycle(record.id, 'stop');
     else if (this.plane.master.state.configurations.get(record.configurationName) !== undefined)
-      await writer.updateWhenEmpty(record.id);
+      await writer.updateWhenEmpty(record.id).catch(refusedUpdate);
     await this.settle();
   }
 
@@ -159,6 +160,11 @@ function untilPlayersLeave(forecast: ServiceForecast | undefined): object {
   if (forecast === undefined) throw new Error('nothing is foretold');
   const { older: _older, waitForPlayers, restart, keep, ...others } = forecast;
   return { ...others, restart: restart - waitForPlayers, keep: keep + waitForPlayers };
+}
+
+/** Its node does not fit the content: nothing is asked then. */
+function refusedUpdate(error: unknown): void {
+  if (!DroverError.is(error, 'DRV_UPDATE_REFUSED')) throw error;
 }
 
 function isWaiting({ desired, placement }: InstanceRecord): boolean {
