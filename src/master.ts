@@ -36,6 +36,7 @@ import { InstanceWriter } from './store/instance-writes.js';
 import { InstanceCounts } from './store/instances/instance-counts.js';
 import { MasterState } from './store/master-state.js';
 import { NodeWriter, type ShutOutOptions } from './store/node-writes.js';
+import { RolloutWriter } from './store/rollout-writes.js';
 import type { Store } from './store/store.js';
 import type { Logger } from './telemetry/logger.js';
 import type { MetricSources, Metrics } from './telemetry/metrics.js';
@@ -80,6 +81,7 @@ export class Master implements Part {
   readonly beats: BeatBook;
   readonly writer: InstanceWriter;
   readonly nodeWriter: NodeWriter;
+  readonly rolloutWriter: RolloutWriter;
   readonly streams: InstanceStreams;
   readonly terminals: InstanceTerminals;
   readonly #options: MasterOptions;
@@ -100,6 +102,7 @@ export class Master implements Part {
       clock,
       isInForce: async (record) =>
         !isBroughtBy(record, options.address.nodeId) ||
+        record.removalWaits === true ||
         options.configurationSource.isAsRead(record.sourceFile),
       placeNew: (record) => this.#controllers.placeNew(record),
       placeAgain: (update) => this.#controllers.placeAgain(update),
@@ -111,6 +114,7 @@ export class Master implements Part {
     const busyPorts = new BusyPorts(clock, changes);
     this.#hub = this.#buildHub(busyPorts);
     this.nodeWriter = this.#buildNodeWriter();
+    this.rolloutWriter = new RolloutWriter({ ...this.state, clock });
     this.streams = new InstanceStreams((nodeId) => this.#hub.callsOf(nodeId));
     this.terminals = new InstanceTerminals((nodeId) => this.#hub.callsOf(nodeId));
     this.#controllers = buildMasterControllers({
@@ -130,6 +134,7 @@ export class Master implements Part {
           }),
         hostAddressOf: options.hostAddressOf,
       },
+      templateDigest: (group, name, storage) => options.templates.digest(group, name, storage),
       metrics,
       clock,
       random: options.random,

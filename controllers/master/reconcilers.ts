@@ -18,6 +18,7 @@ import { Placement, type PlacementOptions } from './placement/reconciler.js';
 import { Mover } from './replacement/mover.js';
 import { Replacements } from './replacement/reconciler.js';
 import { Victims } from './replacement/victims.js';
+import { Rollouts } from './rollout/reconciler.js';
 import { Waiting } from './waiting/reconciler.js';
 import type { WakeFacts } from './wake/wake.js';
 
@@ -30,6 +31,8 @@ export interface ReconcilersOptions {
     PlacementOptions,
     'ledger' | 'busyPorts' | 'changes' | 'chooseTemplates' | 'hostAddressOf'
   >;
+  /** The digest of a template now; null: it cannot be had. */
+  readonly templateDigest: (group: string, name: string, storage: string) => Promise<string | null>;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -46,6 +49,7 @@ export interface Reconcilers {
   /** No reconciler: it says what they would do. */
   readonly forecaster: ContentForecaster;
   readonly contents: Contents;
+  readonly rollouts: Rollouts;
 }
 
 export interface ReconcilerWakes {
@@ -84,6 +88,8 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     logger,
   });
   const drains = new Drains({ ...state, victims, mover, clock, logger });
+  const { templateDigest } = options;
+  const rollouts = new Rollouts({ ...state, victims, mover, writer, templateDigest, clock, logger });
   return {
     minimumService,
     placement,
@@ -104,14 +110,14 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       logger,
     }),
     drains,
-    forecaster: new ContentForecaster({ ...state, ...options.placement, minimumService, clock }),
+    forecaster: new ContentForecaster({ ...state, ...options.placement, minimumService, rollouts, clock }),
     replacements: new Replacements({
       instances,
       nodes,
       victims,
       mover,
       // Every caller that moves instances is asked here.
-      isMoving: (record) => drains.isMoving(record),
+      isMoving: (record) => drains.isMoving(record) || rollouts.isMoving(record),
     }),
     instanceCleanup: new InstanceCleanup({
       ...state,
@@ -121,5 +127,6 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       logger,
     }),
     contents: new Contents({ ...state, writer, logger }),
+    rollouts,
   };
 }

@@ -21,10 +21,12 @@ import { Configurations } from './configurations/reconciler.js';
 import type { Drains } from './drain/reconciler.js';
 import type { MinimumService } from './minimum-service/reconciler.js';
 import { buildReconcilers, type Reconcilers, type ReconcilersOptions } from './reconcilers.js';
+import type { Rollouts } from './rollout/reconciler.js';
 import { ALL_THAT_WAITS } from './waiting/groups.js';
 import { wakesOfConfiguration, wakesOfRevision } from './wake/configuration-wakes.js';
 import { wakesOfInstance } from './wake/instance-wakes.js';
 import { wakesOfContact, wakesOfNode } from './wake/node-wakes.js';
+import { wakesOfRollout } from './wake/rollout-wakes.js';
 import { wakesOfNewPlace, wakesOfTemplates } from './wake/shared-wakes.js';
 import { type Change, type ControllerName, type Wake, type WakeFacts, wakeFactsOf } from './wake/wake.js';
 
@@ -46,6 +48,7 @@ export interface MasterControllers extends Part {
   readonly configurationFollower: ConfigurationFollower;
   readonly minimumService: MinimumService;
   readonly drains: Drains;
+  readonly rollouts: Rollouts;
   /** What the controllers know now, for `why`. */
   readonly decisions: Decisions;
   /** What they would do of changed contents, for plans. */
@@ -70,7 +73,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
     lookAtPlace: (id) => registered.placement.controller.enqueue(id),
     isPlaceRetried: (id) => registered.placement.controller.isFailing(id),
   });
-  const { minimumService, placement, heartbeat, drains } = reconcilers;
+  const { minimumService, placement, heartbeat, drains, rollouts } = reconcilers;
   const follower = buildFollower(options);
   const registered = registerAll(options, reconcilers, facts);
   const controllers = Object.values(registered).map(({ controller }) => controller);
@@ -94,6 +97,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
     configurationFollower: follower,
     minimumService,
     drains,
+    rollouts,
     decisions: {
       placementOf: (id) => placement.places.viewOf(id),
       placementOfNext: (configuration) => placement.places.viewOfNext(configuration),
@@ -142,6 +146,7 @@ function followAll(
   follow(state.configurations, (change) => wake(wakesOfConfiguration(change, facts)));
   follow(state.revisions, (change) => wake(wakesOfRevision(change, facts)));
   follow(state.nodes, (change) => wake(wakesOfNode(change, facts)));
+  follow(state.rollouts, (change) => wake(wakesOfRollout(change, facts)));
   beats.onContactChange((nodeId) => wake(wakesOfContact(nodeId)));
 }
 
@@ -156,6 +161,7 @@ function registerAll(
     replacements,
     instanceCleanup,
     contents,
+    rollouts,
   }: Reconcilers,
   { draining }: WakeFacts,
 ): Record<ControllerName, Registered> {
@@ -181,6 +187,7 @@ function registerAll(
         ...[...ids(revisions), ...revisions.setAside.keys()].map(revisionKey),
       ],
     }),
+    rollout: register(options, rollouts, { keys: () => rolloutKeys(options.state) }),
     content: register(options, contents, { keys: () => ids(instances), concurrency: WRITES_AT_ONCE }),
   };
 }
@@ -235,6 +242,14 @@ function buildController<Facts, Step>(
 
 function follow<T>(mirror: MirrorReader<T>, take: (change: Change<T>) => void): void {
   mirror.onChange((id, after, before) => take({ id, before: before?.value, after: after?.value }));
+}
+
+/** Configurations with a rollout, or whose instances are to be replaced. */
+function rolloutKeys({ rollouts, configurations }: MasterControllersOptions['state']): Set<string> {
+  const keys = new Set(ids(rollouts));
+  for (const [name, { value }] of configurations.entries())
+    if (value.configuration.update !== undefined) keys.add(name);
+  return keys;
 }
 
 function ids(mirror: MirrorReader<unknown>): string[] {

@@ -21,8 +21,8 @@ import { type ConfigurationEditor, ConfigurationFileWriter, configurationFileTex
 import { LookSchedule } from './look-schedule.js';
 import { validateConfiguration } from './parse.js';
 import type { Precondition } from './precondition.js';
-import type { RecordFollower } from './record-follower.js';
-import type { DirectorySource } from './source.js';
+import type { FileConflict, RecordFollower } from './record-follower.js';
+import type { ConfirmedRemovals, DirectorySource } from './source.js';
 import { DirectoryWatch } from './watch.js';
 import { findWatchPoints } from './watch-points.js';
 
@@ -105,6 +105,21 @@ export class ConfigurationFiles implements Part {
     return this.#options.follower.faults();
   }
 
+  /** What the files said when they were last read, by file name. */
+  readings(): ReadonlyMap<string, Reading> {
+    return this.#source.files ?? new Map();
+  }
+
+  /** Files that were changed here and elsewhere. */
+  conflicts(): readonly FileConflict[] {
+    return this.#options.follower.conflicts();
+  }
+
+  /** Where the files are: an absolute path on this node. */
+  place(): { readonly nodeId: string; readonly directory: string } {
+    return this.#source;
+  }
+
   /** What files say without effect. */
   warnings(): readonly ConfigurationFileWarning[] {
     return this.#source.warnings;
@@ -132,20 +147,23 @@ export class ConfigurationFiles implements Part {
    * DRV_CONFIGURATION_CHANGED.
    */
   async remove(name: string, precondition?: Precondition): Promise<void> {
-    await this.#change(() => this.#editor.remove(name, precondition));
+    await this.#change(() => this.#editor.remove(name, precondition), new Set([name]));
   }
 
   /**
    * Reads everything anew and believes it, also an empty directory that took the place of another. Tries again to
    * watch where that had failed. Resolves when readers see the changes. Throws what the store throws.
+   * `isConfirmed`: so many configurations may go at once as have no file.
    */
-  async reload(): Promise<void> {
-    await this.#exclusively(async () => {
-      this.#isPolling = false;
-      await this.#source.read({ isFinal: true, canBeReplaced: true });
-      await this.#options.follower.follow();
-      await this.#listen();
-    });
+  async reload({ isConfirmed = false }: { readonly isConfirmed?: boolean } = {}): Promise<void> {
+    await this.#change(
+      async () => {
+        this.#isPolling = false;
+        await this.#source.read({ isFinal: true, canBeReplaced: true });
+        await this.#listen();
+      },
+      isConfirmed ? 'all' : undefined,
+    );
   }
 
   /** Reads one file anew, without an effect on the records. Undefined: there is no such file. */
@@ -154,11 +172,14 @@ export class ConfigurationFiles implements Part {
     return new DirectoryReader({ directory: this.#source.directory, clock }).readFile(file);
   }
 
-  async #change(write: () => Promise<void>): Promise<void> {
-    await this.#exclusively(async () => {
-      await write();
-      await this.#options.follower.follow();
-    });
+  /** `removed`: what is asked to go. */
+  async #change(write: () => Promise<void>, removed: ConfirmedRemovals = new Set()): Promise<void> {
+    await this.#exclusively(() =>
+      this.#source.whileConfirmed(removed, async () => {
+        await write();
+        await this.#options.follower.follow();
+      }),
+    );
   }
 
   async #exclusively<T>(work: () => Promise<T>): Promise<T> {

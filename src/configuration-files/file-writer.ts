@@ -61,6 +61,8 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
   }
 
   async #require(name: string, precondition: Precondition | undefined): Promise<void> {
+    // A file of any name may say it, also one that was not looked at yet.
+    if (precondition?.is === 'absent') await this.#source.read({ isFinal: false });
     if (precondition !== undefined) requireRevision(name, await this.#revisionOf(name), precondition);
   }
 
@@ -70,7 +72,14 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
     if (record !== undefined && !this.#isOurs(record)) return record.hash;
     const reading = await this.#source.readFile(record?.sourceFile ?? `${name}.json`);
     const isIt = reading?.kind === 'valid' && reading.parsed.configuration.name === name;
-    return isIt ? reading.parsed.hash : record?.hash;
+    return isIt ? reading.parsed.hash : (record?.hash ?? this.#saidBy(name));
+  }
+
+  /** The revision of a file that says this name. */
+  #saidBy(name: string): string | undefined {
+    for (const reading of this.#source.files?.values() ?? [])
+      if (reading.kind === 'valid' && reading.parsed.configuration.name === name) return reading.parsed.hash;
+    return undefined;
   }
 
   async #attempt(what: string, work: () => Promise<void>): Promise<void> {

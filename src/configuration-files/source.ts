@@ -20,12 +20,31 @@ export interface ConfigurationSource {
   readonly suspects: readonly string[];
   /** Why the directory cannot be used; undefined: it can. Meanwhile the last reading of its files stands. */
   readonly fault: ConfigurationFileError | undefined;
+  /** Whether somebody asked to remove this configuration. Without it, many that go at once wait. */
+  isConfirmed(name: string): boolean;
   /**
    * Whether a file is there, as it was read. True also where that cannot be known: the last reading stands then. A file
    * that is there and cannot be read is as it was read.
    */
   isAsRead(file: string): Promise<boolean>;
 }
+
+/** Of a master whose records are the truth: nothing is concluded from files. */
+export function unreadSource(nodeId: string): ConfigurationSource {
+  return {
+    nodeId,
+    files: undefined,
+    suspects: [],
+    fault: undefined,
+    isConfirmed: () => false,
+    isAsRead: async () => true,
+  };
+}
+
+/** Names of configurations that somebody asked to remove. */
+export type ConfirmedRemovals = ReadonlySet<string> | 'all';
+
+const NONE: ConfirmedRemovals = new Set();
 
 export interface DirectorySourceOptions {
   readonly nodeId: string;
@@ -52,6 +71,7 @@ export class DirectorySource implements ConfigurationSource {
   #links: readonly string[] = [];
   #onDoubt: ((file: string) => void) | undefined;
   #hasRead = false;
+  #confirmed: ConfirmedRemovals = NONE;
   #fault: ConfigurationFileError | undefined;
 
   constructor(options: DirectorySourceOptions) {
@@ -92,6 +112,20 @@ export class DirectorySource implements ConfigurationSource {
   /** Sets the one listener. It hears of a file that was found to be other than it was read. */
   onDoubt(listener: (file: string) => void): void {
     this.#onDoubt = listener;
+  }
+
+  isConfirmed(name: string): boolean {
+    return this.#confirmed === 'all' || this.#confirmed.has(name);
+  }
+
+  /** While `work` runs, these removals need no further word. */
+  async whileConfirmed(names: ConfirmedRemovals, work: () => Promise<void>): Promise<void> {
+    this.#confirmed = names;
+    try {
+      await work();
+    } finally {
+      this.#confirmed = NONE;
+    }
   }
 
   async isAsRead(file: string): Promise<boolean> {

@@ -12,17 +12,22 @@ import type { ApiCertificate } from '../api/tls/api-certificate.js';
 import { Commands } from '../commands/command-runner.js';
 import type { CommandDependencies } from '../commands/context.js';
 import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
-import { DirectorySource } from '../configuration-files/source.js';
+import { DirectorySource, unreadSource } from '../configuration-files/source.js';
+import { SoleLeadership } from '../leadership/sole-leadership.js';
+import type { Clock } from '../loop/clock.js';
 import { Master } from '../master.js';
 import type { Configuration } from '../model/configuration.js';
-import type { NodeRecord } from '../model/node.js';
+import { DroverError } from '../model/errors.js';
+import type { NodeConfiguration, NodeRecord } from '../model/node.js';
 import { hexFile } from '../node/secret-files.js';
+import { fileFigures } from '../operations/configuration-file-list.js';
 import { substitute } from '../runtime/command/variables.js';
 import type { Store } from '../store/store.js';
 import { AuditLog } from '../telemetry/audit-log.js';
 import { MasterTemplates } from '../templates/master-templates.js';
 import type { Assembly } from './assembly.js';
 import { openMasterStore } from './open-master-store.js';
+import { SeveralMasters } from './several-masters.js';
 import { openApiCertificate } from './start-api-tls.js';
 import { type Cluster, openCluster, startClusterServer } from './start-cluster.js';
 
@@ -52,6 +57,8 @@ interface Foundation {
   readonly templates: MasterTemplates;
   readonly master: Master;
   readonly files: ConfigurationFiles;
+  /** Undefined: this is the only master. */
+  readonly several: SeveralMasters | undefined;
   readonly dashboard: DashboardFiles;
 }
 
@@ -59,7 +66,7 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   const { shared, extensions, running } = assembly;
   const { metrics } = shared;
   const foundation = await lay(assembly);
-  const { master, templates, files, apiCertificate, dashboard } = foundation;
+  const { master, templates, files, several, apiCertificate, dashboard } = foundation;
   let isReady = false;
   const dependencies = buildDependencies(assembly, foundation, () => isReady);
   const commands = new Commands(dependencies);
@@ -75,8 +82,9 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   await running.start(master);
   await door.open();
   await running.start(templates);
-  await running.start(files);
+  await running.start(several ?? files);
   metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.errors().length });
+  metrics.addConfigurationFiles(() => fileFigures({ ...dependencies, configurationFiles: files }));
   metrics.addNodes(() => master.nodeFigures());
   const setReady = (): void => {
     isReady = true;
@@ -104,12 +112,17 @@ async function lay(assembly: Assembly): Promise<Foundation> {
     paths,
     providers: extensions.storages,
     maxUploadMB: configuration.maxUploadMB,
+    afterWrite: async (group, name) => several?.templates.spread(group, name),
     nodes: {
       connected: () => master.prefetching.connected(),
       fetch: (node, digests, signal) => master.prefetching.fetch(node, digests, signal),
     },
   });
   const { nodeId, address, port, apiPort, clusterName, nodeTimeoutMs } = configuration;
+  const several =
+    configuration.store.kind === 'etcd'
+      ? new SeveralMasters({ nodeId, paths, store, ...alone(configuration, clock), templates, audit, shared })
+      : undefined;
   const source = new DirectorySource({ nodeId, directory: paths.configurations, logger, clock });
   const master = new Master({
     ...shared,
@@ -123,30 +136,41 @@ async function lay(assembly: Assembly): Promise<Foundation> {
     },
     nodeTimeoutMs,
     store,
-    configurationSource: source,
+    // Records that masters share are the truth, and not the files of one.
+    configurationSource: several === undefined ? source : unreadSource(nodeId),
     templates: templates.sources,
     issueInstanceToken: (id, createdAt) => tokens.issue(id, createdAt),
     revokeNode: (id, options) => cluster.members.revoke(id, options),
     hostAddressOf,
   });
-  const files = new ConfigurationFiles({
-    source,
-    follower: master.configurationFollower,
-    configurations: master.state.configurations,
-    logger,
-    clock,
-  });
+  const files =
+    several?.files ??
+    new ConfigurationFiles({
+      source,
+      follower: master.configurationFollower,
+      configurations: master.state.configurations,
+      logger,
+      clock,
+    });
   const dashboard = new DashboardFiles({ directory: DASHBOARD, isOn: configuration.dashboard });
-  return { store, audit, cluster, apiCertificate, tokens, templates, master, files, dashboard };
+  return { store, audit, cluster, apiCertificate, tokens, templates, master, files, several, dashboard };
+}
+
+/** A standby does nothing, so the one that leads is the only one. */
+function alone({ nodeId, address, port }: NodeConfiguration, clock: Pick<Clock, 'now'>) {
+  return {
+    leadership: new SoleLeadership({ nodeId, clusterAddress: `${address}:${port}`, since: clock.now() }),
+    dial: () => Promise.reject(new DroverError('DRV_CHANNEL_CLOSED', 'there is no other master')),
+  };
 }
 
 /** Builds the functions that the API and the commands share. */
 function buildDependencies(
   { paths, configuration, version, shared, extensions, stop }: Assembly,
-  { store, audit, cluster, apiCertificate, tokens, templates, master, files, dashboard }: Foundation,
+  { store, audit, cluster, apiCertificate, tokens, templates, master, files, several, dashboard }: Foundation,
   isReady: () => boolean,
 ): Omit<ApiDependencies, 'commands'> & CommandDependencies {
-  const { instances, configurations, revisions, nodes, keys, sessions } = master.state;
+  const { instances, configurations, revisions, rollouts, nodes, keys, sessions } = master.state;
   const { clock, logger, metrics } = shared;
   return {
     configuration,
@@ -155,6 +179,7 @@ function buildDependencies(
     instances,
     configurations,
     revisions,
+    rollouts,
     nodes,
     keys,
     sessions,
@@ -182,6 +207,7 @@ function buildDependencies(
     forecaster: master.forecaster,
     unreadable: () => master.state.unreadable(),
     audit,
+    ...(several !== undefined && { auditOfMasters: several.audit }),
     verifyInstanceToken: (token) => tokens.verify(token),
     metrics,
     logger,

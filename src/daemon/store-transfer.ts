@@ -13,6 +13,7 @@ import { changeMainConfiguration, readMainConfiguration } from '../node/main-con
 import { prepareRoot, type RootPaths } from '../node/root.js';
 import { acquireRootLock } from '../node/root-lock.js';
 import { readBackup, writeBackup } from '../store/backup-file.js';
+import { raiseEpochs } from '../store/epoch-base.js';
 import { connectEtcd } from '../store/etcd/connect.js';
 import { fillEtcd, type OpenEtcdStoreOptions, openEtcdStore } from '../store/etcd/open.js';
 import { fillStore, openStore, wasStoreMade } from '../store/lmdb/open.js';
@@ -64,16 +65,14 @@ export function restoreStore(root: string, file: string, say: Say): Promise<stri
     const directory = join(place.paths.store, 'master');
     const isReplaced = kind === 'lmdb' && existsSync(directory);
     const kept = isReplaced ? `; the one before is kept in ${await setAside(directory)}` : '';
-    await fill(place, kind, state);
-    check(state, await readState(place, kind));
+    check(await fill(place, kind, state), await readState(place, kind));
     return `${describe(state)} are restored${kept}; start with --accept-older, here and on the other nodes, when nodes have seen a newer state`;
   });
 }
 
 async function move(place: Place, from: StoreKind, to: StoreKind): Promise<StoreState> {
   const state = await readState(place, from);
-  await fill(place, to, state);
-  check(state, await readState(place, to));
+  check(await fill(place, to, state), await readState(place, to));
   return state;
 }
 
@@ -93,9 +92,16 @@ async function open(place: Place, kind: StoreKind): Promise<Store> {
   return openStore({ directory });
 }
 
-async function fill(place: Place, kind: StoreKind, state: StoreState): Promise<void> {
-  if (kind === 'etcd') await fillEtcd(await etcdOptions(place), state);
-  else await fillStore(join(place.paths.store, 'master'), state);
+/** Resolves with what was written. */
+async function fill(place: Place, kind: StoreKind, state: StoreState): Promise<StoreState> {
+  if (kind === 'lmdb') {
+    await fillStore(join(place.paths.store, 'master'), state);
+    return state;
+  }
+  // etcd may be a new one, whose terms begin at 1: nodes would refuse them.
+  const raised = raiseEpochs(state, Date.now());
+  await fillEtcd(await etcdOptions(place), raised);
+  return raised;
 }
 
 async function etcdOptions({ paths, configuration, say }: Place): Promise<OpenEtcdStoreOptions> {

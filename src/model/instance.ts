@@ -92,6 +92,8 @@ export const instanceStatusSchema = z.object({
   players: z.number().nullable(),
   maxPlayers: z.number().nullable(),
   tps: z.number().nullable(),
+  /** It has said how many players it has: since then unknown players are not none. Absent: never. */
+  countsPlayers: z.literal(true).optional(),
   /** The node confirmed that process and working directory are gone (goal `remove`). */
   gone: z.boolean(),
   /** Its node was lost and is back, and has not reported it yet. */

@@ -4,6 +4,8 @@
  * rollout. The field table stands in controllers/README.md.
  */
 import { z } from 'zod';
+import type { Configuration } from './configuration.js';
+import { changedFields, type FieldPlace, strongestClass } from './field-class.js';
 import { nameSchema } from './names.js';
 
 /**
@@ -122,4 +124,10 @@ export function targetOf(rollout: RolloutRecord): string {
 /** The revision that others than the rollout make new instances from: canaries stay few. */
 export function revisionForNew(rollout: RolloutRecord): string {
   return rollout.isPromoted ? targetOf(rollout) : (rollout.from ?? rollout.to);
+}
+
+/** True when an instance of `from` needs nothing new for `to`: only fields differ that hold without a restart. */
+export function isSameProcess(from: Configuration, to: Configuration, place?: FieldPlace): boolean {
+  const strongest = strongestClass(changedFields(from, to, place));
+  return strongest === null || strongest === 'live';
 }

@@ -92,3 +92,12 @@ export const clusterSyncSchema = z.object({
   nodes: z.array(nodeSyncSchema),
 });
 export type ClusterSyncReport = z.output<typeof clusterSyncSchema>;
+
+/** A local template of masters that share a store: `templates/<group>/<name>`. The bytes are with the masters. */
+export const templateRecordSchema = z.object({
+  /** Of its tree: the hash of its manifest, which names each file by its hash. */
+  digest: z.string().regex(/^[0-9a-f]{64}$/),
+  /** The node whose directory brought it. */
+  sourceNode: nameSchema,
+});
+export type TemplateRecord = z.output<typeof templateRecordSchema>;

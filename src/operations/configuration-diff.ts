@@ -14,6 +14,7 @@ import type { InstanceRecord } from '../model/instance.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { visibleInstances } from './instance-details.js';
+import { withoutSecrets } from './shown-differences.js';
 
 export interface ConfigurationDiffNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
@@ -73,8 +74,25 @@ export async function inspectConfiguration(
   return record && { record, file, fileState: stateOf(file, record.hash) };
 }
 
-/** Compares one configuration. Throws DRV_CONFIGURATION_UNKNOWN. */
-export async function diffOf(needs: ConfigurationDiffNeeds, name: string): Promise<ConfigurationDiff> {
+/** Compares one configuration. `showValues`: also those that may be secrets. Throws DRV_CONFIGURATION_UNKNOWN. */
+export async function diffOf(
+  needs: ConfigurationDiffNeeds,
+  name: string,
+  { showValues = false }: { readonly showValues?: boolean } = {},
+): Promise<ConfigurationDiff> {
+  const diff = await wholeDiffOf(needs, name);
+  if (showValues) return diff;
+  return {
+    ...diff,
+    fileDifferences: withoutSecrets(diff.fileDifferences),
+    olderInstances: diff.olderInstances.map((older) => ({
+      ...older,
+      differences: older.differences && withoutSecrets(older.differences),
+    })),
+  };
+}
+
+async function wholeDiffOf(needs: ConfigurationDiffNeeds, name: string): Promise<ConfigurationDiff> {
   const inspected = await inspectConfiguration(needs, name);
   if (inspected === undefined) throw unknownConfiguration(name);
   const { file: content, fileState } = inspected;

@@ -1,16 +1,23 @@
 /** Lists configurations with counts of their instances, for `config list` and its route. */
 import { z } from 'zod';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import { fileStateSchema } from '../configuration-files/file-states.js';
 import { warningTexts } from '../explain/warnings.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
+import type { RolloutRecord } from '../model/rollout.js';
 import type { MirrorReader } from '../store/mirror.js';
+import { instancesByAge, statesOfFiles } from './configuration-file-list.js';
 import { visibleInstances } from './instance-details.js';
 
 export interface ConfigurationListNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
-  readonly configurationFiles: Pick<ConfigurationFiles, 'errors' | 'warnings'>;
+  readonly configurationFiles: Pick<
+    ConfigurationFiles,
+    'conflicts' | 'errors' | 'place' | 'readings' | 'warnings'
+  >;
+  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'entries'>;
 }
 
 export const configurationSummarySchema = z.object({
@@ -25,6 +32,8 @@ export const configurationSummarySchema = z.object({
   ports: z.string().nullable().describe('such as 8080-8099; null: it asks for none'),
   file: z.string(),
   isFileBroken: z.boolean().describe('what is in force is older than the file'),
+  fileState: fileStateSchema,
+  outdated: z.int().describe('instances that were made from an older content'),
   warnings: z
     .array(z.string())
     .describe('what its file says without effect, and what the last installs of its instances found'),
@@ -47,10 +56,18 @@ interface Count {
 export function listConfigurations(needs: ConfigurationListNeeds): ConfigurationSummary[] {
   const broken = new Set(needs.configurationFiles.errors().map(({ file }) => file));
   const counts = countInstances(visibleInstances(needs));
+  const ages = instancesByAge(needs);
+  const states = new Map(
+    statesOfFiles(needs).map(({ file, node, state }) => [JSON.stringify([node, file]), state]),
+  );
+  const { nodeId } = needs.configurationFiles.place();
   const warnings = warningsOf(needs);
   return [...needs.configurations.entries()]
     .map(([name, { value }]) => ({
       ...summaryOf(value, counts.get(name), broken),
+      fileState:
+        states.get(JSON.stringify([value.sourceNode ?? nodeId, value.sourceFile])) ?? ('pending' as const),
+      outdated: ages.get(name)?.outdated ?? 0,
       warnings: warnings.get(name) ?? [],
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -105,7 +122,7 @@ function summaryOf(
   { configuration, sourceFile }: ConfigurationRecord,
   count: Count | undefined,
   broken: ReadonlySet<string>,
-): Omit<ConfigurationSummary, 'warnings'> {
+): Omit<ConfigurationSummary, 'warnings' | 'fileState' | 'outdated'> {
   const { name, runtime, minimumServiceCount: minimum, ramMB, cpu, availablePorts } = configuration;
   return {
     name,

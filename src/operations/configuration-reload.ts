@@ -19,17 +19,26 @@ export const configurationReloadSchema = z.object({
   added: names,
   changed: names,
   removed: names,
+  waiting: names.describe(
+    'configurations without a file that stay in force: so many go only when that is confirmed',
+  ),
   brokenFiles: z.array(configurationFileErrorSchema),
   warnings: z.array(configurationFileWarningSchema),
   configurations: z.int().describe('how many are in force now'),
 });
 export type ConfigurationReload = z.output<typeof configurationReloadSchema>;
 
-/** Resolves when the changes are in force. Repeatable. Throws what the store throws. */
-export async function reloadConfigurations(needs: ConfigurationReloadNeeds): Promise<ConfigurationReload> {
+/**
+ * Resolves when the changes are in force. Repeatable. Throws what the store throws. `isConfirmed`: configurations without
+ * a file go, however many they are.
+ */
+export async function reloadConfigurations(
+  needs: ConfigurationReloadNeeds,
+  isConfirmed: boolean,
+): Promise<ConfigurationReload> {
   const { configurations, configurationFiles } = needs;
   const before = hashesOf(configurations.entries());
-  await configurationFiles.reload();
+  await configurationFiles.reload({ isConfirmed });
   const after = hashesOf(configurations.entries());
   return {
     added: [...after.keys()].filter((name) => !before.has(name)).sort(),
@@ -37,10 +46,21 @@ export async function reloadConfigurations(needs: ConfigurationReloadNeeds): Pro
       .filter((name) => before.has(name) && before.get(name) !== after.get(name))
       .sort(),
     removed: [...before.keys()].filter((name) => !after.has(name)).sort(),
+    waiting: waitingIn(configurations.entries()),
     brokenFiles: [...configurationFiles.errors()],
     warnings: [...configurationFiles.warnings()],
     configurations: after.size,
   };
+}
+
+/** Names of the configurations whose removal waits to be confirmed, in order. */
+export function waitingIn(
+  entries: Iterable<[string, { readonly value: Pick<ConfigurationRecord, 'removalWaits'> }]>,
+): string[] {
+  return [...entries]
+    .filter(([, { value }]) => value.removalWaits === true)
+    .map(([name]) => name)
+    .sort();
 }
 
 function hashesOf(entries: Iterable<[string, { readonly value: ConfigurationRecord }]>): Map<string, string> {

@@ -157,6 +157,43 @@ export class InstanceWriter {
     return true;
   }
 
+  /**
+   * Removes an instance in whose place a replacement of another one stands from then on. Otherwise as `removeOfPair`:
+   * resolves with false when one of the two is not wanted, or `heir` replaces nothing.
+   */
+  async handOver(id: string, heir: string, beside: readonly Operation[] = []): Promise<boolean> {
+    const { store, instances } = this.#options;
+    const going = instances.get(id);
+    const other = instances.get(heir);
+    if (going?.value.desired.goal !== 'run' || other?.value.desired.goal !== 'run') return false;
+    if (other.value.replaces === undefined) return false;
+    const revision = await store.transact([
+      {
+        do: 'update',
+        key: instanceKey(id),
+        value: withGoal(going.value, 'remove'),
+        expectedRevision: going.revision,
+      },
+      {
+        do: 'update',
+        key: instanceKey(heir),
+        value: { ...other.value, replaces: id },
+        expectedRevision: other.revision,
+      },
+      ...beside,
+    ]);
+    await instances.until(revision);
+    return true;
+  }
+
+  /** Notes, or takes back, that a rollout waits for the players of an instance. */
+  async markOutdated(id: string, isOutdated: boolean): Promise<void> {
+    await modify(this.#records, id, ({ outdated, ...record }) => {
+      if ((outdated === true) === isOutdated || record.desired.goal !== 'run') return undefined;
+      return isOutdated ? { ...record, outdated: true as const } : record;
+    });
+  }
+
   async #removeSetAside(id: string, { revision }: SetAside): Promise<void> {
     const { store, instances } = this.#options;
     await instances.until(

@@ -11,6 +11,7 @@ export const PREFIX = {
   joinTokens: 'join-tokens/',
   members: 'members/',
   secrets: 'secrets/',
+  templates: 'templates/',
 } as const;
 
 export const configurationKey = (name: string): string => PREFIX.configurations + name;
@@ -23,3 +24,4 @@ export const nodeKey = (nodeId: string): string => PREFIX.nodes + nodeId;
 export const joinTokenKey = (id: string): string => PREFIX.joinTokens + id;
 export const memberKey = (nodeId: string): string => PREFIX.members + nodeId;
 export const secretKey = (name: string): string => PREFIX.secrets + name;
+export const templateKey = (name: string): string => PREFIX.templates + name;

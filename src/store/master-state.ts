@@ -13,6 +13,7 @@ import { hasEndedByItself, type InstanceRecord, instanceRecordSchema } from '../
 import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
 import { type RolloutRecord, rolloutRecordSchema } from '../model/rollout.js';
 import type { Logger } from '../telemetry/logger.js';
+import { ContentsInForce } from './contents-in-force.js';
 import { instanceKey, nodeKey, PREFIX, rolloutKey } from './keys.js';
 import type { LookupReader } from './lookup.js';
 import { Mirror } from './mirror.js';
@@ -48,6 +49,8 @@ export class MasterState {
   readonly configurationsByHash: LookupReader<string>;
   /** Configurations whose rollouts name a revision. */
   readonly rolloutsByRevision: LookupReader<string>;
+  /** What instances are made from. */
+  readonly contents: ContentsInForce;
   readonly instanceRecords: RecordSet<InstanceRecord>;
   readonly nodeRecords: RecordSet<NodeRecord>;
   readonly rolloutRecords: RecordSet<RolloutRecord>;
@@ -95,6 +98,7 @@ export class MasterState {
     this.rolloutsByRevision = this.rollouts.lookup(({ from, to }) =>
       from === null || from === to ? [to] : [from, to],
     );
+    this.contents = new ContentsInForce(this);
     this.instanceRecords = { store, mirror: this.instances, keyOf: instanceKey, turns: new KeyedTurns() };
     this.nodeRecords = { store, mirror: this.nodes, keyOf: nodeKey, turns: new KeyedTurns() };
     this.rolloutRecords = { store, mirror: this.rollouts, keyOf: rolloutKey, turns: new KeyedTurns() };

@@ -8,6 +8,7 @@ import type { Outcome } from '../loop/reconciler.js';
 import type { QueueGauge, TraceEvent } from '../loop/trace.js';
 import { addEtcdGauges, type EtcdFigures } from './etcd-gauges.js';
 import { FastHistogram } from './fast-histogram.js';
+import { addFileGauges, type FileFigures } from './file-gauges.js';
 import { addNodeGauges, type NodeFigures } from './node-gauges.js';
 import { type ShownUsage, type UsageMetric, usageExposition } from './usage-exposition.js';
 
@@ -231,6 +232,11 @@ export class Metrics {
   /** Shows the nodes that a master knows. Called once. */
   addNodes(read: () => Iterable<NodeFigures>): void {
     addNodeGauges(this.namingRegistry, read);
+  }
+
+  /** Shows the configuration files of a master. Called once. */
+  addConfigurationFiles(read: () => FileFigures): void {
+    addFileGauges({ open: this.registry, naming: this.namingRegistry, read });
   }
 
   /** Shows the etcd that holds the state. Called once. */

@@ -22,6 +22,8 @@ export interface MasterTemplatesOptions {
   };
   readonly providers: StorageProviders;
   readonly maxUploadMB: number;
+  /** See `LocalTemplatesOptions`. */
+  readonly afterWrite?: (group: string, name: string) => Promise<void>;
   /** Read at each sync, because the master is built after its templates. */
   readonly nodes: ClusterSyncOptions['nodes'];
   readonly clock: Clock;
@@ -32,23 +34,26 @@ export interface MasterTemplatesOptions {
 export class MasterTemplates implements Part {
   readonly local: LocalTemplates;
   readonly sources: TemplateSources;
-  readonly #library: TemplateLibrary;
+  readonly library: TemplateLibrary;
   readonly #downloads: StorageDownloads;
   readonly #stored: StorageLibrary;
   readonly #storageSync: StorageSync;
   readonly #clusterSync: ClusterSync;
+  readonly #afterWrite: MasterTemplatesOptions['afterWrite'];
   readonly #running = new RunningParts();
 
   constructor(options: MasterTemplatesOptions) {
-    const { paths, providers, maxUploadMB, nodes, clock, random, logger } = options;
+    const { paths, providers, maxUploadMB, afterWrite, nodes, clock, random, logger } = options;
     const library = new TemplateLibrary({ directory: paths.templates, logger, clock });
-    this.#library = library;
+    this.library = library;
+    this.#afterWrite = afterWrite;
     this.local = new LocalTemplates({
       directory: paths.templates,
       uploads: paths.uploads,
       library,
       maxUploadMB,
       logger,
+      ...(afterWrite !== undefined && { afterWrite }),
     });
     this.#downloads = new StorageDownloads({ providers, directory: paths.downloads, clock });
     const downloads = this.#downloads;
@@ -65,7 +70,7 @@ export class MasterTemplates implements Part {
     await this.#running.start(this.#clusterSync);
     // First restores what a killed process left half-done, then starts the parts that read the directory.
     await this.#running.start(this.local);
-    await this.#running.start(this.#library);
+    await this.#running.start(this.library);
     await this.#downloads.start();
     await this.#running.start(this.#stored);
     this.#running.onStop(() => this.sources.stop());
@@ -77,8 +82,10 @@ export class MasterTemplates implements Part {
   }
 
   /** See `TemplateSync` of the API. */
-  fromStorage(group: string, name: string, storage: string): Promise<SyncedTemplate> {
-    return this.#storageSync.fromStorage(group, name, storage);
+  async fromStorage(group: string, name: string, storage: string): Promise<SyncedTemplate> {
+    const synced = await this.#storageSync.fromStorage(group, name, storage);
+    await this.#afterWrite?.(group, name);
+    return synced;
   }
 
   /** See `TemplateSync` of the API. */

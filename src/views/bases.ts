@@ -30,6 +30,12 @@ export interface Standing {
   readonly revision: number;
 }
 
+export interface Note {
+  readonly name: string;
+  /** Undefined: there is nothing on either side. */
+  readonly base: Base | undefined;
+}
+
 export class Bases {
   readonly #options: BasesOptions;
   #standing: Standing | undefined;
@@ -59,11 +65,8 @@ export class Bases {
     return holds ? this.#bases : NONE;
   }
 
-  /** Resolves when they are on disk. `base` undefined: there is nothing on either side. */
-  async note(
-    standing: Standing,
-    notes: readonly { readonly name: string; readonly base: Base | undefined }[],
-  ): Promise<void> {
+  /** Resolves when they are on disk. */
+  async note(standing: Standing, notes: readonly Note[]): Promise<void> {
     const bases = new Map(this.of(standing));
     for (const { name, base } of notes) {
       if (base === undefined) bases.delete(name);

@@ -5,12 +5,13 @@
 import type { Clock } from '../loop/clock.js';
 import { Controller } from '../loop/controller.js';
 import type { Part } from '../loop/lifecycle.js';
-import type { Plan, Reconciler } from '../loop/reconciler.js';
+import { Conflict, type Plan, type Reconciler } from '../loop/reconciler.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { Logger } from '../telemetry/logger.js';
 import { RepeatedLog } from '../telemetry/repeated-log.js';
-import type { Bases, Standing } from './bases.js';
+import type { Bases, Note, Standing } from './bases.js';
 import {
+  type ChangeHere,
   type ChangeThere,
   planView,
   type RemovalThere,
@@ -152,7 +153,7 @@ export class DirectoryView implements Reconciler<Judged, ViewStep>, Part {
   }
 
   async #perform(step: ViewStep): Promise<void> {
-    const { tree, logger } = this.#options;
+    const { tree } = this.#options;
     switch (step.do) {
       case 'note':
         return this.#note(step.bases);
@@ -163,20 +164,44 @@ export class DirectoryView implements Reconciler<Judged, ViewStep>, Part {
       case 'remove-there':
         await tree.removeThere(step.removals);
         return this.#note(step.removals.map(({ name }) => ({ name, base: undefined })));
-      case 'write-here':
-        await tree.writeHere(step.name, step.hash, step.present);
-        logger.info({ [this.name]: step.name }, `${this.name}: ${step.name} written here, as the state says`);
-        return;
-      case 'remove-here':
-        await tree.removeHere(step.name, step.present);
-        logger.info({ [this.name]: step.name }, `${this.name}: ${step.name} removed here, as in the state`);
-        return;
+      case 'change-here':
+        return this.#changeHere(step.changes);
       default:
         return step satisfies never;
     }
   }
 
-  async #note(bases: Parameters<Bases['note']>[1]): Promise<void> {
+  /** Notes what was done at once: an edit from then on is one of what was written. Throws the first failure. */
+  async #changeHere(changes: readonly ChangeHere[]): Promise<void> {
+    const { logger } = this.#options;
+    const done: Note[] = [];
+    const failures: unknown[] = [];
+    for (const { name, hash, present } of changes) {
+      try {
+        await this.#write({ name, hash, present });
+        done.push({ name, base: hash === undefined ? undefined : { hash } });
+        logger.info(
+          { [this.name]: name },
+          `${this.name}: ${name} ${hash === undefined ? 'removed' : 'written'} here, as the state says`,
+        );
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (done.length > 0) await this.#note(done);
+    const [failure] = failures.toSorted(
+      (a, b) => Number(a instanceof Conflict) - Number(b instanceof Conflict),
+    );
+    if (failure !== undefined) throw failure;
+  }
+
+  async #write({ name, hash, present }: ChangeHere): Promise<void> {
+    const { tree } = this.#options;
+    if (hash !== undefined) await tree.writeHere(name, hash, present);
+    else if (present !== undefined) await tree.removeHere(name, present);
+  }
+
+  async #note(bases: readonly Note[]): Promise<void> {
     if (this.#standing !== undefined) await this.#options.bases.note(this.#standing, bases);
   }
 }

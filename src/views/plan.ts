@@ -61,6 +61,14 @@ export interface RemovalThere {
   readonly expected: string;
 }
 
+/** A change of the directory. It is made only while that has `present`; undefined: nothing. */
+export interface ChangeHere {
+  readonly name: string;
+  /** Undefined: it is removed. */
+  readonly hash: string | undefined;
+  readonly present: string | undefined;
+}
+
 export type ViewStep =
   /** All notes are one write of the file of bases. `base` undefined: there is nothing on either side. */
   | {
@@ -69,14 +77,8 @@ export type ViewStep =
     }
   | { readonly do: 'write-there'; readonly changes: readonly ChangeThere[] }
   | { readonly do: 'remove-there'; readonly removals: readonly RemovalThere[] }
-  /** Only while the directory has `present` (undefined: nothing). */
-  | {
-      readonly do: 'write-here';
-      readonly name: string;
-      readonly hash: string;
-      readonly present: string | undefined;
-    }
-  | { readonly do: 'remove-here'; readonly name: string; readonly present: string };
+  /** Each change stands for itself: one that cannot be made hinders no other. */
+  | { readonly do: 'change-here'; readonly changes: readonly ChangeHere[] };
 
 export interface ViewPlan {
   readonly steps: readonly ViewStep[];
@@ -116,10 +118,8 @@ export function judge({ here, base, there, isDeleted }: Sides): Verdict {
 export function planView(facts: ViewFacts): ViewPlan {
   const found = new Verdicts(facts);
   const agreed = found.of('agree').map((name) => ({ name, base: baseOf(facts.here.get(name)) }));
-  const written = found.of('write-here').flatMap((name): WriteHere[] => {
-    const hash = facts.there.get(name);
-    return hash === undefined ? [] : [{ do: 'write-here', name, hash, present: facts.here.get(name) }];
-  });
+  const written = found.of('write-here').map((name) => changeHere(facts, name));
+  const removed = found.of('remove-here').map((name) => changeHere(facts, name));
   const begun = written.map(({ name, hash, present = NOTHING }) => ({
     name,
     base: { hash: present, next: hash },
@@ -133,24 +133,24 @@ export function planView(facts: ViewFacts): ViewPlan {
     const expected = facts.there.get(name);
     return expected === undefined ? [] : [{ name, expected }];
   });
-  const removed = found.of('remove-here').flatMap((name): ViewStep[] => {
-    const present = facts.here.get(name);
-    return present === undefined ? [] : [{ do: 'remove-here', name, present }];
-  });
   return {
     steps: [
       ...(notes.length > 0 ? [{ do: 'note', bases: notes } as const] : []),
+      // First: the state may not be writable, or refuse what is here.
+      ...(written.length + removed.length > 0
+        ? [{ do: 'change-here', changes: [...written, ...removed] } as const]
+        : []),
       // Before removals: what takes another name is never away in between.
       ...(changes.length > 0 ? [{ do: 'write-there', changes } as const] : []),
       ...(removals.length > 0 ? [{ do: 'remove-there', removals } as const] : []),
-      ...written,
-      ...removed,
     ],
     conflicts: CONFLICTS.flatMap((kind) => found.of(kind).map((name) => ({ name, kind }))),
   };
 }
 
-type WriteHere = Extract<ViewStep, { readonly do: 'write-here' }>;
+function changeHere({ here, there }: ViewFacts, name: string): ChangeHere {
+  return { name, hash: there.get(name), present: here.get(name) };
+}
 
 const CONFLICTS: readonly ConflictKind[] = ['both-changed', 'removed-there', 'unknown-base'];
 

@@ -52,10 +52,10 @@ class Directory {
     });
   }
 
-  /** Performs the first `most` steps; true when there was something to do. Between two steps anything may happen. */
+  /** Makes the first `most` changes; true when there was something to do. Between two of them anything may happen. */
   round(most = Number.POSITIVE_INFINITY): boolean {
     const { steps } = this.plan();
-    for (const step of steps.slice(0, most)) this.#perform(step);
+    for (const change of steps.flatMap((step) => this.#changesOf(step)).slice(0, most)) change();
     return steps.length > 0;
   }
 
@@ -63,34 +63,40 @@ class Directory {
     this.seen = new Set();
   }
 
-  #perform(step: ViewStep): void {
+  #changesOf(step: ViewStep): (() => void)[] {
     const { records } = this.state;
     switch (step.do) {
       case 'note':
-        for (const { name, base } of step.bases) this.#note(name, base);
-        return;
+        return [
+          () => {
+            for (const { name, base } of step.bases) this.#note(name, base);
+          },
+        ];
       case 'write-there':
-        for (const { name, hash, expected } of step.changes) {
+        return step.changes.map(({ name, hash, expected }) => () => {
           expect(records.get(name)?.hash).toBe(expected);
           this.state.put(name, { hash, by: this.index });
           this.#note(name, { hash });
-        }
-        return;
+        });
       case 'remove-there':
-        for (const { name, expected } of step.removals) {
+        return step.removals.map(({ name, expected }) => () => {
           expect(records.get(name)).toEqual({ hash: expected, by: this.index });
           records.delete(name);
           this.#note(name, undefined);
-        }
-        return;
-      case 'write-here':
-        this.#expectKnown(step.name, step.present);
-        this.files.set(step.name, step.hash);
-        return;
-      case 'remove-here':
-        this.#expectKnown(step.name, step.present);
-        this.files.delete(step.name);
-        return;
+        });
+      case 'change-here':
+        return [
+          ...step.changes.map(({ name, hash, present }) => () => {
+            this.#expectKnown(name, present);
+            if (hash === undefined) this.files.delete(name);
+            else this.files.set(name, hash);
+          }),
+          // All at once, after the last one.
+          () => {
+            for (const { name, hash } of step.changes)
+              this.#note(name, hash === undefined ? undefined : { hash });
+          },
+        ];
       default:
         return step satisfies never;
     }
@@ -134,8 +140,10 @@ class World {
   #edits = 0;
 
   apply(happened: Event): void {
-    if (happened.do === 'api-put')
-      return this.state.put(happened.name, { hash: `api ${++this.#edits}`, by: -1 });
+    if (happened.do === 'api-put') {
+      this.state.put(happened.name, { hash: `api ${++this.#edits}`, by: -1 });
+      return;
+    }
     if (happened.do === 'api-remove') {
       this.state.records.delete(happened.name);
       return;
@@ -174,7 +182,7 @@ class World {
         directory.restart();
         return;
       default:
-        return happened satisfies never;
+        happened satisfies never;
     }
   }
 

@@ -6,10 +6,12 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { reportOf } from './report.js';
+import { simulateRollouts } from './rollouts/rollout-world.js';
 import { newSharedMetrics, type Outcome, type SimulationOptions, simulate } from './simulate.js';
 
-/** `--bail` begins no other seeds after one that failed, and makes no report. */
-const USAGE = `npm run simulate -- [--seeds 1000] [--from 0] [--workers <cores>] [--bail]
+/** `--rollouts`: of one service instead of whole fleets. `--bail` begins no other seeds after one that failed, and makes no report. */
+const USAGE = `npm run simulate -- [--rollouts] [--seeds 1000] [--from 0] [--workers <cores>] [--bail]
+npm run simulate -- --rollouts --seed <seed>
 npm run simulate -- --seed <seed> [--operations <n>] [--without 3,5] [--trace]`;
 /** Seeds that one worker is given at a time. */
 const CHUNK = 20;
@@ -25,12 +27,14 @@ const { values } = parseArgs({
     without: { type: 'string' },
     trace: { type: 'boolean', default: false },
     bail: { type: 'boolean', default: false },
+    rollouts: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
 
 if (values.help) console.log(USAGE);
 else if (values.seed === undefined) await runMany();
+else if (values.rollouts) await runRollouts(values.seed);
 else await runOne(values.seed);
 
 async function runOne(seed: string): Promise<void> {
@@ -47,6 +51,15 @@ async function runOne(seed: string): Promise<void> {
   if (outcome.violation === undefined) return;
   process.exitCode = 1;
   console.log(values.trace ? `seed ${seed} fails: ${outcome.violation}` : await reportOf(options, outcome));
+}
+
+async function runRollouts(seed: string): Promise<void> {
+  const outcome = await simulateRollouts(seed);
+  for (const line of outcome.trace) console.log(line);
+  console.log(summaryOf(outcome));
+  if (outcome.violation === undefined) return;
+  process.exitCode = 1;
+  console.log(`seed ${seed} fails: ${outcome.violation}`);
 }
 
 async function runMany(): Promise<void> {
@@ -82,13 +95,16 @@ async function runMany(): Promise<void> {
   if (first === undefined) return;
   process.exitCode = 1;
   if (values.bail) return;
-  console.log(await reportOf({ seed: first.seed, metrics: newSharedMetrics() }, first));
+  if (values.rollouts) await runRollouts(first.seed);
+  else console.log(await reportOf({ seed: first.seed, metrics: newSharedMetrics() }, first));
 }
 
 /** One worker thread, fed until nothing is left. */
 function work(chunk: () => string[] | undefined, take: (outcome: Outcome) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./worker.js', import.meta.url));
+    const worker = new Worker(new URL('./worker.js', import.meta.url), {
+      workerData: { isOfRollouts: values.rollouts },
+    });
     const feed = (): void => worker.postMessage(chunk());
     worker.on('message', (message: Outcome | 'more') => {
       if (message === 'more') feed();

@@ -1,15 +1,18 @@
 /** A thread of `npm run simulate`: it gets seeds, returns the result of each, and asks for more. */
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
+import { simulateRollouts } from './rollouts/rollout-world.js';
 import { newSharedMetrics, simulate } from './simulate.js';
 
 const port = parentPort;
 const metrics = newSharedMetrics();
+const isOfRollouts = workerData?.isOfRollouts === true;
 
 port?.on('message', async (seeds: readonly string[] | undefined) => {
   if (seeds === undefined) {
     port.close();
     return;
   }
-  for (const seed of seeds) port.postMessage(await simulate({ seed, metrics }));
+  for (const seed of seeds)
+    port.postMessage(await (isOfRollouts ? simulateRollouts(seed) : simulate({ seed, metrics })));
   port.postMessage('more');
 });

@@ -50,6 +50,11 @@ export class ConfigurationFollower implements RecordFollower, Part {
     return this.#reconciler.faults();
   }
 
+  /** One master: nothing is changed elsewhere. */
+  conflicts(): readonly [] {
+    return [];
+  }
+
   async follow(): Promise<void> {
     for (let tries = 0; tries < MOST_CONFLICTS; tries++) {
       this.wake();

@@ -7,21 +7,22 @@ import { type FaultFacts, faultsOf } from '../../../src/configuration-files/faul
 import { type OwnerFacts, ownersOf } from '../../../src/configuration-files/faults/owners.js';
 import type { ParsedConfiguration } from '../../../src/configuration-files/parse.js';
 import type { Plan } from '../../../src/loop/reconciler.js';
-import { type ConfigurationFileError, isBroughtBy } from '../../../src/model/configuration.js';
+import type { ConfigurationFileError, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { MAX_OPERATIONS } from '../../../src/store/store.js';
+import { type Removal, type RemovalFacts, removalsOf } from './removals.js';
 
 /** Changes in one transaction: each is two operations at most. */
 const CHANGES_AT_ONCE = MAX_OPERATIONS / 2;
+const NO_REMOVALS = { now: [], toWithhold: [], waiting: [] } as const;
 /** Of the contents in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into two records. */
 const LONGEST_CONTENTS = 256 * 1024;
 
-export interface ConfigurationFacts extends OwnerFacts, Omit<FaultFacts, 'owners' | 'isStored'> {
-  /** The source: the node whose files these are. */
-  readonly nodeId: string;
+export interface ConfigurationFacts
+  extends OwnerFacts,
+    RemovalFacts,
+    Omit<FaultFacts, 'owners' | 'isStored' | 'waiting'> {
   /** False: the files were never read, so nothing is concluded from them. */
   readonly isRead: boolean;
-  /** The records that are set aside, by name. `file`: of this source; null: another source's, or not known. */
-  readonly setAside: ReadonlyMap<string, { readonly revision: number; readonly file: string | null }>;
 }
 
 export type RecordChange =
@@ -37,12 +38,9 @@ export type RecordChange =
       /** False when only the source changed. */
       readonly isNewContent: boolean;
     }
-  | {
-      readonly do: 'remove';
-      readonly name: string;
-      readonly file: string;
-      readonly expectedRevision: number;
-    };
+  | ({ readonly do: 'remove' } & Removal)
+  /** The record says that its removal waits. */
+  | ({ readonly do: 'withhold'; readonly record: ConfigurationRecord } & Removal);
 
 export type ConfigurationStep =
   /** One transaction. Every change stands for itself, so the next round can go on after any of them. */
@@ -85,9 +83,20 @@ export function decide(facts: ConfigurationFacts): {
   readonly faults: readonly ConfigurationFileError[];
 } {
   const owners = ownersOf(facts);
-  // Puts before removals: a configuration that takes another name is never away in between.
-  const changes = facts.isRead ? [...puts(facts, owners), ...removals(facts, owners)] : [];
-  return { changes, faults: faultsOf({ ...facts, owners, isStored: changes.length === 0 }) };
+  const { now, toWithhold, waiting } = facts.isRead ? removalsOf(facts, owners) : NO_REMOVALS;
+  const changes: RecordChange[] = [
+    // First: with more records, the rest would be a smaller part of all.
+    ...toWithhold.map((one) => ({ do: 'withhold' as const, ...one })),
+    // Puts before removals: a configuration that takes another name is never away in between.
+    ...(facts.isRead ? puts(facts, owners) : []),
+    ...now.map(({ name, file, expectedRevision }) => ({
+      do: 'remove' as const,
+      name,
+      file,
+      expectedRevision,
+    })),
+  ];
+  return { changes, faults: faultsOf({ ...facts, owners, waiting, isStored: changes.length === 0 }) };
 }
 
 function* puts(
@@ -101,22 +110,9 @@ function* puts(
     const present = records.get(name);
     const isNewContent = present?.value.hash !== parsed.hash;
     const isSameSource = present?.value.sourceFile === file && present.value.sourceNode === nodeId;
-    if (!isNewContent && isSameSource) continue;
+    if (!isNewContent && isSameSource && present.value.removalWaits !== true) continue;
     // A file says anew what was set aside.
     const expectedRevision = present?.revision ?? setAside.get(name)?.revision ?? 0;
     yield { do: 'put', name, file, nodeId, parsed, expectedRevision, isNewContent };
-  }
-}
-
-function* removals(
-  { nodeId, files, records, setAside }: ConfigurationFacts,
-  owners: ReadonlyMap<string, string>,
-): Generator<RecordChange> {
-  for (const [name, { revision, file }] of setAside)
-    if (file !== null && !files.has(file) && !owners.has(name))
-      yield { do: 'remove', name, file, expectedRevision: revision };
-  for (const [name, { value, revision }] of records) {
-    if (isBroughtBy(value, nodeId) && !owners.has(name))
-      yield { do: 'remove', name, file: value.sourceFile, expectedRevision: revision };
   }
 }

@@ -52,6 +52,11 @@ export class Configurations implements Reconciler<ConfigurationFacts, Configurat
           { revision, file: fileOf(value, source.nodeId) },
         ]),
       ),
+      confirmed: new Set(
+        [...configurations.entries(), ...configurations.setAside]
+          .map(([name]) => name)
+          .filter((name) => source.isConfirmed(name)),
+      ),
       refusal: this.#refusal === undefined ? undefined : publicMessage(this.#refusal),
       told: this.#report.told,
     };
@@ -113,6 +118,8 @@ function operationsOf(changes: readonly RecordChange[]): Operation[] {
     const key = configurationKey(change.name);
     const { expectedRevision } = change;
     if (change.do === 'remove') return [{ do: 'remove', key, expectedRevision }];
+    if (change.do === 'withhold')
+      return [{ do: 'update', key, value: { ...change.record, removalWaits: true }, expectedRevision }];
     const { configuration, hash } = change.parsed;
     const value: ConfigurationRecord = {
       configuration,
@@ -131,6 +138,8 @@ function operationsOf(changes: readonly RecordChange[]): Operation[] {
 function sentenceOf(change: RecordChange): string {
   const { name, file } = change;
   if (change.do === 'remove') return `configuration ${name} removed: ${file} is gone or has another name now`;
+  if (change.do === 'withhold')
+    return `configuration ${name} stays in force although ${file} is gone or has another name now: most others went with it`;
   const why = change.isNewContent
     ? `from ${file}`
     : `same content, now from ${file} of node ${change.nodeId}`;

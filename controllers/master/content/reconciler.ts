@@ -1,7 +1,7 @@
 /** The content controller: lets instances take the content in force of their configurations. Key: instance id. */
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
-import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { ContentsInForce } from '../../../src/store/contents-in-force.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
@@ -9,7 +9,7 @@ import { type ContentFacts, type ContentStep, plan } from './plan.js';
 
 export interface ContentsOptions {
   readonly instances: MirrorReader<InstanceRecord>;
-  readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly contents: Pick<ContentsInForce, 'of'>;
   readonly writer: Pick<InstanceWriter, 'updateInPlace'>;
   readonly logger: Logger;
 }
@@ -48,7 +48,7 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
   /** Undefined: nothing is decided of it. */
   #factsOf(record: InstanceRecord): ContentFacts | undefined {
     const { id, configurationName, desired, revision, status } = record;
-    const inForce = this.#options.configurations.get(configurationName)?.value;
+    const inForce = this.#options.contents.of(configurationName);
     // Without a configuration there is no other content.
     if (inForce === undefined || desired.goal === 'remove') return undefined;
     return {

@@ -2,36 +2,34 @@
  * Foretells what the controllers would make of changed contents, on the state as it is: minimum-service says what is created
  * and ended, placement what fits. It writes nothing and wakes no controller.
  */
-import type { Clock } from '../../../src/loop/clock.js';
-import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
+import { isSameProcess } from '../../../src/model/rollout.js';
 import type {
   Forecast,
   Forecaster,
   PlannedContent,
   ServiceForecast,
-  Shortage,
 } from '../../../src/operations/plan/forecast.js';
-import { type InstanceContent, withContent } from '../../../src/store/instances/instance-changes.js';
-import { isHeldByNode, losesFiles } from '../../../src/store/instances/instance-updates.js';
+import type { InstanceContent } from '../../../src/store/instances/instance-changes.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MinimumService } from '../minimum-service/reconciler.js';
-import { type AgainOptions, placementAgain } from '../placement/again.js';
-import { forecastOf, type Outcome, outcomeOf, type PlannedInstance, type UpdateOutlook } from './plan.js';
+import { type Foretold, NO_ROLLOUT } from '../rollout/foretell.js';
+import type { Rollouts } from '../rollout/reconciler.js';
+import { fatesOf, forecastOf, type Outcome, outcomeOf, type PlannedInstance } from './plan.js';
+import { NO_VICTIM, Room } from './room.js';
 import { StillPlaces, type StillPlacesOptions } from './still-places.js';
 
-/** New instances that are looked for a place: each takes some 10 µs, in which the master does nothing else. */
-const MOST_PLACED = 10_000;
-
-export interface ContentForecasterOptions extends StillPlacesOptions, AgainOptions {
-  readonly clock: Clock;
+export interface ContentForecasterOptions extends StillPlacesOptions {
   readonly instancesByConfiguration: LookupReader<string>;
   readonly minimumService: Pick<MinimumService, 'factsUnder'>;
+  readonly rollouts: Pick<Rollouts, 'foretell'>;
 }
 
-interface Planned extends Outcome {
+interface Planned {
   readonly content: PlannedContent;
   readonly instances: readonly PlannedInstance[];
+  readonly outcome: Outcome;
+  readonly rollout: Foretold;
 }
 
 export class ContentForecaster implements Forecaster {
@@ -41,20 +39,45 @@ export class ContentForecaster implements Forecaster {
     this.#options = options;
   }
 
+  /** What is created comes before what is replaced: that goes step by step. */
   forecast(contents: readonly PlannedContent[]): Forecast {
-    const planned = contents.map((content): Planned => {
-      const instances = this.#instancesOf(content);
-      const { minimumService } = this.#options;
-      const service = content.to === null ? null : minimumService.factsUnder(content.to.configuration);
-      return { content, instances, ...outcomeOf(service) };
-    });
+    const places = new StillPlaces(this.#options);
+    const planned = contents.map((content) => this.#plan(content, places));
+    for (const { outcome } of planned) for (const id of outcome.ended) places.end(id);
+    places.placeWaiting();
+    const room = new Room(places);
+    for (const { content, outcome } of planned)
+      room.placeAll(
+        content,
+        Array.from({ length: outcome.create }, () => NO_VICTIM),
+      );
     const services = new Map<string, ServiceForecast>();
-    for (const { content, instances, ...outcome } of planned)
-      services.set(content.name, forecastOf(instances, outcome));
-    return { services, ...this.#placeAll(planned) };
+    for (const { content, instances, outcome, rollout } of planned) {
+      const fates = fatesOf(instances, outcome, rollout);
+      const needed = fates.replaced.filter(({ hasSpare }) => !hasSpare);
+      room.placeAll(
+        content,
+        needed.map((victim) => ({ victim, budget: rollout.budget })),
+      );
+      room.note(content.name, fates);
+      services.set(content.name, forecastOf(instances, fates, { ...outcome, ...rollout }));
+    }
+    return { services, shortages: room.shortages(), unjudged: room.unjudged };
   }
 
-  #instancesOf({ name, to }: PlannedContent): PlannedInstance[] {
+  #plan(content: PlannedContent, places: StillPlaces): Planned {
+    const { minimumService, rollouts } = this.#options;
+    const { to } = content;
+    const instances = this.#instancesOf(content, places);
+    const service = to === null ? null : minimumService.factsUnder(to.configuration);
+    const outcome = outcomeOf(service);
+    const standing = instances.length - outcome.ended.size + outcome.create;
+    const isAtMaximum = standing >= (service?.maximum ?? Number.POSITIVE_INFINITY);
+    const rollout = to === null ? NO_ROLLOUT : rollouts.foretell({ ...to, sourceFile: '' }, isAtMaximum);
+    return { content, instances, outcome, rollout };
+  }
+
+  #instancesOf({ name, to }: PlannedContent, places: StillPlaces): PlannedInstance[] {
     const { instances, instancesByConfiguration } = this.#options;
     return [...instancesByConfiguration.get(name)]
       .flatMap((id) => instances.get(id)?.value ?? [])
@@ -62,54 +85,19 @@ export class ContentForecaster implements Forecaster {
       .map((record) => ({
         id: record.id,
         isOutdated: to !== null && to.hash !== record.revision,
+        isOtherProcess: to !== null && this.#isOtherProcess(record, to),
         isAsked: record.desired.updateWhenEmpty === true,
         players: record.status.players ?? 0,
-        inPlace: to === null ? 'refused' : this.#outlookInPlace(record, to),
+        inPlace: () => (to === null ? { refusal: '' } : places.update(record, to)),
       }));
   }
 
-  /** As `InstanceUpdates` decides it. */
-  #outlookInPlace(before: InstanceRecord, content: InstanceContent): UpdateOutlook {
-    if (losesFiles(before, content)) return 'refused';
-    if (!isHeldByNode(before)) return 'taken';
-    try {
-      placementAgain(this.#options, { before, next: withContent(before, content), content });
-      return 'restarted';
-    } catch (error) {
-      if (!DroverError.is(error, 'DRV_UPDATE_REFUSED')) throw error;
-      return 'refused';
-    }
+  #isOtherProcess(
+    { revision, placement }: InstanceRecord,
+    { configuration, hash }: InstanceContent,
+  ): boolean {
+    const made = this.#options.revisions.get(revision)?.value;
+    if (revision === hash) return false;
+    return made === undefined || !isSameProcess(made, configuration, placement ?? undefined);
   }
-
-  #placeAll(planned: readonly Planned[]): Pick<Forecast, 'shortages' | 'unjudged'> {
-    if (planned.every(({ create }) => create === 0)) return { shortages: [], unjudged: 0 };
-    const places = new StillPlaces(this.#options);
-    for (const { ended } of planned) for (const id of ended) places.end(id);
-    places.placeWaiting();
-    const shortages: Shortage[] = [];
-    let left = MOST_PLACED;
-    let unjudged = 0;
-    for (const { content, create } of planned) {
-      if (content.to === null || create === 0) continue;
-      const wanted = Math.min(create, left);
-      left -= wanted;
-      unjudged += create - wanted;
-      shortages.push(...shortageOf(places, { name: content.name, wanted }, content.to));
-    }
-    return { shortages, unjudged };
-  }
-}
-
-/** All instances of a content ask the same, so when one fits nowhere none of the others does. */
-function shortageOf(
-  places: StillPlaces,
-  { name, wanted }: { readonly name: string; readonly wanted: number },
-  content: InstanceContent,
-): Shortage[] {
-  for (let placed = 0; placed < wanted; placed++) {
-    const message = places.place(content);
-    if (message !== undefined)
-      return [{ configurationName: name, wanted, missing: wanted - placed, message }];
-  }
-  return [];
 }

@@ -1,20 +1,23 @@
 /**
- * Foretells what becomes of the instances of one configuration under a content that is not in force yet. It runs the plans of
- * minimum-service and of the content controller, until they have nothing to do. Pure.
+ * Foretells what becomes of the instances of one configuration under a content that is not in force yet: it runs the plans of
+ * minimum-service, of the content controller and of the rollout. Pure.
  */
 import type { ServiceForecast } from '../../../src/operations/plan/forecast.js';
 import type { UpdateOutcome } from '../../../src/store/instances/instance-updates.js';
 import { type ContentFacts, plan as planContent } from '../content/plan.js';
 import { plan as planService, type ServiceFacts } from '../minimum-service/plan.js';
+import type { Foretold, ForetoldVictim } from '../rollout/foretell.js';
 
 /** An instance that is there, and stays as far as anybody asked. */
 export interface PlannedInstance extends ContentFacts {
-  /** What becomes of it when it takes the content where it is. */
-  readonly inPlace: UpdateOutlook;
+  /** The content asks something of its process. */
+  readonly isOtherProcess: boolean;
+  /** What becomes of it when it takes the content where it is. Asked once, and then it holds its new place. */
+  readonly inPlace: () => UpdateOutlook;
 }
 
-/** `refused`: its node does not fit the content, so it goes on with its own. */
-export type UpdateOutlook = Extract<UpdateOutcome, 'restarted' | 'taken'> | 'refused';
+/** `refusal`: its node does not fit the content, so it goes on with its own. */
+export type UpdateOutlook = Extract<UpdateOutcome, 'restarted' | 'taken'> | { readonly refusal: string };
 
 export interface Outcome {
   readonly create: number;
@@ -46,26 +49,71 @@ export function outcomeOf(service: ServiceFacts | null): Outcome {
   return { create, ended };
 }
 
+/** What becomes of each instance. */
+export interface Fates {
+  readonly ended: ReadonlySet<string>;
+  readonly replaced: readonly ForetoldVictim[];
+  /** By the id of a static instance that is to be updated: why it is not. */
+  readonly refused: ReadonlyMap<string, string>;
+  readonly restarted: ReadonlySet<string>;
+  /** It has the content from its next start on. */
+  readonly taken: ReadonlySet<string>;
+  /** Of those that are replaced or restarted: their players are waited for. */
+  readonly waiting: ReadonlySet<string>;
+}
+
+/** The content controller comes before the rollout: what it updates is none of the victims any more. */
+export function fatesOf(
+  instances: readonly PlannedInstance[],
+  { ended }: Pick<Outcome, 'ended'>,
+  { victims, onPromotion }: Pick<Foretold, 'victims' | 'onPromotion'>,
+): Fates {
+  const replaced: ForetoldVictim[] = [];
+  const refused = new Map<string, string>();
+  const restarted = new Set<string>();
+  const taken = new Set<string>();
+  const waiting = new Set<string>();
+  const byId = new Map(victims.map((victim) => [victim.id, victim]));
+  for (const instance of instances) {
+    const { id } = instance;
+    const victim = onPromotion.has(id) ? undefined : byId.get(id);
+    const isAsked = asksForContent(instance);
+    if (ended.has(id) || (!isAsked && victim === undefined)) continue;
+    const isInPlace = isAsked || victim?.static === true;
+    const outlook = isInPlace ? instance.inPlace() : undefined;
+    const waits = isAsked ? instance.players > 0 : victim?.waits === true;
+    if (outlook === 'taken') taken.add(id);
+    else if (outlook === 'restarted') restarted.add(id);
+    else if (victim?.static === false) replaced.push(victim);
+    else if (outlook !== undefined && !isAsked) refused.set(id, outlook.refusal);
+    if (waits && outlook !== 'taken' && !refused.has(id)) waiting.add(id);
+  }
+  const order = new Map(victims.map(({ id }, index) => [id, index]));
+  replaced.sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0));
+  return { ended, replaced, refused, restarted, taken, waiting };
+}
+
 export function forecastOf(
   instances: readonly PlannedInstance[],
-  { create, ended }: Outcome,
+  { ended, replaced, restarted, taken, waiting }: Fates,
+  { create, onPromotion }: Pick<Outcome, 'create'> & Pick<Foretold, 'onPromotion'>,
 ): ServiceForecast {
-  const standing = instances.filter(({ id }) => !ended.has(id));
-  const outdated = standing.filter(({ isOutdated }) => isOutdated);
-  const updated = outdated.filter(takesContent);
-  const restarted = updated.filter(({ inPlace }) => inPlace === 'restarted');
+  const moved = new Set([...ended, ...restarted, ...replaced.map(({ id }) => id)]);
+  const kept = instances.filter(({ id }) => !moved.has(id));
+  const isLeft = ({ id }: PlannedInstance): boolean => onPromotion.has(id);
   return {
     create,
-    replace: 0,
-    restart: restarted.length,
-    stop: instances.length - standing.length,
-    keep: standing.length - restarted.length,
-    waitForPlayers: restarted.filter(({ players }) => players > 0).length,
-    older: outdated.length - updated.length,
+    replace: replaced.length,
+    restart: restarted.size,
+    stop: instances.filter(({ id }) => ended.has(id)).length,
+    keep: kept.length,
+    waitForPlayers: waiting.size,
+    onPromotion: kept.filter(isLeft).length,
+    older: kept.filter((one) => one.isOtherProcess && !taken.has(one.id) && !isLeft(one)).length,
   };
 }
 
 /** At once, or when its players have left. */
-function takesContent(instance: PlannedInstance): boolean {
-  return instance.inPlace !== 'refused' && planContent({ ...instance, players: 0 }).steps.length > 0;
+function asksForContent(instance: PlannedInstance): boolean {
+  return planContent({ ...instance, players: 0 }).steps.length > 0;
 }

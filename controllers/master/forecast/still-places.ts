@@ -3,14 +3,22 @@
  * own in which a plan ends and places instances. Nothing of it reaches the ledger that placement decides by.
  */
 import type { Configuration } from '../../../src/model/configuration.js';
+import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import { type InstanceContent, newInstance } from '../../../src/store/instances/instance-changes.js';
+import {
+  type InstanceContent,
+  newInstance,
+  withContent,
+} from '../../../src/store/instances/instance-changes.js';
+import { isHeldByNode, losesFiles } from '../../../src/store/instances/instance-updates.js';
 import type { Mirror, Mirrored, MirrorListener, MirrorReader } from '../../../src/store/mirror.js';
+import { placementAgain } from '../placement/again.js';
 import type { Candidate } from '../placement/conditions.js';
 import { FleetChanges } from '../placement/fleet-changes.js';
 import { type LedgerInstances, PlacementLedger } from '../placement/ledger.js';
 import type { PlacesOptions } from '../placement/places.js';
 import { Shortlists } from '../placement/shortlists.js';
+import type { UpdateOutlook } from './plan.js';
 
 export interface StillPlacesOptions
   extends Pick<PlacesOptions, 'nodes' | 'busyPorts' | 'hostAddressOf' | 'chooseTemplates' | 'clock'> {
@@ -74,6 +82,21 @@ export class StillPlaces {
     const id = `new:${this.#placed++}`;
     this.#hold(newInstance(content, { id, madeBy: 'enforcer', now: this.#options.clock.now() }), place);
     return undefined;
+  }
+
+  /** Gives an instance another content where it is, as `InstanceUpdates` decides it. It holds its new place then. */
+  update(before: InstanceRecord, content: InstanceContent): UpdateOutlook {
+    if (losesFiles(before, content)) return { refusal: 'its directory would not be kept any more' };
+    if (!isHeldByNode(before)) return 'taken';
+    const next = withContent(before, content);
+    const sources = { ...this.#options, ledger: this.#ledger };
+    try {
+      this.#ledger.promise(next, placementAgain(sources, { before, next, content }));
+      return 'restarted';
+    } catch (error) {
+      if (!DroverError.is(error, 'DRV_UPDATE_REFUSED')) throw error;
+      return { refusal: error.message };
+    }
   }
 
   #hold(record: InstanceRecord, { nodeId, port, hostAddress }: Candidate): void {

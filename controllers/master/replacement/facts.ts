@@ -43,6 +43,8 @@ export interface Outlook {
   readonly obstacle: string | null;
   /** The obstacle may go without an event: look again after this time. Null: an event comes when it goes. */
   readonly recheckInMs: number | null;
+  /** It is put off, because the last new instances failed young; a place may be there. */
+  readonly isDelayed: boolean;
   /** maximumServiceCount allows no further instance beside those that are wanted. */
   readonly isAtMaximum: boolean;
 }

@@ -6,13 +6,13 @@ import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Operation } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
-import type { MoveStep, RemoveStep } from './moves.js';
+import type { MoveStep, RemoveStep, ReplaceStep } from './moves.js';
 
 /** Makes checks that let a transaction fail once the move is not wanted. Throws Conflict if that is so already. */
 export type MoveGuard = () => readonly Operation[];
 
 export interface MoverOptions {
-  readonly writer: Pick<InstanceWriter, 'replace' | 'removeOfPair'>;
+  readonly writer: Pick<InstanceWriter, 'replace' | 'removeOfPair' | 'handOver'>;
   readonly instances: MirrorReader<InstanceRecord>;
   /** Told of each instance that is made. */
   readonly onCreated: (configurationName: string, id: string) => void;
@@ -42,15 +42,11 @@ export class Mover {
     }
   }
 
-  async #replace(
-    { id, do: how }: MoveStep & { do: 'create' | 'replace' },
-    cause: string,
-    guard: MoveGuard,
-  ): Promise<void> {
+  async #replace({ id, do: how, content }: ReplaceStep, cause: string, guard: MoveGuard): Promise<void> {
     const { writer, instances, logger, onCreated } = this.#options;
     const name = instances.get(id)?.value.configurationName ?? '';
     const made = await writer
-      .replace(id, { removeFirst: how === 'replace', beside: guard })
+      .replace(id, { removeFirst: how === 'replace', beside: guard, ...(content && { content }) })
       .catch(asConflict);
     if (made === undefined) throw new Conflict(`instance ${id} or its configuration changed meanwhile`);
     onCreated(name, made);
@@ -63,8 +59,13 @@ export class Mover {
     );
   }
 
-  async #remove({ id, staying, why }: RemoveStep, cause: string, guard: MoveGuard): Promise<void> {
-    if (!(await this.#options.writer.removeOfPair(id, staying, guard())))
+  async #remove(step: RemoveStep, cause: string, guard: MoveGuard): Promise<void> {
+    const { id, staying, why, isHandOver } = step;
+    const { writer } = this.#options;
+    const beside = guard();
+    const isDone =
+      isHandOver === true ? writer.handOver(id, staying, beside) : writer.removeOfPair(id, staying, beside);
+    if (!(await isDone))
       throw new Conflict(`${id} and ${staying} are no pair any more, or one of them is not wanted`);
     this.#options.logger.info({ instance: id }, `${cause}: ${id} is removed: ${why}`);
   }

@@ -10,12 +10,15 @@ import { type Judged, movingOf } from './verdict.js';
 const SHARE_AT_ONCE = 0.2;
 const LEAST_AT_ONCE = 2;
 
-export type MoveStep =
-  /** A replacement beside the instance. */
-  | { readonly do: 'create'; readonly id: string }
-  /** A replacement instead of the instance, in one write. */
-  | { readonly do: 'replace'; readonly id: string }
-  | RemoveStep;
+export type MoveStep = ReplaceStep | RemoveStep;
+
+export interface ReplaceStep {
+  /** `create`: a replacement beside the instance. `replace`: instead of it, in one write. */
+  readonly do: 'create' | 'replace';
+  readonly id: string;
+  /** See `ReplaceOptions`. */
+  readonly content?: 'rollout';
+}
 
 /** The instance goes, as long as `staying`, the other one of its pair, is wanted. */
 export interface RemoveStep {
@@ -23,6 +26,8 @@ export interface RemoveStep {
   readonly id: string;
   readonly staying: string;
   readonly why: string;
+  /** `staying` replaces another instance so far, and this one from now on. */
+  readonly isHandOver?: true;
 }
 
 export function planMoves(judged: readonly Judged[], remainingMs: number): Plan<MoveStep> {

@@ -2,6 +2,7 @@
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { hasFinished, type InstanceRecord, isAtRest, makerOf } from '../../../src/model/instance.js';
 import { durationText } from '../../../src/model/words.js';
+import type { ContentsInForce } from '../../../src/store/contents-in-force.js';
 import { setAsideOf } from '../../../src/store/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
@@ -12,6 +13,7 @@ import type { Original, Outlook, Replacement, Victim } from './facts.js';
 export interface VictimsOptions {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly contents: Pick<ContentsInForce, 'of'>;
   readonly instancesByConfiguration: LookupReader<string>;
   readonly replacements: LookupReader<string>;
   /** Whether one more instance of the configuration fits anywhere. `hash`: that of its content. */
@@ -95,20 +97,21 @@ export class Victims {
 
   /** The outlook of a configuration, found once for all its instances. */
   #outlookOf(name: string, outlooks: Map<string, Outlook>): Outlook {
-    const outlook = outlooks.get(name) ?? this.#lookAround(name);
+    const outlook = outlooks.get(name) ?? this.lookAround(name);
     outlooks.set(name, outlook);
     return outlook;
   }
 
-  #lookAround(name: string): Outlook {
+  /** What would become of one more instance of a configuration. Default: of the content for new instances. */
+  lookAround(name: string, content = this.#options.contents.of(name)): Outlook {
     const record = this.#options.configurations.get(name)?.value;
-    if (record === undefined) return NO_CONFIGURATION;
-    const { configuration, hash } = record;
-    const isAtMaximum = this.#isAtMaximum(configuration);
+    if (record === undefined || content === undefined) return NO_CONFIGURATION;
+    const isAtMaximum = this.#isAtMaximum(record.configuration);
     const delayMs = this.#options.delayOf(name);
-    if (delayMs > 0) return { obstacle: delayText(delayMs), recheckInMs: delayMs, isAtMaximum };
-    const { obstacle, hasBusyPorts } = this.#options.outlookOf(hash, configuration);
-    return { obstacle, recheckInMs: hasBusyPorts ? BUSY_FOR_MS : null, isAtMaximum };
+    if (delayMs > 0)
+      return { obstacle: delayText(delayMs), recheckInMs: delayMs, isDelayed: true, isAtMaximum };
+    const { obstacle, hasBusyPorts } = this.#options.outlookOf(content.hash, content.configuration);
+    return { obstacle, recheckInMs: hasBusyPorts ? BUSY_FOR_MS : null, isDelayed: false, isAtMaximum };
   }
 
   #isAtMaximum({ name, maximumServiceCount: maximum }: Configuration): boolean {
@@ -148,9 +151,15 @@ function toReplacement(record: InstanceRecord): Replacement {
   };
 }
 
-const NO_OUTLOOK: Outlook = { obstacle: null, recheckInMs: null, isAtMaximum: false };
+const NO_OUTLOOK: Outlook = {
+  obstacle: null,
+  recheckInMs: null,
+  isDelayed: false,
+  isAtMaximum: false,
+};
 const NO_CONFIGURATION: Outlook = {
   obstacle: 'its configuration was removed, so nothing can replace it; delete it when it is not needed',
   recheckInMs: null,
+  isDelayed: false,
   isAtMaximum: false,
 };

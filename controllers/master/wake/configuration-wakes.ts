@@ -16,6 +16,8 @@ export function* wakesOfConfiguration(
   facts: WakeFacts,
 ): Generator<Wake> {
   yield* wakesOfCount(id, facts, 'first');
+  if (after?.configuration.update !== undefined || facts.rollouts.get(id) !== undefined)
+    yield { controller: 'rollout', key: id, when: 'first' };
   if (after !== undefined && before?.hash !== after.hash)
     for (const key of facts.instancesByConfiguration.get(id))
       yield { controller: 'content', key, when: 'first' };

@@ -25,6 +25,8 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
   if (after !== undefined && standsOnLostNode(after, facts))
     yield { controller: 'heartbeat', key: after.placement?.nodeId ?? '', when: 0 };
   if (after !== undefined && mayTakeContent(after, facts)) yield { controller: 'content', key: id, when: 0 };
+  if (concernsRollout(change, record.configurationName, facts))
+    yield { controller: 'rollout', key: record.configurationName, when: COUNT_AGAIN_MS };
   for (const key of drainsOf(change, facts)) yield { controller: 'drain', key, when: 0 };
   for (const key of originalsOf(change, facts)) yield { controller: 'replacement', key, when: 0 };
   if (freesPlace(change)) yield* wakesOfNewPlace(facts);
@@ -43,6 +45,16 @@ function mayTakeContent({ configurationName, desired, revision }: InstanceRecord
   if (desired.updateWhenEmpty === true) return true;
   const inForce = facts.configurations.get(configurationName)?.value;
   return inForce !== undefined && inForce.hash !== revision;
+}
+
+/** True when a rollout may go on. One that follows templates learns of those that a new place brings. */
+function concernsRollout(
+  { before, after }: Change<InstanceRecord>,
+  name: string,
+  { rollingOut, followingTemplates }: WakeFacts,
+): boolean {
+  if (rollingOut.get(true).has(name)) return true;
+  return before?.placement == null && after?.placement != null && followingTemplates.get(true).has(name);
 }
 
 /** True when minimum-service may count one more or one less. */

@@ -31,9 +31,12 @@ export function* wakesOfTemplates(facts: WakeFacts): Generator<Wake> {
     for (const key of facts.awaitingPlace.get(group))
       yield { controller: 'placement', key, when: LOOK_AGAIN_MS };
   yield* wakesOfNewRoom(facts);
+  for (const key of facts.followingTemplates.get(true))
+    yield { controller: 'rollout', key, when: LOOK_AGAIN_MS };
 }
 
-/** The wakes when a configuration may have one more instance. Only drains wait for that and then make one. */
+/** The wakes when a configuration may have one more instance. Drains and rollouts wait for that and then make one. */
 export function* wakesOfNewRoom(facts: WakeFacts): Generator<Wake> {
   for (const key of facts.draining.get(true)) yield { controller: 'drain', key, when: LOOK_AGAIN_MS };
+  for (const key of facts.rollingOut.get(true)) yield { controller: 'rollout', key, when: LOOK_AGAIN_MS };
 }

@@ -5,6 +5,7 @@
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
+import { hasEnded, type RolloutRecord } from '../../../src/model/rollout.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MasterState } from '../../../src/store/master-state.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
@@ -18,7 +19,8 @@ export type ControllerName =
   | 'drain'
   | 'replacement'
   | 'instance-cleanup'
-  | 'content';
+  | 'content'
+  | 'rollout';
 
 export interface Wake {
   readonly controller: ControllerName;
@@ -47,6 +49,7 @@ export interface WakeFacts {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly nodes: MirrorReader<NodeRecord>;
   readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly rollouts: MirrorReader<RolloutRecord>;
   readonly instancesByConfiguration: LookupReader<string>;
   readonly instancesByRevision: LookupReader<string>;
   readonly replacements: LookupReader<string>;
@@ -55,6 +58,10 @@ export interface WakeFacts {
   readonly awaitingPlace: LookupReader<string>;
   /** Under `true`: nodes that are being drained; their instances wait for places, too. */
   readonly draining: LookupReader<true>;
+  /** Under `true`: configurations whose rollouts move instances, or may. */
+  readonly rollingOut: LookupReader<true>;
+  /** Under `true`: configurations to whose instances a changed template is a new content. */
+  readonly followingTemplates: LookupReader<true>;
 }
 
 /** One at most. */
@@ -68,11 +75,18 @@ export function wakeFactsOf(state: MasterState): WakeFacts {
     instances: state.instances,
     nodes: state.nodes,
     configurations: state.configurations,
+    rollouts: state.rollouts,
     instancesByConfiguration: state.instancesByConfiguration,
     instancesByRevision: state.instancesByRevision,
     replacements: state.replacements,
     endedByConfiguration: state.endedByConfiguration,
     awaitingPlace: state.instances.lookup(waitingGroupsOf),
     draining: state.nodes.lookup(({ drain }) => (drain === undefined ? [] : [true])),
+    rollingOut: state.rollouts.lookup((rollout) =>
+      hasEnded(rollout) && rollout.state !== 'failed' ? [] : [true],
+    ),
+    followingTemplates: state.configurations.lookup(({ configuration }) =>
+      configuration.update?.templates === true ? [true] : [],
+    ),
   };
 }

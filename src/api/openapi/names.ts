@@ -51,6 +51,8 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'POST /plan': 'planChanges',
   'POST /configurations/:name/diff': 'compareConfigurationContent',
   'GET /configurations/:name/file': 'getConfigurationFile',
+  'GET /schemas/configuration.json': 'getConfigurationSchema',
+  'GET /configuration-files': 'listConfigurationFiles',
   'GET /configuration-files/errors': 'listConfigurationFileErrors',
   'GET /configuration-files/warnings': 'listConfigurationFileWarnings',
   'POST /configuration-files/reload': 'reloadConfigurationFiles',
@@ -110,7 +112,7 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'Configurations',
     description: 'What instances are made from, and how many should run.',
-    segments: ['configurations', 'configuration-files', 'plan'],
+    segments: ['configurations', 'configuration-files', 'plan', 'schemas'],
   },
   {
     name: 'Templates',

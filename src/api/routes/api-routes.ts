@@ -1,6 +1,5 @@
 /** All routes under `/api` but the one that describes them, and what they need of the master. */
 import type { KeyNeeds } from '../../operations/api-keys.js';
-import type { ConfigurationReloadNeeds } from '../../operations/configuration-reload.js';
 import type { JoinTokenNeeds } from '../../operations/join-tokens.js';
 import type { NodeOperationNeeds } from '../../operations/node-operations.js';
 import type { ChangePlanNeeds } from '../../operations/plan/change-plan.js';
@@ -9,7 +8,7 @@ import type { Route } from '../http/route.js';
 import { type AuditNeeds, auditRoutes } from './audit-routes.js';
 import { type ClusterNeeds, clusterRoutes } from './cluster-routes.js';
 import { type CommandNeeds, commandRoutes } from './command-routes.js';
-import { configurationFileRoutes } from './configuration-file-routes.js';
+import { type ConfigurationFileNeeds, configurationFileRoutes } from './configuration-file-routes.js';
 import { type ConfigurationNeeds, configurationRoutes } from './configuration-routes.js';
 import { type ExtensionNeeds, extensionRoutes } from './extension-routes.js';
 import { type InstanceNeeds, instanceRoutes } from './instances/instance-routes.js';
@@ -28,8 +27,8 @@ export type RouteNeeds = AuditNeeds &
   ChangePlanNeeds &
   ClusterNeeds &
   CommandNeeds &
+  ConfigurationFileNeeds &
   ConfigurationNeeds &
-  ConfigurationReloadNeeds &
   ExtensionNeeds &
   InstanceNeeds &
   JoinTokenNeeds &

@@ -1,9 +1,12 @@
 /** `GET /audit`: the latest entries of the audit trail. */
 import { z } from 'zod';
-import { type AuditTrail, auditEntrySchema } from '../../model/audit.js';
+import { type AuditEntry, type AuditTrail, auditEntrySchema } from '../../model/audit.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
+import { addWarnings } from '../http/warning-headers.js';
 
 const MAX_LIMIT = 1000;
+/** Longer than a master has for its answer. */
+const DEADLINE_MS = 15_000;
 const LIMIT_RULE = `must be a whole number from 1 to ${MAX_LIMIT}`;
 
 const auditQuery = z.object({
@@ -17,20 +20,40 @@ const auditQuery = z.object({
 
 export interface AuditNeeds {
   readonly audit: AuditTrail;
+  /** Absent: this is the only master. */
+  readonly auditOfMasters?: {
+    /** The last entries of all masters, and the masters that did not answer. */
+    last(
+      limit: number,
+      signal: AbortSignal,
+    ): Promise<{
+      readonly entries: readonly AuditEntry[];
+      readonly missing: readonly { readonly nodeId: string; readonly why: string }[];
+    }>;
+  };
 }
 
-export function auditRoutes({ audit }: AuditNeeds): readonly Route[] {
+export function auditRoutes({ audit, auditOfMasters }: AuditNeeds): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
       path: '/audit',
       scope: 'READ',
-      summary: 'The last entries of the audit trail, newest last.',
+      summary:
+        'The last entries of the audit trails of all masters, newest last. A `Warning` header names each master that did not answer.',
       params: nothing,
       query: auditQuery,
       body: nothing,
       answers: { 200: { description: 'entries', schema: z.array(auditEntrySchema) } },
-      handle: ({ query }) => audit.last(query.limit),
+      handle: async ({ query }, reply) => {
+        if (auditOfMasters === undefined) return audit.last(query.limit);
+        const { entries, missing } = await auditOfMasters.last(query.limit, AbortSignal.timeout(DEADLINE_MS));
+        addWarnings(
+          reply,
+          missing.map(({ nodeId, why }) => `the entries of master ${nodeId} are missing: ${why}`),
+        );
+        return entries;
+      },
     }),
   ];
 }

@@ -1,9 +1,15 @@
 /**
- * `/configuration-files`: which files are broken, what is odd in others, and reading all files again. `configuration-routes.ts` serves
+ * `/configuration-files`: the state of every file, which are broken, what is odd in others, and reading all files again. `configuration-routes.ts` serves
  * what they say.
  */
 import { z } from 'zod';
+import { configurationJsonSchema } from '../../configuration-files/json-schema.js';
 import { configurationFileErrorSchema, configurationFileWarningSchema } from '../../model/configuration.js';
+import {
+  type ConfigurationFileListNeeds,
+  listConfigurationFiles,
+  listedFileSchema,
+} from '../../operations/configuration-file-list.js';
 import {
   type ConfigurationReloadNeeds,
   configurationReloadSchema,
@@ -12,7 +18,24 @@ import {
 import { seesConfiguration } from '../access/auth.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
-export function configurationFileRoutes(dependencies: ConfigurationReloadNeeds): readonly Route[] {
+export type ConfigurationFileNeeds = ConfigurationReloadNeeds & ConfigurationFileListNeeds;
+
+export function configurationFileRoutes(dependencies: ConfigurationFileNeeds): readonly Route[] {
+  const listRoute = defineRoute({
+    method: 'GET',
+    path: '/configuration-files',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'Every configuration file: its state, its commit, and how many instances have what it says.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'files, by name', schema: z.array(listedFileSchema) } },
+    handle: async ({ request }) =>
+      (await listConfigurationFiles(dependencies)).filter(({ name }) =>
+        seesConfiguration(request, name ?? ''),
+      ),
+  });
   const errorsRoute = defineRoute({
     method: 'GET',
     path: '/configuration-files/errors',
@@ -49,10 +72,27 @@ export function configurationFileRoutes(dependencies: ConfigurationReloadNeeds):
     summary: 'Reads all configuration files again now, and says what changed.',
     errors: ['DRV_STORE_WRITE_FAILED'],
     params: nothing,
-    query: nothing,
+    query: z.object({
+      confirm: z
+        .enum(['true', 'false'], { error: 'must be true or false' })
+        .default('false')
+        .describe('configurations without a file go, even where they are most of all'),
+    }),
     body: nothing,
     answers: { 200: { description: 'what changed is in force', schema: configurationReloadSchema } },
-    handle: () => reloadConfigurations(dependencies),
+    handle: ({ query }) => reloadConfigurations(dependencies, query.confirm === 'true'),
   });
-  return [errorsRoute, warningsRoute, reloadRoute];
+  const schemaRoute = defineRoute({
+    method: 'GET',
+    path: '/schemas/configuration.json',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'The JSON Schema of a configuration file, for editors.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'the schema', schema: z.record(z.string(), z.unknown()) } },
+    handle: () => configurationJsonSchema(),
+  });
+  return [schemaRoute, listRoute, errorsRoute, warningsRoute, reloadRoute];
 }

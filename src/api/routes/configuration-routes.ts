@@ -22,7 +22,7 @@ import {
   diffOf,
 } from '../../operations/configuration-diff.js';
 import type { MirrorReader } from '../../store/mirror.js';
-import { seesConfiguration } from '../access/auth.js';
+import { accessOf, seesConfiguration } from '../access/auth.js';
 import { sendNoContent } from '../http/json-reply.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
@@ -166,10 +166,18 @@ function diffRoute(dependencies: ConfigurationNeeds): Route {
       'What is in force against what the file says now, and against what the instances were made from.',
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
-    query: nothing,
+    query: z.object({
+      values: z
+        .enum(['true', 'false'], { error: 'must be true or false' })
+        .default('false')
+        .describe('for keys of scope ALL: also values that may be secrets, which are else `***`'),
+    }),
     body: nothing,
     answers: { 200: { description: 'the differences', schema: configurationDiffSchema } },
-    handle: ({ params }) => diffOf(dependencies, params.name),
+    handle: ({ params, query, request }) =>
+      diffOf(dependencies, params.name, {
+        showValues: query.values === 'true' && accessOf(request)?.scope === 'ALL',
+      }),
   });
 }
 

@@ -23,6 +23,7 @@ import type { Authority } from '../trust/authority.js';
 import { DoorRefusal } from '../trust/door-refusal.js';
 import {
   CHANNEL_PATH,
+  DESK_PATH,
   ELSEWHERE,
   JOIN_CHECK_PATH,
   JOIN_PATH,
@@ -41,6 +42,7 @@ const HEADERS_MS = 5000;
 const REQUEST_MS = 10_000;
 /** A master that is cut off leaves no connections behind. */
 const TUNNEL_KEEP_ALIVE_MS = 10_000;
+const UPGRADES: ReadonlySet<string> = new Set([CHANNEL_PATH, TUNNEL_PATH, DESK_PATH]);
 
 export interface ClusterServerOptions extends Omit<ClusterPortOptions, 'onTls'> {
   readonly authority: Authority;
@@ -53,6 +55,8 @@ export interface ClusterServerOptions extends Omit<ClusterPortOptions, 'onTls'> 
   readonly leadership?: Pick<Leadership, 'leader' | 'isLeader' | 'masters'>;
   /** Takes a connection of another master to the API. Absent: there is none. */
   readonly takeTunnel?: (connection: TLSSocket) => void;
+  /** Takes a connection of another master to the desk. Absent: there is none. */
+  readonly takeDesk?: (connection: TLSSocket, nodeId: string) => void;
   /** A connection on which nothing came for so long is given up. */
   readonly silenceMs: number;
   readonly clock: Clock;
@@ -200,7 +204,8 @@ export class ClusterServer implements Part {
   async #onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => {});
     try {
-      if ((request.url !== CHANNEL_PATH && request.url !== TUNNEL_PATH) || !(socket instanceof TLSSocket))
+      const { url = '' } = request;
+      if (!UPGRADES.has(url) || !(socket instanceof TLSSocket))
         throw new DoorRefusal({
           reason: 'protocol',
           message: 'there is no such channel: run the same Drover version on both',
@@ -211,7 +216,8 @@ export class ClusterServer implements Part {
           reason: 'no-certificate',
           message: 'a node without a certificate must join first',
         });
-      if (request.url === TUNNEL_PATH) await this.#openTunnel(socket, certificate);
+      if (url === TUNNEL_PATH) await this.#openTunnel(socket, certificate);
+      else if (url === DESK_PATH) await this.#openDesk(socket, certificate);
       else await this.#openChannel(request, socket, { head, certificate });
     } catch (error) {
       if (error instanceof DroverError) this.#refuse(error, 'channel', request.socket.remoteAddress);
@@ -239,24 +245,33 @@ export class ClusterServer implements Part {
 
   /** Another master's connection becomes one to the API. It shows that it is one by its certificate. */
   async #openTunnel(socket: TLSSocket, certificate: X509Certificate): Promise<void> {
-    const { members, takeTunnel } = this.#options;
-    const peer = await members.identify(certificate);
-    if (peer.isMaster !== true || takeTunnel === undefined)
-      throw new DoorRefusal({
-        reason: 'no-master',
-        nodeId: peer.nodeId,
-        message: 'only the masters of a cluster forward requests',
-      });
+    const { takeTunnel } = this.#options;
+    const nodeId = await this.#masterOf(certificate);
+    if (takeTunnel === undefined) throw noMaster(nodeId);
     this.#port.letIn(socket);
     if (!this.#leads) {
       refuseUpgrade(socket, `${ELSEWHERE} Misdirected Request`, this.#elsewhere());
       return;
     }
-    socket.setNoDelay(true).setKeepAlive(true, TUNNEL_KEEP_ALIVE_MS);
-    socket.write(
-      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${TUNNEL_PROTOCOL}\r\n\r\n`,
-    );
+    switchOver(socket);
     takeTunnel(socket);
+  }
+
+  /** Another master's connection becomes one to the desk, where masters that do not lead answer as well. */
+  async #openDesk(socket: TLSSocket, certificate: X509Certificate): Promise<void> {
+    const { takeDesk } = this.#options;
+    const nodeId = await this.#masterOf(certificate);
+    if (takeDesk === undefined) throw noMaster(nodeId);
+    this.#port.letIn(socket);
+    switchOver(socket);
+    takeDesk(socket, nodeId);
+  }
+
+  /** The master that shows this certificate. Throws DoorRefusal for any other node. */
+  async #masterOf(certificate: X509Certificate): Promise<string> {
+    const { nodeId, isMaster } = await this.#options.members.identify(certificate);
+    if (isMaster === true) return nodeId;
+    throw noMaster(nodeId);
   }
 
   async #openChannel(
@@ -308,6 +323,21 @@ export class ClusterServer implements Part {
       error instanceof DoorRefusal ? error : { reason: error.code, nodeId: null };
     this.#refusals.say({ cause, message, address, what, nodeId });
   }
+}
+
+function noMaster(nodeId: string): DoorRefusal {
+  return new DoorRefusal({
+    reason: 'no-master',
+    nodeId,
+    message: 'only the masters of a cluster ask each other',
+  });
+}
+
+function switchOver(socket: TLSSocket): void {
+  socket.setNoDelay(true).setKeepAlive(true, TUNNEL_KEEP_ALIVE_MS);
+  socket.write(
+    `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${TUNNEL_PROTOCOL}\r\n\r\n`,
+  );
 }
 
 /** Throws away the rest of a body that is too long, so that the peer can still read the answer. */

@@ -1,21 +1,24 @@
-/** Opens connections of this master into the API of the one that leads, through its cluster port. */
+/** Opens connections of this master to another one, through its cluster port: into its API, or to its desk. */
 import type { TLSSocket } from 'node:tls';
 import type { MasterPeer } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 import { parseHostPort } from '../../model/host-port.js';
 import type { Authority } from '../trust/authority.js';
+import { type DESK_PATH, TUNNEL_PATH } from '../trust/join-messages.js';
 import { MasterDialer } from '../wrapper/master-dialer.js';
 
 export interface LeaderTunnelOptions {
   readonly authority: Authority;
   readonly silenceMs: number;
   readonly clock: Clock;
+  /** Default: the API, which only the leader opens. */
+  readonly path?: typeof TUNNEL_PATH | typeof DESK_PATH;
 }
 
 /** Shows the certificate that this master serves with: only masters have one. Throws what MasterDialer throws. */
 export async function openLeaderTunnel(
-  { authority, silenceMs, clock }: LeaderTunnelOptions,
+  { authority, silenceMs, clock, path = TUNNEL_PATH }: LeaderTunnelOptions,
   { nodeId, clusterAddress }: MasterPeer,
   signal: AbortSignal,
 ): Promise<TLSSocket> {
@@ -25,5 +28,5 @@ export async function openLeaderTunnel(
   const { certificate } = await authority.ensure();
   const credential = await authority.serverCredential();
   const dialer = new MasterDialer({ ...at, silenceMs, clock, isOnly: false });
-  return dialer.tunnel({ nodeId, credential }, certificate, signal);
+  return dialer.tunnel({ nodeId, credential, path }, certificate, signal);
 }

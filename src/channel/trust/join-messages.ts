@@ -10,6 +10,8 @@ export const JOIN_CHECK_PATH = '/join-check';
 export const CHANNEL_PATH = '/channel';
 /** Of a master: the connection becomes one to the leader's API. */
 export const TUNNEL_PATH = '/tunnel';
+/** Of a master: the connection becomes one to the desk of another (`src/channel/masters`), whether that leads or not. */
+export const DESK_PATH = '/desk';
 export const TUNNEL_PROTOCOL = 'drover-api';
 /** The status of a master that does not lead and is asked what only the leader can answer. */
 export const ELSEWHERE = 421;

@@ -5,13 +5,7 @@ import type { z } from 'zod';
 import type { MasterPeer } from '../../leadership/leadership.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { systemReason } from '../../model/words.js';
-import {
-  ELSEWHERE,
-  MAX_JOIN_BYTES,
-  refusalSchema,
-  TUNNEL_PATH,
-  TUNNEL_PROTOCOL,
-} from '../trust/join-messages.js';
+import { ELSEWHERE, MAX_JOIN_BYTES, refusalSchema, TUNNEL_PROTOCOL } from '../trust/join-messages.js';
 
 /** Asks the master one thing on its own connection. Throws DRV_CHANNEL_CLOSED when it hangs up. */
 export function ask(
@@ -40,12 +34,15 @@ export function ask(
   });
 }
 
-/** Asks to let the connection become one to the master's API. With status 101 it is. Throws like `ask`. */
-export function askForTunnel(socket: TLSSocket): Promise<{ readonly status: number; readonly body: string }> {
+/** Asks to let the connection become one to what the master has at `path`. With status 101 it is. Throws like `ask`. */
+export function askForTunnel(
+  socket: TLSSocket,
+  path: string,
+): Promise<{ readonly status: number; readonly body: string }> {
   return new Promise((resolve, reject) => {
     const outgoing = request({
       createConnection: () => socket,
-      path: TUNNEL_PATH,
+      path,
       headers: { Host: 'master', Connection: 'Upgrade', Upgrade: TUNNEL_PROTOCOL },
     });
     outgoing.on('error', (error) => reject(new DroverError('DRV_CHANNEL_CLOSED', reasonOf(error))));

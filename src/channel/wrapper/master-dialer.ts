@@ -124,11 +124,15 @@ export class MasterDialer {
   }
 
   /**
-   * Opens a tunnel into the API of the master `nodeId`, as another master of its cluster. Throws DRV_JOIN_REFUSED,
+   * Opens a tunnel to what the master `nodeId` has at `path`, as another master of its cluster. Throws DRV_JOIN_REFUSED,
    * DRV_CHANNEL_CLOSED.
    */
   async tunnel(
-    { nodeId, credential }: { readonly nodeId: string; readonly credential: KeyPair },
+    {
+      nodeId,
+      credential,
+      path,
+    }: { readonly nodeId: string; readonly credential: KeyPair; readonly path: string },
     authority: X509Certificate,
     signal: AbortSignal,
   ): Promise<TLSSocket> {
@@ -137,7 +141,7 @@ export class MasterDialer {
         throw this.#stranger('DRV_CHANNEL_CLOSED', "this master's", `it is not ${nodeId}`);
     };
     return this.#on(check, credential, signal, async (socket) => {
-      const { status, body } = await askForTunnel(socket);
+      const { status, body } = await askForTunnel(socket, path);
       if (status !== SWITCHED) throw refusalOf(status, body, this.address);
       return socket;
     });

@@ -1,10 +1,9 @@
 /** Asks the master what each of some contents would change, before anything is written. */
 import { describeFileError } from '../../command-tree/file-errors.js';
 import type { ConfigurationWarning } from '../../model/configuration.js';
-import { mayBeSecret } from '../../model/plain/may-be-secret.js';
 import { countText } from '../../model/words.js';
 import type { ConfigurationChange } from '../../operations/configuration-content.js';
-import { HIDDEN } from '../../telemetry/secret-fields.js';
+import { withoutSecrets } from '../../operations/shown-differences.js';
 import { type ApiClient, pathPart } from '../api-client.js';
 import { ClientError, EXIT } from '../client-error.js';
 import type { Document, Documents } from './documents.js';
@@ -58,17 +57,12 @@ export async function compareAll(
   }
   for (const { document, change } of compared)
     for (const warning of change.warnings) say(`warning: ${warningText(document, warning)}`);
-  return showValues ? compared : compared.map(withoutSecrets);
+  return showValues ? compared : compared.map(hidden);
 }
 
 /** What a pipeline prints many can read. */
-function withoutSecrets({ document, change }: Compared): Compared {
-  const hide = (value: string | null): string | null => (value === null ? null : HIDDEN);
-  const differences = change.differences.map((difference) => {
-    const { field, before, after } = difference;
-    return mayBeSecret(field) ? { field, before: hide(before), after: hide(after) } : difference;
-  });
-  return { document, change: { ...change, differences } };
+function hidden({ document, change }: Compared): Compared {
+  return { document, change: { ...change, differences: withoutSecrets(change.differences) } };
 }
 
 async function compare(api: ApiClient, document: Document): Promise<Compared> {

@@ -19,7 +19,7 @@ export function configurationRuns(api: ApiClient): ConfigurationRuns {
       return { configurations, removed, brokenFiles };
     },
     'config show': ({ name }) => api.get(`/configurations/${pathPart(name)}`),
-    'config reload': () => api.send('POST', '/configuration-files/reload'),
+    'config reload': ({ confirm }) => api.send('POST', `/configuration-files/reload?confirm=${confirm}`),
     'config why': ({ name }) => api.get(`/configurations/${pathPart(name)}/why`),
     'config diff': ({ name }) => api.get(`/configurations/${pathPart(name)}/diff`),
     'config scale': async ({ name, count }) => {

@@ -17,6 +17,15 @@ import { describeDiff } from './configuration-diff-text.js';
 
 const HEAD = ['NAME', 'RUNTIME', 'ONLINE', 'INSTANCES', 'MINIMUM', 'RAM', 'CPU', 'PORTS', 'FILE', 'STATUS'];
 
+/** What `config list` says of a file that is not in force. */
+const FILE_WORDS: Readonly<Record<Exclude<ConfigurationSummary['fileState'], 'in-force'>, string>> = {
+  pending: 'file pending',
+  broken: 'file broken',
+  shadowed: 'file shadowed',
+  'held-back': 'held back',
+  conflict: 'file conflict',
+};
+
 export interface ListedConfigurations {
   readonly configurations: readonly ConfigurationSummary[];
   readonly removed: readonly RemovedConfiguration[];
@@ -47,7 +56,9 @@ export const CONFIGURATION_COMMANDS = {
   }),
   'config reload': describe({
     about: 'read all files again now, and say what changed',
-    input: noInput,
+    declare: (command) =>
+      void command.option('--confirm', 'remove what has no file any more, even if that is most of all'),
+    input: ({ confirm = false }: { readonly confirm?: boolean }) => ({ confirm }),
     text: (reloaded: ConfigurationReload) => describeReload(reloaded),
   }),
   'config why': describe({
@@ -113,14 +124,18 @@ function describeScaled({ name, before, after }: ScaledConfiguration): string {
   return `${name}: minimumServiceCount ${before} -> ${after}${stay}`;
 }
 
-function statusOf({ isFileBroken, warnings }: ConfigurationSummary): string {
-  if (isFileBroken) return 'file broken';
-  return warnings.length === 0 ? 'ok' : countText(warnings.length, 'warning');
+function statusOf({ fileState, outdated, warnings }: ConfigurationSummary): string {
+  const words = [
+    ...(fileState === 'in-force' ? [] : [FILE_WORDS[fileState]]),
+    ...(warnings.length === 0 ? [] : [countText(warnings.length, 'warning')]),
+    ...(outdated === 0 ? [] : [`${outdated} outdated`]),
+  ];
+  return words.length === 0 ? 'ok' : words.join(', ');
 }
 
 function describeReload(reloaded: ConfigurationReload): string {
-  const { added, changed, removed, brokenFiles, warnings, configurations } = reloaded;
-  const lines = Object.entries({ added, changed, removed })
+  const { added, changed, removed, waiting, brokenFiles, warnings, configurations } = reloaded;
+  const lines = Object.entries({ added, changed, removed, waiting })
     .filter(([, names]) => names.length > 0)
     .map(([change, names]) => `${change}: ${names.join(', ')}`);
   const total = countText(configurations, 'configuration is', 'configurations are');

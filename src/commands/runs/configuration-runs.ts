@@ -19,7 +19,7 @@ export function configurationRuns(dependencies: CommandDependencies): Configurat
       brokenFiles: dependencies.configurationFiles.errors(),
     }),
     'config show': ({ name }) => findConfiguration(dependencies, name).configuration,
-    'config reload': () => reloadConfigurations(dependencies),
+    'config reload': ({ confirm }) => reloadConfigurations(dependencies, confirm),
     'config why': ({ name }) =>
       dependencies.explainer.configuration(name).catch((error: unknown) => {
         throw DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN')

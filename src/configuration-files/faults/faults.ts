@@ -14,6 +14,8 @@ export interface FaultFacts {
   readonly directoryFault: ConfigurationFileError | undefined;
   /** By name, the file that owns it. */
   readonly owners: ReadonlyMap<string, string>;
+  /** Configurations whose removal waits for the operator's word. */
+  readonly waiting: readonly string[];
   /** The records say what the files say. */
   readonly isStored: boolean;
   /** Why the store refused the last write; undefined: it accepted it, or nothing was left to write. */
@@ -31,7 +33,7 @@ export function faultsOf(facts: FaultFacts): ConfigurationFileError[] {
 }
 
 function* faultsNow(facts: FaultFacts): Generator<ConfigurationFileError> {
-  const { files, owners, suspects, directoryFault, isStored, refusal } = facts;
+  const { files, owners, suspects, directoryFault, waiting, isStored, refusal } = facts;
   for (const [file, reading] of files) {
     if (reading.kind === 'broken') {
       yield reading.error;
@@ -42,7 +44,13 @@ function* faultsNow(facts: FaultFacts): Generator<ConfigurationFileError> {
     if (owner !== undefined && owner !== file && !suspects.has(owner)) yield nameTaken(file, name, owner);
   }
   if (directoryFault !== undefined) yield directoryFault;
+  if (waiting.length > 0) yield faultOf('*.json', waitingText(waiting));
   if (refusal !== undefined && !isStored) yield faultOf('*.json', `not stored yet, trying again: ${refusal}`);
+}
+
+/** Names none of them: a key that may see one configuration reads this, too. */
+function waitingText(waiting: readonly string[]): string {
+  return `${waiting.length} configurations have no file any more, more than half of all: they stay in force until their files are back, or until \`config reload --confirm\` removes them`;
 }
 
 function nameTaken(file: string, name: string, owner: string): ConfigurationFileError {

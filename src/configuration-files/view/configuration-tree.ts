@@ -10,17 +10,18 @@ import { untilShown } from '../../store/modify.js';
 import type { Store } from '../../store/store.js';
 import type { Observation, ViewTree } from '../../views/directory-view.js';
 import type { ChangeThere, RemovalThere } from '../../views/plan.js';
+import type { RecordDoor } from '../../views/record-door.js';
 import { ownersOf } from '../faults/owners.js';
 import { hasFileCode } from '../file-reason.js';
 import type { DirectorySource } from '../source.js';
 import { textOfRecord } from './file-text.js';
-import { inTransactions, type RecordDoor, type RecordEdit } from './record-edits.js';
+import { inTransactions, type RecordEdit } from './record-edits.js';
 
 export interface ConfigurationTreeOptions {
   readonly source: DirectorySource;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly store: Store;
-  readonly door: RecordDoor;
+  readonly door: RecordDoor<RecordEdit>;
 }
 
 export class ConfigurationTree implements ViewTree {

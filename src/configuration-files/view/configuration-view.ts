@@ -14,6 +14,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import { Bases } from '../../views/bases.js';
 import { DirectoryView } from '../../views/directory-view.js';
 import type { ConflictKind } from '../../views/plan.js';
+import type { RecordDoor } from '../../views/record-door.js';
 import { FaultReport } from '../faults/fault-report.js';
 import { faultsOf } from '../faults/faults.js';
 import type { ConfigurationEditor, NewContent } from '../file-writer.js';
@@ -21,7 +22,7 @@ import { type Precondition, requireRevision } from '../precondition.js';
 import type { RecordFollower } from '../record-follower.js';
 import type { DirectorySource } from '../source.js';
 import { ConfigurationTree } from './configuration-tree.js';
-import type { RecordDoor, RecordEdit } from './record-edits.js';
+import type { RecordEdit } from './record-edits.js';
 
 /** Each try loses to a write that succeeded. */
 const MOST_CONFLICTS = 10;
@@ -39,7 +40,7 @@ export interface ConfigurationViewOptions {
   readonly source: DirectorySource;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly store: Store;
-  readonly door: RecordDoor;
+  readonly door: RecordDoor<RecordEdit>;
   /** Absolute path of the file of bases. */
   readonly basesFile: string;
   readonly clock: Clock;
@@ -80,6 +81,11 @@ export class ConfigurationView implements RecordFollower, ConfigurationEditor, P
     return this.#view.stop();
   }
 
+  /** Another master leads: what failed may succeed. */
+  wake(): void {
+    this.#view.wake();
+  }
+
   /** Resolves when both sides agree but for conflicts, or what hinders a file is logged. Throws what the store throws. */
   async follow(): Promise<void> {
     try {
@@ -107,6 +113,8 @@ export class ConfigurationView implements RecordFollower, ConfigurationEditor, P
       suspects: new Set(source.suspects),
       directoryFault: source.fault,
       owners: this.#tree.owners(),
+      // A view removes what this directory had brought, and nothing else: no removal waits.
+      waiting: [],
       isStored: true,
       refusal: undefined,
       told: this.#report.told,

@@ -1,8 +1,12 @@
 /** A change of the records of configurations by one master's files or API: a compare-and-set by the leader. */
+import { z } from 'zod';
 import type { ConfigurationRecord } from '../../model/configuration.js';
+import { DroverError } from '../../model/errors.js';
+import { nameSchema } from '../../model/names.js';
 import { configurationKey, revisionKey } from '../../store/keys.js';
 import { MAX_OPERATIONS, type Operation } from '../../store/store.js';
-import type { ParsedConfiguration } from '../parse.js';
+import { isConfigurationFile } from '../directory.js';
+import { type ParsedConfiguration, validateConfiguration } from '../parse.js';
 
 export type RecordEdit =
   | {
@@ -15,15 +19,6 @@ export type RecordEdit =
       readonly expectedRevision: number;
     }
   | { readonly do: 'remove'; readonly name: string; readonly expectedRevision: number };
-
-/** Writes records. The leader has the store; any other master asks the leader. */
-export interface RecordDoor {
-  /**
-   * One transaction. Resolves with its revision. Throws DRV_STORE_CONFLICT when a record is at another revision, and
-   * what hinders the write.
-   */
-  write(edits: readonly RecordEdit[]): Promise<number>;
-}
 
 /** Each is two operations at most. */
 const EDITS_AT_ONCE = MAX_OPERATIONS / 2;
@@ -60,5 +55,49 @@ export function operationsOf(edits: readonly RecordEdit[], sourceNode: string): 
       expectedRevision === 0 ? { do: 'create', key, value } : { do: 'update', key, value, expectedRevision },
       { do: 'put', key: revisionKey(hash), value: configuration },
     ];
+  });
+}
+
+const fileName = z
+  .string()
+  .max(255)
+  .refine((name) => isConfigurationFile(name) && !name.includes('/'), {
+    error: 'is no file of configurations',
+  });
+const expectedRevision = z.int().min(0);
+const questionSchema = z
+  .array(
+    z.discriminatedUnion('do', [
+      z.object({
+        do: z.literal('put'),
+        name: nameSchema,
+        file: fileName,
+        content: z.unknown(),
+        expectedRevision,
+      }),
+      z.object({ do: z.literal('remove'), name: nameSchema, expectedRevision }),
+    ]),
+  )
+  .min(1)
+  .max(EDITS_AT_ONCE);
+
+/** The edits as they go to another master. */
+export function encodeEdits(edits: readonly RecordEdit[]): unknown {
+  return edits.map((edit) => {
+    if (edit.do === 'remove') return edit;
+    const { parsed, ...rest } = edit;
+    return { ...rest, content: parsed.content };
+  });
+}
+
+/** Judges again what another master sent. Throws DRV_REQUEST_INVALID and DRV_CONFIGURATION_INVALID. */
+export function decodeEdits(question: unknown): RecordEdit[] {
+  const { data, error } = questionSchema.safeParse(question);
+  if (data === undefined)
+    throw new DroverError('DRV_REQUEST_INVALID', `no edits of configurations: ${error.message}`);
+  return data.map((edit): RecordEdit => {
+    if (edit.do === 'remove') return edit;
+    const { content, ...rest } = edit;
+    return { ...rest, parsed: validateConfiguration(edit.name, content) };
   });
 }

@@ -14,6 +14,8 @@ export interface AuditEntry {
   at: number;
   /** label of the key, `session <id> of <label>`, `instance <id>`, `terminal`, or null: no valid key */
   key: string | null;
+  /** of several masters: the one that has it in its file */
+  master?: string;
   /** HTTP status, or `ok` / `failed` for a command */
   result: string;
   /** what it was about: an id, a name, a path, the command without its secrets */
@@ -844,6 +846,8 @@ export interface ConfigurationReload {
   configurations: number;
   /** names of configurations, in order */
   removed: string[];
+  /** configurations without a file that stay in force: so many go only when that is confirmed */
+  waiting: string[];
   warnings: {
     column: number | null;
     /** path such as `availablePorts.mim` */
@@ -866,6 +870,14 @@ export interface ConfigurationSummary {
    */
   cpu: number;
   file: string;
+  /** in-force: instances are made from what it says; pending: not yet, or it is gone and what it said is still in force; broken: it cannot be read, what it said before is in force; shadowed: another file has its name; held-back: a rollout of what it says failed; conflict: it was changed here and elsewhere */
+  fileState:
+    | "in-force"
+    | "pending"
+    | "broken"
+    | "shadowed"
+    | "held-back"
+    | "conflict";
   /**
    * instances that ended, and that their restart policy does not start again
    * @format int64
@@ -886,6 +898,11 @@ export interface ConfigurationSummary {
    * @format int64
    */
   online: number;
+  /**
+   * instances that were made from an older content
+   * @format int64
+   */
+  outdated: number;
   /** such as 8080-8099; null: it asks for none */
   ports: string | null;
   /** @format int64 */
@@ -1174,6 +1191,8 @@ export interface GetConfigurationFileData {
   /** of what is in force: the value for `If-Match`, in quotes */
   revision: string;
 }
+
+export type GetConfigurationSchemaData = Partial<Record<string, any>>;
 
 export interface GetDescriptionData {
   openapi: string;
@@ -1618,6 +1637,52 @@ export type ListConfigurationFileWarningsData = {
   message: string;
   /** of its configuration */
   name: string;
+}[];
+
+export type ListConfigurationFilesData = {
+  /** of the git work tree that the directory is in; null: it is in none */
+  commit: string | null;
+  /** why it is not in force as it stands, and what would be right */
+  error: {
+    column: number | null;
+    /** path such as `availablePorts.min`; null: a syntax error */
+    field: string | null;
+    /** from 1; null: the fault has no place in the text (unreadable file, name taken) */
+    line: number | null;
+    /** what is wrong and what would be right */
+    message: string;
+  } | null;
+  file: string;
+  instances: {
+    /**
+     * made from what is in force from this file
+     * @format int64
+     */
+    current: number;
+    /**
+     * made from something older
+     * @format int64
+     */
+    outdated: number;
+  };
+  /** the file is not as that commit has it; null: that cannot be known */
+  isDirty: boolean | null;
+  /** of its configuration; null: it gives none that can be read */
+  name: string | null;
+  /** id of the node whose file it is */
+  node: string;
+  /** it is gone with most others; what it said goes with `config reload --confirm` */
+  removalWaits: boolean;
+  /** of what is in force from this file; null: nothing is */
+  revision: string | null;
+  /** in-force: instances are made from what it says; pending: not yet, or it is gone and what it said is still in force; broken: it cannot be read, what it said before is in force; shadowed: another file has its name; held-back: a rollout of what it says failed; conflict: it was changed here and elsewhere */
+  state:
+    | "in-force"
+    | "pending"
+    | "broken"
+    | "shadowed"
+    | "held-back"
+    | "conflict";
 }[];
 
 export type ListConfigurationSummariesData = ConfigurationSummary[];

@@ -197,6 +197,7 @@ const NOTHING: ServiceForecast = {
   stop: 0,
   keep: 0,
   waitForPlayers: 0,
+  onPromotion: 0,
   older: 0,
 };
 
@@ -209,7 +210,7 @@ function planned(
   const fields = record === undefined ? [] : changedFields(record.configuration, parsed.configuration);
   const fileState = record === undefined ? null : (change?.fileState ?? 'same');
   const action = actionOf(record, parsed, fileState);
-  const { older: _older, ...effects } = service;
+  const { older: _older, onPromotion: _onPromotion, ...effects } = service;
   const why = whyOf({ action, fields, fileState, service });
   return { name, action, revision: record?.hash ?? null, fileState, fields, effects, why };
 }
@@ -229,7 +230,7 @@ function plannedRemoval(
   record: ConfigurationRecord | undefined,
   service: ServiceForecast,
 ): PlannedConfiguration {
-  const { older: _older, ...effects } = service;
+  const { older: _older, onPromotion: _onPromotion, ...effects } = service;
   const about = { action: 'delete', fields: [], fileState: null } as const;
   return {
     name,

@@ -22,14 +22,16 @@ export interface ServiceForecast {
   readonly keep: number;
   /** Of those that are replaced, restarted or stopped: their players are waited for. */
   readonly waitForPlayers: number;
+  /** Of `keep`: a rollout replaces them once its canaries are promoted. */
+  readonly onPromotion: number;
   /** Of `keep`: they were made from another content, and go on with it. */
   readonly older: number;
 }
 
-/** New instances that fit nowhere. */
+/** New instances that fit nowhere, or static ones that cannot take a content where they are. */
 export interface Shortage {
   readonly configurationName: string;
-  /** How many are to be placed. */
+  /** How many need a place. */
   readonly wanted: number;
   readonly missing: number;
   /** Placement's words: `0/3 nodes fit: ...`. */

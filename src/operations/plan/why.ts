@@ -34,9 +34,16 @@ function* happens({ create, replace, restart, stop, waitForPlayers }: ServiceFor
     yield `${countText(waitForPlayers, 'of them has', 'of them have')} players, who are waited for.`;
 }
 
-function* keeps({ action, fields, fileState, service: { keep, older } }: Planned): Generator<string> {
+function* keeps({
+  action,
+  fields,
+  fileState,
+  service: { keep, older, onPromotion },
+}: Planned): Generator<string> {
   if (action === 'change' && fileState !== 'same' && fields.length === 0)
     yield 'Its file is written anew: the content stays as it is in force.';
+  if (onPromotion > 0)
+    yield `${countText(onPromotion, 'more follows', 'more follow')} once the canaries are promoted.`;
   if (action === 'delete' && keep > 0)
     yield `${countText(keep, 'instance goes', 'instances go')} on without a configuration until deleted.`;
   else if (older > 0)

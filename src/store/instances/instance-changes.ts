@@ -31,17 +31,19 @@ export const LIFECYCLE: Readonly<
 export interface InstanceContent {
   readonly configuration: Configuration;
   readonly hash: string;
+  /** That of its configuration's rollout; default 0. */
+  readonly generation?: number;
 }
 
 /** The record of a new instance, without a place. `now` in Unix milliseconds. */
 export function newInstance(
-  { configuration, hash }: InstanceContent,
+  content: InstanceContent,
   { id, madeBy, now }: { readonly id: string; readonly madeBy: Maker | undefined; readonly now: number },
 ): InstanceRecord {
   return {
     id,
-    configurationName: configuration.name,
-    ...contentFields({ configuration, hash }),
+    configurationName: content.configuration.name,
+    ...contentFields(content),
     createdAt: now,
     ...(madeBy !== undefined && { madeBy }),
     desired: { goal: 'run', restartToken: 0 },
@@ -51,15 +53,16 @@ export function newInstance(
   };
 }
 
-function contentFields({ configuration, hash }: InstanceContent) {
+function contentFields({ configuration, hash, generation = 0 }: InstanceContent) {
   const { runtime, static: isStatic, ramMB, cpu } = configuration;
-  return { revision: hash, runtime, static: isStatic, ramMB, cpu };
+  return { revision: hash, runtime, static: isStatic, ramMB, cpu, ...(generation > 0 && { generation }) };
 }
 
 /** The record with another content, which its next start takes. What runs goes on as it is. */
 export function withContent(record: InstanceRecord, content: InstanceContent): InstanceRecord {
   const { updateWhenEmpty: _asked, ...desired } = record.desired;
-  return { ...record, ...contentFields(content), desired };
+  const { outdated: _outdated, ...own } = record;
+  return { ...own, ...contentFields(content), desired };
 }
 
 /** The record with another content at the place that it has for it, and restarted for it. */
@@ -91,6 +94,7 @@ export function reported(before: InstanceRecord, report: StateReport, now: numbe
     ...(isNew && { reason: 'reported', message: `reported ${state} by the instance or a tool` }),
     lastHeartbeat: report.lastHeartbeat ?? now,
     players: report.players ?? record.status.players,
+    ...(report.players !== undefined && { countsPlayers: true }),
     maxPlayers: report.maxPlayers ?? record.status.maxPlayers,
     tps: report.tps ?? record.status.tps,
   };

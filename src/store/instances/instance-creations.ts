@@ -7,13 +7,15 @@ import type { ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
 import type { InstanceRecord, Maker } from '../../model/instance.js';
 import { randomInstanceId } from '../../model/names.js';
+import type { RolloutRecord } from '../../model/rollout.js';
 import { unknownConfiguration } from '../../model/unknown.js';
-import { configurationKey, instanceKey } from '../keys.js';
+import type { ContentInForce, ContentsInForce } from '../contents-in-force.js';
+import { configurationKey, instanceKey, rolloutKey } from '../keys.js';
 import { setAsideOf } from '../left-of-record.js';
 import type { LookupReader } from '../lookup.js';
 import type { MirrorReader } from '../mirror.js';
 import { untilShown } from '../modify.js';
-import type { Operation, Store } from '../store.js';
+import { MAX_OPERATIONS, type Operation, type Store } from '../store.js';
 import { newInstance, withGoal } from './instance-changes.js';
 
 /** How long `create` waits for the first placement pass, so that its answer shows node and port. */
@@ -25,6 +27,8 @@ export interface InstanceCreationsOptions {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly instancesByConfiguration: LookupReader<string>;
   readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly rollouts: MirrorReader<RolloutRecord>;
+  readonly contents: ContentsInForce;
   readonly clock: Clock;
   /** Makes an id, which may be taken. Default: a random one. */
   readonly newInstanceId?: () => string;
@@ -62,6 +66,8 @@ export interface MissingInstances {
 }
 
 export interface ReplaceOptions {
+  /** `rollout`: the new one gets the content that the rollout brings. Default: the content for new instances. */
+  readonly content?: 'rollout';
   /** The same transaction removes the old instance. */
   readonly removeFirst: boolean;
   /** More operations of the same transaction; asked before each try. It may throw, which ends the replacement. */
@@ -86,7 +92,7 @@ export class InstanceCreations {
   async create(configurationName: string): Promise<InstanceRecord> {
     const made = await this.#create(configurationName, (configuration) => {
       this.#refuseAboveMaximum(configuration);
-      return { records: this.#newRecords(configuration, ['client']), beside: [] };
+      return { records: this.#newRecords(this.#contentOf(configuration), ['client']), beside: [] };
     });
     const id = made?.[0];
     const created = id === undefined ? undefined : await this.#afterPlacement(id);
@@ -112,8 +118,10 @@ export class InstanceCreations {
       const underWay = maximumServiceCount === undefined ? 0 : this.#underWay(configurationName);
       const isOutdated = configuration.hash !== counted || !isSame(originals, this.#checksOf(replaces));
       if (isOutdated || underWay >= count) return undefined;
-      const makers = Array.from({ length: count - underWay }, (): Maker => 'enforcer');
-      const records = this.#newRecords(configuration, makers).map((record, index) => {
+      // The configuration and its rollout are checked, too.
+      const most = MAX_OPERATIONS - 2 - originals.length;
+      const makers = Array.from({ length: Math.min(count - underWay, most) }, (): Maker => 'enforcer');
+      const records = this.#newRecords(this.#contentOf(configuration), makers).map((record, index) => {
         const original = replaces[index];
         return original === undefined ? record : { ...record, replaces: original };
       });
@@ -128,7 +136,7 @@ export class InstanceCreations {
    * place it takes. Resolves with the new id. Undefined: nothing was written, because the instance is not wanted any
    * more, the maximum allows none beside it, or the file of its configuration changes. Throws DRV_CONFIGURATION_UNKNOWN.
    */
-  async replace(id: string, { removeFirst, beside }: ReplaceOptions): Promise<string | undefined> {
+  async replace(id: string, { removeFirst, beside, content }: ReplaceOptions): Promise<string | undefined> {
     const name = this.#options.instances.get(id)?.value.configurationName;
     if (name === undefined) return undefined;
     const made = await this.#create(name, (configuration) => {
@@ -136,7 +144,10 @@ export class InstanceCreations {
       if (old?.value.desired.goal !== 'run') return undefined;
       const { maximumServiceCount: maximum } = configuration.configuration;
       if (!removeFirst && maximum !== undefined && this.#running(name) >= maximum) return undefined;
-      const records = this.#newRecords(configuration, [old.value.madeBy]).map((record) => ({
+      const made =
+        content === 'rollout' ? this.#options.contents.targetOf(name) : this.#contentOf(configuration);
+      if (made === undefined) return undefined;
+      const records = this.#newRecords(made, [old.value.madeBy]).map((record) => ({
         ...record,
         replaces: id,
       }));
@@ -166,23 +177,24 @@ export class InstanceCreations {
     configurationName: string,
     make: (configuration: ConfigurationRecord) => Creation | undefined,
   ): Promise<string[] | undefined> {
-    const { store, instances, configurations, isInForce } = this.#options;
+    const { store, instances, configurations, rollouts, isInForce } = this.#options;
     for (let tries = 1; ; tries++) {
       const configuration = configurations.get(configurationName);
       if (configuration === undefined) throw unknownConfiguration(configurationName);
       const creation = make(configuration.value);
       if (creation === undefined) return undefined;
-      const check: Operation = {
-        do: 'check',
-        key: configurationKey(configurationName),
-        expectedRevision: configuration.revision,
-      };
+      // One that begins only now may find an instance of the content before: it replaces that.
+      const rollout = rollouts.get(configurationName);
+      const checks: Operation[] = [
+        { do: 'check', key: configurationKey(configurationName), expectedRevision: configuration.revision },
+        ...(rollout === undefined ? [] : [checkOf(rolloutKey(configurationName), rollout.revision)]),
+      ];
       const count = creation.records.length;
       this.#creating.set(configurationName, this.#underWay(configurationName) + count);
       try {
         if (creation.isAutomatic === true && (await isInForce?.(configuration.value)) === false)
           return undefined;
-        await this.#write(creation.records, [...creation.beside, check]);
+        await this.#write(creation.records, [...creation.beside, ...checks]);
         return creation.records.map(({ id }) => id);
       } catch (error) {
         // An id was taken, or a record of the transaction changed meanwhile.
@@ -190,8 +202,12 @@ export class InstanceCreations {
       } finally {
         this.#creating.set(configurationName, this.#underWay(configurationName) - count);
       }
-      await Promise.all([untilShown(store, configurations), untilShown(store, instances)]);
+      await Promise.all([configurations, rollouts, instances].map((mirror) => untilShown(store, mirror)));
     }
+  }
+
+  #contentOf({ configuration, hash }: ConfigurationRecord): ContentInForce {
+    return this.#options.contents.of(configuration.name) ?? { configuration, hash, generation: 0 };
   }
 
   /** Creates the records where placement wants them. Between its choice and the write comes nothing else. */
@@ -214,7 +230,7 @@ export class InstanceCreations {
   #checksOf(ids: readonly string[]): Operation[] {
     return ids.map((id) => {
       const expectedRevision = this.#options.instances.get(id)?.revision ?? 0;
-      return { do: 'check', key: instanceKey(id), expectedRevision };
+      return checkOf(instanceKey(id), expectedRevision);
     });
   }
 
@@ -248,7 +264,7 @@ export class InstanceCreations {
   }
 
   /** One record for each maker. */
-  #newRecords(configuration: ConfigurationRecord, makers: readonly (Maker | undefined)[]): InstanceRecord[] {
+  #newRecords(content: ContentInForce, makers: readonly (Maker | undefined)[]): InstanceRecord[] {
     const { clock, instances, newInstanceId = randomInstanceId } = this.#options;
     const now = clock.now();
     const ids = new Set<string>();
@@ -256,7 +272,7 @@ export class InstanceCreations {
       const id = newInstanceId();
       if (instances.get(id) === undefined) ids.add(id);
     }
-    return [...ids].map((id, index) => newInstance(configuration, { id, madeBy: makers[index], now }));
+    return [...ids].map((id, index) => newInstance(content, { id, madeBy: makers[index], now }));
   }
 
   async #afterPlacement(id: string): Promise<InstanceRecord | undefined> {
@@ -272,6 +288,10 @@ export class InstanceCreations {
     this.#awaitingPlacement.delete(id);
     return instances.get(id)?.value;
   }
+}
+
+function checkOf(key: string, expectedRevision: number): Operation {
+  return { do: 'check', key, expectedRevision };
 }
 
 function asItIs(record: InstanceRecord): NewPlace {

@@ -6,6 +6,7 @@ import type { ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
 import { type InstanceRecord, isAtRest } from '../../model/instance.js';
 import { unknownConfiguration } from '../../model/unknown.js';
+import type { ContentsInForce } from '../contents-in-force.js';
 import { configurationKey, instanceKey, revisionKey } from '../keys.js';
 import type { MirrorReader } from '../mirror.js';
 import { type RecordSet, untilShown } from '../modify.js';
@@ -17,6 +18,7 @@ const UPDATE_TRIES = 20;
 
 export interface InstanceUpdatesOptions {
   readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly contents: ContentsInForce;
   readonly instanceRecords: RecordSet<InstanceRecord>;
   /**
    * Placement's answer for an instance that takes another content where it is, asked in the turn in which it is written.
@@ -60,22 +62,23 @@ export class InstanceUpdates {
 
   /** Refuses what `update` would refuse now. Writes nothing. */
   check(record: InstanceRecord): void {
-    const content = this.#options.configurations.get(record.configurationName)?.value;
+    const content = this.#options.contents.of(record.configurationName);
     if (content === undefined) throw unknownConfiguration(record.configurationName);
     if (content.hash !== record.revision) this.#next(record, content).end(false);
   }
 
   async #update(id: string, { content, isDue }: UpdateOptions): Promise<UpdateOutcome> {
-    const { instanceRecords: set, configurations } = this.#options;
+    const { instanceRecords: set, configurations, contents } = this.#options;
     for (let tries = 1; ; tries++) {
       const current = set.mirror.get(id);
       if (current === undefined || current.value.desired.goal === 'remove') return 'not-due';
       if (isDue?.(current.value) === false) return 'not-due';
       const name = current.value.configurationName;
       const inForce = configurations.get(name);
-      const taken = content ?? inForce?.value;
+      const taken = content ?? contents.of(name);
       if (taken === undefined) throw unknownConfiguration(name);
-      const isCurrent = taken.hash === current.value.revision;
+      const isCurrent =
+        taken.hash === current.value.revision && (taken.generation ?? 0) <= (current.value.generation ?? 0);
       if (isCurrent && current.value.desired.updateWhenEmpty === undefined) return 'current';
       const kept: Operation =
         content === undefined

@@ -25,6 +25,8 @@ export interface LocalTemplatesOptions {
   readonly library: TemplateLibrary;
   readonly maxUploadMB: number;
   readonly logger: Logger;
+  /** Called after each write, before it is answered. Absent: nothing more is to be done. */
+  readonly afterWrite?: (group: string, name: string) => Promise<void>;
   /** Default: see docs/templates.md. */
   readonly archiveLimits?: Partial<ArchiveLimits>;
 }
@@ -37,7 +39,11 @@ export class LocalTemplates implements Part {
   readonly #files: TemplateFiles;
   readonly #archives: TemplateArchives;
 
-  constructor({ directory, uploads, library, maxUploadMB, logger, archiveLimits }: LocalTemplatesOptions) {
+  readonly #afterWrite: (group: string, name: string) => Promise<void>;
+
+  constructor(options: LocalTemplatesOptions) {
+    const { directory, uploads, library, maxUploadMB, logger, archiveLimits, afterWrite } = options;
+    this.#afterWrite = afterWrite ?? (() => Promise.resolve());
     const maxUploadBytes = maxUploadMB * MIB;
     this.#library = library;
     this.directory = new TemplateDirectory({
@@ -102,7 +108,7 @@ export class LocalTemplates implements Part {
   }
 
   createFile(group: string, name: string, path: string, content: Readable): Promise<FileState> {
-    return this.#files.create(group, name, path, content);
+    return this.#written(group, name, this.#files.create(group, name, path, content));
   }
 
   replaceFile(
@@ -112,11 +118,11 @@ export class LocalTemplates implements Part {
     content: Readable,
     isExpected?: ExpectedRevision,
   ): Promise<FileState> {
-    return this.#files.replace(group, name, path, content, isExpected);
+    return this.#written(group, name, this.#files.replace(group, name, path, content, isExpected));
   }
 
   removeFile(group: string, name: string, path: string, isExpected?: ExpectedRevision): Promise<void> {
-    return this.#files.remove(group, name, path, isExpected);
+    return this.#written(group, name, this.#files.remove(group, name, path, isExpected));
   }
 
   /** `path`: only that file, or that directory with what is in it. Paths in the zip are those in the template. */
@@ -125,6 +131,12 @@ export class LocalTemplates implements Part {
   }
 
   importArchive(group: string, name: string, content: Readable): Promise<ImportedTree> {
-    return this.#archives.import(group, name, content);
+    return this.#written(group, name, this.#archives.import(group, name, content));
+  }
+
+  async #written<T>(group: string, name: string, write: Promise<T>): Promise<T> {
+    const answer = await write;
+    await this.#afterWrite(group, name);
+    return answer;
   }
 }

@@ -10,7 +10,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { renameSync } from 'node:fs';
-import { mkdir, rename } from 'node:fs/promises';
+import { mkdir, rename, rmdir } from 'node:fs/promises';
 import { syncPath } from '../../files/sync-path.js';
 import { KeyedTurns } from '../../loop/keyed-turns.js';
 import type { Part } from '../../loop/lifecycle.js';
@@ -135,6 +135,22 @@ export class TemplateDirectory implements Part {
         await linkTree(tree, next);
       }
     });
+  }
+
+  /** Removes the template. `isIt`, asked as the only writer, says whether it still is what the caller means. */
+  async remove(group: string, name: string, isIt: () => Promise<boolean>): Promise<void> {
+    checkTemplateName(group, name);
+    const left = `removed~${group}~${name}~${randomBytes(6).toString('hex')}`;
+    await this.withStaging((staging) =>
+      this.write(group, name, async () => {
+        if (!(await isIt())) return;
+        await rename(this.pathOf(group, name), staging.entry(left));
+        await syncPath(`${this.#options.directory}/${group}`);
+        await removeTree(staging.entry(left));
+        // A group is a directory with templates.
+        await rmdir(`${this.#options.directory}/${group}`).catch(() => undefined);
+      }),
+    );
   }
 
   get #stagingPath(): string {

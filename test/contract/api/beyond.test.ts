@@ -347,6 +347,22 @@ describe('Configurations and templates', () => {
       currentInstances: 0,
     });
     expect((await world.call('GET /configurations/nope/diff')).status).toBe(404);
+    const differences = (before: string, after: string) => ({
+      olderInstances: [{ differences: [{ field: 'environmentVariables.PASSWORD', before, after }] }],
+    });
+    const first = { minimumServiceCount: 1, environmentVariables: { PASSWORD: 'old' } };
+    const second = { minimumServiceCount: 1, environmentVariables: { PASSWORD: 'new' } };
+    await world.commands.configure('secretive', first);
+    await world.commands.untilOnline('secretive', 1);
+    await world.commands.configure('secretive', second);
+    const path = 'GET /configurations/secretive/diff';
+    expect((await world.call(path)).json).toMatchObject(differences('***', '***'));
+    expect((await world.call(`${path}?values=true`)).json).toMatchObject(differences('"old"', '"new"'));
+    const created = await world.commands.json('key create reader READ');
+    const { token: reader } = z.object({ token: z.string() }).parse(created);
+    expect((await world.call(`${path}?values=true`, { token: reader })).json).toMatchObject(
+      differences('***', '***'),
+    );
   });
 
   it('POST /configurations/{name}/check: 200, every fault of a text with line and column; writes nothing', async () => {
@@ -508,11 +524,12 @@ describe('Configurations and templates', () => {
     });
   });
 
-  it('POST /configuration-files/reload: 200 {added, changed, removed, brokenFiles, warnings, configurations}', async () => {
+  it('POST /configuration-files/reload: 200 {added, changed, removed, waiting, brokenFiles, warnings, configurations}', async () => {
     const body = (ramMB: number) =>
       JSON.stringify({ name: 'lobby', command: 'run', runtime: 'process', ramMB });
     world.commands.writeFile('lobby.json', body(10));
-    const nothing = { added: [], changed: [], removed: [], brokenFiles: [], warnings: [], configurations: 1 };
+    const none = { added: [], changed: [], removed: [], waiting: [] };
+    const nothing = { ...none, brokenFiles: [], warnings: [], configurations: 1 };
     const first = await world.call('POST /configuration-files/reload');
     expect([first.status, first.json]).toEqual([200, { ...nothing, added: ['lobby'] }]);
     world.commands.writeFile('lobby.json', body(20));
@@ -522,6 +539,65 @@ describe('Configurations and templates', () => {
     });
     expect((await world.call('POST /configuration-files/reload')).json).toEqual(nothing);
     expect(await printed('config reload')).toEqual(nothing);
+    const names = ['a', 'b', 'c', 'lobby'];
+    for (const name of ['a', 'b', 'c']) world.commands.writeFile(`${name}.json`, '{ "command": "run" }');
+    await world.call('POST /configuration-files/reload');
+    for (const name of names) world.commands.removeFile(`${name}.json`);
+    expect((await world.call('POST /configuration-files/reload')).json).toMatchObject({
+      waiting: names,
+      configurations: 4,
+    });
+    expect((await world.call('POST /configuration-files/reload?confirm=true')).json).toEqual({
+      ...nothing,
+      removed: names,
+      configurations: 0,
+    });
+  });
+
+  it('GET /schemas/configuration.json: 200, the JSON Schema of a configuration', async () => {
+    const { status, json } = await world.call('GET /schemas/configuration.json');
+    expect([status, json]).toMatchObject([200, { title: 'Drover configuration', required: ['command'] }]);
+  });
+
+  it('GET /configuration-files: 200, the state of every file', async () => {
+    expect((await world.call('GET /configuration-files')).json).toEqual([]);
+    world.commands.writeFile('lobby.json', '{ "command": "run", "minimumServiceCount": 0 }');
+    world.commands.writeFile('other.json', '{ "name": "lobby", "command": "run" }');
+    world.commands.writeFile('game.json', '{\n  "ramMB": "much"\n}');
+    await world.call('POST /configuration-files/reload');
+    const { status, json } = await world.call('GET /configuration-files');
+    const own = { node: 'master', commit: null, isDirty: null, removalWaits: false };
+    const nothing = { ...own, revision: null, instances: { current: 0, outdated: 0 } };
+    expect([status, json]).toEqual([
+      200,
+      [
+        {
+          ...nothing,
+          file: 'game.json',
+          name: null,
+          state: 'broken',
+          error: { line: 1, column: 1, field: 'command', message: expect.stringContaining('command: ') },
+        },
+        {
+          ...nothing,
+          file: 'lobby.json',
+          name: 'lobby',
+          state: 'in-force',
+          error: null,
+          revision: expect.stringMatching(/^[0-9a-f]{32}$/),
+        },
+        {
+          ...nothing,
+          file: 'other.json',
+          name: 'lobby',
+          state: 'shadowed',
+          error: { line: null, column: null, field: 'name', message: expect.stringContaining('taken') },
+        },
+      ],
+    ]);
+    expect(await printed('config list')).toMatchObject({
+      configurations: [{ name: 'lobby', fileState: 'in-force', outdated: 0 }],
+    });
   });
 
   it('GET /templates/{group}/{name}/users: 200, names of the configurations that may install the template', async () => {

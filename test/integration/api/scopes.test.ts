@@ -17,6 +17,7 @@ READ GET /cluster/nodes/:id/why -
 READ GET /cluster/removed-configurations filtered
 READ GET /cluster/status -
 READ GET /cluster/tokens -
+READ GET /configuration-files filtered
 READ GET /configuration-files/errors filtered
 READ GET /configuration-files/warnings filtered
 READ GET /configurations filtered
@@ -38,6 +39,7 @@ READ GET /instances/:id/why instance
 READ GET /keys -
 READ GET /node -
 READ GET /node/config -
+READ GET /schemas/configuration.json filtered
 READ GET /sessions filtered
 READ GET /templates -
 READ GET /templates/:group/:name -

@@ -364,7 +364,7 @@ describe('config list', () => {
     const [{ id = '' } = {}] = world.plane.records();
     expect(await world.json(`instance why ${id}`)).toMatchObject({ notes });
     await world.configure('lobby');
-    expect(cells(await world.run('config list'))[1]?.at(-1)).toBe('ok');
+    expect(cells(await world.run('config list'))[1]?.at(-1)).toBe('1 outdated');
   });
 
   it('says when there is nothing', async () => {
@@ -410,6 +410,7 @@ describe('config show of the fields whose defaults are not stored', () => {
       'runAs',
       'stopCommand',
       'readiness',
+      'update',
     ]);
   });
 
@@ -490,7 +491,7 @@ describe('config diff', () => {
         `^lobby.json is in force as it stands\\n0 instances made from what is in force\\n` +
           `1 instance made from older content \\(revision [0-9a-f]{8}\\): ${id}\\n` +
           '  availablePorts.max: 30009 -> -\\n  availablePorts.min: 30000 -> -\\n' +
-          '  properties.motd: - -> "hi"\\n  ramMB: 100 -> 120\\n',
+          '  properties.motd: - -> \\*\\*\\*\\n  ramMB: 100 -> 120\\n',
       ),
     );
     expect(await world.json('config diff lobby')).toMatchObject({

@@ -184,6 +184,52 @@ describe('the source of a record', () => {
   });
 });
 
+describe('most files gone at once', () => {
+  const names = Array.from({ length: 10 }, (_, number) => `c${number}`);
+  const all = names.map((name) => `${name} one ${name}.json`);
+  const fault = /^\*\.json:null null 10 configurations have no file any more, .*config reload --confirm/;
+
+  beforeEach(async () => {
+    await world.start(Object.fromEntries(names.map((name) => [`${name}.json`, { command: 'one' }])));
+  });
+
+  test('removes nothing, says so, and removes it once that is confirmed', async () => {
+    for (const name of names) await world.remove(`${name}.json`);
+    await untilErrors(fault);
+    expect(await world.stored()).toEqual(all);
+    expect(world.lines('configuration error in *.json')).toHaveLength(1);
+    await world.files.reload();
+    expect(await world.stored()).toEqual(all);
+    await world.files.reload({ isConfirmed: true });
+    expect(await world.stored()).toEqual([]);
+    expect(world.errors()).toEqual([]);
+  });
+
+  test('waits over restarts, whatever else changes, and ends when the files are back', async () => {
+    const again = await world.open();
+    for (const name of names) await world.remove(`${name}.json`);
+    for (let number = 0; number < 12; number++) await world.write(`new${number}.json`, { command: 'one' });
+    await again.start();
+    expect(await world.stored()).toHaveLength(22);
+    await (await world.open()).start();
+    expect(await world.stored()).toHaveLength(22);
+    expect(world.errors()).toEqual([expect.stringMatching(fault)]);
+    for (const name of names) await world.write(`${name}.json`, { command: 'one' });
+    await untilErrors();
+    expect(await world.stored()).toHaveLength(22);
+  });
+
+  test('removes one of them that the API removes, and makes one that it makes', async () => {
+    for (const name of names) await world.remove(`${name}.json`);
+    await untilErrors(fault);
+    await world.files.remove('c3');
+    await world.files.put('c4', { command: 'two' });
+    expect(await world.stored()).toEqual(
+      all.filter((line) => !line.startsWith('c3 ')).map((line) => line.replace('c4 one', 'c4 two')),
+    );
+  });
+});
+
 describe('while it runs', () => {
   test('follows create, edit and delete', async () => {
     await world.start();
@@ -445,6 +491,22 @@ describe('the directory', () => {
 });
 
 describe('put and remove', () => {
+  test('does not make what a file of another name says, which was not looked at yet', async () => {
+    const clock = new FakeClock();
+    const still = new ConfigurationWorld(clock);
+    try {
+      const files = await still.start();
+      await still.write('other.json', { name: 'lobby', command: 'theirs' });
+      await expect(files.put('lobby', { command: 'mine' }, { is: 'absent' })).rejects.toMatchObject({
+        code: 'DRV_CONFIGURATION_CHANGED',
+      });
+      expect(await still.stored()).toEqual([]);
+      expect(await readdir(still.directory)).toEqual(['other.json']);
+    } finally {
+      await still.close();
+    }
+  });
+
   test('write the file first, pretty and whole, then the store', async () => {
     const files = await world.start();
     expect(await files.put('web', { command: 'one', colour: 'red' })).toMatchObject({

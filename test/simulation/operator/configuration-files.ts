@@ -27,6 +27,11 @@ export class SimulatedConfigurationFiles implements ConfigurationSource {
     return this.#files;
   }
 
+  /** Its operator means what they do. */
+  isConfirmed(): boolean {
+    return true;
+  }
+
   async isAsRead(file: string): Promise<boolean> {
     const reading = this.#files?.get(file);
     const content = this.#contents.get(file.replace(/\.json$/, ''));

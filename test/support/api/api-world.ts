@@ -384,6 +384,7 @@ export class ApiWorld {
       isReady: () => this.isReady,
       instanceWrites: this.#instanceWrites(),
       revisions: { get: () => undefined },
+      rollouts: { entries: () => [].values() },
       configurationFiles: {
         put: async (name, input) => {
           this.written.push({ name, input });
@@ -395,6 +396,9 @@ export class ApiWorld {
           }
         },
         errors: () => this.fileErrors,
+        conflicts: () => [],
+        readings: () => new Map(),
+        place: () => ({ nodeId: 'n1', directory: '/nowhere' }),
         warnings: () => this.fileWarnings,
         reload: async () => this.addConfiguration('reloaded'),
         inspect: async () => undefined,

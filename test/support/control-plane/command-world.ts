@@ -142,6 +142,10 @@ export class CommandWorld {
     writeFileSync(join(this.root, 'configurations', file), text);
   }
 
+  removeFile(file: string): void {
+    rmSync(join(this.root, 'configurations', file));
+  }
+
   /** Waits until exactly `count` instances of the configuration are there and ONLINE. */
   untilOnline(configuration: string, count: number): Promise<InstanceRecord[]> {
     return until(() => {
@@ -159,7 +163,7 @@ export class CommandWorld {
 
   #dependencies(logger: pino.Logger, clock: Clock): CommandDependencies {
     const { master } = this.plane;
-    const { instances, configurations, revisions, nodes, keys, sessions } = master.state;
+    const { instances, configurations, revisions, rollouts, nodes, keys, sessions } = master.state;
     return {
       configuration: nodeConfigurationSchema.parse({ nodeId: 'alpha', clusterName: 'test' }),
       version: '1.2.3',
@@ -168,6 +172,7 @@ export class CommandWorld {
       instances,
       configurations,
       revisions,
+      rollouts,
       nodes,
       keys,
       sessions,

@@ -32,6 +32,7 @@ const NEVER_READ: ConfigurationSource = {
   files: undefined,
   suspects: [],
   fault: undefined,
+  isConfirmed: () => false,
   isAsRead: async () => true,
 };
 const HUGE: NodeCapacity = { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 };
@@ -67,6 +68,8 @@ export interface ControlPlaneOptions {
   readonly metrics?: Metrics;
   /** Whether the master looks at everything again over time. Default true. */
   readonly isResynced?: boolean;
+  /** Makes ids of instances. Default: random ones. */
+  readonly newInstanceId?: () => string;
   /** One for all nodes: hundreds of them, each watching the process, are a load of their own. */
   readonly nodeMetrics?: Metrics;
   /** Default: all are on this machine, and share its ports. */
@@ -187,7 +190,7 @@ export class ControlPlane {
   }
 
   #buildMaster(): Master {
-    const { clock, groups, isResynced } = this.#options;
+    const { clock, groups, isResynced, newInstanceId } = this.#options;
     return new Master({
       clusterName: 'test',
       address: { nodeId: 'master', address: '127.0.0.1', port: 6000, apiPort: 7000 },
@@ -210,6 +213,7 @@ export class ControlPlane {
       clock,
       random: () => 0.5,
       ...(isResynced !== undefined && { isResynced }),
+      ...(newInstanceId !== undefined && { newInstanceId }),
       logger: this.#logger,
     });
   }

@@ -1,7 +1,7 @@
 /** Victims and replacements as the reconcilers gather them, for tests of the decisions about them. */
 import type { Outlook, Replacement, Victim } from '../../../controllers/master/replacement/facts.js';
 
-export const FITS: Outlook = { obstacle: null, recheckInMs: null, isAtMaximum: false };
+export const FITS: Outlook = { obstacle: null, recheckInMs: null, isDelayed: false, isAtMaximum: false };
 export const NOWHERE: Outlook = {
   ...FITS,
   obstacle: '0/2 nodes fit: 1 short of RAM (need 100 MB, free 5 MB)',

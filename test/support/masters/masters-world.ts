@@ -7,6 +7,7 @@ import type { ApiServerOptions } from '../../../src/api/server.js';
 import type { ApiCertificate } from '../../../src/api/tls/api-certificate.js';
 import { ClusterServer } from '../../../src/channel/master/cluster-server.js';
 import { openLeaderTunnel } from '../../../src/channel/master/leader-tunnel.js';
+import { MasterDesk } from '../../../src/channel/masters/master-desk.js';
 import { Admission } from '../../../src/channel/trust/admission.js';
 import type { Authority } from '../../../src/channel/trust/authority.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
@@ -28,6 +29,7 @@ export interface TestMasterOptions {
 
 export class TestMaster {
   readonly clock = new SystemClock();
+  readonly desk = new MasterDesk({ logger: pino({ level: 'silent' }) });
   readonly api: ApiWorld;
   readonly door: ClusterServer;
   /** Between the others and its cluster port, so that a test can cut it off. */
@@ -67,6 +69,7 @@ export class TestMaster {
       accept: (transport) => transport.close('no hub in this world'),
       leadership,
       takeTunnel: (connection) => this.api.server.takeTunnel(connection),
+      takeDesk: (connection, from) => this.desk.take(connection, from),
       silenceMs: SILENCE_MS,
       clock,
       logger,
@@ -95,6 +98,7 @@ export class TestMaster {
     if (this.#isOver) return;
     this.#isOver = true;
     await this.#proxy?.stop();
+    this.desk.stop();
     await this.api.stop();
     await this.door.stop();
   }

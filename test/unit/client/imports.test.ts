@@ -10,7 +10,7 @@ const SHARED = new RegExp(
     '^src/(?:client|command-tree|files|model/plain)/',
     '^src/model/(?:duration|errors|words)\\.ts$',
     '^src/model/access/(?:address-range|key-scopes|name-pattern)\\.ts$',
-    '^src/(?:explain/render|operations/log-point|telemetry/(?:plain-text|secret-fields))\\.ts$',
+    '^src/(?:explain/render|operations/(?:log-point|shown-differences)|telemetry/(?:plain-text|secret-fields))\\.ts$',
     '^src/configuration-files/(?:file-warnings|nearest-name)\\.ts$',
     '^src/templates/library/(?:archive-check|pack-zip|unpack-zip)\\.ts$',
     '^src/templates/sync/(?:node-sync-text|pattern)\\.ts$',

@@ -34,6 +34,9 @@ interface World {
   readonly setAside?: Record<string, string | null>;
   readonly suspects?: string[];
   readonly isRead?: boolean;
+  /** Names of the records that wait to be removed, and of what somebody asked to remove. */
+  readonly waiting?: string[];
+  readonly confirmed?: string[];
   readonly refusal?: string;
   readonly told?: ConfigurationFacts['told'];
 }
@@ -44,6 +47,8 @@ function factsOf({
   setAside = {},
   suspects = [],
   isRead = true,
+  waiting = [],
+  confirmed = [],
   refusal,
   told = [],
 }: World) {
@@ -53,8 +58,11 @@ function factsOf({
     files: readings(files),
     suspects: new Set(suspects),
     directoryFault: undefined,
-    records: new Map(Object.entries(records).map(([name, text]) => [name, recordFrom(text)])),
+    records: new Map(
+      Object.entries(records).map(([name, text]) => [name, recordFrom(text, waiting.includes(name))]),
+    ),
     setAside: new Map(Object.entries(setAside).map(([name, file]) => [name, { revision: 9, file }])),
+    confirmed: new Set(confirmed),
     refusal,
     told,
   };
@@ -64,19 +72,25 @@ function factsOf({
 function plan(world: World): string[] {
   const { changes, faults } = decide(factsOf(world));
   const lines = changes.map((change) => {
-    if (change.do === 'remove') return `remove ${change.name}`;
+    if (change.do !== 'put') return `${change.do} ${change.name}`;
     const how = change.isNewContent ? change.parsed.configuration.command : 'same';
     return `put ${change.name} ${how} from ${change.file} over ${change.expectedRevision}`;
   });
   return [...lines, ...faults.map((fault) => `error ${fault.file} ${fault.field ?? 'syntax'}`)];
 }
 
-function recordFrom(text: string): Mirrored<ConfigurationRecord> {
+function recordFrom(text: string, removalWaits = false): Mirrored<ConfigurationRecord> {
   const [file = '', content = '', node = 'n1'] = text.split(' ');
   const from = reading(file, content);
   if (from.kind !== 'valid') throw new Error('a record holds a valid configuration');
   const { configuration, hash } = from.parsed;
-  const value = { configuration, hash, sourceFile: file, ...(node !== '-' && { sourceNode: node }) };
+  const value = {
+    configuration,
+    hash,
+    sourceFile: file,
+    ...(node !== '-' && { sourceNode: node }),
+    ...(removalWaits && { removalWaits }),
+  };
   return { value, revision: 7 };
 }
 
@@ -249,6 +263,8 @@ function applied(
   const next = new Map(records);
   for (const change of changes) {
     if (change.do === 'remove') next.delete(change.name);
+    else if (change.do === 'withhold')
+      next.set(change.name, { value: { ...change.record, removalWaits: true }, revision: 8 });
     else {
       const { configuration, hash } = change.parsed;
       const value = { configuration, hash, sourceFile: change.file, sourceNode: change.nodeId };
@@ -321,5 +337,78 @@ describe('settled files', () => {
     }
     expect(settled.files.get('a.json')?.kind).toBe('broken');
     expect(settled.suspects).toEqual([]);
+  });
+});
+
+describe('many configurations whose files are gone at once', () => {
+  /** Records `c0` and so on, each of its own file. */
+  const records = (count: number): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`c${at}`, `c${at}.json c${at}:one`]));
+  /** The files of the records from `from` on. */
+  const files = (from: number, to: number): Record<string, string> =>
+    Object.fromEntries(
+      Array.from({ length: to - from }, (_, at) => [`c${at + from}.json`, `c${at + from}:one`]),
+    );
+  const waitingFault = 'error *.json syntax';
+
+  test('wait when they are more than half of all and more than three', () => {
+    expect(plan({ records: records(4) })).toEqual([
+      'withhold c0',
+      'withhold c1',
+      'withhold c2',
+      'withhold c3',
+      waitingFault,
+    ]);
+  });
+
+  test.each([
+    ['are three', { records: records(3) }, 3],
+    ['are half of all', { records: records(8), files: files(4, 8) }, 4],
+    ['were brought by another node', { records: { ...records(1), x: 'x.json x:one n2' } }, 1],
+  ])('go when they %s', (_what, world, count) => {
+    expect(plan(world)).toEqual(Array.from({ length: count }, (_, at) => `remove c${at}`));
+  });
+
+  test('wait on although others come, and one more of them goes by itself', () => {
+    const waiting = ['c0', 'c1', 'c2', 'c3', 'c4', 'c5'];
+    expect(plan({ records: records(30), files: files(7, 30), waiting })).toEqual(['remove c6', waitingFault]);
+  });
+
+  test('wait before others of new names come, so that these do not make them few', () => {
+    const world = { records: records(4), files: { 'x.json': 'x:one', 'y.json': 'y:one' } };
+    expect(plan(world).map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
+      'withhold c0',
+      'withhold c1',
+      'withhold c2',
+      'withhold c3',
+      'put x',
+      'put y',
+      'error *.json',
+    ]);
+  });
+
+  test('go when somebody asked for it, all or one of them', () => {
+    const waiting = ['c0', 'c1', 'c2', 'c3'];
+    const world = { records: records(4), waiting };
+    expect(plan({ ...world, confirmed: waiting })).toEqual(waiting.map((name) => `remove ${name}`));
+    expect(plan({ ...world, confirmed: ['c2'] })).toEqual(['remove c2', waitingFault]);
+  });
+
+  test('wait no more when their files are back', () => {
+    const waiting = ['c0', 'c1', 'c2', 'c3'];
+    expect(plan({ records: records(4), waiting, files: files(0, 4) })).toEqual(
+      waiting.map((name) => `put ${name} same from ${name}.json over 7`),
+    );
+  });
+
+  test('wait with those that cannot be read', () => {
+    expect(plan({ records: records(2), setAside: { s1: 's1.json', s2: 's2.json' } })).toEqual([
+      'withhold c0',
+      'withhold c1',
+      waitingFault,
+    ]);
+    expect(
+      plan({ records: records(9), files: files(1, 9), waiting: ['c0'], setAside: { s1: 's1.json' } }),
+    ).toEqual([waitingFault]);
   });
 });

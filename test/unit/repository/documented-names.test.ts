@@ -53,6 +53,7 @@ describe('the metrics', () => {
   });
   metrics.addNodes(() => []);
   metrics.addApiSockets(() => 0);
+  metrics.addConfigurationFiles(() => ({ states: new Map(), removalsWaiting: 0, outdated: new Map() }));
   metrics.addEtcd(() => undefined);
   const names = [metrics.registry, metrics.namingRegistry]
     .flatMap((registry) => registry.getMetricsAsArray())

@@ -78,7 +78,7 @@ describe('a plan', () => {
     expect(planView(facts({ here: same, there: same, bases: same }))).toEqual({ steps: [], conflicts: [] });
   });
 
-  it('notes first, writes the state before it removes from it, and files last', () => {
+  it('notes first, then changes the directory, and writes the state before it removes from it', () => {
     const { steps, conflicts } = planView(
       facts({
         here: { agreed: '1', edited: '2', made: '1', old: '1', gone: '1', both: '2' },
@@ -97,6 +97,14 @@ describe('a plan', () => {
         ],
       },
       {
+        do: 'change-here',
+        changes: [
+          { name: 'missing', hash: '1', present: undefined },
+          { name: 'old', hash: '2', present: '1' },
+          { name: 'gone', hash: undefined, present: '1' },
+        ],
+      },
+      {
         do: 'write-there',
         changes: [
           { name: 'edited', hash: '2', expected: '1' },
@@ -104,9 +112,6 @@ describe('a plan', () => {
         ],
       },
       { do: 'remove-there', removals: [{ name: 'deleted', expected: '1' }] },
-      { do: 'write-here', name: 'missing', hash: '1', present: undefined },
-      { do: 'write-here', name: 'old', hash: '2', present: '1' },
-      { do: 'remove-here', name: 'gone', present: '1' },
     ]);
     expect(conflicts).toEqual([{ name: 'both', kind: 'both-changed' }]);
   });

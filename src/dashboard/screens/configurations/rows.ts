@@ -39,7 +39,8 @@ export interface Counts {
 
 /** By name. Those that need something come first. */
 export function rowsOf({ entries, counts, errors, removed }: RowFacts): ConfigurationRow[] {
-  const left = new Set(errors);
+  // A fault of the directory as a whole is of no configuration: the overview shows it.
+  const left = new Set(errors.filter(({ file }) => file.endsWith('.json') && file !== '*.json'));
   const row = (name: string, rest: Pick<ConfigurationRow, 'state' | 'error' | 'entry'>): ConfigurationRow => {
     const { online, all } = counts.get(name) ?? { online: 0, all: 0 };
     return { name, ...rest, online, instances: all, note: noteOf(rest, { online, all }) };

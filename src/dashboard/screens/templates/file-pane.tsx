@@ -3,11 +3,12 @@ import { useSignal } from '@preact/signals';
 import { Button } from '../../parts/button.js';
 import { Empty } from '../../parts/empty.js';
 import { Failure } from '../../parts/failure.js';
+import { saveFile } from '../../parts/save-file.js';
 import { visibleText } from '../../parts/words/visible-text.js';
 import { useServices } from '../../services/services.js';
 import { useAsked } from '../../services/use-live.js';
 import { RemoveFiles } from './remove-files.js';
-import { type FileContent, saveAs, type TemplateFiles } from './template-files.js';
+import type { FileContent, TemplateFiles } from './template-files.js';
 import type { TemplateName } from './template-page.js';
 import { text } from './text.js';
 import { TextEditor } from './text-editor.js';
@@ -59,7 +60,7 @@ function FileButtons({
   const isAsked = useSignal(false);
   const download = async (): Promise<void> => {
     const content = await toasts.run(files.download(path));
-    if (content !== undefined) saveAs(content, path.split('/').pop() ?? path);
+    if (content !== undefined) saveFile(content, path.split('/').pop() ?? path);
   };
   return (
     <>

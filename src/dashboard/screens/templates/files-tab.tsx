@@ -5,13 +5,14 @@ import { Button } from '../../parts/button.js';
 import { Empty } from '../../parts/empty.js';
 import { Failure } from '../../parts/failure.js';
 import { Menu } from '../../parts/menu.js';
+import { saveFile } from '../../parts/save-file.js';
 import { useServices } from '../../services/services.js';
 import { useAsked } from '../../services/use-live.js';
 import { chosenIn, droppedIn } from './dropped.js';
 import { FilePane } from './file-pane.js';
 import { FileTree } from './file-tree.js';
 import { NewFileDialog } from './new-file.js';
-import { saveAs, TemplateFiles } from './template-files.js';
+import { TemplateFiles } from './template-files.js';
 import type { TemplateName } from './template-page.js';
 import { text } from './text.js';
 import { UploadDialog } from './upload-dialog.js';
@@ -127,7 +128,7 @@ function FileActions({ template, files, onChosen }: FileActionsProps) {
   const download = async (): Promise<void> => {
     isPacking.value = true;
     const zip = await toasts.run(files.export());
-    if (zip !== undefined) saveAs(zip, `${template.group}-${template.name}.zip`);
+    if (zip !== undefined) saveFile(zip, `${template.group}-${template.name}.zip`);
     isPacking.value = false;
   };
   const canWrite = session.can('ALL');

@@ -116,13 +116,3 @@ function textOf(bytes: ArrayBuffer): string | null {
     return null;
   }
 }
-
-/** Hands a file to the person. */
-export function saveAs(content: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  // The browser has taken hold of it by the next turn.
-  setTimeout(() => URL.revokeObjectURL(link.href), 0);
-}

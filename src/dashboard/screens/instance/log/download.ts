@@ -1,6 +1,8 @@
 /** Loads all lines that are kept of a log and hands them to the browser as a file. */
+
 import { type Api, apiPath } from '../../../api/api-client.js';
 import type { GetInstanceLogsData } from '../../../api/api-types.js';
+import { saveFile } from '../../../parts/save-file.js';
 import { text } from '../text.js';
 import { plainOf } from './ansi.js';
 
@@ -29,17 +31,7 @@ export async function downloadLog({ api, open, id, signal, onProgress }: LogDown
     signal,
     onLines: (count) => onProgress(count / (range.last - range.first + 1)),
   });
-  save(new Blob(parts, { type: 'text/plain' }), `${id}.log`);
-}
-
-/** Hands a text to the browser as a file. */
-export function save(content: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  // The browser has taken hold of it by the next turn.
-  setTimeout(() => URL.revokeObjectURL(link.href), 0);
+  saveFile(new Blob(parts, { type: 'text/plain' }), `${id}.log`);
 }
 
 interface Collecting {

@@ -5,10 +5,11 @@ import { apiPath } from '../../../api/api-client.js';
 import { openSocket } from '../../../live/live.js';
 import { copyText } from '../../../parts/copy-button.js';
 import type { MenuItem } from '../../../parts/menu.js';
+import { saveFile } from '../../../parts/save-file.js';
 import { useServices } from '../../../services/services.js';
 import { text } from '../text.js';
 import { plainOf } from './ansi.js';
-import { downloadLog, save } from './download.js';
+import { downloadLog } from './download.js';
 import type { LogFeed } from './log-feed.js';
 import type { LogLine } from './log-window.js';
 
@@ -84,7 +85,7 @@ export function useLogTools(options: LogToolsOptions): readonly MenuItem[] {
       ? []
       : [{ label: text.log.downloading(share.value), isDisabled: true, onPress: () => undefined }]),
     isOver
-      ? { label: text.log.saveLoaded, onPress: () => save(loadedFile(), `${id}.log`) }
+      ? { label: text.log.saveLoaded, onPress: () => saveFile(loadedFile(), `${id}.log`) }
       : share.value === null
         ? { label: text.log.download, onPress: () => void download() }
         : { label: text.log.stopDownload, onPress: stop },

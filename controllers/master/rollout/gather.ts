@@ -1,0 +1,177 @@
+/** Gathers the members of a rollout from the records of the instances, and notes since when each is up. */
+import type { Configuration } from '../../../src/model/configuration.js';
+import { hasFinished, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
+import type { NodeRecord } from '../../../src/model/node.js';
+import { isSameProcess } from '../../../src/model/rollout.js';
+import type { Update } from '../../../src/model/update.js';
+import type { ContentInForce } from '../../../src/store/contents-in-force.js';
+import type { LookupReader } from '../../../src/store/lookup.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { Member } from './facts.js';
+
+/** Results of comparing contents that are kept; revisions never change. */
+const MOST_COMPARED = 10_000;
+
+export interface MembersOptions {
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly instancesByConfiguration: LookupReader<string>;
+  readonly nodes: MirrorReader<NodeRecord>;
+  readonly revisions: MirrorReader<Configuration>;
+}
+
+/** What the members are to be brought to. */
+export interface Target {
+  readonly content: ContentInForce;
+  /** The rollout has failed: only contents count then. */
+  readonly isFailed: boolean;
+  readonly update: Update;
+}
+
+/** The run of a member, and since when it is up (monotonic ms); null: it is not. */
+interface Run {
+  /** Another pid or restart count is another run. */
+  readonly run: string;
+  readonly since: number | null;
+  /** Not the run that was there when the rollout first looked. */
+  readonly isLater: boolean;
+  readonly content: string;
+  /** The run of another content, which its node has yet to end: the record shows it as up for a while. */
+  readonly ending: string | null;
+}
+
+export class Members {
+  readonly #options: MembersOptions;
+  /** By configuration and instance. A master that takes over begins to count anew. */
+  readonly #runs = new Map<string, ReadonlyMap<string, Run>>();
+
+  readonly #compared = new Map<string, boolean>();
+
+  constructor(options: MembersOptions) {
+    this.#options = options;
+  }
+
+  forget(name: string): void {
+    this.#runs.delete(name);
+  }
+
+  /** In order of age. `now`: monotonic ms. */
+  gather(name: string, target: Target, now: number): Member[] {
+    const { members, runs } = this.#gather(name, target, now);
+    this.#runs.set(name, runs);
+    return members;
+  }
+
+  /** The same for a plan: nothing is remembered of it. */
+  look(name: string, target: Target, now: number): Member[] {
+    return this.#gather(name, target, now).members;
+  }
+
+  #gather(name: string, target: Target, now: number): { members: Member[]; runs: Map<string, Run> } {
+    const { instances, instancesByConfiguration } = this.#options;
+    const records = [...instancesByConfiguration.get(name)]
+      .flatMap((id) => instances.get(id)?.value ?? [])
+      .filter((record) => this.#counts(record, target))
+      .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    const ids = new Set(records.map(({ id }) => id));
+    const runs = new Map<string, Run>();
+    const before = this.#runs.get(name);
+    const members = records.map((record): Member => {
+      const run = runOf(record, before?.get(record.id), this.#isUp(record) ? now : null);
+      runs.set(record.id, run);
+      return this.#member(record, { target, ids, run, now });
+    });
+    return { members, runs };
+  }
+
+  /** What the instance was made from is what the rollout brings, or needs no other process. */
+  isCurrent(record: InstanceRecord, { content, isFailed, update }: Target): boolean {
+    const isOfGeneration = (record.generation ?? 0) >= content.generation;
+    // Nothing can bring an earlier generation back.
+    if (!isOfGeneration && !isFailed) return false;
+    // With `manual` another content alone replaces nothing.
+    if (update.strategy === 'manual' || record.revision === content.hash) return true;
+    return this.#isSameProcess(record, content);
+  }
+
+  /** Two contents are compared once for each place: a rollout of a thousand instances asks again at every change. */
+  #isSameProcess({ revision, placement }: InstanceRecord, { hash, configuration }: ContentInForce): boolean {
+    const key = `${revision} ${hash} ${placement?.nodeId} ${placement?.port}`;
+    const known = this.#compared.get(key);
+    if (known !== undefined) return known;
+    const made = this.#options.revisions.get(revision)?.value;
+    if (made === undefined) return false;
+    const isSame = isSameProcess(made, configuration, placement ?? undefined);
+    if (this.#compared.size >= MOST_COMPARED) this.#compared.clear();
+    this.#compared.set(key, isSame);
+    return isSame;
+  }
+
+  #member(record: InstanceRecord, { target, ids, run, now }: Gathering): Member {
+    const { id, status, placement, replaces } = record;
+    const node = this.#options.nodes.get(placement?.nodeId ?? '')?.value;
+    return {
+      id,
+      createdAt: record.createdAt,
+      isCurrent: this.isCurrent(record, target),
+      revision: record.revision,
+      static: record.static,
+      isUp: run.since !== null,
+      upForMs: run.since === null ? null : now - run.since,
+      hasRestarted: run.isLater,
+      hasPlayers: hasPlayers(record),
+      isEmpty: status.players === 0,
+      spareFor: replaces !== undefined && ids.has(replaces) ? replaces : null,
+      isReplacement: replaces !== undefined,
+      isReachable: placement === null || node?.condition === 'connected',
+      isDraining: node?.drain !== undefined,
+      isMarked: record.outdated === true,
+      message: status.message,
+    };
+  }
+
+  /** Wanted, not at rest and not on a lost node. A new one that has finished shows whether it did well. */
+  #counts(record: InstanceRecord, target: Target): boolean {
+    const { desired, status } = record;
+    if (desired.goal !== 'run' || status.reason === 'node-lost' || this.#conditionOf(record) === 'lost')
+      return false;
+    return (
+      !isAtRest(record) ||
+      (hasFinished(record) && record.replaces !== undefined && this.isCurrent(record, target))
+    );
+  }
+
+  #isUp(record: InstanceRecord): boolean {
+    const { state, awaitsReport, exitCode } = record.status;
+    if (hasFinished(record)) return exitCode === 0;
+    return state === 'ONLINE' && awaitsReport === undefined && this.#conditionOf(record) === 'connected';
+  }
+
+  #conditionOf({ placement }: InstanceRecord): NodeRecord['condition'] | undefined {
+    return this.#options.nodes.get(placement?.nodeId ?? '')?.value.condition;
+  }
+}
+
+interface Gathering {
+  readonly target: Target;
+  readonly ids: ReadonlySet<string>;
+  readonly run: Run;
+  readonly now: number;
+}
+
+/** Once it has said how many players it has, an unknown number is not none: not before its process has ended. */
+export function hasPlayers({ status }: Pick<InstanceRecord, 'status'>): boolean {
+  if (status.players !== null) return status.players > 0;
+  return status.countsPlayers === true && status.state === 'ONLINE';
+}
+
+function runOf(record: InstanceRecord, before: Run | undefined, upNow: number | null): Run {
+  const { status, revision, generation = 0 } = record;
+  const run = `${status.restarts}/${status.pid}`;
+  const content = `${revision}/${generation}`;
+  const isSame = before?.run === run;
+  const isUpdated = isSame && before.content !== content && status.pid !== null;
+  const ending = isUpdated ? run : (before?.ending ?? null);
+  const isUp = upNow !== null && run !== ending;
+  const since = isUp ? (isSame ? (before.since ?? upNow) : upNow) : null;
+  return { run, content, ending, since, isLater: before !== undefined && (before.isLater || !isSame) };
+}

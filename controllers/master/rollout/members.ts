@@ -1,0 +1,98 @@
+/** What a rollout tells of its members: who is good, who may be replaced, and how many may be missing or too many. */
+import { hasEnded, phaseOf, type RolloutCounts } from '../../../src/model/rollout.js';
+import { amountOf } from '../../../src/model/update.js';
+import type { Member, RolloutFacts } from './facts.js';
+
+/** The members of one rollout, judged once. */
+export interface Judged {
+  /** Those that stand for themselves, or whose original is no member. */
+  readonly slots: readonly Member[];
+  /** By the id of an original, the replacement that stands beside it. */
+  readonly spares: ReadonlyMap<string, Member>;
+  /** Of the content that the rollout brings, and good. */
+  readonly good: ReadonlySet<string>;
+  /** Those to be replaced, in order: not up, then free, then with players; the oldest first. */
+  readonly victims: readonly Member[];
+  readonly budget: Budget;
+}
+
+export interface Budget {
+  /** How many replacements may stand beside their originals. */
+  readonly surge: number;
+  /** How many slots may be without a ready instance. */
+  readonly unavailable: number;
+  /** How many slots are. */
+  readonly missing: number;
+}
+
+export function judge(facts: RolloutFacts): Judged {
+  const { members } = facts;
+  const good = new Set(members.filter((one) => isGood(facts, one)).map(({ id }) => id));
+  const slots = members.filter(({ spareFor }) => spareFor === null);
+  const spares = new Map<string, Member>();
+  for (const member of members) if (member.spareFor !== null) spares.set(member.spareFor, member);
+  const isReady = (one: Member): boolean => (one.isCurrent ? good.has(one.id) : one.isUp);
+  const ready = slots.filter((one) => {
+    const spare = spares.get(one.id);
+    return isReady(one) || (spare !== undefined && isReady(spare));
+  });
+  const victims = slots
+    .filter((one) => isVictim(facts, one))
+    .toSorted((a, b) => rank(facts, a) - rank(facts, b) || a.createdAt - b.createdAt);
+  const budget = { ...budgetOf(facts, ready), missing: slots.length - ready.length };
+  return { slots, spares, good, victims, budget };
+}
+
+/** Ready for minReadySeconds without a restart. */
+function isGood({ update }: RolloutFacts, { isCurrent, upForMs }: Member): boolean {
+  return isCurrent && upForMs !== null && upForMs >= update.minReadySeconds * 1000;
+}
+
+/** Whether a member is left alone for its players. */
+export function hasGuests({ update, agedMs }: RolloutFacts, member: Member): boolean {
+  const { strategy, players, playersSeconds } = update;
+  const isIdle = member.isEmpty || (member.hasRestarted && !member.hasPlayers);
+  if (strategy === 'idle') return member.isUp && !isIdle;
+  if (players === 'ignore' || !member.hasPlayers) return false;
+  return playersSeconds === 0 || agedMs < playersSeconds * 1000;
+}
+
+/**
+ * A rollout under way replaces all that it does not bring. One that failed replaces only what of its own content is not
+ * up: so as many stand again as before.
+ */
+function isVictim({ rollout }: RolloutFacts, member: Member): boolean {
+  if (rollout === undefined || member.isCurrent || !member.isReachable) return false;
+  if (member.isDraining && !member.static) return false;
+  const phase = phaseOf(rollout);
+  if (phase === 'failed') return !member.isUp && member.revision === rollout.to;
+  return !hasEnded(rollout);
+}
+
+function rank(facts: RolloutFacts, member: Member): number {
+  if (!member.isUp) return 0;
+  return hasGuests(facts, member) ? 2 : 1;
+}
+
+/** Percentages count the ready ones that may be replaced: not those that are left alone for their players. */
+function budgetOf(facts: RolloutFacts, ready: readonly Member[]): Pick<Budget, 'surge' | 'unavailable'> {
+  const { update, outlook } = facts;
+  const base = ready.filter((one) => !hasGuests(facts, one)).length;
+  // At the maximum the old one goes first.
+  const surge = outlook.isAtMaximum ? 0 : amountOf(update.maxSurge, base, 'up');
+  const unavailable = amountOf(update.maxUnavailable, base, 'down');
+  // A share of few instances may be none at all.
+  return { surge, unavailable: surge === 0 ? Math.max(1, unavailable) : unavailable };
+}
+
+export function countsOf(facts: RolloutFacts, { slots, good, victims }: Judged): RolloutCounts {
+  const { members } = facts;
+  const outdated = slots.filter(({ isCurrent }) => !isCurrent);
+  return {
+    total: slots.length,
+    updated: members.filter(({ isCurrent }) => isCurrent).length,
+    good: good.size,
+    outdated: outdated.length,
+    waiting: victims.filter((one) => one.isUp && hasGuests(facts, one)).length,
+  };
+}

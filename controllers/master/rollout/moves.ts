@@ -1,0 +1,128 @@
+/**
+ * The next moves of a rollout: which outdated instance is ended, replaced or updated in place now. An instance ends only
+ * where that leaves no more slots without a ready instance than `maxUnavailable` allows.
+ */
+import { phaseOf } from '../../../src/model/rollout.js';
+import { atOnce, type MoveStep } from '../replacement/moves.js';
+import type { Member, RolloutFacts } from './facts.js';
+import { hasGuests, type Judged } from './members.js';
+
+export type RolloutMove =
+  | MoveStep
+  /** A static instance gets the content where it is. */
+  | { readonly do: 'update'; readonly id: string };
+
+export function planMoves(facts: RolloutFacts, judged: Judged): RolloutMove[] {
+  const steps = removalsOf(facts, judged);
+  const next = planStatic(facts, judged) ?? planNext(facts, judged, steps);
+  return next === undefined ? steps : [...steps, next];
+}
+
+/**
+ * What the rollout waits for: members of its content that are to become good. While there are some, or some may be
+ * replaced, it must get on.
+ */
+export function pendingOf({ members }: RolloutFacts, { good }: Pick<Judged, 'good'>): Member[] {
+  return members.filter((one) => one.isCurrent && (one.isReplacement || one.static) && !good.has(one.id));
+}
+
+/** The victims that could go now, but for the pace, room or the canaries. */
+export function readyToGo(facts: RolloutFacts, { victims }: Judged): Member[] {
+  return victims.filter((one) => !hasGuests(facts, one) || !one.isUp);
+}
+
+/** Pairs of which one is not needed any more. Slots stay as ready as they were. */
+function removalsOf(facts: RolloutFacts, judged: Judged): MoveStep[] {
+  const steps: MoveStep[] = [];
+  // A failed rollout leaves its pairs to the replacement controller.
+  if (facts.rollout === undefined || phaseOf(facts.rollout) === 'failed') return steps;
+  for (const victim of judged.victims) {
+    const spare = judged.spares.get(victim.id);
+    if (spare === undefined || hasGuests(facts, victim)) continue;
+    const isBetter = spare.isCurrent && judged.good.has(spare.id);
+    if (isBetter || !victim.isUp)
+      steps.push({ do: 'remove', id: victim.id, staying: spare.id, why: `${spare.id} has taken its place` });
+    else if (!spare.isCurrent && spare.isReachable && !hasGuests(facts, spare))
+      steps.push({ do: 'remove', id: spare.id, staying: victim.id, why: 'its content is out of date' });
+  }
+  return steps;
+}
+
+/** One at a time, wherever they are: what is being updated must be good before the next one. */
+function planStatic(facts: RolloutFacts, { victims, slots, good }: Judged): RolloutMove | undefined {
+  const isBusy = slots.some((one) => one.static && one.isCurrent && !good.has(one.id));
+  if (isBusy || isCanaryFull(facts)) return undefined;
+  const next = victims.find((one) => one.static && (!hasGuests(facts, one) || !one.isUp));
+  return next === undefined ? undefined : { do: 'update', id: next.id };
+}
+
+/** One at a time: until the last replacement has a place, the room for the next one is unknown. */
+function planNext(
+  facts: RolloutFacts,
+  judged: Judged,
+  removals: readonly MoveStep[],
+): RolloutMove | undefined {
+  if (facts.outlook.isDelayed || isCanaryFull(facts)) return undefined;
+  const waiting = judged.victims.filter((one) => !one.static && !judged.spares.has(one.id));
+  const free = waiting.find((one) => !one.isUp || !hasGuests(facts, one));
+  if (free !== undefined) return replaceOne(facts, judged, free, removals);
+  return surgeForGuests(facts, judged, waiting);
+}
+
+function replaceOne(
+  facts: RolloutFacts,
+  judged: Judged,
+  victim: Member,
+  removals: readonly MoveStep[],
+): RolloutMove | undefined {
+  const { id } = victim;
+  const { budget, spares } = judged;
+  const content = 'rollout' as const;
+  const hasRoom = facts.outlook.obstacle === null;
+  if (!victim.isUp) {
+    const isPaced = pendingOf(facts, judged).length < atOnce(judged.slots.length);
+    return isPaced && (hasRoom || budget.unavailable > 0) ? { do: 'replace', id, content } : undefined;
+  }
+  const heir = heirFor(facts, judged, removals);
+  if (heir !== undefined)
+    return { do: 'remove', id, staying: heir.id, why: `${heir.id} has taken its place`, isHandOver: true };
+  if (hasRoom && spares.size < budget.surge) return { do: 'create', id, content };
+  return budget.missing < budget.unavailable ? { do: 'replace', id, content } : undefined;
+}
+
+/** A good replacement whose own original is kept by players: it may stand for one that has none. */
+function heirFor(facts: RolloutFacts, judged: Judged, removals: readonly MoveStep[]): Member | undefined {
+  if (removals.length > 0) return undefined;
+  const kept = judged.victims.find((one) => {
+    const spare = judged.spares.get(one.id);
+    return one.isUp && hasGuests(facts, one) && spare?.isCurrent === true && judged.good.has(spare.id);
+  });
+  return kept && judged.spares.get(kept.id);
+}
+
+/** Where all are kept by their players, one more is made, so that new players find the new content. */
+function surgeForGuests(
+  facts: RolloutFacts,
+  { spares }: Judged,
+  waiting: readonly Member[],
+): RolloutMove | undefined {
+  const { members, outlook, update, rollout } = facts;
+  const [oldest] = waiting;
+  const hasNew = members.some((one) => one.isCurrent && (!one.hasPlayers || !one.isUp));
+  const isRolling = rollout !== undefined && phaseOf(rollout) !== 'failed' && update.strategy === 'rolling';
+  if (oldest === undefined || hasNew || !isRolling || outlook.obstacle !== null || outlook.isAtMaximum)
+    return undefined;
+  // The share of none that are free is none: one is made all the same, unless the operator wants none.
+  return isNoSurge(update.maxSurge) || spares.size > 0
+    ? undefined
+    : { do: 'create', id: oldest.id, content: 'rollout' };
+}
+
+function isNoSurge(maxSurge: number | string): boolean {
+  return maxSurge === 0 || maxSurge === '0%';
+}
+
+function isCanaryFull({ members, update, rollout }: RolloutFacts): boolean {
+  if (rollout === undefined || rollout.isPromoted || phaseOf(rollout) === 'failed') return false;
+  return members.filter(({ isCurrent }) => isCurrent).length >= update.canary;
+}

@@ -1,0 +1,74 @@
+/**
+ * The rollout controller's decision: what its record says next, and which instances move now. `record.ts` decides when a
+ * rollout begins and ends, `members.ts` who may go, `moves.ts` in which steps.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Plan } from '../../../src/loop/reconciler.js';
+import { hasEnded, phaseOf, type RolloutRecord } from '../../../src/model/rollout.js';
+import type { GoneFacts, RolloutFacts } from './facts.js';
+import { hasGuests, type Judged, judge } from './members.js';
+import { pendingOf, planMoves, type RolloutMove } from './moves.js';
+import { followed, taken } from './record.js';
+
+export type RolloutStep =
+  /** `before` is what it was decided from; undefined: there is no record yet. */
+  | { readonly do: 'write'; readonly before: RolloutRecord | undefined; readonly rollout: RolloutRecord }
+  | { readonly do: 'forget'; readonly name: string }
+  | { readonly do: 'mark'; readonly id: string; readonly isOutdated: boolean }
+  | RolloutMove;
+
+export function plan(facts: RolloutFacts | GoneFacts): Plan<RolloutStep> {
+  if (facts.kind === 'gone') return { steps: [{ do: 'forget', name: facts.name }] };
+  const { rollout: before } = facts;
+  const begun = taken(facts);
+  // Everything else is judged by what has been taken up.
+  if (begun !== undefined) return { steps: [{ do: 'write', before, rollout: begun }] };
+  if (before === undefined) return { steps: [] };
+  const judged = judge(facts);
+  const rollout = followed(facts, before, judged);
+  const steps: RolloutStep[] = isDeepStrictEqual(rollout, before) ? [] : [{ do: 'write', before, rollout }];
+  steps.push(...marksOf(facts, judged));
+  // Another state asks for other moves.
+  if (rollout.state !== before.state || rollout.isPromoted !== before.isPromoted) return { steps };
+  if (mayMove(rollout)) steps.push(...planMoves(facts, judged));
+  const recheckInMs = recheckOf(facts, rollout, judged);
+  return recheckInMs === Number.POSITIVE_INFINITY ? { steps } : { steps, recheckInMs };
+}
+
+/** One that waits for a promotion ends what its canaries replace; the next ones are the promotion's. */
+export function mayMove({ state }: RolloutRecord): boolean {
+  return state !== 'paused' && state !== 'complete' && state !== 'rolled-back';
+}
+
+/** Clients see which instances wait for their players, and send new ones elsewhere. */
+function marksOf(facts: RolloutFacts, { victims }: Judged): RolloutStep[] {
+  const { rollout, members } = facts;
+  const isUnderWay = rollout !== undefined && !hasEnded(rollout);
+  const waiting = new Set(
+    victims.filter((one) => isUnderWay && one.isUp && hasGuests(facts, one)).map(({ id }) => id),
+  );
+  return members
+    .filter(({ id, isMarked }) => waiting.has(id) !== isMarked)
+    .map(({ id, isMarked }) => ({ do: 'mark', id, isOutdated: !isMarked }));
+}
+
+/** The time until the decision may differ without any event. */
+function recheckOf(facts: RolloutFacts, rollout: RolloutRecord, judged: Judged): number {
+  const { update, agedMs, stalledMs, outlook, members } = facts;
+  if (rollout.state === 'paused' || rollout.state === 'complete') return Number.POSITIVE_INFINITY;
+  const times: number[] = [];
+  const goodAfterMs = update.minReadySeconds * 1000;
+  for (const { isCurrent, upForMs } of members)
+    if (isCurrent && upForMs !== null && upForMs < goodAfterMs) times.push(goodAfterMs - upForMs);
+  if (update.playersSeconds > 0 && judged.victims.some((one) => hasGuests(facts, one)))
+    times.push(update.playersSeconds * 1000 - agedMs);
+  if (rollout.progressAt !== null) times.push(update.progressSeconds * 1000 - stalledMs);
+  if (outlook.recheckInMs !== null && (judged.victims.length > 0 || pendingOf(facts, judged).length > 0))
+    times.push(outlook.recheckInMs);
+  return Math.max(0, Math.min(...times));
+}
+
+/** The rollout resolves the pairs of this instance: nobody else does. */
+export function isMoving(rollout: RolloutRecord, isCurrent: boolean): boolean {
+  return !isCurrent && !hasEnded(rollout) && phaseOf(rollout) !== 'failed';
+}

@@ -1,0 +1,161 @@
+/** The record of a rollout from one look to the next: when it begins, what it has done, and when it ends or fails. */
+import {
+  hasEnded,
+  NO_COUNTS,
+  phaseOf,
+  type RolloutCause,
+  type RolloutCounts,
+  type RolloutReason,
+  type RolloutRecord,
+} from '../../../src/model/rollout.js';
+import { countText, cutText, durationText } from '../../../src/model/words.js';
+import { lastGoodOf } from '../../../src/store/contents-in-force.js';
+import type { Member, RolloutFacts } from './facts.js';
+import { countsOf, type Judged } from './members.js';
+import { pendingOf, readyToGo } from './moves.js';
+
+const MOST_MESSAGE_CHARS = 400;
+
+/** The record that takes up what the file or the templates say now; undefined: it is taken up, or nothing is to be. */
+export function taken(facts: RolloutFacts): RolloutRecord | undefined {
+  const { rollout, hash, isNews, update } = facts;
+  if (rollout === undefined) return update.strategy === 'manual' ? undefined : first(facts);
+  if (isNews)
+    return update.strategy === 'manual'
+      ? settledOn(rollout, facts)
+      : begun(facts, 'content', lastGoodOf(rollout));
+  if (rollout.to !== hash)
+    return { ...rollout, to: hash, from: rollout.from === rollout.to ? hash : rollout.from };
+  return takenTemplates(facts, rollout);
+}
+
+/** What runs of another content when the block is first there is to be replaced as well. */
+function first(facts: RolloutFacts): RolloutRecord {
+  const older = facts.members.filter(({ revision }) => revision !== facts.hash);
+  const lastGood = older.findLast(({ isUp }) => isUp);
+  if (older.length > 0) return begun(facts, 'content', lastGood?.revision ?? null);
+  return { ...begun(facts, 'content', null), state: 'complete', endedAt: facts.now, isPromoted: true };
+}
+
+/** With `manual` another content is in force for new instances at once, and nothing else follows. */
+function settledOn(rollout: RolloutRecord, { hash, now }: RolloutFacts): RolloutRecord {
+  const isRestarting = rollout.state === 'rolling' && rollout.cause === 'restart';
+  if (isRestarting) return { ...rollout, to: hash, from: null };
+  const ended = { state: 'complete', endedAt: now, reason: null, message: null, paused: null } as const;
+  return { ...rollout, ...ended, from: lastGoodOf(rollout), to: hash, cause: 'content', progressAt: null };
+}
+
+function begun(facts: RolloutFacts, cause: RolloutCause, from: string | null): RolloutRecord {
+  const { name, hash, now, update, rollout, templates } = facts;
+  return {
+    name,
+    from,
+    to: hash,
+    generation: (rollout?.generation ?? 0) + (cause === 'templates' ? 1 : 0),
+    state: 'rolling',
+    cause,
+    reason: null,
+    message: null,
+    by: null,
+    since: now,
+    endedAt: null,
+    progressAt: null,
+    isPromoted: update.canary === 0,
+    paused: null,
+    counts: NO_COUNTS,
+    templates: { ...templates },
+  };
+}
+
+/** A template that the rollout does not know yet is taken as it is; another digest of one that it knows is news. */
+function takenTemplates(facts: RolloutFacts, rollout: RolloutRecord): RolloutRecord | undefined {
+  const { templates } = facts;
+  const phase = phaseOf(rollout);
+  const entries = Object.entries(templates);
+  if (entries.every(([key, digest]) => rollout.templates[key] === digest)) return undefined;
+  const isKnown = ([key, digest]: [string, string]): boolean =>
+    rollout.templates[key] !== undefined && rollout.templates[key] !== digest;
+  const all = { ...rollout.templates, ...templates };
+  if (!entries.some(isKnown)) return { ...rollout, templates: all };
+  // What is held back or paused comes first: the news waits for its end.
+  if (rollout.state === 'paused' || (phase !== 'complete' && phase !== 'rolling')) return undefined;
+  return { ...begun(facts, 'templates', lastGoodOf(rollout)), templates: all };
+}
+
+/** The record after a look at the members. */
+export function followed(facts: RolloutFacts, rollout: RolloutRecord, judged: Judged): RolloutRecord {
+  if (hasEnded(rollout)) return rollout;
+  const counts = countsOf(facts, judged);
+  if (rollout.state === 'paused') return { ...rollout, counts };
+  const isActive = isGettingOn(facts, judged);
+  const hasProgress = counts.good > rollout.counts.good;
+  const progressAt = isActive ? (hasProgress ? facts.now : (rollout.progressAt ?? facts.now)) : null;
+  const next = { ...rollout, counts, progressAt };
+  if (isDone(facts, judged, counts)) return ended(next, facts);
+  if (rollout.state === 'awaiting-promotion') return { ...next, progressAt: null };
+  if (!rollout.isPromoted && counts.good >= Math.min(facts.update.canary, counts.total))
+    return facts.update.promote === 'manual'
+      ? { ...next, state: 'awaiting-promotion', progressAt: null }
+      : { ...next, isPromoted: true, progressAt: facts.now };
+  const isLate = rollout.progressAt !== null && isActive && !hasProgress;
+  return isLate && facts.stalledMs >= facts.update.progressSeconds * 1000
+    ? failed(next, facts, judged)
+    : next;
+}
+
+/** Something of it can be done, or must become good: waiting for players is neither. */
+function isGettingOn(facts: RolloutFacts, judged: Judged): boolean {
+  return pendingOf(facts, judged).length > 0 || readyToGo(facts, judged).length > 0;
+}
+
+function isDone(facts: RolloutFacts, judged: Judged, { outdated, good, total }: RolloutCounts): boolean {
+  if (outdated > 0 || judged.spares.size > 0 || pendingOf(facts, judged).length > 0) return false;
+  return good > 0 || total === 0;
+}
+
+function ended(rollout: RolloutRecord, { now }: RolloutFacts): RolloutRecord {
+  const isBack = rollout.state === 'rolling-back';
+  return {
+    ...rollout,
+    state: isBack ? 'rolled-back' : 'complete',
+    endedAt: now,
+    progressAt: null,
+    isPromoted: true,
+  };
+}
+
+function failed(rollout: RolloutRecord, facts: RolloutFacts, judged: Judged): RolloutRecord {
+  const { update, now } = facts;
+  const { reason, message } = whyFailed(facts, judged);
+  const next = { ...rollout, reason, message, isPromoted: true, progressAt: null };
+  if (rollout.state === 'rolling-back')
+    return { ...next, reason: 'rollback-failed', state: 'failed', endedAt: now };
+  const canGoBack = rollout.from !== null && rollout.from !== rollout.to;
+  return update.onFailure === 'rollback' && canGoBack
+    ? { ...next, state: 'rolling-back' }
+    : { ...next, state: 'failed', endedAt: now };
+}
+
+function whyFailed(facts: RolloutFacts, judged: Judged): { reason: RolloutReason; message: string } {
+  const { update, outlook } = facts;
+  const within = `within ${durationText(update.progressSeconds * 1000)}`;
+  const pending = pendingOf(facts, judged);
+  if (pending.length === 0 && outlook.obstacle !== null && !outlook.isDelayed)
+    return { reason: 'not-placeable', message: cut(`no place came free ${within}: ${outlook.obstacle}`) };
+  const one = pending.find(({ message }) => message !== null) ?? pending[0];
+  const which = one === undefined ? '' : `: ${one.id} ${stateText(one)}`;
+  return {
+    reason: 'no-progress',
+    message: cut(
+      `no new instance became good ${within}; ${countText(pending.length, 'waits', 'wait')} to be${which}`,
+    ),
+  };
+}
+
+function stateText({ isUp, message }: Member): string {
+  return message ?? (isUp ? 'is up, and does not stay so' : 'is not up');
+}
+
+function cut(text: string): string {
+  return cutText(text, MOST_MESSAGE_CHARS);
+}

@@ -1,0 +1,61 @@
+/** The audit trails of all masters as one, by time. Each master keeps its own file. */
+import { z } from 'zod';
+import type { Leadership } from '../../leadership/leadership.js';
+import { type AuditEntry, type AuditTrail, auditEntrySchema } from '../../model/audit.js';
+import { publicMessage } from '../../model/public-message.js';
+import type { MasterCalls } from './master-calls.js';
+import type { MasterDesk } from './master-desk.js';
+
+const AUDIT = 'audit';
+const MAX_LIMIT = 1000;
+const questionSchema = z.object({ limit: z.int().min(1).max(MAX_LIMIT) });
+const entriesSchema = z.array(auditEntrySchema).max(MAX_LIMIT);
+
+export interface AuditOfMastersOptions {
+  readonly nodeId: string;
+  readonly audit: Pick<AuditTrail, 'last'>;
+  readonly leadership: Pick<Leadership, 'masters'>;
+  /** Node ids of all masters that are known, up or not. */
+  readonly known: () => Iterable<string>;
+  readonly calls: MasterCalls;
+  readonly desk: MasterDesk;
+}
+
+export interface MergedAudit {
+  readonly entries: readonly AuditEntry[];
+  /** The masters whose entries are missing, and why. */
+  readonly missing: readonly { readonly nodeId: string; readonly why: string }[];
+}
+
+export class AuditOfMasters {
+  readonly #options: AuditOfMastersOptions;
+
+  constructor(options: AuditOfMastersOptions) {
+    this.#options = options;
+    options.desk.on(AUDIT, (question) => options.audit.last(questionSchema.parse(question).limit));
+  }
+
+  /** The last `limit` entries of all masters, oldest first. Does not throw: what is missing is said. */
+  async last(limit: number, signal: AbortSignal): Promise<MergedAudit> {
+    const { nodeId, audit, leadership, calls, known } = this.#options;
+    const others = leadership.masters().filter((peer) => peer.nodeId !== nodeId);
+    const up = new Set([nodeId, ...others.map((peer) => peer.nodeId)]);
+    const missing = [...known()]
+      .filter((id) => !up.has(id))
+      .map((id) => ({ nodeId: id, why: 'it is not up' }));
+    const answers = await Promise.all(
+      others.map(async (peer): Promise<readonly AuditEntry[]> => {
+        try {
+          const entries = entriesSchema.parse(await calls.ask(peer, AUDIT, { limit }, signal));
+          return entries.map((entry) => ({ ...entry, master: peer.nodeId }));
+        } catch (error) {
+          missing.push({ nodeId: peer.nodeId, why: publicMessage(error) });
+          return [];
+        }
+      }),
+    );
+    const own = audit.last(limit).map((entry) => ({ ...entry, master: nodeId }));
+    const entries = [...own, ...answers.flat()].toSorted((a, b) => a.at - b.at).slice(-limit);
+    return { entries, missing };
+  }
+}

@@ -1,0 +1,107 @@
+/** Asks another master of the cluster one thing (`MasterDesk`), each on a connection of its own. */
+import { type IncomingMessage, request } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { z } from 'zod';
+import type { MasterPeer } from '../../leadership/leadership.js';
+import type { Clock } from '../../loop/clock.js';
+import { withDeadline } from '../../loop/deadline.js';
+import { DroverError, isErrorCode, messageOf } from '../../model/errors.js';
+
+const ANSWER_MS = 10_000;
+/** Between two pieces of a stream. */
+const SILENCE_MS = 30_000;
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+const failureSchema = z.object({ code: z.string(), error: z.string() });
+
+export interface MasterCallsOptions {
+  /** Opens a connection to the desk of a master. Throws DroverErrors. */
+  readonly dial: (peer: MasterPeer, signal: AbortSignal) => Promise<Duplex>;
+  readonly clock: Clock;
+}
+
+export class MasterCalls {
+  readonly #options: MasterCallsOptions;
+
+  constructor(options: MasterCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Throws what the other master says, and DRV_CHANNEL_CLOSED where it does not answer within 10 s. */
+  async ask(peer: MasterPeer, name: string, question: unknown, signal: AbortSignal): Promise<unknown> {
+    const expired = (): DroverError =>
+      new DroverError('DRV_CHANNEL_CLOSED', `master ${peer.nodeId} did not answer in time`);
+    return withDeadline({ clock: this.#options.clock, limitMs: ANSWER_MS, signal, expired }, async (inner) =>
+      readJson(await this.#send(peer, name, question, AbortSignal.any([signal, inner]))),
+    );
+  }
+
+  /** The bytes of an answer. Throws as `ask`; a connection that says nothing for 30 s is over. */
+  async *bytes(
+    peer: MasterPeer,
+    name: string,
+    question: unknown,
+    signal: AbortSignal,
+  ): AsyncGenerator<Buffer> {
+    const response = await this.#send(peer, name, question, signal);
+    response.setTimeout(SILENCE_MS, () => response.destroy());
+    try {
+      yield* response;
+      if (!response.complete)
+        throw new DroverError('DRV_CHANNEL_CLOSED', `master ${peer.nodeId} broke off its answer`);
+    } finally {
+      response.destroy();
+    }
+  }
+
+  async #send(
+    peer: MasterPeer,
+    name: string,
+    question: unknown,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const connection = await this.#options.dial(peer, signal);
+    const body = JSON.stringify(question);
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const outgoing = request({
+        createConnection: () => connection,
+        method: 'POST',
+        path: `/${name}`,
+        signal,
+        headers: {
+          Host: 'master',
+          'Content-Type': 'application/json',
+          'Content-Length': Buffer.byteLength(body),
+          Connection: 'close',
+        },
+      });
+      outgoing.on('response', resolve);
+      outgoing.on('error', (error) =>
+        reject(new DroverError('DRV_CHANNEL_CLOSED', `master ${peer.nodeId} hung up: ${messageOf(error)}`)),
+      );
+      outgoing.end(body);
+    });
+    if (response.statusCode === 200) return response;
+    const { data } = failureSchema.safeParse(await readJson(response));
+    throw new DroverError(
+      data !== undefined && isErrorCode(data.code) ? data.code : 'DRV_CHANNEL_CALL_FAILED',
+      data?.error ?? `master ${peer.nodeId} answered with status ${response.statusCode}`,
+    );
+  }
+}
+
+async function readJson(response: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES)
+      throw new DroverError('DRV_CHANNEL_CALL_FAILED', 'the answer of a master is too long');
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString());
+  } catch {
+    throw new DroverError('DRV_CHANNEL_CALL_FAILED', 'the answer of a master is no JSON');
+  }
+}

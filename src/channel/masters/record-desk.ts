@@ -1,0 +1,63 @@
+/** Edits of records by views: written by the leader, asked of the leader by the other masters. */
+import { z } from 'zod';
+import type { Leadership } from '../../leadership/leadership.js';
+import { DroverError } from '../../model/errors.js';
+import type { Operation, Store } from '../../store/store.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { RecordDoor } from '../../views/record-door.js';
+import type { MasterCalls } from './master-calls.js';
+import type { MasterDesk } from './master-desk.js';
+
+const answerSchema = z.object({ revision: z.int().min(1) });
+
+/** One kind of records that views edit. */
+export interface EditKind<Edit> {
+  /** The name of the question, such as `configurations`. */
+  readonly name: string;
+  encode(edits: readonly Edit[]): unknown;
+  /** Throws DroverErrors for what is not valid. */
+  decode(question: unknown): readonly Edit[];
+  /** `from`: the node that brings them. */
+  operations(edits: readonly Edit[], from: string): readonly Operation[];
+}
+
+export interface RecordDeskOptions {
+  readonly nodeId: string;
+  readonly store: Pick<Store, 'transact'>;
+  readonly leadership: Pick<Leadership, 'leader' | 'isLeader'>;
+  readonly calls: MasterCalls;
+  readonly desk: MasterDesk;
+  /** Aborts when the master stops. */
+  readonly signal: AbortSignal;
+  readonly logger: Pick<Logger, 'info'>;
+}
+
+/** The door for one kind, and the leader's answers to the doors of the other masters. */
+export function openRecordDesk<Edit extends { readonly name: string }>(
+  kind: EditKind<Edit>,
+  { nodeId, store, leadership, calls, desk, signal, logger }: RecordDeskOptions,
+): RecordDoor<Edit> {
+  const writeHere = async (edits: readonly Edit[], from: string): Promise<number> => {
+    const revision = await store.transact(kind.operations(edits, from));
+    const names = edits.map(({ name }) => name);
+    logger.info({ node: from, names }, `${kind.name} changed by node ${from}: ${names.join(', ')}`);
+    return revision;
+  };
+  desk.on(kind.name, async (question, from) => {
+    if (!leadership.isLeader()) throw noLeader('this master does not lead');
+    return { revision: await writeHere(kind.decode(question), from) };
+  });
+  return {
+    write: async (edits) => {
+      if (leadership.isLeader()) return writeHere(edits, nodeId);
+      const leader = leadership.leader();
+      if (leader === null || leader.nodeId === nodeId) throw noLeader('no master leads at this moment');
+      const answer = await calls.ask(leader, kind.name, kind.encode(edits), signal);
+      return answerSchema.parse(answer).revision;
+    },
+  };
+}
+
+function noLeader(message: string): DroverError {
+  return new DroverError('DRV_STORE_UNAVAILABLE', message);
+}

@@ -1,0 +1,147 @@
+/**
+ * The state of each configuration file: whether what it says is in force, and if not, why. Pure; the list of files, the
+ * metrics and `config list` all use it.
+ */
+import { z } from 'zod';
+import {
+  type ConfigurationFileError,
+  type ConfigurationRecord,
+  configurationFileErrorSchema,
+  isBroughtBy,
+} from '../model/configuration.js';
+import type { Reading } from './directory.js';
+
+export const fileStateSchema = z
+  .enum(['in-force', 'pending', 'broken', 'shadowed', 'held-back', 'conflict'])
+  .describe(
+    'in-force: instances are made from what it says; pending: not yet, or it is gone and what it said is still in force; broken: it cannot be read, what it said before is in force; shadowed: another file has its name; held-back: a rollout of what it says failed; conflict: it was changed here and elsewhere',
+  );
+export type FileState = z.output<typeof fileStateSchema>;
+
+const errorSchema = configurationFileErrorSchema.pick({
+  line: true,
+  column: true,
+  field: true,
+  message: true,
+});
+
+export const statedFileSchema = z.object({
+  file: z.string(),
+  node: z.string().describe('id of the node whose file it is'),
+  name: z.string().nullable().describe('of its configuration; null: it gives none that can be read'),
+  state: fileStateSchema,
+  error: errorSchema.nullable().describe('why it is not in force as it stands, and what would be right'),
+  revision: z.string().nullable().describe('of what is in force from this file; null: nothing is'),
+  removalWaits: z
+    .boolean()
+    .describe('it is gone with most others; what it said goes with `config reload --confirm`'),
+});
+export type StatedFile = Readonly<z.output<typeof statedFileSchema>>;
+
+export interface FileStateFacts {
+  /** The node whose files these are. */
+  readonly nodeId: string;
+  readonly files: ReadonlyMap<string, Reading>;
+  readonly records: Iterable<[name: string, { readonly value: ConfigurationRecord }]>;
+  readonly faults: readonly ConfigurationFileError[];
+  /** Why the content of a configuration is held back, by its name. */
+  readonly heldBack: ReadonlyMap<string, string>;
+  /** What to do about a file that was changed here and elsewhere, by its name. */
+  readonly conflicts: ReadonlyMap<string, string>;
+}
+
+/** The faults of a file that is read are its own; others have no place in a text. */
+type Why = z.output<typeof errorSchema> | null;
+
+/** All files, by name; those of other nodes, and those that are gone, where something is in force from them. */
+export function statedFiles(facts: FileStateFacts): StatedFile[] {
+  const sources = new Map<string, ConfigurationRecord>();
+  const elsewhere = new Map<string, ConfigurationRecord>();
+  const found: StatedFile[] = [];
+  for (const [name, { value }] of facts.records) {
+    if (!isBroughtBy(value, facts.nodeId)) elsewhere.set(name, value);
+    else if (facts.files.has(value.sourceFile)) sources.set(value.sourceFile, value);
+    else found.push(withoutReading(facts, value, true));
+  }
+  for (const [file, reading] of facts.files) {
+    const name = nameIn(reading);
+    // Of masters that share the records, each has a file of what one of them brought.
+    const shared = name === undefined ? undefined : elsewhere.get(name);
+    if (name !== undefined) elsewhere.delete(name);
+    found.push(ofReading(facts, file, { reading, record: sources.get(file) ?? shared }));
+  }
+  for (const record of elsewhere.values()) found.push(withoutReading(facts, record, false));
+  return found.sort((a, b) => (a.file < b.file ? -1 : 1));
+}
+
+interface ReadFile {
+  readonly reading: Reading;
+  /** What is in force from it. */
+  readonly record: ConfigurationRecord | undefined;
+}
+
+function nameIn(reading: Reading): string | undefined {
+  return reading.kind === 'valid' ? reading.parsed.configuration.name : reading.error.name;
+}
+
+function ofReading(facts: FileStateFacts, file: string, { reading, record }: ReadFile): StatedFile {
+  const name = nameIn(reading) ?? record?.configuration.name ?? null;
+  const common = { file, node: facts.nodeId, name, revision: record?.hash ?? null, removalWaits: false };
+  return { ...common, ...judged(facts, file, { reading, record }) };
+}
+
+function judged(
+  { faults, conflicts, heldBack }: FileStateFacts,
+  file: string,
+  { reading, record }: ReadFile,
+): { readonly state: FileState; readonly error: Why } {
+  const conflict = conflicts.get(file);
+  if (conflict !== undefined) return { state: 'conflict', error: why(conflict) };
+  if (reading.kind === 'broken') return { state: 'broken', error: placeOf(reading.error) };
+  const { configuration, hash } = reading.parsed;
+  // A file that can be read has one fault only: its name belongs to another file.
+  const taken = faults.find((fault) => fault.file === file && fault.field === 'name' && fault.line === null);
+  if (taken !== undefined) return { state: 'shadowed', error: placeOf(taken) };
+  const isInForce = record?.hash === hash && record.configuration.name === configuration.name;
+  if (!isInForce) {
+    const refusal = faults.find((fault) => !fault.file.endsWith('.json') || fault.file === '*.json');
+    return { state: 'pending', error: refusal === undefined ? null : placeOf(refusal) };
+  }
+  const reason = heldBack.get(configuration.name);
+  return reason === undefined
+    ? { state: 'in-force', error: null }
+    : { state: 'held-back', error: why(reason) };
+}
+
+/** A file of another node, which is not read here, or one that is gone. */
+function withoutReading(
+  { nodeId, heldBack }: FileStateFacts,
+  record: ConfigurationRecord,
+  isHere: boolean,
+): StatedFile {
+  const { name } = record.configuration;
+  const reason = heldBack.get(name);
+  const removalWaits = record.removalWaits === true;
+  const gone = removalWaits
+    ? 'is gone, as most others are; what it said goes with `config reload --confirm`'
+    : 'is gone; what it said is in force until Drover has seen that';
+  const state = isHere ? 'pending' : reason === undefined ? 'in-force' : 'held-back';
+  const message = isHere ? gone : reason;
+  return {
+    file: record.sourceFile,
+    node: record.sourceNode ?? nodeId,
+    name,
+    state,
+    error: message === undefined ? null : why(message),
+    revision: record.hash,
+    removalWaits,
+  };
+}
+
+function why(message: string): Why {
+  return { line: null, column: null, field: null, message };
+}
+
+function placeOf({ line, column, field, message }: ConfigurationFileError): Why {
+  return { line, column, field, message };
+}

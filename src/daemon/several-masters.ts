@@ -1,0 +1,194 @@
+/**
+ * Builds what a master has beside others that share its store: the desk for their questions, its directories as views
+ * of the state, and the audit trails of all. It runs on every master, whether it leads or not.
+ */
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { z } from 'zod';
+import { AuditOfMasters } from '../channel/masters/audit-of-masters.js';
+import { MasterCalls } from '../channel/masters/master-calls.js';
+import { MasterDesk } from '../channel/masters/master-desk.js';
+import { openRecordDesk } from '../channel/masters/record-desk.js';
+import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import { DirectorySource } from '../configuration-files/source.js';
+import { ConfigurationView } from '../configuration-files/view/configuration-view.js';
+import { decodeEdits, encodeEdits, operationsOf } from '../configuration-files/view/record-edits.js';
+import type { Leadership, MasterPeer } from '../leadership/leadership.js';
+import { type Part, RunningParts } from '../loop/lifecycle.js';
+import type { AuditTrail } from '../model/audit.js';
+import { type ConfigurationRecord, configurationRecordSchema } from '../model/configuration.js';
+import { nodeRecordSchema } from '../model/node.js';
+import { type TemplateRecord, templateRecordSchema } from '../model/template.js';
+import type { RootPaths } from '../node/root.js';
+import { PREFIX } from '../store/keys.js';
+import { Mirror } from '../store/mirror.js';
+import type { Store } from '../store/store.js';
+import type { MasterTemplates } from '../templates/master-templates.js';
+import { decodeTemplateEdits, templateOperations } from '../templates/view/template-edits.js';
+import { type HeldTemplate, type TemplatePeers, TemplateView } from '../templates/view/template-view.js';
+import type { Shared } from './assembly.js';
+
+const TREE = 'template-tree';
+const HOLD = 'hold-template';
+const treeSchema = z.object({ digest: z.string() });
+const heldSchema = z.object({ name: z.string(), digest: z.string(), revision: z.int() });
+
+export interface SeveralMastersOptions {
+  readonly nodeId: string;
+  readonly paths: Pick<RootPaths, 'configurations' | 'templates' | 'data'>;
+  readonly store: Store;
+  readonly leadership: Leadership;
+  /** Opens a connection to the desk of another master. */
+  readonly dial: (peer: MasterPeer, signal: AbortSignal) => Promise<Duplex>;
+  readonly templates: MasterTemplates;
+  readonly audit: Pick<AuditTrail, 'last'>;
+  readonly shared: Pick<Shared, 'clock' | 'random' | 'logger'>;
+}
+
+export class SeveralMasters implements Part {
+  readonly desk: MasterDesk;
+  readonly source: DirectorySource;
+  readonly files: ConfigurationFiles;
+  readonly audit: AuditOfMasters;
+  readonly templates: TemplateView;
+  readonly #options: SeveralMastersOptions;
+  readonly #configurations: Mirror<ConfigurationRecord>;
+  readonly #templateRecords: Mirror<TemplateRecord>;
+  readonly #masters: Mirror<boolean>;
+  readonly #view: ConfigurationView;
+  readonly #calls: MasterCalls;
+  readonly #stopping = new AbortController();
+  readonly #running = new RunningParts();
+
+  constructor(options: SeveralMastersOptions) {
+    const { nodeId, paths, store, leadership, dial, audit, shared } = options;
+    const { clock, random, logger } = shared;
+    this.#options = options;
+    this.desk = new MasterDesk({ logger });
+    this.#calls = new MasterCalls({ dial, clock });
+    this.#configurations = this.#mirror(PREFIX.configurations, configurationRecordSchema);
+    this.#templateRecords = this.#mirror(PREFIX.templates, templateRecordSchema);
+    this.#masters = this.#mirror(
+      PREFIX.nodes,
+      nodeRecordSchema.transform(({ master }) => master),
+    );
+    const { desk } = this;
+    const deskOptions = {
+      nodeId,
+      store,
+      leadership,
+      calls: this.#calls,
+      desk,
+      signal: this.#stopping.signal,
+      logger,
+    };
+    const door = openRecordDesk(
+      { name: 'configurations', encode: encodeEdits, decode: decodeEdits, operations: operationsOf },
+      deskOptions,
+    );
+    const views = join(paths.data, 'views');
+    const configurations = this.#configurations;
+    this.source = new DirectorySource({ nodeId, directory: paths.configurations, logger, clock });
+    const { source } = this;
+    const common = { store, clock, random, logger };
+    this.#view = new ConfigurationView({
+      ...common,
+      source,
+      configurations,
+      door,
+      basesFile: join(views, 'configurations.json'),
+    });
+    const view = this.#view;
+    this.files = new ConfigurationFiles({
+      source,
+      follower: view,
+      editor: view,
+      configurations,
+      logger,
+      clock,
+    });
+    const { library, local } = options.templates;
+    this.templates = new TemplateView({
+      ...common,
+      nodeId,
+      path: paths.templates,
+      library,
+      directory: local.directory,
+      records: this.#templateRecords,
+      door: openRecordDesk(
+        {
+          name: 'templates',
+          encode: (edits) => edits,
+          decode: decodeTemplateEdits,
+          operations: templateOperations,
+        },
+        deskOptions,
+      ),
+      peers: this.#peers(),
+      basesFile: join(views, 'templates.json'),
+    });
+    this.audit = new AuditOfMasters({
+      nodeId,
+      audit,
+      leadership,
+      known: () => this.#knownMasters(),
+      calls: this.#calls,
+      desk,
+    });
+    this.#answerTemplates();
+  }
+
+  /** The templates have started. */
+  async start(): Promise<void> {
+    for (const mirror of [this.#configurations, this.#templateRecords, this.#masters])
+      await this.#running.start(mirror);
+    await this.#running.start(this.#view);
+    await this.#running.start(this.files);
+    await this.#running.start(this.templates);
+    this.#running.onStop(
+      this.#options.leadership.onChange(() => {
+        this.#view.wake();
+        this.templates.wake();
+      }),
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.desk.stop();
+    await this.#running.stop();
+  }
+
+  #mirror<T>(prefix: string, schema: z.ZodType<T>): Mirror<T> {
+    const { store, shared } = this.#options;
+    return new Mirror({
+      store,
+      prefix,
+      decode: (value) => schema.parse(value),
+      // MasterState says it.
+      onSetAside: () => undefined,
+      onListenerError: (error) => shared.logger.error({ err: error }, `a listener of ${prefix} failed`),
+    });
+  }
+
+  *#knownMasters(): Generator<string> {
+    for (const [id, { value: isMaster }] of this.#masters.entries()) if (isMaster) yield id;
+  }
+
+  #peers(): TemplatePeers {
+    const { leadership, nodeId } = this.#options;
+    return {
+      list: () => leadership.masters().filter((peer) => peer.nodeId !== nodeId),
+      bundle: (peer, digest, signal) => this.#calls.bytes(peer, TREE, { digest }, signal),
+      hold: async (peer, wanted: HeldTemplate, signal) => {
+        await this.#calls.ask(peer, HOLD, wanted, signal);
+      },
+    };
+  }
+
+  #answerTemplates(): void {
+    const { library } = this.#options.templates;
+    this.desk.onBytes(TREE, (question) => library.openBundle(treeSchema.parse(question).digest));
+    this.desk.on(HOLD, (question) => this.templates.hold(heldSchema.parse(question)));
+  }
+}

@@ -1,0 +1,119 @@
+/** The list of configuration files with their states: a route, the metrics, and the states in `config list`. */
+import { z } from 'zod';
+import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import {
+  fileStateSchema,
+  type StatedFile,
+  statedFileSchema,
+  statedFiles,
+} from '../configuration-files/file-states.js';
+import { gitOriginsOf } from '../git/origins.js';
+import type { ConfigurationRecord } from '../model/configuration.js';
+import type { InstanceRecord } from '../model/instance.js';
+import { isHeldBack, type RolloutRecord } from '../model/rollout.js';
+import type { MirrorReader } from '../store/mirror.js';
+import type { FileFigures } from '../telemetry/file-gauges.js';
+import { visibleInstances } from './instance-details.js';
+
+export interface ConfigurationFileListNeeds {
+  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
+  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'entries'>;
+  readonly configurationFiles: Pick<ConfigurationFiles, 'conflicts' | 'errors' | 'place' | 'readings'>;
+}
+
+export const listedFileSchema = statedFileSchema.extend({
+  commit: z
+    .string()
+    .nullable()
+    .describe('of the git work tree that the directory is in; null: it is in none'),
+  isDirty: z
+    .boolean()
+    .nullable()
+    .describe('the file is not as that commit has it; null: that cannot be known'),
+  instances: z.object({
+    current: z.int().describe('made from what is in force from this file'),
+    outdated: z.int().describe('made from something older'),
+  }),
+});
+export type ListedFile = Readonly<z.output<typeof listedFileSchema>>;
+
+interface Counts {
+  readonly current: number;
+  readonly outdated: number;
+}
+
+const NO_INSTANCES: Counts = { current: 0, outdated: 0 };
+
+/** All files, by name. Reads the git directory, if there is one. */
+export async function listConfigurationFiles(needs: ConfigurationFileListNeeds): Promise<ListedFile[]> {
+  const { directory, nodeId } = needs.configurationFiles.place();
+  const files = statesOfFiles(needs);
+  const counts = instancesByAge(needs);
+  const own = files.filter(({ node }) => node === nodeId).map(({ file }) => file);
+  const origins = await gitOriginsOf(directory, own);
+  return files.map((one) => {
+    const origin = one.node === nodeId ? origins.get(one.file) : undefined;
+    return {
+      ...one,
+      commit: origin?.commit ?? null,
+      isDirty: origin?.isDirty ?? null,
+      instances: (one.revision !== null && one.name !== null && counts.get(one.name)) || NO_INSTANCES,
+    };
+  });
+}
+
+/** What the files say and what is in force, without a look at the disk. */
+export function statesOfFiles(
+  needs: Pick<ConfigurationFileListNeeds, 'configurations' | 'configurationFiles' | 'rollouts'>,
+): StatedFile[] {
+  const { configurations, configurationFiles, rollouts } = needs;
+  return statedFiles({
+    nodeId: configurationFiles.place().nodeId,
+    files: configurationFiles.readings(),
+    records: configurations.entries(),
+    faults: configurationFiles.errors(),
+    heldBack: heldBackIn(rollouts.entries()),
+    conflicts: new Map(configurationFiles.conflicts().map(({ file, message }) => [file, message])),
+  });
+}
+
+/** Why the content of a configuration is not used, by its name. */
+function heldBackIn(rollouts: Iterable<[string, { readonly value: RolloutRecord }]>): Map<string, string> {
+  const reasons = new Map<string, string>();
+  for (const [name, { value }] of rollouts)
+    if (isHeldBack(value)) reasons.set(name, value.message ?? 'its rollout failed');
+  return reasons;
+}
+
+/** The figures of `/metrics`. */
+export function fileFigures(needs: ConfigurationFileListNeeds): FileFigures {
+  const files = statesOfFiles(needs);
+  const states = new Map<string, number>(fileStateSchema.options.map((state) => [state, 0]));
+  for (const { state } of files) states.set(state, (states.get(state) ?? 0) + 1);
+  return {
+    states,
+    removalsWaiting: files.filter(({ removalWaits }) => removalWaits).length,
+    outdated: new Map([...instancesByAge(needs)].map(([name, { outdated }]) => [name, outdated])),
+  };
+}
+
+/** By configuration in force, how many instances have its content and how many an older one. */
+export function instancesByAge({
+  configurations,
+  instances,
+}: Pick<ConfigurationFileListNeeds, 'configurations' | 'instances'>): ReadonlyMap<string, Counts> {
+  const counts = new Map<string, Counts>();
+  const hashes = new Map<string, string>();
+  for (const [name, { value }] of configurations.entries()) {
+    hashes.set(name, value.hash);
+    counts.set(name, NO_INSTANCES);
+  }
+  for (const { configurationName: name, revision } of visibleInstances({ instances })) {
+    const { current, outdated } = counts.get(name) ?? NO_INSTANCES;
+    const hash = hashes.get(name);
+    if (hash === revision) counts.set(name, { current: current + 1, outdated });
+    else if (hash !== undefined) counts.set(name, { current, outdated: outdated + 1 });
+  }
+  return counts;
+}

@@ -1,0 +1,49 @@
+/** A change of the records of templates by one master's directory: a compare-and-set by the leader. */
+import { z } from 'zod';
+import { DroverError } from '../../model/errors.js';
+import { nameSchema } from '../../model/names.js';
+import { type TemplateRecord, templateRecordSchema } from '../../model/template.js';
+import { templateKey } from '../../store/keys.js';
+import { MAX_OPERATIONS, type Operation } from '../../store/store.js';
+
+const name = z.string().refine(
+  (text) => {
+    const parts = text.split('/');
+    return parts.length === 2 && parts.every((part) => nameSchema.safeParse(part).success);
+  },
+  { error: 'must be <group>/<name>' },
+);
+const expectedRevision = z.int().min(0);
+const { digest } = templateRecordSchema.shape;
+
+const editsSchema = z
+  .array(
+    z.discriminatedUnion('do', [
+      z.object({ do: z.literal('put'), name, digest, expectedRevision }),
+      z.object({ do: z.literal('remove'), name, expectedRevision }),
+    ]),
+  )
+  .min(1)
+  .max(MAX_OPERATIONS);
+export type TemplateEdit = z.output<typeof editsSchema>[number];
+
+/** As they go to another master. Throws DRV_REQUEST_INVALID. */
+export function decodeTemplateEdits(question: unknown): TemplateEdit[] {
+  const { data, error } = editsSchema.safeParse(question);
+  if (data === undefined)
+    throw new DroverError('DRV_REQUEST_INVALID', `no edits of templates: ${error.message}`);
+  return data;
+}
+
+/** `sourceNode`: the node that brings them. */
+export function templateOperations(edits: readonly TemplateEdit[], sourceNode: string): Operation[] {
+  return edits.map((edit): Operation => {
+    const key = templateKey(edit.name);
+    const { expectedRevision: expected } = edit;
+    if (edit.do === 'remove') return { do: 'remove', key, expectedRevision: expected };
+    const value: TemplateRecord = { digest: edit.digest, sourceNode };
+    return expected === 0
+      ? { do: 'create', key, value }
+      : { do: 'update', key, value, expectedRevision: expected };
+  });
+}

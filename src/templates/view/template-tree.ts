@@ -1,0 +1,185 @@
+/** The templates of a master and their records, as the two sides of a view (`src/views/directory-view.ts`). */
+import { mkdir, stat } from 'node:fs/promises';
+import { Conflict } from '../../loop/reconciler.js';
+import { DroverError, messageOf } from '../../model/errors.js';
+import type { TemplateRecord } from '../../model/template.js';
+import type { Mirrored, MirrorReader } from '../../store/mirror.js';
+import { untilShown } from '../../store/modify.js';
+import { MAX_OPERATIONS, type Store } from '../../store/store.js';
+import type { Observation, ViewTree } from '../../views/directory-view.js';
+import type { ChangeThere, RemovalThere } from '../../views/plan.js';
+import type { RecordDoor } from '../../views/record-door.js';
+import type { TemplateLibrary } from '../library/library.js';
+import type { TemplateDirectory } from '../library/template-directory.js';
+import { DEFAULT_BUNDLE_LIMITS, unpackTree } from '../transfer/bundle.js';
+import { digestTree } from '../tree/digest.js';
+import { removeTree } from '../tree/remove-tree.js';
+import { syncTree } from '../tree/sync-tree.js';
+import { walkTree } from '../tree/tree.js';
+import type { TemplateEdit } from './template-edits.js';
+
+export interface TemplateTreeOptions {
+  readonly nodeId: string;
+  /** Absolute path of `templates/`. */
+  readonly path: string;
+  readonly library: Pick<TemplateLibrary, 'groups' | 'digest'>;
+  readonly directory: Pick<TemplateDirectory, 'replace' | 'remove'>;
+  readonly records: MirrorReader<TemplateRecord>;
+  readonly store: Store;
+  readonly door: RecordDoor<TemplateEdit>;
+  /** Answers with the tar streams of this tree that other masters offer, one after the other. */
+  readonly fetch: (record: TemplateRecord, signal: AbortSignal) => Iterable<AsyncIterable<Buffer>>;
+  readonly signal: AbortSignal;
+}
+
+export class TemplateTree implements ViewTree {
+  readonly #options: TemplateTreeOptions;
+  /** By `<group>/<name>`; null: it cannot be read now, or is not a tree that a template can have. */
+  #digests = new Map<string, string | null>();
+  #directoryId: string | undefined;
+
+  constructor(options: TemplateTreeOptions) {
+    this.#options = options;
+  }
+
+  /** Reads what the directory has. Trees that have not changed are not read again. */
+  async look(): Promise<void> {
+    const { library, path } = this.#options;
+    const status = await stat(path);
+    const digests = new Map<string, string | null>();
+    for (const [group, names] of library.groups())
+      for (const name of names) {
+        const key = `${group}/${name}`;
+        const digest = await library.digest(group, name).then(
+          (found) => found ?? undefined,
+          () => null,
+        );
+        if (digest !== undefined) digests.set(key, digest);
+      }
+    this.#digests = digests;
+    this.#directoryId = `${status.ino}-${Math.round(status.birthtimeMs)}`;
+  }
+
+  observe(): Observation | undefined {
+    const { records, nodeId } = this.#options;
+    const directory = this.#directoryId;
+    if (directory === undefined || !records.isReady) return undefined;
+    const here = new Map<string, string>();
+    const undecided = new Set(records.setAside.keys());
+    for (const [name, digest] of this.#digests) {
+      if (digest === null) undecided.add(name);
+      else here.set(name, digest);
+    }
+    return {
+      here,
+      there: new Map([...records.entries()].map(([name, { value }]) => [name, value.digest])),
+      undecided,
+      standing: { directory, revision: records.revision },
+      brought: (name) => records.get(name)?.value.sourceNode === nodeId,
+    };
+  }
+
+  async writeHere(name: string, hash: string, present: string | undefined): Promise<void> {
+    const { directory } = this.#options;
+    const { value: record } = this.#recordWith(name, hash);
+    const [group, template] = partsOf(name);
+    await directory.replace(group, template, async (next) => {
+      await this.#requireHere(name, present);
+      await this.#fill(next, record);
+      await this.#requireHere(name, present);
+    });
+    this.#digests.set(name, hash);
+  }
+
+  async removeHere(name: string, present: string): Promise<void> {
+    const { directory } = this.#options;
+    const [group, template] = partsOf(name);
+    await directory.remove(group, template, async () => {
+      await this.#requireHere(name, present);
+      return true;
+    });
+    this.#digests.delete(name);
+  }
+
+  async writeThere(changes: readonly ChangeThere[]): Promise<void> {
+    await this.#write(
+      changes.map(({ name, hash: digest, expected }) => ({
+        do: 'put',
+        name,
+        digest,
+        expectedRevision: this.#revisionOf(name, expected),
+      })),
+    );
+  }
+
+  async removeThere(removals: readonly RemovalThere[]): Promise<void> {
+    await this.#write(
+      removals.map(({ name, expected }) => ({
+        do: 'remove',
+        name,
+        expectedRevision: this.#revisionOf(name, expected),
+      })),
+    );
+  }
+
+  /** From the first master that has it. Throws the last error. */
+  async #fill(next: string, record: TemplateRecord): Promise<void> {
+    const { fetch, signal } = this.#options;
+    const short = record.digest.slice(0, 12);
+    let failure: unknown = new DroverError(
+      'DRV_TEMPLATE_UNKNOWN',
+      `no master that is up has the tree ${short}`,
+    );
+    for (const stream of fetch(record, signal)) {
+      try {
+        await mkdir(next);
+        await unpackTree(stream, next, DEFAULT_BUNDLE_LIMITS, signal);
+        const place = { root: next, label: `template tree ${short}` };
+        const entries = await walkTree(place, signal);
+        if ((await digestTree(place, entries, signal)) !== record.digest)
+          throw new DroverError('DRV_TEMPLATE_CORRUPT', `what came is not the tree ${short}`);
+        await syncTree(next, entries, signal);
+        return;
+      } catch (error) {
+        failure = error;
+        await removeTree(next);
+      }
+    }
+    throw failure instanceof DroverError
+      ? failure
+      : new DroverError('DRV_TEMPLATE_PENDING', messageOf(failure), { cause: failure });
+  }
+
+  async #requireHere(name: string, present: string | undefined): Promise<void> {
+    const now = await this.#options.library.digest(...partsOf(name));
+    if ((now ?? undefined) !== present) throw new Conflict(`${name} has another content here now`);
+  }
+
+  async #write(edits: readonly TemplateEdit[]): Promise<void> {
+    const { door, records, store } = this.#options;
+    try {
+      for (let start = 0; start < edits.length; start += MAX_OPERATIONS)
+        await records.until(await door.write(edits.slice(start, start + MAX_OPERATIONS)));
+    } catch (error) {
+      await untilShown(store, records).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  #recordWith(name: string, digest: string): Mirrored<TemplateRecord> {
+    const record = this.#options.records.get(name);
+    if (record?.value.digest !== digest) throw new Conflict(`${name} has another content in the state now`);
+    return record;
+  }
+
+  #revisionOf(name: string, expected: string | undefined): number {
+    if (expected !== undefined) return this.#recordWith(name, expected).revision;
+    if (this.#options.records.get(name) !== undefined) throw new Conflict(`${name} is in the state now`);
+    return 0;
+  }
+}
+
+function partsOf(name: string): [group: string, template: string] {
+  const [group = '', template = ''] = name.split('/');
+  return [group, template];
+}

@@ -1,0 +1,201 @@
+/** Masters that share a store in memory, with their directories, and connections between them that can be cut. */
+import { mkdtempSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pino } from 'pino';
+import { SeveralMasters } from '../../../src/daemon/several-masters.js';
+import type { Leader, Leadership, MasterPeer } from '../../../src/leadership/leadership.js';
+import { RunningParts } from '../../../src/loop/lifecycle.js';
+import { SystemClock } from '../../../src/loop/system-clock.js';
+import type { AuditEntry } from '../../../src/model/audit.js';
+import { DroverError } from '../../../src/model/errors.js';
+import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import { MasterTemplates } from '../../../src/templates/master-templates.js';
+
+export class SeveralWorld {
+  readonly root = mkdtempSync(join(tmpdir(), 'drover-masters-'));
+  readonly store = new MemoryStore();
+  readonly masters = new Map<string, TestMaster>();
+  /** Masters that cannot be reached, and reach nobody. */
+  readonly cut = new Set<string>();
+  readonly #listeners = new Set<() => void>();
+  #leader: string | null = null;
+
+  async start(nodeId: string): Promise<TestMaster> {
+    const master = new TestMaster(this, nodeId);
+    this.masters.set(nodeId, master);
+    await master.start();
+    this.#leader ??= nodeId;
+    this.changed();
+    return master;
+  }
+
+  get leaderId(): string | null {
+    return this.#leader;
+  }
+
+  elect(nodeId: string | null): void {
+    this.#leader = nodeId;
+    this.changed();
+  }
+
+  changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  leadershipOf(nodeId: string): Leadership {
+    const peer = (id: string): MasterPeer => ({ nodeId: id, clusterAddress: `${id}:6000` });
+    const leader = (): Leader | null =>
+      this.#leader === null ? null : { ...peer(this.#leader), epoch: 1, since: 0 };
+    return {
+      leader,
+      isLeader: () => this.#leader === nodeId,
+      term: () => (this.#leader === nodeId ? { epoch: 1, signal: new AbortController().signal } : null),
+      masters: () => [...this.masters].filter(([, { isUp }]) => isUp).map(([id]) => peer(id)),
+      onChange: (listener) => {
+        this.#listeners.add(listener);
+        return () => this.#listeners.delete(listener);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const master of this.masters.values()) await master.stop();
+    await this.store.close();
+    await rm(this.root, { recursive: true, force: true });
+  }
+}
+
+export class TestMaster {
+  readonly log: string[] = [];
+  readonly audit: AuditEntry[] = [];
+  isUp = false;
+  readonly #world: SeveralWorld;
+  readonly #nodeId: string;
+  readonly #running = new RunningParts();
+  readonly #doors = new Map<string, Promise<number>>();
+  readonly #servers: Server[] = [];
+  #parts: { readonly masters: SeveralMasters; readonly templates: MasterTemplates } | undefined;
+
+  constructor(world: SeveralWorld, nodeId: string) {
+    this.#world = world;
+    this.#nodeId = nodeId;
+  }
+
+  get masters(): SeveralMasters {
+    if (this.#parts === undefined) throw new Error('not started');
+    return this.#parts.masters;
+  }
+
+  get templates(): MasterTemplates {
+    if (this.#parts === undefined) throw new Error('not started');
+    return this.#parts.templates;
+  }
+
+  async start(): Promise<void> {
+    const clock = new SystemClock();
+    const logger = pino({ level: 'debug' }, { write: (line: string) => this.log.push(line) });
+    const paths = this.#paths();
+    for (const path of Object.values(paths)) await mkdir(path, { recursive: true });
+    const shared = { clock, random: () => 0.5, logger };
+    const templates = new MasterTemplates({
+      ...shared,
+      paths,
+      providers: { keys: () => [], get: () => undefined },
+      maxUploadMB: 16,
+      afterWrite: async (group, name) => this.masters.templates.spread(group, name),
+      nodes: { connected: () => [], fetch: async function* () {} },
+    });
+    const masters = new SeveralMasters({
+      nodeId: this.#nodeId,
+      paths,
+      store: this.#world.store,
+      leadership: this.#world.leadershipOf(this.#nodeId),
+      dial: (peer) => this.#dial(peer.nodeId),
+      templates,
+      audit: { last: (count) => this.audit.slice(-count) },
+      shared,
+    });
+    this.#parts = { masters, templates };
+    this.isUp = true;
+    await this.#running.start(templates);
+    await this.#running.start(masters);
+  }
+
+  async stop(): Promise<void> {
+    this.isUp = false;
+    for (const server of this.#servers) server.close();
+    await this.#running.stop();
+    this.#world.changed();
+  }
+
+  /** The port at which `from` reaches this master's desk. */
+  doorFor(from: string): Promise<number> {
+    let door = this.#doors.get(from);
+    if (door === undefined) {
+      door = this.#open(from);
+      this.#doors.set(from, door);
+    }
+    return door;
+  }
+
+  async write(file: string, content: string): Promise<void> {
+    const path = join(this.#root, file);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, content);
+  }
+
+  read(file: string): Promise<string> {
+    return readFile(join(this.#root, file), 'utf8');
+  }
+
+  async remove(file: string): Promise<void> {
+    await rm(join(this.#root, file), { recursive: true });
+  }
+
+  async files(directory: string): Promise<string[]> {
+    const names = await readdir(join(this.#root, directory), { recursive: true });
+    return names.filter((name) => !name.includes('.drover')).sort();
+  }
+
+  get #root(): string {
+    return join(this.#world.root, this.#nodeId);
+  }
+
+  #paths() {
+    const root = this.#root;
+    const data = join(root, 'data');
+    return {
+      data,
+      configurations: join(root, 'configurations'),
+      templates: join(root, 'templates'),
+      uploads: join(data, 'uploads'),
+      downloads: join(data, 'downloads'),
+      storages: join(data, 'storages'),
+    };
+  }
+
+  async #dial(nodeId: string): Promise<Socket> {
+    const peer = this.#world.masters.get(nodeId);
+    if (peer?.isUp !== true || [nodeId, this.#nodeId].some((id) => this.#world.cut.has(id)))
+      throw new DroverError('DRV_CHANNEL_CLOSED', `master ${nodeId} cannot be reached`);
+    const port = await peer.doorFor(this.#nodeId);
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(socket));
+      socket.once('error', reject);
+    });
+  }
+
+  #open(from: string): Promise<number> {
+    const server = createServer((socket) => this.masters.desk.take(socket, from));
+    this.#servers.push(server);
+    return new Promise((resolve) => {
+      server.listen(0, '127.0.0.1', () => {
+        const address = server.address();
+        resolve(typeof address === 'object' && address !== null ? address.port : 0);
+      });
+    });
+  }
+}
