@@ -81,12 +81,14 @@ export function fatesOf(
     if (ended.has(id) || (!isAsked && victim === undefined)) continue;
     const isInPlace = isAsked || victim?.static === true;
     const outlook = isInPlace ? instance.inPlace() : undefined;
-    const waits = isAsked ? instance.players > 0 : victim?.waits === true;
     if (outlook === 'taken') taken.add(id);
-    else if (outlook === 'restarted') restarted.add(id);
-    else if (victim?.static === false) replaced.push(victim);
-    else if (outlook !== undefined && !isAsked) refused.set(id, outlook.refusal);
-    if (waits && outlook !== 'taken' && !refused.has(id)) waiting.add(id);
+    else if (outlook === 'restarted') {
+      restarted.add(id);
+      if (isAsked ? instance.players > 0 : victim?.waits === true) waiting.add(id);
+    } else if (victim?.static === false) {
+      replaced.push(victim);
+      if (victim.waits) waiting.add(id);
+    } else if (outlook !== undefined && !isAsked) refused.set(id, outlook.refusal);
   }
   const order = new Map(victims.map(({ id }, index) => [id, index]));
   replaced.sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0));
