@@ -36,6 +36,8 @@ export interface ReconcilersOptions {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Aborts when this master leads no more: nothing here follows the state from then on. Default: never. */
+  readonly ending?: AbortSignal | undefined;
 }
 
 export interface Reconcilers {
@@ -63,7 +65,7 @@ export interface ReconcilerWakes {
 }
 
 export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerWakes): Reconcilers {
-  const { state, writer, beats, nodeTimeoutMs, metrics, clock, logger } = options;
+  const { state, writer, beats, nodeTimeoutMs, metrics, clock, logger, ending } = options;
   const { instances, nodes } = state;
   const placement = new Placement({
     ...state,
@@ -74,8 +76,9 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     metrics,
     clock,
     logger,
+    ending,
   });
-  const minimumService = new MinimumService({ ...state, writer, clock, logger });
+  const minimumService = new MinimumService({ ...state, writer, clock, logger, ending });
   const victims = new Victims({
     ...state,
     outlookOf: (hash, configuration) => placement.places.outlookOf(hash, configuration),

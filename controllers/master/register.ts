@@ -66,7 +66,7 @@ export interface MasterControllers extends Part {
 }
 
 export function buildMasterControllers(options: MasterControllersOptions): MasterControllers {
-  const facts = wakeFactsOf(options.state);
+  const facts = wakeFactsOf(options.state, options.ending);
   const reconcilers = buildReconcilers(options, {
     awaitingPlace: facts.awaitingPlace,
     onPlaceFreed: () => wake(wakesOfNewPlace(facts)),
@@ -86,7 +86,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
   };
   followAll(options, facts, wake);
   // Its only other wake is `follow`, which the files' part calls.
-  options.state.configurations.onChange(() => follower.wake());
+  options.state.configurations.onChange(() => follower.wake(), options.ending);
   const resyncNow = (): void => {
     follower.wake();
     for (const { controller, keys } of Object.values(registered))
@@ -138,15 +138,20 @@ function buildFollower(options: MasterControllersOptions): ConfigurationFollower
 
 /** Calls one wake rule for each source of change. */
 function followAll(
-  { state, beats }: MasterControllersOptions,
+  { state, beats, ending }: MasterControllersOptions,
   facts: WakeFacts,
   wake: (wakes: Iterable<Wake>) => void,
 ): void {
-  follow(state.instances, (change) => wake(wakesOfInstance(change, facts)));
-  follow(state.configurations, (change) => wake(wakesOfConfiguration(change, facts)));
-  follow(state.revisions, (change) => wake(wakesOfRevision(change, facts)));
-  follow(state.nodes, (change) => wake(wakesOfNode(change, facts)));
-  follow(state.rollouts, (change) => wake(wakesOfRollout(change, facts)));
+  const follow = <T>(mirror: MirrorReader<T>, wakesOf: (change: Change<T>) => Iterable<Wake>): void =>
+    void mirror.onChange(
+      (id, after, before) => wake(wakesOf({ id, before: before?.value, after: after?.value })),
+      ending,
+    );
+  follow(state.instances, (change) => wakesOfInstance(change, facts));
+  follow(state.configurations, (change) => wakesOfConfiguration(change, facts));
+  follow(state.revisions, (change) => wakesOfRevision(change, facts));
+  follow(state.nodes, (change) => wakesOfNode(change, facts));
+  follow(state.rollouts, (change) => wakesOfRollout(change, facts));
   beats.onContactChange((nodeId) => wake(wakesOfContact(nodeId)));
 }
 
@@ -238,10 +243,6 @@ function buildController<Facts, Step>(
   const controller = new Controller(options);
   metrics.addQueue(reconciler.name, () => controller.gauge());
   return controller;
-}
-
-function follow<T>(mirror: MirrorReader<T>, take: (change: Change<T>) => void): void {
-  mirror.onChange((id, after, before) => take({ id, before: before?.value, after: after?.value }));
 }
 
 /** Configurations with a rollout, or whose instances are to be replaced. */

@@ -13,19 +13,20 @@ import { nameSchema } from '../model/names.js';
 import { defaultNodeId } from '../model/node.js';
 import { shellWord } from '../model/words.js';
 import { changeMainConfiguration, readMainConfiguration } from '../node/main-configuration.js';
-import { prepareRoot } from '../node/root.js';
+import { prepareRoot, type RootPaths } from '../node/root.js';
 import { acquireRootLock } from '../node/root-lock.js';
 import { SecretDirectory } from '../node/secret-files.js';
+import { becomeMaster } from './join-as-master.js';
 
 export interface JoinOptions {
   /** `host:port`. */
   readonly master: string;
   readonly nodeId?: string;
   readonly address?: string;
+  readonly asMaster?: true;
 }
 
 const SILENCE_MS = 6000;
-const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/;
 
 /**
  * Returns the text to print. Writes nothing unless the master would let the node in: it made the token, the token can
@@ -38,19 +39,21 @@ export async function joinCluster(root: string, text: string, options: JoinOptio
   await refuseMaster(directory);
   const present = await readMainConfiguration(join(directory, 'config.json'));
   const nodeId = nodeIdOf(options.nodeId) ?? present?.nodeId ?? defaultNodeId(hostname());
+  const dialer = new MasterDialer({ ...master, silenceMs: SILENCE_MS, clock: new SystemClock() });
+  if (options.asMaster === true) {
+    const { address } = options;
+    return underLock(root, (paths) => becomeMaster({ token, nodeId, address, paths, dialer }));
+  }
   const secrets = new SecretDirectory(join(directory, 'data', 'cluster'));
   const files = { memberFile: secrets.file('member.json'), joiningFile: secrets.file('joining.json') };
   const publicKey = await readMemberKey(files, { nodeId, token });
   const { id: tokenId, secret, fingerprint } = token;
-  const dialer = new MasterDialer({ ...master, silenceMs: SILENCE_MS, clock: new SystemClock() });
   const { clusterName, localAddress } = await dialer.check(
     fingerprint,
     { protocol: PROTOCOL_VERSION, tokenId, secret, nodeId, ...(publicKey !== undefined && { publicKey }) },
     new AbortController().signal,
   );
-  const paths = await prepareRoot(root);
-  const lock = await acquireRootLock(paths);
-  try {
+  return underLock(root, async (paths) => {
     const { address } = await changeMainConfiguration(paths.configFile, {
       isMasterNode: false,
       masterAddress: master.host,
@@ -58,7 +61,7 @@ export async function joinCluster(root: string, text: string, options: JoinOptio
       clusterName,
       joinToken: text,
       nodeId,
-      address: options.address ?? localAddress.replace(IPV4_IN_IPV6, ''),
+      address: options.address ?? localAddress,
     });
     return [
       `${paths.configFile} makes this node ${nodeId}, at ${address}, of the cluster at ${dialer.address}.`,
@@ -66,6 +69,15 @@ export async function joinCluster(root: string, text: string, options: JoinOptio
       `  drover start --root ${shellWord(paths.root)}`,
       '',
     ].join('\n');
+  });
+}
+
+/** Works in a root that no daemon has, and makes what it lacks. */
+async function underLock(root: string, work: (paths: RootPaths) => Promise<string>): Promise<string> {
+  const paths = await prepareRoot(root);
+  const lock = await acquireRootLock(paths);
+  try {
+    return await work(paths);
   } finally {
     lock.release();
   }

@@ -55,6 +55,7 @@ export function buildProgram(version: string): Command {
     .option('--label <label>', 'what it is for')
     .option('--expires <time>', 'when it ends: 1h, 7d, never (default: 24h)')
     .option('--uses <count>', 'how many nodes may join with it: a number, or any (default: 1)')
+    .option('--as-master', 'it makes masters of the cluster, which get its secrets')
     .action(async ({ root, ...options }: TokenOptions & { root: string }) => {
       const { makeToken } = await import('./token-command.js');
       process.stdout.write(await makeToken(root, options, version));
@@ -71,6 +72,7 @@ export function buildProgram(version: string): Command {
       '--address <address>',
       'address of this machine for others (default: the one that reaches the master)',
     )
+    .option('--as-master', 'make it a master of the cluster, by a token of "drover token --as-master"')
     .action(async (token: string, { root, ...options }: JoinOptions & { root: string }) => {
       const { joinCluster } = await import('./join-command.js');
       process.stdout.write(await joinCluster(root, token, options));

@@ -8,6 +8,7 @@ export interface TokenOptions {
   readonly label?: string;
   readonly expires?: string;
   readonly uses?: string;
+  readonly asMaster?: true;
 }
 
 /** Returns the text to print. Throws a ClientError, or the DroverError of an option that is not valid. */
@@ -19,11 +20,12 @@ export async function makeToken(root: string, options: TokenOptions, version: st
   return output;
 }
 
-function commandOf({ label, expires, uses }: TokenOptions): string {
+function commandOf({ label, expires, uses, asMaster }: TokenOptions): string {
   const words = ['cluster', 'token', 'create'];
   if (label !== undefined) words.push('--label', label);
   if (expires !== undefined) words.push('--expires', expires);
   if (uses !== undefined) words.push('--uses', uses);
+  if (asMaster === true) words.push('--as-master');
   // Quoted as the command line of the console requires.
   return words.map((word) => (/^[\w.-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
 }

@@ -7,6 +7,7 @@ import type { ApiServer } from '../api/server.js';
 import type { ApiCertificate } from '../api/tls/api-certificate.js';
 import type { Commands } from '../commands/command-runner.js';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import type { Candidate } from '../leadership/candidate.js';
 import type { RunningParts } from '../loop/lifecycle.js';
 import type { Master } from '../master.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
@@ -22,6 +23,7 @@ export interface DaemonParts {
   readonly configuration: NodeConfiguration;
   readonly logger: Logger;
   readonly master: Master;
+  readonly candidate: Candidate;
   readonly wrapper: Wrapper;
   readonly api: ApiServer;
   readonly apiCertificate: ApiCertificate | undefined;
@@ -41,6 +43,7 @@ export class Daemon {
   /** What the API shows in a handshake; undefined: it has no TLS. */
   readonly apiCertificate: ApiCertificate | undefined;
   readonly dashboard: Pick<DashboardFiles, 'require'>;
+  readonly #candidate: Candidate;
   readonly #wrapper: Wrapper;
   readonly #api: ApiServer;
   readonly #files: ConfigurationFiles;
@@ -56,6 +59,7 @@ export class Daemon {
     this.commands = parts.commands;
     this.dashboard = parts.dashboard;
     this.apiCertificate = parts.apiCertificate;
+    this.#candidate = parts.candidate;
     this.#wrapper = parts.wrapper;
     this.#api = parts.api;
     this.#files = parts.files;
@@ -129,6 +133,8 @@ export class Daemon {
    * back.
    */
   async stopInstances(onProgress: (alive: readonly string[]) => void, signal: AbortSignal): Promise<void> {
+    // Another master goes on at once where there is one. Without, nobody starts what ends here.
+    if (this.#candidate.masters().length > 1) await this.#candidate.stop();
     await this.master.stopControllers();
     await this.#wrapper.stopInstances(onProgress, signal);
   }

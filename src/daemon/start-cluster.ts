@@ -2,6 +2,7 @@
  * Builds what a master needs for nodes on other machines: its authority, its members and join tokens, and the
  * cluster port.
  */
+import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { bindAddressOf } from '../api/http/bind-address.js';
 import type { ApiCertificate } from '../api/tls/api-certificate.js';
@@ -13,17 +14,19 @@ import { JoinTokens } from '../channel/trust/join-tokens.js';
 import { Members } from '../channel/trust/members.js';
 import { Renewal } from '../channel/trust/renewal.js';
 import { SharedSecrets } from '../channel/trust/shared-secrets.js';
+import type { Leadership } from '../leadership/leadership.js';
 import type { Master } from '../master.js';
 import type { AuditTrail } from '../model/audit.js';
 import type { NodeConfiguration } from '../model/node.js';
 import { SecretDirectory } from '../node/secret-files.js';
 import type { Store } from '../store/store.js';
 import type { Assembly } from './assembly.js';
+import { readHandover } from './read-handover.js';
 
 /** The path in the built program, where this file is part of a chunk (rolldown.config.ts). */
 const CERTIFICATE_PROGRAM = fileURLToPath(new URL('../certificate-thread-main.js', import.meta.url));
 /** The longest silence on a connection. A node that gives one up soon makes another, however large nodeTimeoutMs is. */
-export const MAX_SILENCE_MS = 15_000;
+const MAX_SILENCE_MS = 15_000;
 /** The characters that a name in a certificate may have. Not `%`, which names an interface of this machine. */
 const NAME = /^[\x21-\x24\x26-\x7e]+$/;
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i;
@@ -40,6 +43,11 @@ export interface Cluster {
 
 export interface ClusterServerNeeds {
   readonly master: () => Master;
+  readonly leadership: Leadership;
+  /** Takes another master's connection to the API. */
+  readonly takeTunnel: (connection: TLSSocket) => void;
+  /** Takes another master's connection to the desk. Absent: there is no other one. */
+  readonly takeDesk?: (connection: TLSSocket, nodeId: string) => void;
   /** Undefined: the API has no TLS. */
   readonly apiCertificate: ApiCertificate | undefined;
 }
@@ -73,7 +81,15 @@ export async function openCluster(
   await authority.open();
   const tokens = new JoinTokens({ store, authority, clock });
   const shares = { store, authority, tokens, clock, audit, logger };
-  const admission = new Admission({ ...shares, clusterName, masterNodeId: nodeId });
+  const { store: settings } = configuration;
+  const admission = new Admission({
+    ...shares,
+    clusterName,
+    masterNodeId: nodeId,
+    ...(settings.kind === 'etcd' && {
+      handover: () => readHandover({ root: paths.root, configuration, store: settings, secrets }),
+    }),
+  });
   return { authority, secrets, tokens, admission, members: new Members(shares), audit };
 }
 
@@ -85,21 +101,29 @@ function namesOf({ nodeId, address, bindAddress = address, apiNames = [] }: Node
   return [...new Set(plain)].filter((name) => NAME.test(name) && !ALL_INTERFACES.has(name));
 }
 
+/** How long a connection between nodes may be silent. */
+export function silenceOf({ nodeTimeoutMs }: NodeConfiguration): number {
+  return Math.min(nodeTimeoutMs, MAX_SILENCE_MS);
+}
+
 /** Listens. Until `open` is called, when the master's state is loaded, it ends every connection of a node. */
 export async function startClusterServer(
   { configuration, shared, running }: Assembly,
   cluster: Cluster,
-  { master, apiCertificate }: ClusterServerNeeds,
+  { master, leadership, takeTunnel, takeDesk, apiCertificate }: ClusterServerNeeds,
 ): Promise<{ readonly open: () => Promise<void> }> {
   const { clock, logger } = shared;
-  const { address, port, apiPort, nodeTimeoutMs } = configuration;
+  const { address, port, apiPort } = configuration;
   const server = new ClusterServer({
     ...cluster,
     host: await bindAddressOf(configuration),
     port,
     api: { address, port: apiPort, hasTls: apiCertificate !== undefined },
     accept: (transport, peer) => master().accept(transport, peer),
-    silenceMs: Math.min(nodeTimeoutMs, MAX_SILENCE_MS),
+    leadership,
+    takeTunnel,
+    ...(takeDesk !== undefined && { takeDesk }),
+    silenceMs: silenceOf(configuration),
     clock,
     logger,
   });
@@ -117,11 +141,12 @@ export async function startClusterServer(
     clock,
     logger,
   });
+  let opening: Promise<void> | undefined;
   const open = async (): Promise<void> => {
     server.open();
     // The door closes before the master stops, which could not take connections any more.
     running.onStop(() => server.shut());
     await running.start(renewal);
   };
-  return { open };
+  return { open: () => (opening ??= open()) };
 }

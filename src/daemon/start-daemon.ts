@@ -21,7 +21,7 @@ import { Daemon } from './daemon.js';
 import type { MemberNode } from './member-node.js';
 import { startMaster } from './start-master.js';
 import { startMemberNode } from './start-member.js';
-import { connectionTo, startWrapper, untilFed } from './start-wrapper.js';
+import { startWrapper, untilFed } from './start-wrapper.js';
 
 const MB = 1024 * 1024;
 const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
@@ -143,13 +143,19 @@ async function startAll(assembly: Assembly): Promise<StartedNode> {
   const { paths, configuration, shared, running } = assembly;
   if (!configuration.isMasterNode) return startMemberNode(assembly);
   const { logger } = shared;
-  const { setReady, ...started } = await startMaster(assembly);
-  const wrapper = await startWrapper(assembly, connectionTo(started.master));
-  await untilFed(wrapper, shared.clock);
-  await started.master.startControllers();
-  // Ready only now. Before, a client would read of processes that may be gone, and find no node for new instances.
-  setReady();
-  return new Daemon({ paths, configuration, logger, wrapper, running, ...started });
+  const { candidate, work, connection, openDoor, ...started } = await startMaster(assembly);
+  const serving = candidate.serve(work);
+  // Awaited below, after the wrapper: a start that fails meanwhile is told once.
+  serving.catch(ignore);
+  const wrapper = await startWrapper(assembly, connection);
+  if (candidate.isLeader()) await untilFed(wrapper, shared.clock);
+  work.nodeIsUp();
+  await serving;
+  await openDoor();
+  work
+    .startFiles()
+    .catch((error: unknown) => logger.error({ err: error }, 'the directories are not followed'));
+  return new Daemon({ paths, configuration, logger, wrapper, running, candidate, ...started });
 }
 
 function ignore(): void {}

@@ -1,7 +1,6 @@
 /** Starts the master's half of a node as a process: its state, files, templates, keys, commands and API, in order. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureAdminKey } from '../api/access/admin-key.js';
 import { KeyWriter } from '../api/access/key-writer.js';
 import { SessionWriter } from '../api/access/session-writer.js';
 import { ensureTokenSecret } from '../api/access/token-secret.js';
@@ -9,16 +8,16 @@ import { creationOfKept, InstanceTokens } from '../api/access/tokens.js';
 import { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import { type ApiDependencies, ApiServer } from '../api/server.js';
 import type { ApiCertificate } from '../api/tls/api-certificate.js';
+import { openLeaderTunnel } from '../channel/master/leader-tunnel.js';
+import { DESK_PATH } from '../channel/trust/join-messages.js';
 import { Commands } from '../commands/command-runner.js';
 import type { CommandDependencies } from '../commands/context.js';
 import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import { DirectorySource, unreadSource } from '../configuration-files/source.js';
-import { SoleLeadership } from '../leadership/sole-leadership.js';
-import type { Clock } from '../loop/clock.js';
+import type { Candidate } from '../leadership/candidate.js';
 import { Master } from '../master.js';
 import type { Configuration } from '../model/configuration.js';
-import { DroverError } from '../model/errors.js';
-import type { NodeConfiguration, NodeRecord } from '../model/node.js';
+import type { NodeRecord } from '../model/node.js';
 import { hexFile } from '../node/secret-files.js';
 import { fileFigures } from '../operations/configuration-file-list.js';
 import { substitute } from '../runtime/command/variables.js';
@@ -26,10 +25,13 @@ import type { Store } from '../store/store.js';
 import { AuditLog } from '../telemetry/audit-log.js';
 import { MasterTemplates } from '../templates/master-templates.js';
 import type { Assembly } from './assembly.js';
-import { openMasterStore } from './open-master-store.js';
+import { connectionTo } from './connect-to-leader.js';
+import { MasterWork } from './master-work.js';
+import { openMasterStore, TOKENS_SECRET, untilFounded } from './open-master-store.js';
 import { SeveralMasters } from './several-masters.js';
 import { openApiCertificate } from './start-api-tls.js';
-import { type Cluster, openCluster, startClusterServer } from './start-cluster.js';
+import { type Cluster, openCluster, silenceOf, startClusterServer } from './start-cluster.js';
+import type { MasterConnection } from './start-wrapper.js';
 
 /** In the package, two folders up from this file, and from the chunk that it becomes. */
 const DASHBOARD = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
@@ -42,13 +44,18 @@ export interface StartedMaster {
   readonly files: ConfigurationFiles;
   readonly dashboard: DashboardFiles;
   readonly commands: Commands;
-  /** Ends the API's answers of 503. */
-  readonly setReady: () => void;
+  readonly candidate: Candidate;
+  readonly work: MasterWork;
+  /** How the wrapper of this node reaches the master that leads. */
+  readonly connection: MasterConnection;
+  /** Lets other nodes in, also while another master leads: they are told which one. Repeatable. */
+  readonly openDoor: () => Promise<void>;
 }
 
 /** The state and the parts beside it, built and not yet started. */
 interface Foundation {
   readonly store: Store;
+  readonly candidate: Candidate;
   readonly audit: AuditLog;
   readonly cluster: Cluster;
   /** Undefined: no TLS. */
@@ -62,48 +69,70 @@ interface Foundation {
   readonly dashboard: DashboardFiles;
 }
 
+/** Starts all that a master has whether or not it leads. It serves from `candidate.serve(work)` on. */
 export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
-  const { shared, extensions, running } = assembly;
-  const { metrics } = shared;
+  const { paths, configuration, shared, extensions, running } = assembly;
+  const { metrics, clock, logger } = shared;
+  const silenceMs = silenceOf(configuration);
   const foundation = await lay(assembly);
-  const { master, templates, files, several, apiCertificate, dashboard } = foundation;
-  let isReady = false;
-  const dependencies = buildDependencies(assembly, foundation, () => isReady);
+  const { master, templates, files, several, apiCertificate, dashboard, candidate, store, audit, cluster } =
+    foundation;
+  const openDoor = async (): Promise<void> => {
+    // The other masters show certificates of it to each other, and only a leader can make it.
+    if (several !== undefined && candidate.isLeader()) await cluster.authority.ensure();
+    await door.open();
+  };
+  const work = new MasterWork({
+    master,
+    startFiles: () => running.start(several ?? files),
+    adminKey: { store, path: paths.adminKey, now: clock.now(), audit, logger },
+    openDoor,
+  });
+  const dependencies = buildDependencies(assembly, foundation, () => work.isReady);
   const commands = new Commands(dependencies);
-  const api = new ApiServer({ dependencies: { ...dependencies, commands } });
-  // The API listens first, so that a taken port is known before anything changes. It answers 503 until `setReady`.
+  const api = new ApiServer({
+    dependencies: { ...dependencies, commands },
+    ...(configuration.store.kind === 'etcd' && {
+      forwarding: {
+        leadership: candidate,
+        dial: (leader, signal) => openLeaderTunnel({ ...cluster, silenceMs, clock }, leader, signal),
+      },
+    }),
+  });
+  // The API listens first, so that a taken port is known before anything changes. It answers 503 while it is not ready.
   await running.start(api);
-  const door = await startClusterServer(assembly, foundation.cluster, {
+  const door = await startClusterServer(assembly, cluster, {
     master: () => master,
+    leadership: candidate,
+    takeTunnel: (connection) => api.takeTunnel(connection),
+    ...(several !== undefined && { takeDesk: (socket, nodeId) => several.desk.take(socket, nodeId) }),
     apiCertificate,
   });
   await running.start(extensions);
-  extensions.follow(master.state);
+  extensions.follow(master.state, () => candidate.isLeader());
   await running.start(master);
-  await door.open();
   await running.start(templates);
-  await running.start(several ?? files);
+  running.onStop(() => candidate.stop());
   metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.errors().length });
   metrics.addConfigurationFiles(() => fileFigures({ ...dependencies, configurationFiles: files }));
   metrics.addNodes(() => master.nodeFigures());
-  const setReady = (): void => {
-    isReady = true;
-  };
-  return { master, api, apiCertificate, files, dashboard, commands, setReady };
+  metrics.addLeadership(candidate);
+  const connection = connectionTo({ master, candidate, authority: cluster.authority, assembly });
+  return { master, api, apiCertificate, files, dashboard, commands, candidate, work, connection, openDoor };
 }
 
 async function lay(assembly: Assembly): Promise<Foundation> {
-  const { paths, configuration, shared, extensions, running } = assembly;
+  const { paths, configuration, shared, extensions, running, ending } = assembly;
   const { clock, logger } = shared;
-  const store = await openMasterStore(assembly);
+  const { store, candidate } = await openMasterStore(assembly);
+  await untilFounded({ store, candidate }, ending);
   const audit = new AuditLog({ path: paths.auditLog, now: () => clock.now(), logger });
   running.onStop(() => audit.close());
-  await ensureAdminKey({ store, path: paths.adminKey, now: clock.now(), audit, logger });
   const cluster = await openCluster(assembly, store, audit);
   const apiCertificate = await openApiCertificate(assembly, cluster.authority);
   const tokens = new InstanceTokens({
     secret: await ensureTokenSecret(
-      cluster.secrets.secret('instance-tokens', hexFile(join(paths.data, 'instance-tokens.secret'))),
+      cluster.secrets.secret(TOKENS_SECRET, hexFile(join(paths.data, 'instance-tokens.secret'))),
     ),
     createdAtOf: (id) => creationOfKept(master.state.instances)(id),
   });
@@ -121,7 +150,21 @@ async function lay(assembly: Assembly): Promise<Foundation> {
   const { nodeId, address, port, apiPort, clusterName, nodeTimeoutMs } = configuration;
   const several =
     configuration.store.kind === 'etcd'
-      ? new SeveralMasters({ nodeId, paths, store, ...alone(configuration, clock), templates, audit, shared })
+      ? new SeveralMasters({
+          nodeId,
+          paths,
+          store,
+          leadership: candidate,
+          dial: (peer, signal) =>
+            openLeaderTunnel(
+              { ...cluster, silenceMs: silenceOf(configuration), clock, path: DESK_PATH },
+              peer,
+              signal,
+            ),
+          templates,
+          audit,
+          shared,
+        })
       : undefined;
   const source = new DirectorySource({ nodeId, directory: paths.configurations, logger, clock });
   const master = new Master({
@@ -134,6 +177,7 @@ async function lay(assembly: Assembly): Promise<Foundation> {
       apiPort,
       ...(apiCertificate !== undefined && { apiTls: { authority: apiCertificate.authority } }),
     },
+    leadership: candidate,
     nodeTimeoutMs,
     store,
     // Records that masters share are the truth, and not the files of one.
@@ -153,27 +197,44 @@ async function lay(assembly: Assembly): Promise<Foundation> {
       clock,
     });
   const dashboard = new DashboardFiles({ directory: DASHBOARD, isOn: configuration.dashboard });
-  return { store, audit, cluster, apiCertificate, tokens, templates, master, files, several, dashboard };
-}
-
-/** A standby does nothing, so the one that leads is the only one. */
-function alone({ nodeId, address, port }: NodeConfiguration, clock: Pick<Clock, 'now'>) {
   return {
-    leadership: new SoleLeadership({ nodeId, clusterAddress: `${address}:${port}`, since: clock.now() }),
-    dial: () => Promise.reject(new DroverError('DRV_CHANNEL_CLOSED', 'there is no other master')),
+    store,
+    candidate,
+    audit,
+    cluster,
+    apiCertificate,
+    tokens,
+    templates,
+    master,
+    files,
+    several,
+    dashboard,
   };
 }
 
 /** Builds the functions that the API and the commands share. */
 function buildDependencies(
   { paths, configuration, version, shared, extensions, stop }: Assembly,
-  { store, audit, cluster, apiCertificate, tokens, templates, master, files, several, dashboard }: Foundation,
+  {
+    store,
+    candidate,
+    audit,
+    cluster,
+    apiCertificate,
+    tokens,
+    templates,
+    master,
+    files,
+    several,
+    dashboard,
+  }: Foundation,
   isReady: () => boolean,
 ): Omit<ApiDependencies, 'commands'> & CommandDependencies {
   const { instances, configurations, revisions, rollouts, nodes, keys, sessions } = master.state;
   const { clock, logger, metrics } = shared;
   return {
     configuration,
+    leadership: candidate,
     version,
     dashboard,
     instances,

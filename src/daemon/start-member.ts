@@ -12,7 +12,7 @@ import { dropJoinToken } from '../node/main-configuration.js';
 import { SecretDirectory } from '../node/secret-files.js';
 import type { Assembly } from './assembly.js';
 import { MemberNode } from './member-node.js';
-import { MAX_SILENCE_MS } from './start-cluster.js';
+import { silenceOf } from './start-cluster.js';
 import { startWrapper, untilFed } from './start-wrapper.js';
 
 const TOKEN_VARIABLE = 'DROVER_JOIN_TOKEN';
@@ -59,14 +59,14 @@ function buildMembership(
   { paths, configuration, shared, older }: Assembly,
   masters: KnownMasters,
 ): Membership {
-  const { nodeId, clusterName, nodeTimeoutMs } = configuration;
+  const { nodeId, clusterName } = configuration;
   const files = new SecretDirectory(paths.cluster);
   return new Membership({
     ...shared,
     nodeId,
     clusterName,
     masters,
-    silenceMs: Math.min(nodeTimeoutMs, MAX_SILENCE_MS),
+    silenceMs: silenceOf(configuration),
     token: tokenOf(configuration.joinToken),
     memberFile: files.file('member.json'),
     joiningFile: files.file('joining.json'),

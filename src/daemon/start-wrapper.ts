@@ -5,9 +5,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Service } from '../channel/protocol/calls.js';
-import { createInProcessPair, type Transport } from '../channel/protocol/transport.js';
+import type { Transport } from '../channel/protocol/transport.js';
 import type { Clock } from '../loop/clock.js';
-import type { Master } from '../master.js';
 import { capacityOf, thisMachine } from '../node/capacity.js';
 import { Housekeeping } from '../node/housekeeping.js';
 import { NodeUsers } from '../runtime/command/node-users.js';
@@ -44,17 +43,6 @@ export interface MasterConnection {
   readonly endRefused?: (reason: string) => void;
   readonly masters?: NonNullable<WrapperOptions['masters']>;
   readonly services?: ReadonlyMap<string, Service>;
-}
-
-/** The connection to the master in this process. */
-export function connectionTo(master: Master): MasterConnection {
-  return {
-    connect: async () => {
-      const [mine, its] = createInProcessPair();
-      master.accept(its);
-      return mine;
-    },
-  };
 }
 
 export async function startWrapper(assembly: Assembly, connection: MasterConnection): Promise<Wrapper> {

@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { SystemClock } from '../loop/system-clock.js';
 import { DroverError } from '../model/errors.js';
+import { hostPort } from '../model/host-port.js';
 import type { NodeConfiguration } from '../model/node.js';
 import { changeMainConfiguration, readMainConfiguration } from '../node/main-configuration.js';
 import { prepareRoot, type RootPaths } from '../node/root.js';
@@ -105,13 +106,13 @@ async function fill(place: Place, kind: StoreKind, state: StoreState): Promise<S
 }
 
 async function etcdOptions({ paths, configuration, say }: Place): Promise<OpenEtcdStoreOptions> {
-  const { store: settings, clusterName, nodeId } = configuration;
+  const { store: settings, clusterName, nodeId, address, port } = configuration;
   if (settings.kind !== 'etcd') throw invalid('config.json names no etcd');
   const clock = new SystemClock();
   return {
     etcd: await connectEtcd({ settings, root: paths.root, clock }),
     prefix: settings.prefix ?? `/drover/${clusterName}`,
-    nodeId,
+    own: { nodeId, clusterAddress: hostPort(address, port) },
     clock,
     onWait: say,
     signal: new AbortController().signal,

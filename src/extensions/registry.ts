@@ -130,8 +130,11 @@ export class ExtensionRegistry implements Part {
     return values;
   }
 
-  /** Connects the listeners. Call it before the mirrors start, so that they hear of existing records. */
-  follow(sources: EventSources): void {
+  /**
+   * Connects the listeners, which hear of changes while `isLeader` is true: of several masters one tells. Call it before
+   * the mirrors start, so that they hear of existing records.
+   */
+  follow(sources: EventSources, isLeader: () => boolean): void {
     const listeners = this.#registrations.entries('listener');
     if (listeners.length === 0) return;
     for (const [key, listener] of listeners) {
@@ -142,7 +145,7 @@ export class ExtensionRegistry implements Part {
       this.#queues.push(new EventQueue({ listener, clock: this.#options.clock, onFault, onDropped }));
     }
     this.#unfollow = followEvents(sources, (event: NodeEvent) => {
-      for (const queue of this.#queues) queue.add(event);
+      if (isLeader()) for (const queue of this.#queues) queue.add(event);
     });
   }
 

@@ -1,13 +1,16 @@
 /** The leadership of a master that is the only one: it leads from its start to its end. */
-import type { Leader, Leadership, MasterPeer, Term } from './leadership.js';
+import type { Candidate, TermWork } from './candidate.js';
+import type { Leader, MasterPeer, Term } from './leadership.js';
 
-export class SoleLeadership implements Leadership {
+export class SoleLeadership implements Candidate {
+  readonly elected = Promise.resolve();
   readonly #leader: Leader;
-  readonly #term: Term;
+  readonly #ending = new AbortController();
+  readonly #term: Term = { epoch: 0, signal: this.#ending.signal };
+  #work: TermWork | undefined;
 
   constructor(own: MasterPeer & { readonly since: number }) {
     this.#leader = { ...own, epoch: 0 };
-    this.#term = { epoch: 0, signal: new AbortController().signal };
   }
 
   leader(): Leader {
@@ -28,5 +31,17 @@ export class SoleLeadership implements Leadership {
 
   onChange(): () => void {
     return () => undefined;
+  }
+
+  async serve(work: TermWork): Promise<void> {
+    this.#work = work;
+    await work.begin(this.#term);
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort();
+    const work = this.#work;
+    this.#work = undefined;
+    await work?.end();
   }
 }

@@ -19,6 +19,8 @@ export const joinTokenRecordSchema = z.object({
   /** How many nodes may join with it; null: any number until it expires. */
   maxUses: z.int().min(1).nullable(),
   uses: z.int().min(0),
+  /** It is for nodes that become masters, and for no others. Absent: for nodes that do not. */
+  asMaster: z.literal(true).optional(),
 });
 export type JoinTokenRecord = z.output<typeof joinTokenRecordSchema>;
 

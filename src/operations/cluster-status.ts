@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type ApiCertificate, apiCertificateSchema } from '../api/tls/api-certificate.js';
 import type { BeatBook } from '../channel/master/beat-book.js';
 import type { Explainer } from '../explain/explanation.js';
+import type { Leader, Leadership } from '../leadership/leadership.js';
 import type { Clock } from '../loop/clock.js';
 import { configurationFileErrorSchema } from '../model/configuration.js';
 import { messageOf } from '../model/errors.js';
@@ -41,6 +42,7 @@ export interface NodeListNeeds {
 
 export interface ClusterStatusNeeds extends NodeListNeeds, ConfigurationListNeeds {
   readonly configuration: NodeConfiguration;
+  readonly leadership: Pick<Leadership, 'leader' | 'masters'>;
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
   readonly explainer: Pick<Explainer, 'configuration'>;
   /** Undefined: the API has no TLS. */
@@ -71,10 +73,18 @@ export const listedNodeSchema = z.object({
 });
 export type ListedNode = z.output<typeof listedNodeSchema>;
 
+const leaderSchema = z.object({
+  nodeId: z.string(),
+  epoch: z.int().describe('the number of its term; 0: the cluster has one master'),
+  since: z.number().describe('since when it leads: Unix milliseconds by its clock'),
+});
+
 const counts = z.record(z.string(), z.int());
 
 export const clusterStatusSchema = z.object({
   clusterName: z.string(),
+  leader: leaderSchema.nullable().describe('the master that leads; null: none does at the moment'),
+  masters: z.array(z.string()).describe('the nodes whose masters are up'),
   nodes: counts.describe('how many nodes are in each condition'),
   drains: z.array(z.object({ nodeId: z.string(), drain: drainProgressSchema })),
   instances: counts.describe('how many instances are in each state'),
@@ -135,6 +145,8 @@ export async function clusterStatus(needs: ClusterStatusNeeds): Promise<ClusterS
   const belowMinimum = await findBelowMinimum(needs);
   return {
     clusterName: needs.configuration.clusterName,
+    leader: describeLeader(needs.leadership.leader()),
+    masters: needs.leadership.masters().map(({ nodeId }) => nodeId),
     nodes: countBy(nodes, ({ condition }) => condition),
     drains: nodes.flatMap(({ nodeId, drain }) => (drain === null ? [] : [{ nodeId, drain }])),
     instances: countBy([...visibleInstances(needs)], ({ status }) => status.state),
@@ -145,6 +157,10 @@ export async function clusterStatus(needs: ClusterStatusNeeds): Promise<ClusterS
     unreadableRecords: [...needs.unreadable()],
     apiCertificate: needs.apiCertificate?.describe(needs.clock.now()) ?? null,
   };
+}
+
+function describeLeader(leader: Leader | null): ClusterStatus['leader'] {
+  return leader && { nodeId: leader.nodeId, epoch: leader.epoch, since: leader.since };
 }
 
 async function findBelowMinimum(needs: ClusterStatusNeeds): Promise<ClusterStatus['belowMinimum']> {

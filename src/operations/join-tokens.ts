@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import type { JoinTokens } from '../channel/trust/join-tokens.js';
 import type { Clock } from '../loop/clock.js';
+import { DroverError } from '../model/errors.js';
+import { hostPort } from '../model/host-port.js';
 import { nameSchema } from '../model/names.js';
 import type { NodeConfiguration } from '../model/node.js';
 import { JOIN_TOKEN_SECONDS, MAX_JOIN_TOKEN_USES } from '../model/plain/command-limits.js';
@@ -31,10 +33,15 @@ export const newJoinTokenSchema = z.object({
     .nullable()
     .default(null)
     .describe('how many nodes may join with it; null: any number'),
+  asMaster: z
+    .boolean()
+    .default(false)
+    .describe('it makes masters of the cluster, which get all of its secrets, and no other nodes'),
 });
 
 const id = z.string().describe('not secret');
 const expiresAt = z.number().nullable().describe('Unix milliseconds; null: never');
+const asMaster = z.boolean().describe('it makes masters');
 const maxUses = z.int().nullable().describe('null: any number of nodes');
 
 export const joinTokenSchema = z.object({
@@ -45,6 +52,7 @@ export const joinTokenSchema = z.object({
   isExpired: z.boolean(),
   maxUses,
   uses: z.int().describe('nodes that joined with it'),
+  asMaster,
 });
 export type JoinToken = z.output<typeof joinTokenSchema>;
 
@@ -55,6 +63,7 @@ export const createdJoinTokenSchema = z.object({
   maxUses,
   master: z.string().describe('address and cluster port of the master, for `drover join <token> --master`'),
   clusterName: z.string(),
+  asMaster,
 });
 export type CreatedJoinToken = z.output<typeof createdJoinTokenSchema>;
 
@@ -63,12 +72,17 @@ export const revokedJoinTokenSchema = z.object({ message: z.string(), id });
 /** Makes a token. Only this answer shows it. Throws DRV_REQUEST_INVALID when there are too many. */
 export async function createJoinToken(
   { joinTokens, configuration }: JoinTokenNeeds,
-  { label, expiresInSeconds, maxUses }: z.output<typeof newJoinTokenSchema>,
+  { label, expiresInSeconds, maxUses, asMaster }: z.output<typeof newJoinTokenSchema>,
 ): Promise<z.output<typeof createdJoinTokenSchema>> {
+  if (asMaster && configuration.store.kind !== 'etcd')
+    throw new DroverError(
+      'DRV_REQUEST_INVALID',
+      'asMaster needs a state on etcd, and this master keeps it in a file of its own (drover store migrate --to etcd)',
+    );
   const expiresInMs = expiresInSeconds === null ? null : expiresInSeconds * 1000;
-  const { token, record } = await joinTokens.create({ label, expiresInMs, maxUses });
+  const { token, record } = await joinTokens.create({ label, expiresInMs, maxUses, asMaster });
   const { address, port, clusterName } = configuration;
-  const master = `${address.includes(':') ? `[${address}]` : address}:${port}`;
+  const master = hostPort(address, port);
   return {
     id: record.id,
     token,
@@ -76,6 +90,7 @@ export async function createJoinToken(
     maxUses: record.maxUses,
     master,
     clusterName,
+    asMaster,
   };
 }
 
@@ -83,9 +98,9 @@ export async function createJoinToken(
 export async function listJoinTokens({ joinTokens, clock }: JoinTokenNeeds): Promise<JoinToken[]> {
   const now = clock.now();
   const records = await joinTokens.list();
-  return records.map(({ id, label, createdAt, expiresAt, maxUses, uses }) => {
+  return records.map(({ id, label, createdAt, expiresAt, maxUses, uses, asMaster = false }) => {
     const isExpired = expiresAt !== null && expiresAt <= now;
-    return { id, label, createdAt, expiresAt, isExpired, maxUses, uses };
+    return { id, label, createdAt, expiresAt, isExpired, maxUses, uses, asMaster };
   });
 }
 

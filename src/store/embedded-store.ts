@@ -84,10 +84,18 @@ export abstract class EmbeddedStore implements Store {
     return { texts, entries, revision };
   }
 
-  /** Shows a group whose write had failed, as it seemed, and was durable all the same. None was accepted since. */
+  /**
+   * Shows a group that was durable although its write had failed, as it seemed, or that another master has written. None
+   * was accepted since.
+   */
   protected settleLate(group: readonly Accepted[]): void {
     this.#show(group);
     this.table.rollBack();
+  }
+
+  /** Resolves when no write is under way. */
+  protected async untilWritten(): Promise<void> {
+    await this.#committing;
   }
 
   async get(key: string): Promise<Entry | undefined> {

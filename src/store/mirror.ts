@@ -43,10 +43,10 @@ export interface MirrorReader<T> {
   /** The values that do not decode, by id. None of them is an entry. */
   readonly setAside: ReadonlyMap<string, SetAside>;
   /**
-   * Called after the copy and all lookups took the change, in revision order. Returns the function that
-   * unsubscribes.
+   * Called after the copy and all lookups took the change, in revision order, until `until` aborts. Returns the
+   * function that unsubscribes.
    */
-  onChange(listener: MirrorListener<T>): () => void;
+  onChange(listener: MirrorListener<T>, until?: AbortSignal): () => void;
   /**
    * Resolves when the copy includes `revision` of the store, whatever keys it changed. Rejects when the mirror
    * stops.
@@ -81,7 +81,7 @@ export class Mirror<T> implements MirrorReader<T> {
   readonly #entries = new Map<string, Mirrored<T>>();
   readonly #setAside = new Map<string, SetAside>();
   readonly #listeners = new Set<MirrorListener<T>>();
-  readonly #lookups: Index<T>[] = [];
+  readonly #lookups = new Set<Index<T>>();
   readonly #stopping = new AbortController();
   readonly #gate = new RevisionGate();
   readonly #onListenerError: (error: unknown) => void;
@@ -144,22 +144,25 @@ export class Mirror<T> implements MirrorReader<T> {
     return this.#entries.entries();
   }
 
-  onChange(listener: MirrorListener<T>): () => void {
+  onChange(listener: MirrorListener<T>, until?: AbortSignal): () => void {
     // Wrapped, so that one function given twice is two subscriptions.
     const subscription: MirrorListener<T> = (id, after, before) => listener(id, after, before);
     this.#listeners.add(subscription);
-    return () => this.#listeners.delete(subscription);
+    const unsubscribe = (): void => void this.#listeners.delete(subscription);
+    until?.addEventListener('abort', unsubscribe, { once: true });
+    return unsubscribe;
   }
 
   until(revision: number): Promise<void> {
     return this.#gate.until(revision);
   }
 
-  /** Groups ids by the keys of their values, from now on. `keysOf` is pure. Lookups live as long as the mirror. */
-  lookup<K>(keysOf: (value: T, id: string) => readonly K[]): LookupReader<K> {
+  /** Groups ids by the keys of their values, from now on, until `until` aborts. `keysOf` is pure. */
+  lookup<K>(keysOf: (value: T, id: string) => readonly K[], until?: AbortSignal): LookupReader<K> {
     const lookup = new Lookup(keysOf);
     for (const [id, { value }] of this.#entries) this.#index([lookup], id, undefined, value);
-    this.#lookups.push(lookup);
+    this.#lookups.add(lookup);
+    until?.addEventListener('abort', () => this.#lookups.delete(lookup), { once: true });
     return lookup;
   }
 
@@ -257,7 +260,7 @@ export class Mirror<T> implements MirrorReader<T> {
     events.push({ id, revision, after: undefined, before });
   }
 
-  #index(lookups: readonly Index<T>[], id: string, before: T | undefined, after: T | undefined): void {
+  #index(lookups: Iterable<Index<T>>, id: string, before: T | undefined, after: T | undefined): void {
     for (const lookup of lookups) {
       try {
         lookup.change(id, before, after);

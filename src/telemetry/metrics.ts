@@ -9,6 +9,7 @@ import type { QueueGauge, TraceEvent } from '../loop/trace.js';
 import { addEtcdGauges, type EtcdFigures } from './etcd-gauges.js';
 import { FastHistogram } from './fast-histogram.js';
 import { addFileGauges, type FileFigures } from './file-gauges.js';
+import { addLeadershipGauges, type LeadershipFigures } from './leadership-gauges.js';
 import { addNodeGauges, type NodeFigures } from './node-gauges.js';
 import { type ShownUsage, type UsageMetric, usageExposition } from './usage-exposition.js';
 
@@ -237,6 +238,11 @@ export class Metrics {
   /** Shows the configuration files of a master. Called once. */
   addConfigurationFiles(read: () => FileFigures): void {
     addFileGauges({ open: this.registry, naming: this.namingRegistry, read });
+  }
+
+  /** Shows whether this master leads, and how often its leader has changed. Called once. */
+  addLeadership(leadership: LeadershipFigures): void {
+    addLeadershipGauges(this.registry, leadership);
   }
 
   /** Shows the etcd that holds the state. Called once. */

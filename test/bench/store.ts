@@ -67,7 +67,7 @@ async function onEtcd<T>(use: (store: Store) => Promise<T>): Promise<T> {
     const store = await openEtcdStore({
       etcd: new EtcdClient({ endpoints: [server.url], clock }),
       prefix: '/bench',
-      nodeId: 'bench',
+      own: { nodeId: 'bench', clusterAddress: 'bench:6000' },
       clock,
       signal: new AbortController().signal,
     });

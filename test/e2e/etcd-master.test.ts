@@ -1,4 +1,4 @@
-/** Masters whose state is on etcd: a standby goes on with it, and one whose etcd is away goes on as far as it can. */
+/** Masters whose state is on etcd: another one goes on with it, and one whose etcd is away goes on as far as it can. */
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,25 +38,25 @@ describe.skipIf(!hasEtcd)('a master on etcd', () => {
     await world.finish(failedOf(task));
   });
 
-  it('is followed by its standby with all of its state, and is a standby itself when it comes back', async () => {
+  it('is followed by another one with all of its state, and follows it when it comes back', async () => {
     world.configure('web', { command: 'sleep 1000', minimumServiceCount: 1 });
     await world.start();
     const [instance] = await world.untilOnline('web', 1);
-    const standby = await Standby.start({ world, endpoints: etcd.endpoints, prefix });
+    const second = await Second.start({ world, endpoints: etcd.endpoints, prefix });
     try {
-      await until(() => expect(standby.process.stdout).toContain('waits as a standby'));
-      expect(standby.process.stdout).toContain('master node-a leads');
+      await until(() => expect(second.process.stdout).toContain('this master follows the state'));
+      expect(second.process.stdout).toContain('master node-a leads');
       await world.kill();
-      const found = await until(() => standby.api.instances('web'));
+      const found = await until(() => second.api.instances('web'));
       expect(found.map(({ id }) => id)).toEqual([instance?.id]);
 
       const again = world.spawn();
       await until(() => expect(again.stdout).toContain('master node-b leads'));
-      expect(await standby.process.end('SIGTERM')).toEqual({ code: 0, signal: null });
+      expect(await second.process.end('SIGTERM')).toEqual({ code: 0, signal: null });
       const [adopted] = await world.untilOnline('web', 1);
       expect(adopted).toMatchObject({ id: instance?.id, processPid: instance?.processPid, restarts: 0 });
     } finally {
-      await standby.remove();
+      await second.remove();
     }
   });
 
@@ -109,7 +109,7 @@ describe.skipIf(!hasEtcd)('a master on etcd', () => {
   it('says which etcd it waits for, and starts when that comes', async () => {
     proxy.fault = { kind: 'hole' };
     const waiting = world.spawn();
-    await until(() => expect(waiting.stdout).toContain(`${proxy.endpoint}: no answer within`));
+    await until(() => expect(waiting.stdout).toContain(`${proxy.endpoint}: no connection within`));
     expect(await waiting.end('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(waiting.stderr).toContain('ended while it waited for its state on etcd');
     world.spawn();
@@ -119,7 +119,7 @@ describe.skipIf(!hasEtcd)('a master on etcd', () => {
 });
 
 /** A second master in a root of its own, with the keys of the first one. */
-class Standby {
+class Second {
   private constructor(
     readonly process: DaemonProcess,
     readonly api: ApiClient,
@@ -130,9 +130,9 @@ class Standby {
     readonly world: DaemonWorld;
     readonly endpoints: readonly string[];
     readonly prefix: string;
-  }): Promise<Standby> {
+  }): Promise<Second> {
     const { world, endpoints, prefix } = options;
-    const root = mkdtempSync(join(tmpdir(), 'drover-standby-'));
+    const root = mkdtempSync(join(tmpdir(), 'drover-second-'));
     const apiPort = await freePorts(2);
     const store = { kind: 'etcd', endpoints, prefix };
     const settings = { apiPort, port: apiPort + 1, nodeId: 'node-b', store };
@@ -143,7 +143,7 @@ class Standby {
     mkdirSync(join(root, 'data/cluster'), { mode: 0o700 });
     copyFileSync(join(world.paths.cluster, 'cluster.key'), join(root, 'data/cluster/cluster.key'));
     const api = new ApiClient({ apiPort, keyFile, authorityFile: undefined });
-    return new Standby(new DaemonProcess({ root }), api, root);
+    return new Second(new DaemonProcess({ root }), api, root);
   }
 
   async remove(): Promise<void> {

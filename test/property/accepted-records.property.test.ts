@@ -10,6 +10,7 @@ import { stateBody } from '../../src/api/routes/instances/instance-schemas.js';
 import { BeatBook } from '../../src/channel/master/beat-book.js';
 import { Hub } from '../../src/channel/master/hub.js';
 import { StatusIntake } from '../../src/channel/master/status-intake.js';
+import { UsageBook } from '../../src/channel/master/usage-book.js';
 import {
   type MessageOf,
   messageSchema,
@@ -119,6 +120,7 @@ async function sayToHub(state: MasterState, messages: readonly object[]): Promis
     },
     intake: intakeOf(state),
     beats: new BeatBook(clock),
+    usage: new UsageBook(),
     services: new Map(),
     logger: silent,
     clock,

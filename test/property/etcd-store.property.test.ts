@@ -4,8 +4,9 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { DroverError } from '../../src/model/errors.js';
 import type { EtcdStore } from '../../src/store/etcd/etcd-store.js';
-import { openEtcdStore } from '../../src/store/etcd/open.js';
+import { type Elected, openElected } from '../../src/store/etcd/open.js';
 import { type FakeClient, FakeEtcd, type FakeFault } from '../support/etcd/fake-etcd.js';
 import { FakeClock } from '../support/fake-clock.js';
 
@@ -35,37 +36,28 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
 );
 
-/** A master that opens the store, again and again: after the loss of it, a service manager starts it anew. */
+/** A master that follows the store, and stands for leader again after each of its terms. */
 class Member {
   readonly client: FakeClient;
-  store: EtcdStore | undefined;
-  readonly #clock: FakeClock;
+  readonly losses: DroverError[] = [];
   readonly #ending = new AbortController();
+  #opened: Elected | undefined;
+  readonly #running: Promise<void>;
 
   constructor(etcd: FakeEtcd, clock: FakeClock) {
-    this.#clock = clock;
     this.client = etcd.client();
-    this.open();
+    this.#running = this.#run(clock);
   }
 
-  open(): void {
-    this.store = undefined;
-    const options = {
-      etcd: this.client,
-      prefix: '/p',
-      nodeId: 'm',
-      clock: this.#clock,
-      signal: this.#ending.signal,
-    };
-    openEtcdStore({ ...options, onLost: () => this.open() }).then(
-      (store) => {
-        this.store = store;
-      },
-      () => undefined,
-    );
+  get store(): EtcdStore | undefined {
+    return this.#opened?.store;
   }
 
-  /** What the store says of the key; undefined: this master does not lead. */
+  get isLeader(): boolean {
+    return this.#opened?.election.term !== undefined;
+  }
+
+  /** What the store says of the key. */
   async read(): Promise<unknown> {
     return (await this.store?.get('k'))?.value;
   }
@@ -73,6 +65,26 @@ class Member {
   async end(): Promise<void> {
     this.#ending.abort();
     await this.store?.close();
+    await this.#running;
+  }
+
+  async #run(clock: FakeClock): Promise<void> {
+    try {
+      this.#opened = await openElected({
+        etcd: this.client,
+        prefix: '/p',
+        own: { nodeId: 'm', clusterAddress: 'm:6000' },
+        clock,
+        signal: this.#ending.signal,
+        onLost: (error) => this.losses.push(error),
+      });
+      for (;;) {
+        const { term } = await this.#opened.election.campaign();
+        await new Promise((resolve) => term.signal.addEventListener('abort', resolve));
+      }
+    } catch (error) {
+      if (!DroverError.is(error, 'DRV_STORE_CLOSED')) throw error;
+    }
   }
 }
 
@@ -102,18 +114,16 @@ async function play(actions: readonly Action[]): Promise<number> {
   for (const { client } of members) client.fault = 'none';
   await clock.advance(15_000);
   etcd.arrive();
-  const leaders = members.filter(({ store }) => store !== undefined);
-  const [leader] = leaders;
-  // Reaches etcd: a master that has lost its store hears of it.
-  await Promise.all([
-    ...leaders.map(({ store }) => store?.transact([{ do: 'put', key: 'end', value: 1 }]).catch(() => 0)),
-    clock.advance(10_000),
-  ]);
-  const standing = members.filter(({ store }) => store !== undefined);
-  expect(standing).toHaveLength(1);
-  expect(leader).toBeDefined();
-  const value = Number((await standing[0]?.read()) ?? 0);
+  const [leader, ...others] = members.filter(({ isLeader }) => isLeader);
+  expect(others).toEqual([]);
+  const writing = leader?.store?.transact([{ do: 'put', key: 'end', value: 1 }]);
+  await clock.advance(10_000);
+  expect(await writing).toBeGreaterThan(0);
+  const value = Number((await leader?.read()) ?? 0);
   expect(value).toBeGreaterThanOrEqual(acknowledged);
+  // A follower has in memory what the leader has.
+  for (const member of members) expect(Number((await member.read()) ?? 0)).toBe(value);
+  expect(members.flatMap(({ losses }) => losses)).toEqual([]);
   const ends = members.map((member) => member.end());
   await clock.advance(10_000);
   await Promise.all(ends);

@@ -123,11 +123,13 @@ class StillInstances implements LedgerInstances {
     return this.#ended.has(id) ? this.#ended.get(id) : this.#instances.get(id);
   }
 
-  /** Tells its one listener at once of all that is there. */
+  entries(): ReturnType<LedgerInstances['entries']> {
+    return this.#instances.entries();
+  }
+
+  /** Has one listener, the ledger, and tells it only of what is ended. */
   onChange(listener: MirrorListener<InstanceRecord>): () => void {
     this.#listener = listener;
-    for (const [id, record] of this.#instances.entries()) listener(id, record, undefined);
-    for (const id of this.#instances.setAside.keys()) listener(id, undefined, undefined);
     return () => undefined;
   }
 

@@ -36,6 +36,8 @@ export interface MinimumServiceOptions {
   readonly writer: InstanceWriter;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** As in `ReconcilersOptions`. */
+  readonly ending?: AbortSignal | undefined;
 }
 
 /**
@@ -67,8 +69,9 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
 
   constructor(options: MinimumServiceOptions) {
     this.#options = options;
-    this.#unusual = options.instances.lookup((record) =>
-      isOrdinary(record) ? [] : [record.configurationName],
+    this.#unusual = options.instances.lookup(
+      (record) => (isOrdinary(record) ? [] : [record.configurationName]),
+      options.ending,
     );
   }
 

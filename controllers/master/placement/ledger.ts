@@ -36,7 +36,7 @@ interface Tally {
 }
 
 /** The instances that are counted. */
-export type LedgerInstances = Pick<MirrorReader<InstanceRecord>, 'get' | 'setAside' | 'onChange'>;
+export type LedgerInstances = Pick<MirrorReader<InstanceRecord>, 'get' | 'entries' | 'setAside' | 'onChange'>;
 
 const NO_PORTS = new HeldPorts();
 
@@ -49,10 +49,13 @@ export class PlacementLedger {
   readonly #instances: LedgerInstances;
   readonly #changes: FleetChanges;
 
-  constructor(instances: LedgerInstances, changes: FleetChanges) {
+  /** Follows the mirror until `until` aborts. */
+  constructor(instances: LedgerInstances, changes: FleetChanges, until?: AbortSignal) {
     this.#instances = instances;
     this.#changes = changes;
-    instances.onChange((id) => this.#take(id));
+    instances.onChange((id) => this.#take(id), until);
+    for (const [id] of instances.entries()) this.#take(id);
+    for (const id of instances.setAside.keys()) this.#take(id);
   }
 
   use(nodeId: string): NodeUse {

@@ -28,6 +28,8 @@ export interface PlacesOptions extends FleetSources {
     instanceId: string,
   ) => { readonly templates: readonly PlacedTemplate[]; readonly problems: readonly string[] };
   readonly clock: Clock;
+  /** Aborts when this master leads no more. Default: never. */
+  readonly ending?: AbortSignal | undefined;
 }
 
 /** Whether one more instance of a configuration fits; `obstacle`: why it does not. */
@@ -51,7 +53,7 @@ export class Places {
       now: () => clock.monotonic(),
       isAwaited: (node) => clock.monotonic() < this.#awaitUntil && this.#isToCome(node),
     });
-    nodes.onChange((nodeId) => changes.note('node', nodeId));
+    nodes.onChange((nodeId) => changes.note('node', nodeId), options.ending);
   }
 
   /** Called once, when this master begins to decide: from now on it waits for nodes that were there before. */

@@ -70,7 +70,8 @@ function waitingGroupsOf(record: InstanceRecord): readonly string[] {
   return group === undefined ? [] : [group];
 }
 
-export function wakeFactsOf(state: MasterState): WakeFacts {
+/** Follows the state until `until` aborts. */
+export function wakeFactsOf(state: MasterState, until?: AbortSignal): WakeFacts {
   return {
     instances: state.instances,
     nodes: state.nodes,
@@ -80,13 +81,15 @@ export function wakeFactsOf(state: MasterState): WakeFacts {
     instancesByRevision: state.instancesByRevision,
     replacements: state.replacements,
     endedByConfiguration: state.endedByConfiguration,
-    awaitingPlace: state.instances.lookup(waitingGroupsOf),
-    draining: state.nodes.lookup(({ drain }) => (drain === undefined ? [] : [true])),
-    rollingOut: state.rollouts.lookup((rollout) =>
-      hasEnded(rollout) && rollout.state !== 'failed' ? [] : [true],
+    awaitingPlace: state.instances.lookup(waitingGroupsOf, until),
+    draining: state.nodes.lookup(({ drain }) => (drain === undefined ? [] : [true]), until),
+    rollingOut: state.rollouts.lookup(
+      (rollout) => (hasEnded(rollout) && rollout.state !== 'failed' ? [] : [true]),
+      until,
     ),
-    followingTemplates: state.configurations.lookup(({ configuration }) =>
-      configuration.update?.templates === true ? [true] : [],
+    followingTemplates: state.configurations.lookup(
+      ({ configuration }) => (configuration.update?.templates === true ? [true] : []),
+      until,
     ),
   };
 }

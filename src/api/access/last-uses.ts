@@ -11,6 +11,8 @@ import type { KeyAccess } from './access.js';
 
 const PAUSE_MS = 60_000;
 
+const UNSAID: ReadonlySet<string> = new Set(['DRV_STORE_CLOSED', 'DRV_NOT_LEADER']);
+
 export interface LastUsesOptions {
   /** Resolves when the use is durable, or when there is nothing left to write it to. */
   readonly write: (access: KeyAccess, use: LastUse) => Promise<void>;
@@ -60,8 +62,8 @@ export class LastUses {
   }
 
   #warn(error: unknown): void {
-    // The copy of the records stops before the API does; the write itself has come to the disk.
-    if (DroverError.is(error, 'DRV_STORE_CLOSED')) return;
+    // The copy of the records stops before the API does; the write itself has come to the disk. Another master leads.
+    if (UNSAID.has(error instanceof DroverError ? error.code : '')) return;
     this.#log.warn('write', `the last use of a key or session could not be written: ${messageOf(error)}`);
   }
 }

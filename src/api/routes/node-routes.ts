@@ -1,6 +1,7 @@
 /** `/ping`, `/metrics` and `/node`: what the serving node says of itself, and its stop. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
+import type { Leadership } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../../model/node.js';
 import { durationText } from '../../model/words.js';
@@ -18,6 +19,7 @@ const pingSchema = z.object({
   nodeId: z.string(),
   clusterName: z.string(),
   master: z.boolean(),
+  leader: z.string().nullable().describe('the node whose master leads; null: none does at the moment'),
 });
 
 const nodeSchema = z.object({
@@ -28,6 +30,7 @@ const nodeSchema = z.object({
 
 export interface NodeNeeds {
   readonly configuration: NodeConfiguration;
+  readonly leadership: Pick<Leadership, 'leader'>;
   readonly version: string;
   readonly metrics: Metrics;
   readonly clock: Pick<Clock, 'monotonic'>;
@@ -39,7 +42,7 @@ export interface NodeNeeds {
 export function nodeRoutes(dependencies: NodeNeeds): readonly Route[] {
   const { configuration } = dependencies;
   return [
-    pingRoute(configuration),
+    pingRoute(dependencies),
     metricsRoute(dependencies),
     nodeRoute(dependencies),
     configRoute(configuration),
@@ -48,8 +51,8 @@ export function nodeRoutes(dependencies: NodeNeeds): readonly Route[] {
   ];
 }
 
-function pingRoute({ nodeId, clusterName, isMasterNode }: NodeConfiguration): Route {
-  const bytes = Buffer.from(JSON.stringify({ status: 'ok', nodeId, clusterName, master: isMasterNode }));
+function pingRoute({ configuration, leadership }: NodeNeeds): Route {
+  const { nodeId, clusterName, isMasterNode } = configuration;
   return defineRoute({
     method: 'GET',
     path: '/ping',
@@ -59,7 +62,11 @@ function pingRoute({ nodeId, clusterName, isMasterNode }: NodeConfiguration): Ro
     query: nothing,
     body: nothing,
     answers: { 200: { description: 'serving', schema: pingSchema } },
-    handle: (_call, reply) => sendEncoded(reply, [bytes]),
+    handle: (_call, reply) => {
+      const leader = leadership.leader()?.nodeId ?? null;
+      const answer = { status: 'ok', nodeId, clusterName, master: isMasterNode, leader };
+      sendEncoded(reply, [Buffer.from(JSON.stringify(answer))]);
+    },
   });
 }
 

@@ -44,7 +44,11 @@ export class BeatBook {
     this.#lastTick = clock.monotonic();
   }
 
+  /** Begins anew: each node has time to find this master. Repeatable after `stop`. */
   start(): void {
+    this.#nodes.clear();
+    this.#awakeBase = 0;
+    this.#tick++;
     this.#lastTick = this.#clock.monotonic();
     this.#scheduleTick();
   }
@@ -52,6 +56,7 @@ export class BeatBook {
   stop(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
+    this.#listener = undefined;
   }
 
   /** Sets the one listener. It hears that a node connected, disconnected or changed its contact, not of each beat. */

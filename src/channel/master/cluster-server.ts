@@ -26,6 +26,7 @@ import {
   DESK_PATH,
   ELSEWHERE,
   JOIN_CHECK_PATH,
+  JOIN_MASTER_PATH,
   JOIN_PATH,
   MAX_JOIN_BYTES,
   TUNNEL_PATH,
@@ -175,29 +176,41 @@ export class ClusterServer implements Part {
   async #onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.setHeader('Connection', 'close');
     const { method, url, socket } = request;
-    const isJoin = url === JOIN_PATH;
-    if (method !== 'POST' || !(isJoin || url === JOIN_CHECK_PATH)) {
+    const answerTo = this.#joining(url);
+    if (method !== 'POST' || answerTo === undefined) {
       response.writeHead(400, { 'Content-Type': 'text/plain; charset=utf-8' });
       response.end(wrongDoor(this.#options.api));
       return;
     }
     try {
-      const { admission } = this.#options;
       const body = await readJson(request);
       if (!this.#leads) {
         this.#port.excuse(socket);
         sendJson(response, ELSEWHERE, this.#elsewhere());
         return;
       }
-      const answer = isJoin
-        ? { certificate: await admission.admit(body, socket.remoteAddress ?? '') }
-        : await admission.check(body);
+      const answer = await answerTo(body, socket.remoteAddress ?? '');
       this.#port.excuse(socket);
       sendJson(response, 200, answer);
     } catch (error) {
       if (error instanceof DroverError) this.#refuse(error, 'join', socket.remoteAddress);
       else this.#options.logger.error({ err: error }, 'a node could not join');
       sendJson(response, error instanceof DroverError ? error.status : 500, { error: publicMessage(error) });
+    }
+  }
+
+  /** What answers a request to join at this path. */
+  #joining(path: string | undefined): ((body: unknown, address: string) => Promise<object>) | undefined {
+    const { admission } = this.#options;
+    switch (path) {
+      case JOIN_PATH:
+        return async (body, address) => ({ certificate: await admission.admit(body, address) });
+      case JOIN_CHECK_PATH:
+        return (body) => admission.check(body);
+      case JOIN_MASTER_PATH:
+        return (body, address) => admission.admitMaster(body, address);
+      default:
+        return undefined;
     }
   }
 

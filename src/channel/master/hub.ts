@@ -3,6 +3,7 @@
  * heartbeat controller decides whether a node is lost.
  */
 
+import type { MasterPeer } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 import type { NodeRecord } from '../../model/node.js';
@@ -10,7 +11,13 @@ import type { RecordSet } from '../../store/modify.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import { CallPeer, type Service } from '../protocol/calls.js';
-import { BEAT_EVERY_MS, type Frame, type MessageOf, PROTOCOL_VERSION } from '../protocol/messages.js';
+import {
+  BEAT_EVERY_MS,
+  type Frame,
+  type MessageOf,
+  PROTOCOL_VERSION,
+  TAKE_MASTERS,
+} from '../protocol/messages.js';
 import type { Transport } from '../protocol/transport.js';
 import type { Peer } from '../trust/members.js';
 import { type BeatBook, SILENT_MS } from './beat-book.js';
@@ -20,7 +27,8 @@ import { NodeIntake, type OfferingSession } from './node-intake.js';
 import { NO_HELLO, type Objection, objectionTo } from './objection.js';
 import type { StatusIntake } from './status-intake.js';
 import { type ReportingSession, StatusMessages } from './status-messages.js';
-import { UsageBook } from './usage-book.js';
+import { toldMasters } from './told-masters.js';
+import type { UsageBook } from './usage-book.js';
 
 /** A connection must say hello within this time. */
 const HELLO_MS = 10_000;
@@ -34,6 +42,9 @@ export interface HubOptions {
   readonly sources: FeedSources;
   readonly intake: StatusIntake;
   readonly beats: BeatBook;
+  readonly usage: UsageBook;
+  /** Of several masters: the number of this one's term, and all that are up. */
+  readonly elected?: { readonly epoch: number; masters(): readonly MasterPeer[] } | undefined;
   /** The calls that wrappers may make to the master, such as for template bundles. */
   readonly services: ReadonlyMap<string, Service>;
   readonly logger: Logger;
@@ -48,8 +59,6 @@ interface Session extends ReportingSession, OfferingSession {
 }
 
 export class Hub {
-  /** The usage of instances, as connected nodes measured it. */
-  readonly usage = new UsageBook();
   readonly #options: HubOptions;
   readonly #sessions = new Map<string, Session>();
   /** Open connections, each with the node that the cluster server let in, also before its hello. */
@@ -85,14 +94,14 @@ export class Hub {
         if (isSameWish(before?.value, after?.value)) return;
         this.#instanceChanged(id, before?.value.placement?.nodeId, after?.value.placement?.nodeId);
         if (after === undefined || after.value.desired.goal === 'remove')
-          this.usage.drop(before?.value.placement?.nodeId ?? '', id);
+          this.#options.usage.drop(before?.value.placement?.nodeId ?? '', id);
       }),
       nodes.mirror.onChange((nodeId, after, before) => {
         const session = this.#sessions.get(nodeId);
         const isLost = after?.value.condition === 'lost' && before?.value.condition !== 'lost';
         if (session === undefined || !isLost) return;
         session.isStale = true;
-        this.usage.forget(nodeId);
+        this.#options.usage.forget(nodeId);
       }),
     ];
   }
@@ -171,7 +180,7 @@ export class Hub {
   }
 
   #greet(transport: Transport, hello: MessageOf<'hello'>, peer: Peer | undefined): Session | undefined {
-    const { clusterName, master, beats, sources, logger, services } = this.#options;
+    const { clusterName, master, beats, sources, logger, services, elected } = this.#options;
     const objection = this.#objection(hello, peer);
     if (objection !== undefined) {
       this.#refuse(transport, objection, peer);
@@ -195,7 +204,12 @@ export class Hub {
     const isMaster = nodeId === master.nodeId || peer?.isMaster === true;
     // Before its reports: they would be marked as lost once more.
     beats.connected(nodeId);
-    transport.send({ type: 'welcome', protocol: PROTOCOL_VERSION, master });
+    transport.send({
+      type: 'welcome',
+      protocol: PROTOCOL_VERSION,
+      master,
+      ...(elected !== undefined && { epoch: elected.epoch, masters: toldMasters(elected.masters()) }),
+    });
     this.#track(
       this.#nodeIntake.takeHello(hello, { isMaster, isCurrent }).then(
         () => {
@@ -245,7 +259,7 @@ export class Hub {
         this.#track(this.#nodeIntake.takeOffer(session, message.runtimes));
         return;
       case 'usage':
-        this.usage.take(session.nodeId, message.samples, (id) => {
+        this.#options.usage.take(session.nodeId, message.samples, (id) => {
           const record = sources.instances.get(id)?.value;
           const isThere = record?.placement?.nodeId === session.nodeId && record.desired.goal !== 'remove';
           return isThere ? record.configurationName : undefined;
@@ -269,6 +283,15 @@ export class Hub {
       transport.close('the node was silent for too long: it starts over');
   }
 
+  /** Tells all connected nodes which masters are up. One that does not take it hears of it when it connects again. */
+  tellMasters(): void {
+    const { elected } = this.#options;
+    if (elected === undefined) return;
+    const masters = toldMasters(elected.masters());
+    for (const { calls } of this.#sessions.values())
+      void calls.call(TAKE_MASTERS, masters).catch(() => undefined);
+  }
+
   /** Counts a write as under way until it has ended. */
   #track(writing: Promise<void>): void {
     const tracked = writing.finally(() => this.#recording.delete(tracked));
@@ -280,7 +303,7 @@ export class Hub {
     session.calls.close(reason);
     if (this.#sessions.get(session.nodeId) !== session) return;
     this.#sessions.delete(session.nodeId);
-    this.usage.forget(session.nodeId);
+    this.#options.usage.forget(session.nodeId);
     this.#options.beats.disconnected(session.nodeId);
     this.#options.logger.info(
       { node: session.nodeId, reason },

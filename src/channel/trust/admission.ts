@@ -3,13 +3,14 @@
  * first: before it is known to be good, an answer repeats nothing of the request.
  */
 import { type KeyObject, timingSafeEqual, verify } from 'node:crypto';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Clock } from '../../loop/clock.js';
 import type { AuditTrail } from '../../model/audit.js';
 import type { MemberRecord } from '../../model/cluster.js';
+import { nodeRecordSchema } from '../../model/node.js';
 import { countText } from '../../model/words.js';
 import { joinTokenKey, memberKey, nodeKey } from '../../store/keys.js';
-import type { Store } from '../../store/store.js';
+import type { Entry, Store } from '../../store/store.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { PROTOCOL_VERSION } from '../protocol/messages.js';
 import type { Authority, IssuedCertificate } from './authority.js';
@@ -17,14 +18,17 @@ import { readPublicKey } from './certificates.js';
 import { DoorRefusal } from './door-refusal.js';
 import {
   type JoinEnvelope,
+  type JoinMasterRequest,
   type JoinRequest,
   joinCheckSchema,
   joinEnvelopeSchema,
+  joinMasterSchema,
   joinRequestSchema,
   joinStatement,
 } from './join-messages.js';
 import { hashSecret } from './join-token.js';
 import type { JoinTokens, KnownToken } from './join-tokens.js';
+import type { MasterHandover } from './master-handover.js';
 import { type KnownMember, MemberRecords, pendingKeysOf, updateOf } from './member-records.js';
 import { keyHashOf } from './peer-certificate.js';
 
@@ -34,11 +38,15 @@ export interface AdmissionOptions {
   readonly masterNodeId: string;
   readonly store: Store;
   readonly authority: Authority;
+  /** Gathers what a new master gets. Absent: the state is in a file of this one, which is the only master. */
+  readonly handover?: () => Promise<MasterHandover>;
   readonly tokens: JoinTokens;
   readonly clock: Pick<Clock, 'now'>;
   readonly audit: Pick<AuditTrail, 'record'>;
   readonly logger: Pick<Logger, 'info'>;
 }
+
+const isMasterSchema = nodeRecordSchema.pick({ master: true }).extend({ master: z.literal(true) });
 
 /** Token and member of a node that may join. */
 interface Place {
@@ -74,6 +82,33 @@ export class Admission {
       logger.info({ node: nodeId, tokenId: request.tokenId }, `node ${nodeId} has joined the cluster`);
     }
     return issued.certificate;
+  }
+
+  /**
+   * Lets a node become a master of the cluster, and answers with what it needs for that. A node that has joined before
+   * shows that by its key, and is a member no more. A repeated request needs another use of a token. Throws DoorRefusal.
+   */
+  async admitMaster(body: unknown, address: string | null): Promise<MasterHandover> {
+    const { handover, audit, logger } = this.#options;
+    const request = await this.#read(body, joinMasterSchema);
+    const { nodeId } = request;
+    if (handover === undefined)
+      throw new DoorRefusal({
+        reason: 'no-handover',
+        nodeId,
+        message:
+          'this master keeps its state in a file of its own, so it is the only one: several masters need etcd (drover ' +
+          'store migrate --to etcd)',
+      });
+    const publicKey = this.#checkProof({ ...request, clusterName: '' });
+    const handed = await handover();
+    await this.#records.changing(() => this.#enterMaster(request, keyHashOf(publicKey)));
+    audit.record({ key: null, action: 'join as master', subject: nodeId, address, result: 'ok' });
+    logger.info(
+      { node: nodeId, tokenId: request.tokenId },
+      `node ${nodeId} has become a master of the cluster`,
+    );
+    return handed;
   }
 
   /**
@@ -153,7 +188,6 @@ export class Admission {
     request: JoinEnvelope & { readonly nodeId: string },
     key: string | undefined,
   ): Promise<Place> {
-    const { store, masterNodeId } = this.#options;
     const { nodeId, tokenId } = request;
     const token = await this.#checkToken(request);
     const present = await this.#records.find(nodeId);
@@ -161,31 +195,53 @@ export class Admission {
       present !== undefined &&
       key !== undefined &&
       [present.record.key, ...pendingKeysOf(present.record)].includes(key);
+    if (token.record.asMaster === true) throw otherKind(nodeId, tokenId);
     const { maxUses, uses } = token.record;
     // Before the name: a token that is used up lets its holder learn no more of the cluster.
-    if (!isRepeated && maxUses !== null && uses >= maxUses)
-      throw new DoorRefusal({
-        reason: 'token-used-up',
-        nodeId,
-        message: `join token ${tokenId} was for ${countText(maxUses, 'node')}: make another with "drover token" on the master`,
-      });
+    if (!isRepeated && maxUses !== null && uses >= maxUses) throw usedUp(nodeId, tokenId, maxUses);
+    const node = await this.#checkName(nodeId);
+    // A member without a node record never opened the channel: it could not be forgotten, and owns nothing.
+    if (present !== undefined && node !== undefined && !isRepeated) throw nameTaken(nodeId);
+    return { token, present, isRepeated };
+  }
+
+  /** Refuses the names of masters. Answers with the record of the node, as far as there is one. */
+  async #checkName(nodeId: string): Promise<Entry | undefined> {
+    const { store, masterNodeId } = this.#options;
     if (nodeId === masterNodeId)
       throw new DoorRefusal({
         reason: 'name-taken',
         nodeId,
         message: `the master itself is node ${masterNodeId}: give the other node its own nodeId`,
       });
-    // A member without a node record never opened the channel: it could not be forgotten, and owns nothing.
-    const isKnown = present !== undefined && (await store.get(nodeKey(nodeId))) !== undefined;
-    if (isKnown && !isRepeated)
-      throw new DoorRefusal({
-        reason: 'name-taken',
-        nodeId,
-        message:
-          `a node ${nodeId} has joined already: give this one its own nodeId, or, if it is the same machine without ` +
-          `its data/cluster, run "cluster forget ${nodeId}" on the master first`,
-      });
-    return { token, present, isRepeated };
+    const node = await store.get(nodeKey(nodeId));
+    if (isMasterSchema.safeParse(node?.value).success) throw nameTaken(nodeId);
+    return node;
+  }
+
+  /** Counts the use of the token, and ends the membership of a node that was a wrapper before, in one write. */
+  async #enterMaster(request: JoinMasterRequest, key: string): Promise<void> {
+    const { nodeId, tokenId } = request;
+    const token = await this.#checkToken(request);
+    const { asMaster, maxUses, uses } = token.record;
+    if (asMaster !== true) throw otherKind(nodeId, tokenId);
+    if (maxUses !== null && uses >= maxUses) throw usedUp(nodeId, tokenId, maxUses);
+    const node = await this.#checkName(nodeId);
+    const present = await this.#records.find(nodeId);
+    const isOwn =
+      present !== undefined && [present.record.key, ...pendingKeysOf(present.record)].includes(key);
+    if (!isOwn && present !== undefined && node !== undefined) throw nameTaken(nodeId);
+    await this.#options.store.transact([
+      {
+        do: 'update',
+        key: joinTokenKey(tokenId),
+        value: { ...token.record, uses: uses + 1 },
+        expectedRevision: token.revision,
+      },
+      ...(present === undefined
+        ? []
+        : [{ do: 'remove', key: memberKey(nodeId), expectedRevision: present.revision } as const]),
+    ]);
   }
 
   /** Counts the use of the token and adds the member, in one write. Answers false when it was one already. */
@@ -210,6 +266,32 @@ export class Admission {
     ]);
     return !isRepeated;
   }
+}
+
+function usedUp(nodeId: string, tokenId: string, maxUses: number): DoorRefusal {
+  return new DoorRefusal({
+    reason: 'token-used-up',
+    nodeId,
+    message: `join token ${tokenId} was for ${countText(maxUses, 'node')}: make another with "drover token" on the master`,
+  });
+}
+
+function nameTaken(nodeId: string): DoorRefusal {
+  return new DoorRefusal({
+    reason: 'name-taken',
+    nodeId,
+    message:
+      `a node ${nodeId} has joined already: give this one its own nodeId, or, if it is the same machine without ` +
+      `its data/cluster, run "cluster forget ${nodeId}" on the master first`,
+  });
+}
+
+function otherKind(nodeId: string, tokenId: string): DoorRefusal {
+  return new DoorRefusal({
+    reason: 'token-other-kind',
+    nodeId,
+    message: `a token of "drover token --as-master" makes masters by "drover join --as-master", and no other does: ${tokenId} is of the other kind`,
+  });
 }
 
 function malformed({ issues: [issue] }: z.ZodError): DoorRefusal {

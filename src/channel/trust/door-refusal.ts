@@ -7,6 +7,8 @@ export type RefusalReason =
   | 'token-unknown'
   | 'token-expired'
   | 'token-used-up'
+  | 'token-other-kind'
+  | 'no-handover'
   | 'other-cluster'
   | 'name-taken'
   | 'bad-key'

@@ -7,6 +7,8 @@ import { masterPeerSchema } from '../protocol/messages.js';
 export const JOIN_PATH = '/join';
 /** Answers whether a join would be let in, and changes nothing. Masters of 0.1.0 do not have it. */
 export const JOIN_CHECK_PATH = '/join-check';
+/** Of a node that becomes a master. */
+export const JOIN_MASTER_PATH = '/join-master';
 export const CHANNEL_PATH = '/channel';
 /** Of a master: the connection becomes one to the leader's API. */
 export const TUNNEL_PATH = '/tunnel';
@@ -35,6 +37,10 @@ export const joinRequestSchema = joinEnvelopeSchema.extend({
   proof: z.string().max(500),
 });
 export type JoinRequest = z.output<typeof joinRequestSchema>;
+
+/** As a node's request; it does not know the cluster's name yet, and signs an empty one. */
+export const joinMasterSchema = joinRequestSchema.omit({ clusterName: true });
+export type JoinMasterRequest = z.output<typeof joinMasterSchema>;
 
 export const joinCheckSchema = joinEnvelopeSchema.extend({
   nodeId: nameSchema,

@@ -20,6 +20,8 @@ export interface NewJoinToken {
   readonly expiresInMs: number | null;
   /** Null: any number of nodes. */
   readonly maxUses: number | null;
+  /** Whether it makes masters. Default: it does not. */
+  readonly asMaster?: boolean;
 }
 
 export interface KnownToken {
@@ -45,6 +47,7 @@ export class JoinTokens {
     label,
     expiresInMs,
     maxUses,
+    asMaster = false,
   }: NewJoinToken): Promise<{ readonly token: string; readonly record: JoinTokenRecord }> {
     const { store, authority, clock } = this.#options;
     checkLabel(label);
@@ -60,6 +63,7 @@ export class JoinTokens {
       expiresAt: expiresInMs === null ? null : now + expiresInMs,
       maxUses,
       uses: 0,
+      ...(asMaster && { asMaster }),
     };
     await create(store, joinTokenKey(token.id), joinTokenRecordSchema.parse(record));
     return { token: formatJoinToken(token), record };

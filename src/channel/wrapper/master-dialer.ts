@@ -15,12 +15,15 @@ import type { KeyPair } from '../trust/certificates.js';
 import {
   CHANNEL_PATH,
   JOIN_CHECK_PATH,
+  JOIN_MASTER_PATH,
   JOIN_PATH,
   type JoinCheck,
+  type JoinMasterRequest,
   type JoinRequest,
   joinAnswerSchema,
   joinCheckAnswerSchema,
 } from '../trust/join-messages.js';
+import { type MasterHandover, masterHandoverSchema } from '../trust/master-handover.js';
 import { clusterNameOf, fingerprintOf, isIssuedBy, nodeIdOf } from '../trust/peer-certificate.js';
 import {
   ask,
@@ -37,6 +40,7 @@ const DIAL_MS = 10_000;
 /** Where there are others to ask. */
 const DIAL_ONE_OF_MANY_MS = 3000;
 const SWITCHED = 101;
+const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/;
 /** From one master to the next until the leader has answered. */
 const MOST_HOPS = 3;
 /** The largest message of a master: a snapshot of everything that this node should hold. */
@@ -83,7 +87,7 @@ export class MasterDialer {
     signal: AbortSignal,
   ): Promise<{ readonly clusterName: string; readonly localAddress: string }> {
     return this.#asking(fingerprint, signal, async ({ socket, authority }) => {
-      const { localAddress = '' } = socket;
+      const localAddress = addressOf(socket);
       const { status, body } = await ask(socket, JOIN_CHECK_PATH, joinCheck);
       if (status === 200)
         return { clusterName: parseJson(joinCheckAnswerSchema, body).clusterName, localAddress };
@@ -110,6 +114,20 @@ export class MasterDialer {
         certificate: parseJson(joinAnswerSchema, body).certificate,
         authority: authority.toString(),
       };
+    });
+  }
+
+  /** Asks to become a master, and answers with what that takes and with the address that reached the master. As `join`. */
+  async joinAsMaster(
+    fingerprint: string,
+    joinRequest: JoinMasterRequest,
+    signal: AbortSignal,
+  ): Promise<{ readonly handover: MasterHandover; readonly localAddress: string }> {
+    return this.#asking(fingerprint, signal, async ({ socket }) => {
+      const localAddress = addressOf(socket);
+      const { status, body } = await ask(socket, JOIN_MASTER_PATH, joinRequest);
+      if (status !== 200) throw refusalOf(status, body, this.address);
+      return { handover: parseJson(masterHandoverSchema, body), localAddress };
     });
   }
 
@@ -292,6 +310,11 @@ export class MasterDialer {
       cause,
     });
   }
+}
+
+/** The address of this machine that reached the master. */
+function addressOf({ localAddress = '' }: TLSSocket): string {
+  return localAddress.replace(IPV4_IN_IPV6, '');
 }
 
 function checkPeer(socket: TLSSocket, check: TrustCheck): void {

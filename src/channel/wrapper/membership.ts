@@ -233,14 +233,26 @@ export async function readMemberKey(
   { memberFile, joiningFile }: Pick<MembershipOptions, 'memberFile' | 'joiningFile'>,
   { nodeId, token }: { readonly nodeId: string; readonly token: JoinToken },
 ): Promise<string | undefined> {
+  const own = await memberKeyOf(memberFile, { nodeId, token });
+  if (own !== undefined) return own.publicKey;
+  const begun = parseJoining(await joiningFile.read());
+  return begun?.tokenId === token.id ? publicHalf(begun.key) : undefined;
+}
+
+/**
+ * The key of this node as a member under this name of the cluster of the token's master, PEM. Undefined: it is none.
+ * Throws DRV_NODE_ROOT_UNUSABLE.
+ */
+export async function memberKeyOf(
+  memberFile: SecretFile,
+  { nodeId, token }: { readonly nodeId: string; readonly token: JoinToken },
+): Promise<{ readonly privateKey: string; readonly publicKey: string } | undefined> {
   const text = await memberFile.read();
   const credential = text === undefined ? undefined : parseCredential(memberFile.name, text);
   const isSame =
     credential?.nodeId === nodeId &&
     fingerprintOf(new X509Certificate(credential.authority)) === token.fingerprint;
-  if (isSame) return publicHalf(credential.key);
-  const begun = parseJoining(await joiningFile.read());
-  return begun?.tokenId === token.id ? publicHalf(begun.key) : undefined;
+  return isSame ? { privateKey: credential.key, publicKey: publicHalf(credential.key) } : undefined;
 }
 
 function publicHalf(key: string): string {

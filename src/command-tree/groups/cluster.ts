@@ -2,7 +2,7 @@
 import type { NodeExplanation } from '../../explain/explanation.js';
 import { renderNodeExplanation } from '../../explain/render.js';
 import { countBy } from '../../model/plain/count-by.js';
-import { countText, durationText } from '../../model/words.js';
+import { countText, durationText, instantText } from '../../model/words.js';
 import type { ClusterStatus, ListedNode } from '../../operations/cluster-status.js';
 import { describe, fieldsOf, noInput, tableOf, type View } from '../command.js';
 import { describeFileErrors, describeRemoved } from '../file-errors.js';
@@ -73,6 +73,7 @@ async function describeStatus({ status, nodes }: ClusterOverview, view: View): P
   const { brokenFiles, belowMinimum } = status;
   const head = await fieldsOf({
     cluster: status.clusterName,
+    ...(status.masters.length > 1 && { leader: describeLeader(status) }),
     nodes: `${describeCounts(status.nodes)}${describeMarks(nodes)}`,
     instances: describeCounts(status.instances),
     configurations: status.configurations,
@@ -100,6 +101,12 @@ async function describeStatus({ status, nodes }: ClusterOverview, view: View): P
       ? []
       : ['', `TLS of the API: ${status.apiCertificate.problem}`]),
   ].join('\n');
+}
+
+function describeLeader({ leader, masters }: ClusterStatus): string {
+  const others = `of ${masters.length} masters (${masters.join(', ')})`;
+  if (leader === null) return `none at the moment, ${others}`;
+  return `${leader.nodeId} since ${instantText(leader.since)}, term ${leader.epoch}, ${others}`;
 }
 
 function describeUnreadable({ unreadableRecords }: ClusterStatus): string[] {

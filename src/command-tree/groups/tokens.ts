@@ -11,16 +11,18 @@ interface CreateOptions {
   /** Seconds. Commander makes an empty text of a parsed null, so the words stay words. */
   readonly expires: number | 'never';
   readonly uses: number | 'any';
+  readonly asMaster?: boolean;
 }
 
 export const TOKEN_COMMANDS = {
   'cluster token create': describe({
     about: 'make a join token; it is shown this once',
     declare: declareCreate,
-    input: ({ label, expires, uses }: CreateOptions) => ({
+    input: ({ label, expires, uses, asMaster = false }: CreateOptions) => ({
       label: label ?? null,
       expiresInSeconds: expires === 'never' ? null : expires,
       maxUses: uses === 'any' ? null : uses,
+      asMaster,
     }),
     text: (created: CreatedJoinToken) => describeCreated(created),
     names: ({ id }) => [id],
@@ -34,7 +36,7 @@ export const TOKEN_COMMANDS = {
         ['ID', 'LABEL', 'EXPIRES', 'JOINED', 'AGE'],
         listed.map((token) => [
           token.id,
-          token.label ?? '',
+          [token.label, token.asMaster && 'as master'].filter(Boolean).join(', '),
           describeExpiry(token, view.now),
           token.maxUses === null ? token.uses : `${token.uses} of ${token.maxUses}`,
           durationText(view.now - token.createdAt),
@@ -57,10 +59,11 @@ function declareCreate(command: Command): void {
   command
     .option('--label <label>', 'what it is for')
     .option('--expires <time>', 'when it ends: 1h, 7d, never (default: 24h)', expiryOf, JOIN_TOKEN_SECONDS)
-    .option('--uses <count>', 'how many nodes may join with it: a number, or any (default: 1)', usesOf, 1);
+    .option('--uses <count>', 'how many nodes may join with it: a number, or any (default: 1)', usesOf, 1)
+    .option('--as-master', 'it makes masters of the cluster, which get its secrets');
 }
 
-function describeCreated({ id, token, expiresAt, maxUses, master }: CreatedJoinToken): string {
+function describeCreated({ id, token, expiresAt, maxUses, master, asMaster }: CreatedJoinToken): string {
   const uses = `, for ${maxUses === null ? 'any number of nodes' : countText(maxUses, 'node')}`;
   const until = expiresAt === null ? 'never expires' : `is good until ${new Date(expiresAt).toISOString()}`;
   const address = master.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
@@ -68,7 +71,7 @@ function describeCreated({ id, token, expiresAt, maxUses, master }: CreatedJoinT
     token,
     `This is join token ${id}; it ${until}${uses}. It is not shown again: keep it safe.`,
     'On the other machine:',
-    `  drover join ${token} --master ${master}`,
+    `  drover join ${token} --master ${master}${asMaster ? ' --as-master' : ''}`,
     ...(isLoopback(address)
       ? [
           `Other machines cannot reach ${address}: set address in this node's config.json, and restart Drover.`,

@@ -319,6 +319,19 @@ export interface ClusterStatus {
   }[];
   /** how many instances are in each state */
   instances: Partial<Record<string, number>>;
+  /** the master that leads; null: none does at the moment */
+  leader: {
+    /**
+     * the number of its term; 0: the cluster has one master
+     * @format int64
+     */
+    epoch: number;
+    nodeId: string;
+    /** since when it leads: Unix milliseconds by its clock */
+    since: number;
+  } | null;
+  /** the nodes whose masters are up */
+  masters: string[];
   /** how many nodes are in each condition */
   nodes: Partial<Record<string, number>>;
   /** configurations that are gone, of which instances are left */
@@ -925,6 +938,8 @@ export interface CreateInstancePayload {
 }
 
 export interface CreateJoinTokenData {
+  /** it makes masters */
+  asMaster: boolean;
   clusterName: string;
   /** Unix milliseconds; null: never */
   expiresAt: number | null;
@@ -939,6 +954,11 @@ export interface CreateJoinTokenData {
 }
 
 export interface CreateJoinTokenPayload {
+  /**
+   * it makes masters of the cluster, which get all of its secrets, and no other nodes
+   * @default false
+   */
+  asMaster?: boolean;
   /**
    * null: it never expires
    * @default 86400
@@ -1568,6 +1588,8 @@ export interface InstanceExplanation {
 export type InstanceState = "CREATING" | "ONLINE" | "OFFLINE" | "STOPPED";
 
 export interface JoinToken {
+  /** it makes masters */
+  asMaster: boolean;
   /** Unix milliseconds */
   createdAt: number;
   /** Unix milliseconds; null: never */
@@ -1966,6 +1988,8 @@ export interface NodeConfiguration {
 
 export interface PingData {
   clusterName: string;
+  /** the node whose master leads; null: none does at the moment */
+  leader: string | null;
   master: boolean;
   nodeId: string;
   status: "ok";

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const fileSchema = z.string().min(1);
 
-const etcdSettingsSchema = z
+export const etcdSettingsSchema = z
   .strictObject({
     kind: z.literal('etcd'),
     endpoints: z

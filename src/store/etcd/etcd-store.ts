@@ -1,6 +1,7 @@
 /**
- * The store of a master on etcd. Memory holds all entries too, so reads never wait for etcd, and go on while it is
- * away. A write then waits a little, and fails with DRV_STORE_UNAVAILABLE. `openEtcdStore` makes the store.
+ * The store of a master on etcd. Memory holds all entries too, so reads never wait for etcd, and go on while it is away.
+ * In a term of this master its own writes change memory; before and after, what other masters write does (`Election`).
+ * A write waits a little for an etcd that is silent, and fails with DRV_STORE_UNAVAILABLE.
  */
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
@@ -10,11 +11,13 @@ import { EmbeddedStore, type WriteObserver } from '../embedded-store.js';
 import type { Accepted, KeyTable } from '../key-table.js';
 import { MAX_OPERATIONS } from '../store.js';
 import type { ChangeHistory } from '../watch.js';
+import { type Content, checkCount, contentOf, corrupt, type Written, writesOf, writeTo } from './content.js';
 import type { Etcd, KeyChange } from './etcd.js';
 import { EtcdError } from './etcd-error.js';
 import { encodeEntry } from './etcd-record.js';
+import type { RangeNews } from './follow.js';
 import type { StoreKeys } from './leader-key.js';
-import type { Leadership } from './leadership.js';
+import type { ElectedTerm } from './term.js';
 import type { NumberedWrite, TermWriter } from './term-writer.js';
 
 /** How long a write waits for an etcd that does not answer, such as one that elects its leader. */
@@ -27,18 +30,29 @@ const GROUP_BYTES = 512 * 1024;
 export interface EtcdStoreOptions {
   readonly etcd: Etcd;
   readonly keys: StoreKeys;
-  readonly leadership: Leadership;
-  readonly writer: TermWriter;
   readonly table: KeyTable;
+  /** As in `Content`. */
+  readonly summaryRevision: number;
   readonly history: ChangeHistory;
   readonly clock: Clock;
   readonly onWrite?: WriteObserver | undefined;
   readonly logger?: Logger | undefined;
+  /** Called after the last write, when the store closes. */
+  readonly onClose: () => Promise<void>;
+}
+
+/** What this master leads, and what writes in it. */
+export interface Leading {
+  readonly term: ElectedTerm;
+  readonly writer: TermWriter;
 }
 
 export class EtcdStore extends EmbeddedStore {
   readonly #options: EtcdStoreOptions;
   readonly #closing = new AbortController();
+  /** Undefined: this master follows. */
+  #leading: Leading | undefined;
+  #etcdRevision: number;
   /** Why nothing can be written now; undefined: writes are taken. */
   #hindrance: string | undefined;
   #recovering: Promise<void> | undefined;
@@ -46,11 +60,41 @@ export class EtcdStore extends EmbeddedStore {
   constructor(options: EtcdStoreOptions) {
     super(options.table, options.history, options.onWrite);
     this.#options = options;
+    this.#etcdRevision = options.summaryRevision;
+  }
+
+  /** The revision of etcd at which everything that masters wrote up to then is here. */
+  get etcdRevision(): number {
+    return this.#leading?.writer.revision ?? this.#etcdRevision;
+  }
+
+  get size(): Content['summary'] {
+    return { revision: this.table.revision, entries: this.table.size };
+  }
+
+  /** Takes what other masters wrote, while this one follows. Throws DRV_STORE_CORRUPT. */
+  take(news: RangeNews): void {
+    const { keys } = this.#options;
+    if (news.kind === 'snapshot') this.#takeWrite(writeTo(contentOf(news, keys), this.table));
+    else for (const write of writesOf(news.events, keys)) this.#takeWrite(write);
+  }
+
+  /** From now on this master writes. */
+  lead(leading: Leading): void {
+    this.#leading = leading;
+  }
+
+  /** Called when the term has ended. Resolves when nothing of it is under way any more. Idempotent. */
+  async leave(): Promise<void> {
+    await this.untilWritten();
+    await this.#recovering;
+    this.#etcdRevision = this.etcdRevision;
+    this.#leading = undefined;
+    this.#hindrance = undefined;
   }
 
   protected override checkWritable(): void {
-    // Throws when the store is lost.
-    void this.#options.leadership.epoch;
+    this.#checkedLeading().term.check();
     if (this.#hindrance !== undefined) throw this.#unavailable();
   }
 
@@ -67,38 +111,51 @@ export class EtcdStore extends EmbeddedStore {
   }
 
   protected async write(group: readonly Accepted[]): Promise<void> {
-    const write = this.#numbered(group);
+    const leading = this.#checkedLeading();
+    const write = this.#numbered(leading.writer, group);
     const endAt = this.#options.clock.monotonic() + PATIENCE_MS;
-    const failure = await this.#tryUntil(endAt, () => this.#options.writer.commit(write));
+    const failure = await this.#tryUntil(endAt, leading.term, () => leading.writer.commit(write));
     if (failure === undefined) return;
     if (failure.error.isRefusal && !failure.isOutcomeUnknown) throw this.#refused(failure.error);
     this.#hindrance = failure.error.message;
     this.#options.logger?.error(`nothing can be written: ${failure.error.message}; reads go on`);
-    this.#recovering = this.#recover(write, group);
+    this.#recovering = this.#recover(leading, write, group);
     throw this.#unavailable();
   }
 
   protected async release(): Promise<void> {
-    const { leadership, etcd } = this.#options;
     this.#closing.abort();
     await this.#recovering;
-    await leadership.resign();
-    etcd.close();
+    await this.#options.onClose();
   }
 
-  /** Tries while this master leads and the time is not over. Undefined: it was done. Throws what is not etcd's error. */
+  #checkedLeading(): Leading {
+    if (this.#leading !== undefined) return this.#leading;
+    throw new DroverError('DRV_NOT_LEADER', 'this master does not lead: nothing can be written here');
+  }
+
+  #takeWrite({ changes, summary, summaryRevision }: Written): void {
+    const { revision } = summary;
+    if (revision < this.table.revision)
+      throw corrupt(`it is at revision ${revision}, and was at ${this.table.revision} before`);
+    this.settleLate([{ revision, changes, texts: [] }]);
+    checkCount(this.table.size, summary);
+    this.#etcdRevision = summaryRevision;
+  }
+
+  /** Tries while the term and the time are not over. Undefined: it was done. Throws what is not etcd's error. */
   async #tryUntil(
     endAt: number,
+    term: ElectedTerm,
     commit: () => Promise<unknown>,
   ): Promise<{ readonly error: EtcdError; readonly isOutcomeUnknown: boolean } | undefined> {
-    const { clock, leadership, etcd } = this.#options;
+    const { clock, etcd } = this.#options;
     let isOutcomeUnknown = false;
     let error = new EtcdError(`etcd ${etcd.name} has not renewed the lease of this master`);
     do {
-      // Throws when the store is lost.
-      void leadership.epoch;
+      term.check();
       try {
-        if (leadership.isCurrent) {
+        if (term.isCurrent) {
           await commit();
           return undefined;
         }
@@ -108,7 +165,7 @@ export class EtcdStore extends EmbeddedStore {
         if (error.isRefusal && !isOutcomeUnknown) break;
         isOutcomeUnknown = true;
       }
-      await pause(clock, AGAIN_AFTER_MS, this.#closing.signal);
+      await pause(clock, AGAIN_AFTER_MS, AbortSignal.any([this.#closing.signal, term.signal]));
     } while (clock.monotonic() < endAt && !this.#closing.signal.aborted);
     return { error, isOutcomeUnknown };
   }
@@ -117,14 +174,14 @@ export class EtcdStore extends EmbeddedStore {
    * Finds out what became of `write`, however long that takes. Its callers have their answer. An empty write in its
    * place settles it: either that takes effect, and `write` never will, or `write` has.
    */
-  async #recover(write: NumberedWrite, group: readonly Accepted[]): Promise<void> {
-    const { writer, clock, logger } = this.#options;
-    const { signal } = this.#closing;
-    const empty = this.#numbered([]);
+  async #recover({ term, writer }: Leading, write: NumberedWrite, group: readonly Accepted[]): Promise<void> {
+    const { clock, logger } = this.#options;
+    const signal = AbortSignal.any([this.#closing.signal, term.signal]);
+    const empty = this.#numbered(writer, []);
     try {
       while (!signal.aborted) {
         let taken = empty.number;
-        const failure = await this.#tryUntil(clock.monotonic() + PATIENCE_MS, async () => {
+        const failure = await this.#tryUntil(clock.monotonic() + PATIENCE_MS, term, async () => {
           taken = await writer.commit(empty, write.number);
         });
         if (failure === undefined) {
@@ -139,13 +196,13 @@ export class EtcdStore extends EmbeddedStore {
         await pause(clock, REFUSED_AGAIN_AFTER_MS, signal);
       }
     } catch (error) {
-      // The store is lost; `checkWritable` says so from now on.
-      if (!DroverError.is(error, 'DRV_STORE_FENCED')) throw error;
+      // The term is over; `checkWritable` says so from now on.
+      if (!DroverError.is(error, 'DRV_NOT_LEADER')) throw error;
     }
   }
 
-  #numbered(group: readonly Accepted[]): NumberedWrite {
-    const { keys, writer } = this.#options;
+  #numbered(writer: TermWriter, group: readonly Accepted[]): NumberedWrite {
+    const { keys } = this.#options;
     const { texts, entries, revision } = this.sumOf(group);
     const changes: KeyChange[] = [];
     for (const [id, last] of texts) {

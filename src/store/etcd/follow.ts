@@ -33,16 +33,22 @@ export interface FollowOptions {
   readonly onFailure: (error: EtcdError) => void;
 }
 
-/** Ends when `signal` aborts. Throws what is no failure of etcd. */
-export async function* followRange(options: FollowOptions): AsyncGenerator<RangeNews> {
+/**
+ * `after`: a revision that the caller knows the range at; the first snapshot is left out. Ends when `signal` aborts.
+ * Throws what is no failure of etcd.
+ */
+export async function* followRange(options: FollowOptions, after?: number): AsyncGenerator<RangeNews> {
   const { etcd, prefix, signal } = options;
   const end = endOfPrefix(prefix);
+  // The revision that the consumer has, and none that etcd only announced.
+  let revision = after;
   while (!signal.aborted) {
-    const snapshot = await untilAnswered(options, () => readRange(etcd, prefix));
-    if (snapshot === undefined) return;
-    yield { kind: 'snapshot', ...snapshot };
-    // The revision that the consumer has, and none that etcd only announced.
-    let { revision } = snapshot;
+    if (revision === undefined) {
+      const snapshot = await untilAnswered(options, () => readRange(etcd, prefix));
+      if (snapshot === undefined) return;
+      yield { kind: 'snapshot', ...snapshot };
+      revision = snapshot.revision;
+    }
     try {
       while (!signal.aborted) {
         const step = etcd.watch({ key: prefix, end, revision: revision + 1 }, signal);
@@ -57,6 +63,7 @@ export async function* followRange(options: FollowOptions): AsyncGenerator<Range
       }
     } catch (error) {
       if (!(error instanceof CompactedError)) throw error;
+      revision = undefined;
     }
   }
 }

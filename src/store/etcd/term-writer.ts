@@ -4,10 +4,9 @@
  * known. It writes one at a time.
  */
 import type { Etcd, KeyChange, KeyValue } from './etcd.js';
-import { EtcdError } from './etcd-error.js';
 import { encodeSummary, type Summary, summaryOf } from './etcd-record.js';
 import { holderOf, type StoreKeys } from './leader-key.js';
-import type { Leadership } from './leadership.js';
+import type { ElectedTerm } from './term.js';
 
 const WRITE_MS = 2000;
 
@@ -23,7 +22,7 @@ export interface NumberedWrite {
 export interface TermWriterOptions {
   readonly etcd: Etcd;
   readonly keys: StoreKeys;
-  readonly leadership: Leadership;
+  readonly term: ElectedTerm;
   /** The mod revision of the summary that the store was read with; 0: there is none. */
   readonly summaryRevision: number;
 }
@@ -38,6 +37,11 @@ export class TermWriter {
     this.#summaryRevision = options.summaryRevision;
   }
 
+  /** etcd's revision up to which this master knows all that was written. */
+  get revision(): number {
+    return this.#summaryRevision;
+  }
+
   /** The number of a new write. */
   nextNumber(): number {
     return ++this.#number;
@@ -46,11 +50,12 @@ export class TermWriter {
   /**
    * Commits `write`, or finds that it was committed before. `earlier`: the number of a write before it whose outcome is
    * not known. Resolves with the number of the one that took effect: either both or none of them would be a fault.
-   * Throws EtcdError: the outcome is not known unless it is a refusal. Throws DRV_STORE_FENCED.
+   * Throws EtcdError: the outcome is not known unless it is a refusal. Throws DRV_NOT_LEADER.
    */
   async commit(write: NumberedWrite, earlier = write.number): Promise<number> {
-    const { etcd, keys, leadership } = this.#options;
-    const { epoch, session } = leadership;
+    const { etcd, keys, term } = this.#options;
+    const { epoch, session } = term;
+    term.check();
     const { number, changes, revision, entries } = write;
     const summary: Summary = { format: 1, revision, entries, session, write: number };
     const answer = await etcd.transact(
@@ -73,19 +78,18 @@ export class TermWriter {
 
   /** Nothing was written now: says what stands there instead. */
   #judge(read: readonly KeyValue[], numbers: readonly number[]): number {
-    const { keys, leadership } = this.#options;
+    const { keys, term } = this.#options;
     const found = read.find(({ key }) => key === keys.summary);
     const summary = found && summaryOf(found.value);
-    if (found !== undefined && summary?.session === leadership.session && numbers.includes(summary.write)) {
+    if (found !== undefined && summary?.session === term.session && numbers.includes(summary.write)) {
       this.#summaryRevision = found.modRevision;
       return summary.write;
     }
     const leader = holderOf(read.find(({ key }) => key === keys.leader));
-    if (leader !== undefined && leader.session !== leadership.session)
-      throw leadership.lose(`master ${leader.nodeId} leads now`);
+    if (leader !== undefined && leader.session !== term.session)
+      throw term.end(`master ${leader.nodeId} leads now`);
     if ((found?.modRevision ?? 0) !== this.#summaryRevision)
-      throw leadership.lose('the state is not as this master has left it: another one has written');
-    leadership.doubt();
-    throw new EtcdError('the lease of this master is over');
+      throw term.end('the state is not as this master has left it: another one has written');
+    throw term.end('its lease is over');
   }
 }

@@ -18,7 +18,7 @@ describe('Node', () => {
     const { status, json } = await world.call('GET /ping', withoutKey);
     expect([status, json]).toEqual([
       200,
-      { status: 'ok', nodeId: 'node-a', clusterName: 'drover', master: true },
+      { status: 'ok', nodeId: 'node-a', clusterName: 'drover', master: true, leader: 'node-a' },
     ]);
   });
 

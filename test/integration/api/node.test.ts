@@ -18,7 +18,8 @@ describe('the node', () => {
   it('answers GET /ping without a key', async () => {
     const response = await fetch(`${world.url}/ping`);
     expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({ status: 'ok', nodeId: 'n1', clusterName: 'test', master: true });
+    const node = { nodeId: 'n1', clusterName: 'test', master: true, leader: 'alpha' };
+    expect(await response.json()).toEqual({ status: 'ok', ...node });
   });
 
   it('answers GET /metrics without a key, as Prometheus text', async () => {

@@ -1,6 +1,6 @@
 /** Rollouts over a real master with wrappers, fake runtimes and a virtual clock. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { TemplateSource } from '../../../src/master.js';
+import type { TemplateSource } from '../../../src/master-term.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';

@@ -44,7 +44,7 @@ describe('the events of a node', () => {
       context.on(async () => { throw new Error('cannot bear it'); });`,
     );
     const registry = await world.start();
-    registry.follow(plane.master.state);
+    registry.follow(plane.master.state, () => true);
     await plane.start();
     await plane.addNode('node1');
     await plane.putConfiguration({

@@ -64,16 +64,19 @@ describe('the example extension', () => {
     expect(registry.variables(instance).get('GREETING')).toBe('Hello to lobby');
     const silent = { onChange: () => () => undefined };
     let change: Parameters<Parameters<typeof followEvents>[0]['instances']['onChange']>[0] | undefined;
-    registry.follow({
-      configurations: silent,
-      nodes: silent,
-      instances: {
-        onChange: (listener) => {
-          change = listener;
-          return () => undefined;
+    registry.follow(
+      {
+        configurations: silent,
+        nodes: silent,
+        instances: {
+          onChange: (listener) => {
+            change = listener;
+            return () => undefined;
+          },
         },
       },
-    });
+      () => true,
+    );
     const before = { value: instanceRecord({ id: 'abc123', configurationName: 'lobby' }), revision: 1 };
     const after = { value: { ...before.value, status: instanceStatus('OFFLINE') }, revision: 2 };
     change?.('abc123', after, before);

@@ -3,6 +3,7 @@
  * starts and stops them in the order of the real daemon.
  */
 import type { Transport } from '../../../src/channel/protocol/transport.js';
+import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
 import { Master } from '../../../src/master.js';
 import type { Configuration } from '../../../src/model/configuration.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
@@ -89,6 +90,7 @@ export class SimulatedDaemon {
     const { master } = this;
     if (place !== undefined && master !== undefined) {
       await master.start();
+      master.beginTerm({ epoch: 0 });
       place.onListening((transport, nodeId) =>
         master.accept(transport, nodeId === undefined ? undefined : { nodeId }),
       );
@@ -159,6 +161,11 @@ export class SimulatedDaemon {
     return new Master({
       clusterName: CLUSTER,
       address: { nodeId: machine.nodeId, address: machine.address, port: 6000, apiPort: 7000 },
+      leadership: new SoleLeadership({
+        nodeId: machine.nodeId,
+        clusterAddress: `${machine.address}:6000`,
+        since: 0,
+      }),
       nodeTimeoutMs: NODE_TIMEOUT_MS,
       store: new DiskStore(disk, life),
       configurationSource,

@@ -2,7 +2,7 @@
  * The templates of the master: names with a changing content, without files. One of them comes from a storage: the
  * master has a copy of it, which an outage of the storage leaves behind.
  */
-import type { TemplateSource } from '../../../src/master.js';
+import type { TemplateSource } from '../../../src/master-term.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { Life } from './life.js';
 

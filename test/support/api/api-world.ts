@@ -25,6 +25,7 @@ import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import { FactsExplainer } from '../../../src/explain/explainer.js';
 import type { ExtensionCommand, ExtensionStatus } from '../../../src/extensions/extension.js';
+import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
 import type { LogBatch } from '../../../src/logs/log-batch.js';
 import { KeyedTurns } from '../../../src/loop/keyed-turns.js';
 import {
@@ -382,6 +383,7 @@ export class ApiWorld {
       keys: this.keys,
       sessions: this.sessions,
       isReady: () => this.isReady,
+      leadership: new SoleLeadership({ nodeId: 'alpha', clusterAddress: 'alpha:6000', since: 0 }),
       instanceWrites: this.#instanceWrites(),
       revisions: { get: () => undefined },
       rollouts: { entries: () => [].values() },

@@ -7,6 +7,7 @@ import { ClusterServer } from '../../../src/channel/master/cluster-server.js';
 import { Admission } from '../../../src/channel/trust/admission.js';
 import { parseJoinToken } from '../../../src/channel/trust/join-token.js';
 import { JoinTokens, type NewJoinToken } from '../../../src/channel/trust/join-tokens.js';
+import type { MasterHandover } from '../../../src/channel/trust/master-handover.js';
 import { Members } from '../../../src/channel/trust/members.js';
 import { renewalServices } from '../../../src/channel/trust/renewal.js';
 import { KnownMasters } from '../../../src/channel/wrapper/known-masters.js';
@@ -54,7 +55,8 @@ export class ClusterWorld {
   readonly ended: string[] = [];
   readonly #logger = pino({ level: 'info' }, { write: (line) => this.said.push(JSON.parse(line).msg) });
 
-  constructor(clock: Clock) {
+  /** `handover`: what new masters get; absent: this is the only one. */
+  constructor(clock: Clock, handover?: MasterHandover) {
     this.clock = clock;
     const logger = this.#logger;
     this.authority = testAuthority(clock, {
@@ -66,7 +68,12 @@ export class ClusterWorld {
     const audit = { record: (entry: Omit<AuditEntry, 'at'>) => this.audit.push(entry) };
     const shares = { store, authority, tokens: this.tokens, clock, audit, logger };
     this.members = new Members(shares);
-    const admission = new Admission({ ...shares, clusterName: 'test', masterNodeId: 'master' });
+    const admission = new Admission({
+      ...shares,
+      clusterName: 'test',
+      masterNodeId: 'master',
+      ...(handover !== undefined && { handover: async () => handover }),
+    });
     this.plane = new ControlPlane({
       clock,
       masterStore: store,

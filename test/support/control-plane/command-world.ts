@@ -18,6 +18,7 @@ import type { CommandDependencies } from '../../../src/commands/context.js';
 import { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
 import { DirectorySource } from '../../../src/configuration-files/source.js';
 import type { ExtensionCommand, ExtensionStatus } from '../../../src/extensions/extension.js';
+import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
 import type { LogRange } from '../../../src/logs/log-range.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
@@ -167,6 +168,7 @@ export class CommandWorld {
     return {
       configuration: nodeConfigurationSchema.parse({ nodeId: 'alpha', clusterName: 'test' }),
       version: '1.2.3',
+      leadership: new SoleLeadership({ nodeId: 'alpha', clusterAddress: 'alpha:6000', since: 0 }),
       apiCertificate: undefined,
       unreadable: () => master.state.unreadable(),
       instances,

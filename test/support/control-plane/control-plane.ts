@@ -8,8 +8,10 @@ import type { Service } from '../../../src/channel/protocol/calls.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
+import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
 import type { Clock } from '../../../src/loop/clock.js';
-import { Master, type MasterOptions, type TemplateSource } from '../../../src/master.js';
+import { Master, type MasterOptions } from '../../../src/master.js';
+import type { TemplateSource } from '../../../src/master-term.js';
 import {
   type ConfigurationInput,
   configurationSchema,
@@ -106,6 +108,7 @@ export class ControlPlane {
 
   async start(): Promise<void> {
     await this.master.start();
+    this.master.beginTerm({ epoch: 0 });
     await this.master.startControllers();
   }
 
@@ -194,6 +197,7 @@ export class ControlPlane {
     return new Master({
       clusterName: 'test',
       address: { nodeId: 'master', address: '127.0.0.1', port: 6000, apiPort: 7000 },
+      leadership: new SoleLeadership({ nodeId: 'master', clusterAddress: '127.0.0.1:6000', since: 0 }),
       nodeTimeoutMs: 6000,
       store: this.store,
       configurationSource: this.#options.configurationSource ?? NEVER_READ,

@@ -1,7 +1,7 @@
 /** Templates of a master without files, and nodes' installations that fetch them over the real channel. */
 import type { CallPeer } from '../../../src/channel/protocol/calls.js';
 import { requestBundle } from '../../../src/channel/services/template-relay.js';
-import type { TemplateSource } from '../../../src/master.js';
+import type { TemplateSource } from '../../../src/master-term.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import type { Installation } from '../../../src/wrapper.js';

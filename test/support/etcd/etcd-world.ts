@@ -18,7 +18,7 @@ export function openTestStore(
   const clock = new SystemClock();
   return openEtcdStore({
     etcd: new EtcdClient({ endpoints, clock }),
-    nodeId: 'tester',
+    own: { nodeId: 'tester', clusterAddress: 'tester:6000' },
     clock,
     signal: new AbortController().signal,
     ...options,

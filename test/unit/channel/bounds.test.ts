@@ -9,6 +9,7 @@ import { RecentLines } from '../../../src/api/live-log/live-log-recent.js';
 import { BeatBook } from '../../../src/channel/master/beat-book.js';
 import { Hub } from '../../../src/channel/master/hub.js';
 import { StatusIntake } from '../../../src/channel/master/status-intake.js';
+import { UsageBook } from '../../../src/channel/master/usage-book.js';
 import { CallPeer, type Service } from '../../../src/channel/protocol/calls.js';
 import { decodeFrame } from '../../../src/channel/protocol/frame-codec.js';
 import {
@@ -368,6 +369,7 @@ describe('the master', () => {
         onBusyPort: () => undefined,
       }),
       beats: new BeatBook(clock),
+      usage: new UsageBook(),
       services: new Map([['hang', () => new Promise<never>(() => undefined)]]),
       logger,
       clock,

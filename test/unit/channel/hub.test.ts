@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BeatBook } from '../../../src/channel/master/beat-book.js';
 import { Hub } from '../../../src/channel/master/hub.js';
 import { StatusIntake } from '../../../src/channel/master/status-intake.js';
+import { UsageBook } from '../../../src/channel/master/usage-book.js';
 import {
   type Message,
   type MessageOf,
@@ -96,6 +97,7 @@ describe('the hub', () => {
         onBusyPort: () => undefined,
       }),
       beats,
+      usage: new UsageBook(),
       services: new Map([['ping', async () => 'pong']]),
       logger: pino({ level: 'warn' }, { write: (line) => said.push(JSON.parse(line).msg) }),
       clock,

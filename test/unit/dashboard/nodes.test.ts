@@ -94,6 +94,7 @@ it('says whether a token can still be used, and how', () => {
     isExpired: false,
     maxUses: 1,
     uses: 0,
+    asMaster: false,
   };
   expect(tokenState(token)).toBe('usable');
   expect(tokenState({ ...token, uses: 1 })).toBe('used');
@@ -106,6 +107,7 @@ it('says whether a token can still be used, and how', () => {
     expiresAt: null,
     id: 't',
     maxUses: 1,
+    asMaster: false,
   };
   expect(joinCommand(made)).toBe('drover join drvjoin_x --master 10.0.0.1:6000 && drover start');
   expect(['127.0.0.1:6000', 'localhost:6000', '[::1]:6000', '10.0.0.1:6000'].map(isLoopback)).toEqual([

@@ -55,6 +55,7 @@ describe('the metrics', () => {
   metrics.addApiSockets(() => 0);
   metrics.addConfigurationFiles(() => ({ states: new Map(), removalsWaiting: 0, outdated: new Map() }));
   metrics.addEtcd(() => undefined);
+  metrics.addLeadership({ isLeader: () => true, leader: () => null, onChange: () => () => undefined });
   const names = [metrics.registry, metrics.namingRegistry]
     .flatMap((registry) => registry.getMetricsAsArray())
     .map(({ name }) => name)

@@ -39,6 +39,7 @@ const ROOMS: readonly string[] = [
   'src/client/client-error.ts',
   'src/daemon/',
   'src/master.ts',
+  'src/master-term.ts',
   'src/wrapper.ts',
   'controllers/master/',
   'controllers/wrapper/',
@@ -103,7 +104,7 @@ const ROOMS: readonly string[] = [
 
 /** The composition roots: nothing else in `src/` imports `controllers/`, and each imports one half. */
 const ROOTS: Readonly<Record<string, string>> = {
-  'src/master.ts': 'controllers/master/',
+  'src/master-term.ts': 'controllers/master/',
   'src/wrapper.ts': 'controllers/wrapper/',
 };
 
@@ -118,6 +119,8 @@ const APART: readonly (readonly [from: string, to: string])[] = [
   ['controllers/wrapper/', 'src/api/'],
   ['src/master.ts', 'src/node/'],
   ['src/master.ts', 'src/runtime/'],
+  ['src/master-term.ts', 'src/node/'],
+  ['src/master-term.ts', 'src/runtime/'],
   ['src/client/', 'src/daemon/'],
   ['src/client/', 'src/commands/'],
   ['src/client/', 'src/store/'],
@@ -222,7 +225,7 @@ describe('the check of the layers', () => {
     ['src/api/server.ts', "import { Commands } from '../commands/command-runner.js';"],
     ['src/api/server.ts', "const { Master } = await import('../master.js');"],
     ['src/daemon/start-daemon.ts', "import { plan } from '../../controllers/master/placement/plan.js';"],
-    ['src/master.ts', "import { plan } from '../controllers/wrapper/process-supervisor/plan.js';"],
+    ['src/master-term.ts', "import { plan } from '../controllers/wrapper/process-supervisor/plan.js';"],
     ['src/wrapper.ts', "import { Master } from './master.js';"],
     ['src/wrapper.ts', "import {\n  type A,\n  b,\n} from './daemon/start-daemon.js';"],
     ['controllers/master/register.ts', "import type { Handle } from '../../src/node/handle-book.js';"],
@@ -241,7 +244,7 @@ describe('the check of the layers', () => {
     ['src/store/watch.ts', "import type { Clock } from '../loop/clock.js';"],
     ['src/telemetry/metrics.ts', "import type { Outcome } from '../loop/reconciler.js';"],
     ['src/model/instance.ts', "import { z } from 'zod';"],
-    ['src/master.ts', "import { plan } from '../controllers/master/placement/plan.js';"],
+    ['src/master-term.ts', "import { plan } from '../controllers/master/placement/plan.js';"],
     ['controllers/wrapper/register.ts', "import type { Runtime } from '../../src/runtime/runtime.js';"],
     ['src/main.ts', "import { startDaemon } from './daemon/start-daemon.js';"],
     ['src/loop/round.ts', "/* import { Hub } from '../channel/master/hub.js'; */"],

@@ -2,16 +2,15 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { DroverError } from '../../../src/model/errors.js';
 import type { EtcdStore } from '../../../src/store/etcd/etcd-store.js';
-import { openEtcdStore } from '../../../src/store/etcd/open.js';
+import { type Elected, openElected, openEtcdStore } from '../../../src/store/etcd/open.js';
 import type { Change } from '../../../src/store/store.js';
 import { type FakeClient, FakeEtcd } from '../../support/etcd/fake-etcd.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 const PREFIX = '/drover/test';
 
-interface Opened {
+interface Opened extends Elected {
   readonly client: FakeClient;
-  readonly store: EtcdStore;
   readonly losses: DroverError[];
 }
 
@@ -27,22 +26,29 @@ afterEach(async () => {
   for (const store of opened) await soon(store.close());
 });
 
-/** Opens a store for a node; `opening` settles when it leads. */
-function begin(nodeId: string, signal = new AbortController().signal) {
+/** Opens a store for a node, which stands for leader; `opening` settles when it leads for the first time. */
+function begin(nodeId: string) {
   const client = etcd.client();
   const losses: DroverError[] = [];
-  const opening = openEtcdStore({
+  const opening = openElected({
     etcd: client,
     prefix: PREFIX,
-    nodeId,
+    own: { nodeId, clusterAddress: `${nodeId}:6000` },
     clock,
-    signal,
+    signal: new AbortController().signal,
     onLost: (error) => losses.push(error),
-  }).then((store): Opened => {
-    opened.push(store);
-    return { client, store, losses };
+  }).then(async (elected): Promise<Opened> => {
+    opened.push(elected.store);
+    await standAlways(elected);
+    return { client, ...elected, losses };
   });
   return { client, opening };
+}
+
+/** Resolves at the first term. */
+async function standAlways({ election }: Pick<Elected, 'election'>): Promise<void> {
+  const { term } = await election.campaign();
+  term.signal.addEventListener('abort', () => void standAlways({ election }).catch(() => undefined));
 }
 
 /** What a promise comes to while the time goes on. */
@@ -91,7 +97,7 @@ it('keeps a second master waiting while the first one renews, and lets it go on 
   expect(await soon(put(store, 'k', 2))).toBe(2);
 });
 
-it('lets the second master go on within 5 s after the first one fell silent, and fences that one', async () => {
+it('lets the second master go on within 5 s after the first one fell silent, and has that one follow', async () => {
   const first = await lead('a');
   await soon(put(first.store, 'k', 1));
   const second = begin('b');
@@ -102,12 +108,14 @@ it('lets the second master go on within 5 s after the first one fell silent, and
   expect(clock.monotonic() - silentAt).toBeLessThan(5000);
 
   first.client.fault = 'none';
-  expect(await soon(codeOf(put(first.store, 'k', 'old')))).toBe('DRV_STORE_FENCED');
+  expect(await soon(codeOf(put(first.store, 'k', 'old')))).toBe('DRV_NOT_LEADER');
   await clock.advance(2000);
-  expect(first.losses.map(({ message }) => message)).toEqual([expect.stringContaining('master b leads now')]);
-  expect(await codeOf(put(first.store, 'k', 'old'))).toBe('DRV_STORE_FENCED');
+  expect(await codeOf(put(first.store, 'k', 'old'))).toBe('DRV_NOT_LEADER');
   await soon(put(store, 'k', 'new'));
+  await clock.settle();
   expect(await contentOf(store)).toEqual({ k: 'new' });
+  expect(await contentOf(first.store)).toEqual({ k: 'new' });
+  expect(first.election.held?.holder?.nodeId).toBe('b');
 });
 
 it('refuses in etcd itself the write of an old leader that comes late', async () => {
@@ -124,18 +132,25 @@ it('refuses in etcd itself the write of an old leader that comes late', async ()
   expect(await contentOf((await lead('c')).store)).toEqual({ other: 1 });
 });
 
-it('writes nothing from 2 s after its last renewal on, and goes on where nobody took its place', async () => {
-  const { client, store, losses } = await lead('a');
-  const epoch = etcd.json(`${PREFIX}/leader`);
+it('writes nothing from 2 s after its last renewal on, and leads a new term where nobody took its place', async () => {
+  const { client, store, election, losses } = await lead('a');
+  const first = election.term;
   client.fault = 'away';
-  await clock.advance(4000);
+  await clock.advance(900);
+  expect(first?.isCurrent).toBe(true);
+  await clock.advance(1100);
+  expect(first?.isCurrent).toBe(false);
+  await clock.advance(2000);
   expect(etcd.json(`${PREFIX}/leader`)).toBeUndefined();
-  const waiting = put(store, 'k', 1);
+  expect(first?.signal.aborted).toBe(false);
+  const waiting = codeOf(put(store, 'k', 1));
   await clock.advance(1000);
   client.fault = 'none';
-  expect(await soon(waiting)).toBe(1);
+  expect(await soon(waiting)).toBe('DRV_NOT_LEADER');
+  await clock.advance(5000);
   expect(etcd.json(`${PREFIX}/leader`)).toMatchObject({ nodeId: 'a' });
-  expect(etcd.json(`${PREFIX}/leader`)).not.toEqual(epoch);
+  expect(election.term?.epoch).toBeGreaterThan(first?.epoch ?? 0);
+  expect(await soon(put(store, 'k', 1))).toBe(1);
   expect(losses).toEqual([]);
 });
 
@@ -201,19 +216,24 @@ it('says that etcd is full, and goes on when there is room', async () => {
   expect(await soon(put(store, 'k', 2))).toBe(1);
 });
 
-it('ends when something else than it has written the state', async () => {
-  const { store, losses } = await lead('a');
+it('ends its term when something else than it has written the state, and goes on with what stands there', async () => {
+  const { store, election, losses } = await lead('a');
+  const first = election.term;
   etcd.put(`${PREFIX}/summary`, '{"format":1,"revision":7,"entries":0,"session":"other","write":1}');
-  expect(await soon(codeOf(put(store, 'k', 1)))).toBe('DRV_STORE_FENCED');
-  expect(losses).toHaveLength(1);
+  expect(await soon(codeOf(put(store, 'k', 1)))).toBe('DRV_NOT_LEADER');
+  await clock.advance(5000);
+  expect(election.term?.epoch).toBeGreaterThan(first?.epoch ?? 0);
+  expect(await soon(put(store, 'k', 1))).toBe(8);
+  expect(losses).toEqual([]);
 });
 
 it('ends when a newer version has written the state, also while the outcome of a write is unknown', async () => {
   const newer = '{"format":2}';
   const { store, losses } = await lead('a');
   etcd.put(`${PREFIX}/summary`, newer);
-  expect(await soon(codeOf(put(store, 'k', 1)))).toBe('DRV_STORE_FENCED');
-  expect(losses).toHaveLength(1);
+  expect(await soon(codeOf(put(store, 'k', 1)))).toBe('DRV_NOT_LEADER');
+  await clock.advance(5000);
+  expect(losses.map(({ code }) => code)).toEqual(['DRV_STORE_CORRUPT']);
   await soon(store.close());
 
   etcd = new FakeEtcd(clock);
@@ -223,7 +243,8 @@ it('ends when a newer version has written the state, also while the outcome of a
   etcd.put(`${PREFIX}/summary`, newer);
   second.client.fault = 'none';
   await clock.advance(5000);
-  expect(await codeOf(put(second.store, 'k', 2))).toBe('DRV_STORE_FENCED');
+  expect(await codeOf(put(second.store, 'k', 2))).toBe('DRV_NOT_LEADER');
+  await clock.advance(5000);
   expect(second.losses).toHaveLength(1);
 });
 
@@ -241,14 +262,20 @@ it('refuses a state from which something is missing', async () => {
 it('gives up its wait when it is told to end', async () => {
   await lead('a');
   const ending = new AbortController();
-  const { opening } = begin('b', ending.signal);
+  const opening = openEtcdStore({
+    etcd: etcd.client(),
+    prefix: PREFIX,
+    own: { nodeId: 'b', clusterAddress: 'b:6000' },
+    clock,
+    signal: ending.signal,
+  });
   opening.catch(() => undefined);
   await clock.advance(1000);
   ending.abort();
   await expect(soon(opening)).rejects.toMatchObject({ code: 'DRV_STORE_CLOSED' });
 });
 
-it('ends, and does not go on with what it has in memory, when another master led and left while it was away', async () => {
+it('takes over what another master wrote that led and left while it was away', async () => {
   const first = await lead('a');
   const second = begin('b');
   await clock.advance(1000);
@@ -258,9 +285,11 @@ it('ends, and does not go on with what it has in memory, when another master led
   await soon(store.close());
   expect(etcd.json(`${PREFIX}/leader`)).toBeUndefined();
   first.client.fault = 'none';
-  await clock.advance(3000);
-  expect(first.losses).toHaveLength(1);
-  expect(etcd.json(`${PREFIX}/leader`)).toBeUndefined();
+  await clock.advance(5000);
+  expect(first.losses).toEqual([]);
+  expect(etcd.json(`${PREFIX}/leader`)).toMatchObject({ nodeId: 'a' });
+  expect(await contentOf(first.store)).toEqual({ k: 'theirs' });
+  expect(await soon(put(first.store, 'k', 'mine'))).toBe(2);
 });
 
 it('ends when etcd was set back to an older state of its own', async () => {
@@ -269,6 +298,7 @@ it('ends when etcd was set back to an older state of its own', async () => {
   const older = JSON.stringify(etcd.json(`${PREFIX}/summary`));
   await soon(put(store, 'k', 2));
   etcd.put(`${PREFIX}/summary`, older);
-  expect(await soon(codeOf(put(store, 'k', 3)))).toBe('DRV_STORE_FENCED');
-  expect(losses).toHaveLength(1);
+  expect(await soon(codeOf(put(store, 'k', 3)))).toBe('DRV_NOT_LEADER');
+  await clock.advance(5000);
+  expect(losses.map(({ message }) => message)).toEqual([expect.stringContaining('was at 2 before')]);
 });

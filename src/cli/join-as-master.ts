@@ -1,0 +1,109 @@
+/** `drover join --as-master`: gets what a master of the cluster needs, and writes it into the root. */
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { PROTOCOL_VERSION } from '../channel/protocol/messages.js';
+import { joinStatement } from '../channel/trust/join-messages.js';
+import type { JoinToken } from '../channel/trust/join-token.js';
+import { type MasterHandover, STORE_FILES } from '../channel/trust/master-handover.js';
+import type { MasterDialer } from '../channel/wrapper/master-dialer.js';
+import { memberKeyOf } from '../channel/wrapper/membership.js';
+import { shellWord } from '../model/words.js';
+import { changeMainConfiguration } from '../node/main-configuration.js';
+import type { RootPaths } from '../node/root.js';
+import { SecretDirectory } from '../node/secret-files.js';
+
+/** Names of the files of the store, in `data/cluster/`. */
+const FILE_NAMES = {
+  ca: 'etcd-ca.pem',
+  cert: 'etcd-cert.pem',
+  key: 'etcd-key.pem',
+  passwordFile: 'etcd-password',
+};
+const LOOPBACK = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|\/|$)/;
+
+export interface MasterToBe {
+  readonly token: JoinToken;
+  readonly nodeId: string;
+  /** Where others reach this machine. Absent: at the address that reaches the master. */
+  readonly address: string | undefined;
+  readonly paths: RootPaths;
+  readonly dialer: MasterDialer;
+}
+
+/** Returns the text to print. Throws like `joinCluster`. The token is used up before anything is written. */
+export async function becomeMaster({ token, nodeId, address, paths, dialer }: MasterToBe): Promise<string> {
+  const secrets = new SecretDirectory(paths.cluster);
+  const key = (await memberKeyOf(secrets.file('member.json'), { nodeId, token })) ?? newKey();
+  const { id: tokenId, secret, fingerprint } = token;
+  const proof = sign('sha256', joinStatement({ nodeId, clusterName: '', tokenId }), key.privateKey);
+  const { handover, localAddress } = await dialer.joinAsMaster(
+    fingerprint,
+    {
+      protocol: PROTOCOL_VERSION,
+      tokenId,
+      secret,
+      nodeId,
+      publicKey: key.publicKey,
+      proof: proof.toString('base64'),
+    },
+    new AbortController().signal,
+  );
+  const store = await keepFiles(handover, secrets);
+  const { clusterName, nodeTimeoutMs } = handover;
+  const written = await changeMainConfiguration(paths.configFile, {
+    isMasterNode: true,
+    joinToken: undefined,
+    clusterName,
+    nodeTimeoutMs,
+    store,
+    nodeId,
+    address: address ?? localAddress,
+  });
+  return describe({ paths, dialer, nodeId, address: written.address, endpoints: store.endpoints });
+}
+
+/** Writes the secrets and answers with the settings that name them. The key comes last: with it the rest is complete. */
+async function keepFiles(
+  { store, files, clusterKey }: MasterHandover,
+  secrets: SecretDirectory,
+): Promise<MasterHandover['store']> {
+  const named = { ...store };
+  for (const field of STORE_FILES) {
+    const text = files[field];
+    if (text === undefined) continue;
+    const file = secrets.file(FILE_NAMES[field]);
+    await file.write(text);
+    named[field] = file.name;
+  }
+  await secrets.file('cluster.key').write(clusterKey);
+  // What it was as a wrapper is over, and the authority comes from the state.
+  for (const name of ['member.json', 'joining.json', 'masters.json', 'authority.pem', 'server.json'])
+    await secrets.file(name).remove();
+  return named;
+}
+
+function newKey(): { readonly privateKey: string; readonly publicKey: string } {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return {
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  };
+}
+
+interface Described extends Pick<MasterToBe, 'paths' | 'dialer' | 'nodeId'> {
+  readonly address: string;
+  readonly endpoints: readonly string[];
+}
+
+function describe({ paths, dialer, nodeId, address, endpoints }: Described): string {
+  const near = endpoints.filter((endpoint) => LOOPBACK.test(endpoint));
+  return [
+    `${paths.configFile} makes this node ${nodeId}, at ${address}, a master of the cluster at ${dialer.address}.`,
+    `data/cluster/ holds the key of its masters: whoever reads it can read the cluster's secrets.`,
+    ...(near.length > 0
+      ? [`The state is at ${near.join(', ')}, which on another machine is another etcd: see "store" there.`]
+      : []),
+    'Start it, and it follows the leader:',
+    `  drover start --root ${shellWord(paths.root)}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,75 @@
+/** How the wrapper of a master's node reaches the master that leads: in this process, or at another one's cluster port. */
+import { createInProcessPair, type Transport } from '../channel/protocol/transport.js';
+import type { Authority } from '../channel/trust/authority.js';
+import { MasterDialer } from '../channel/wrapper/master-dialer.js';
+import type { Candidate } from '../leadership/candidate.js';
+import type { Leader } from '../leadership/leadership.js';
+import type { Master } from '../master.js';
+import { DroverError } from '../model/errors.js';
+import { parseHostPort } from '../model/host-port.js';
+import type { Assembly } from './assembly.js';
+import { silenceOf } from './start-cluster.js';
+import type { MasterConnection } from './start-wrapper.js';
+
+export interface LeaderConnectionNeeds {
+  readonly master: Pick<Master, 'accept'>;
+  readonly candidate: Candidate;
+  readonly authority: Authority;
+  readonly assembly: Assembly;
+}
+
+export function connectionTo(needs: LeaderConnectionNeeds): MasterConnection {
+  return {
+    connect: async (signal) => {
+      const leader = await untilLed(needs, signal);
+      return leader === 'here' ? inProcess(needs.master) : dial(needs, leader, signal);
+    },
+  };
+}
+
+function inProcess(master: Pick<Master, 'accept'>): Transport {
+  const [mine, its] = createInProcessPair();
+  master.accept(its);
+  return mine;
+}
+
+/** Shows the certificate that this master serves with: it tells which node this is. */
+async function dial(
+  { authority, assembly: { configuration, shared } }: LeaderConnectionNeeds,
+  { clusterAddress }: Leader,
+  signal: AbortSignal,
+): Promise<Transport> {
+  const at = parseHostPort(clusterAddress);
+  if (at === undefined)
+    throw new DroverError('DRV_CHANNEL_CLOSED', `${clusterAddress} is no address of a master`);
+  const silenceMs = silenceOf(configuration);
+  const { certificate } = await authority.ensure();
+  const dialer = new MasterDialer({ ...at, silenceMs, clock: shared.clock, isOnly: false });
+  return dialer.open(await authority.serverCredential(), certificate, signal);
+}
+
+/** Waits through an election. Throws DRV_CHANNEL_CLOSED when `signal` aborts. */
+async function untilLed(
+  { candidate, assembly }: LeaderConnectionNeeds,
+  signal: AbortSignal,
+): Promise<Leader | 'here'> {
+  const { nodeId } = assembly.configuration;
+  const found = (): Leader | 'here' | undefined => {
+    if (candidate.isLeader()) return 'here';
+    const leader = candidate.leader();
+    return leader === null || leader.nodeId === nodeId ? undefined : leader;
+  };
+  return new Promise((resolve, reject) => {
+    const look = (): void => {
+      const leader = found();
+      if (leader === undefined && !signal.aborted) return;
+      unsubscribe();
+      signal.removeEventListener('abort', look);
+      if (leader === undefined) reject(new DroverError('DRV_CHANNEL_CLOSED', 'the node stops'));
+      else resolve(leader);
+    };
+    const unsubscribe = candidate.onChange(look);
+    signal.addEventListener('abort', look);
+    look();
+  });
+}

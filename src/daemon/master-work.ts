@@ -1,0 +1,73 @@
+/** What a node does while its master leads, from the moment it leads until nothing of the term is under way any more. */
+import { ensureAdminKey } from '../api/access/admin-key.js';
+import type { TermWork } from '../leadership/candidate.js';
+import type { Term } from '../leadership/leadership.js';
+import type { Master } from '../master.js';
+import { DroverError } from '../model/errors.js';
+
+export interface MasterWorkOptions {
+  readonly master: Master;
+  /** Begins to follow the directories. Resolves when the records agree with them. */
+  readonly startFiles: () => Promise<void>;
+  readonly adminKey: Parameters<typeof ensureAdminKey>[0];
+  /** Lets the other nodes in. Repeatable. */
+  readonly openDoor: () => Promise<void>;
+}
+
+export class MasterWork implements TermWork {
+  readonly #options: MasterWorkOptions;
+  readonly #nodeIsUp: Promise<void>;
+  #tellNodeIsUp: () => void = () => undefined;
+  #starting: Promise<void> | undefined;
+  #isReady = false;
+
+  constructor(options: MasterWorkOptions) {
+    this.#options = options;
+    this.#nodeIsUp = new Promise((resolve) => {
+      this.#tellNodeIsUp = resolve;
+    });
+  }
+
+  /** Whether this master leads, and answers all that is asked of a leader. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Called once: the wrapper of this node runs. A first term waits for it, to know what runs here. */
+  nodeIsUp(): void {
+    this.#tellNodeIsUp();
+  }
+
+  /** Called when this master leads, or another one does: somebody writes what the directories bring. Repeatable. */
+  startFiles(): Promise<void> {
+    this.#starting ??= this.#options.startFiles();
+    return this.#starting;
+  }
+
+  async begin(term: Term): Promise<void> {
+    const { master, adminKey, openDoor } = this.#options;
+    master.beginTerm(term);
+    await ensureAdminKey(adminKey);
+    await openDoor();
+    await whileIn(term, this.startFiles());
+    await whileIn(term, this.#nodeIsUp);
+    await master.startControllers();
+    // Ready only now. Before, a client would read of processes that may be gone, and find no node for new instances.
+    this.#isReady = !term.signal.aborted;
+  }
+
+  async end(): Promise<void> {
+    this.#isReady = false;
+    await this.#options.master.endTerm();
+  }
+}
+
+/** Throws DRV_NOT_LEADER when the term ends first. */
+async function whileIn({ signal }: Term, work: Promise<void>): Promise<void> {
+  const ended = new Promise<never>((_resolve, reject) => {
+    const end = (): void => reject(new DroverError('DRV_NOT_LEADER', 'this master does not lead any more'));
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  });
+  await Promise.race([work, ended]);
+}

@@ -1,0 +1,163 @@
+/**
+ * What a master is while it leads: channel to the nodes, controllers, and what they count. It is built anew for each
+ * term over the state, which goes on. Nothing of it decides or writes after `stop`.
+ */
+import { setMaxListeners } from 'node:events';
+import { BusyPorts } from '../controllers/master/placement/busy-ports.js';
+import { FleetChanges } from '../controllers/master/placement/fleet-changes.js';
+import { PlacementLedger } from '../controllers/master/placement/ledger.js';
+import { buildMasterControllers, type MasterControllers } from '../controllers/master/register.js';
+import type { BeatBook } from './channel/master/beat-book.js';
+import { Hub } from './channel/master/hub.js';
+import { StatusIntake } from './channel/master/status-intake.js';
+import type { UsageBook } from './channel/master/usage-book.js';
+import type { MessageOf } from './channel/protocol/messages.js';
+import { type TreeServer, templateServices } from './channel/services/template-relay.js';
+import type { ConfigurationSource } from './configuration-files/source.js';
+import type { Leadership, Term } from './leadership/leadership.js';
+import type { Clock } from './loop/clock.js';
+import type { Configuration } from './model/configuration.js';
+import type { NodeRecord } from './model/node.js';
+import type { InstanceWriter } from './store/instance-writes.js';
+import type { MasterState } from './store/master-state.js';
+import type { Logger } from './telemetry/logger.js';
+import type { Metrics } from './telemetry/metrics.js';
+import { chooseTemplates } from './templates/library/choose.js';
+
+/** The templates that a master gives out: `TemplateSources`, or a fake. */
+export interface TemplateSource extends TreeServer {
+  groups(): ReadonlyMap<string, readonly string[]>;
+  /** Keys of the storages that configurations may name, without `local`. */
+  storages(): readonly string[];
+  digest(group: string, name: string, storage: string): Promise<string | null>;
+  /** Why `digest` may soon have a newer answer, for a person; undefined: no look for one is under way. */
+  news(group: string, name: string, storage: string): string | undefined;
+  onChange(listener: (group: string, name: string) => void): () => void;
+}
+
+/** What each term is made from. */
+export interface TermOptions {
+  readonly clusterName: string;
+  readonly address: MessageOf<'welcome'>['master'];
+  readonly leadership: Pick<Leadership, 'masters' | 'onChange'>;
+  readonly nodeTimeoutMs: number;
+  /** What the configuration files say. */
+  readonly configurationSource: ConfigurationSource;
+  readonly templates: TemplateSource;
+  readonly issueInstanceToken: (instanceId: string, createdAt: number) => string;
+  readonly hostAddressOf: (configuration: Configuration, node: NodeRecord) => string;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Whether controllers look at everything again over time, in case a change did not wake them. Default true. */
+  readonly isResynced?: boolean;
+  readonly logger: Logger;
+}
+
+/** What goes on from term to term. */
+export interface Lasting {
+  readonly state: MasterState;
+  readonly writer: InstanceWriter;
+  readonly beats: BeatBook;
+  readonly usage: UsageBook;
+}
+
+export class MasterTerm {
+  readonly ledger: PlacementLedger;
+  readonly hub: Hub;
+  readonly controllers: MasterControllers;
+  readonly #options: TermOptions;
+  readonly #lasting: Lasting;
+  readonly #ending = new AbortController();
+  #unsubscribe: (() => void)[] = [];
+
+  constructor(options: TermOptions, lasting: Lasting, term: Pick<Term, 'epoch'>) {
+    const { templates, clock } = options;
+    this.#options = options;
+    this.#lasting = lasting;
+    // Everything that follows the state in this term listens, and Node warns from 11 on.
+    setMaxListeners(0, this.#ending.signal);
+    const changes = new FleetChanges();
+    const busyPorts = new BusyPorts(clock, changes);
+    this.ledger = new PlacementLedger(lasting.state.instances, changes, this.#ending.signal);
+    this.hub = this.#buildHub(busyPorts, term);
+    this.controllers = buildMasterControllers({
+      ...options,
+      ...lasting,
+      ending: this.#ending.signal,
+      placement: {
+        ledger: this.ledger,
+        busyPorts,
+        changes,
+        chooseTemplates: (configuration, id) =>
+          chooseTemplates(configuration.templateInstallationConfig, id, {
+            groups: templates.groups(),
+            storages: templates.storages(),
+          }),
+        hostAddressOf: options.hostAddressOf,
+      },
+      templateDigest: (group, name, storage) => templates.digest(group, name, storage),
+    });
+  }
+
+  /** From now on nodes are let in, and the records of configurations follow the files. */
+  start(): void {
+    const { templates, leadership } = this.#options;
+    this.controllers.configurationFollower.start();
+    this.#lasting.beats.start();
+    this.hub.start();
+    this.#unsubscribe = [
+      templates.onChange((group, name) => this.#templateChanged(group, name)),
+      leadership.onChange(() => this.hub.tellMasters()),
+    ];
+  }
+
+  /** Resolves when nothing of the term is under way any more. Idempotent. */
+  async stop(): Promise<void> {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    await this.controllers.stop();
+    await this.controllers.configurationFollower.stop();
+    await this.hub.stop();
+    this.#lasting.beats.stop();
+    this.#ending.abort();
+  }
+
+  #buildHub(busyPorts: BusyPorts, { epoch }: Pick<Term, 'epoch'>): Hub {
+    const { templates, clock, logger, metrics, clusterName, address, issueInstanceToken, leadership } =
+      this.#options;
+    const { state, beats, usage } = this.#lasting;
+    return new Hub({
+      clusterName,
+      master: address,
+      nodes: state.nodeRecords,
+      sources: {
+        ...state,
+        templateDigest: (group, name, storage) => templates.digest(group, name, storage),
+        templateNews: (group, name, storage) => templates.news(group, name, storage),
+        issueInstanceToken,
+      },
+      intake: new StatusIntake({
+        records: state.instanceRecords,
+        metrics,
+        logger,
+        now: () => clock.now(),
+        onBusyPort: (nodeId, port, protocol) => busyPorts.add(nodeId, port, protocol),
+      }),
+      beats,
+      usage,
+      ...(epoch > 0 && { elected: { epoch, masters: () => leadership.masters() } }),
+      services: templateServices(templates),
+      logger,
+      clock,
+    });
+  }
+
+  /**
+   * Sends every instance that uses the template to its node again. Wakes the instances that wait for a place or a
+   * template.
+   */
+  #templateChanged(group: string, name: string): void {
+    for (const id of this.#lasting.state.instancesByTemplate.get(`${group}/${name}`)) this.hub.touch(id);
+    this.controllers.templatesChanged();
+  }
+}

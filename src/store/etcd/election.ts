@@ -1,0 +1,256 @@
+/**
+ * Follows the state of several masters in etcd, stands for leader when it is told to, and holds the term that it wins.
+ * What the stream of changes says is all that counts: a master leads when it reads its own name in the leader key. All
+ * that was written before stands before that in the stream, so it has the whole state then.
+ *
+ *   following --key is free, campaign--> claiming --own name read--> leading --lease over, handed over--> following
+ */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../loop/clock.js';
+import { pause } from '../../loop/pause.js';
+import { DroverError } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { Etcd, KeyEvent } from './etcd.js';
+import { EtcdError } from './etcd-error.js';
+import type { EtcdStore, Leading } from './etcd-store.js';
+import { followRange, type RangeNews } from './follow.js';
+import { encodeHolder, holderOf, type LeaderHolder, type MasterEntry, type StoreKeys } from './leader-key.js';
+import { CALL_MS, type Lease } from './lease.js';
+import { ElectedTerm } from './term.js';
+import { TermWriter } from './term-writer.js';
+
+const AGAIN_AFTER_MS = 100;
+
+export interface ElectionOptions {
+  readonly etcd: Etcd;
+  readonly keys: StoreKeys;
+  readonly own: MasterEntry;
+  readonly lease: Lease;
+  readonly store: EtcdStore;
+  readonly clock: Clock;
+  readonly logger?: Logger | undefined;
+  /** Called with each failure of etcd; throws where waiting is of no use. */
+  readonly onFailure: (error: EtcdError) => void;
+  /** Called with who leads while this master does not, for a person. Default: the log says it. */
+  readonly onWait?: ((line: string) => void) | undefined;
+}
+
+/** Who holds the leader key, and since which revision of etcd. */
+export interface Held {
+  readonly epoch: number;
+  /** Undefined: something else than Drover wrote it. */
+  readonly holder: LeaderHolder | undefined;
+}
+
+interface Campaign {
+  readonly win: (leading: Leading) => void;
+  readonly lose: (error: DroverError) => void;
+}
+
+export class Election {
+  readonly #options: ElectionOptions;
+  readonly #stopping = new AbortController();
+  readonly #listeners = new Set<() => void>();
+  /** Names the next term in the leader key. */
+  #session = randomUUID();
+  #held: Held | undefined;
+  #campaign: Campaign | undefined;
+  #term: ElectedTerm | undefined;
+  #claiming: Promise<void> | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(options: ElectionOptions) {
+    this.#options = options;
+    options.lease.onOver(() => this.#term?.end('its lease is over'));
+  }
+
+  /** Undefined: nobody holds the leader key. The last that was heard while etcd is silent. */
+  get held(): Held | undefined {
+    return this.#held;
+  }
+
+  /** The term that this master leads now. */
+  get term(): ElectedTerm | undefined {
+    return this.#term;
+  }
+
+  /** Calls `listener` when `held` or `term` has changed. Returns how to end that. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Follows on from a snapshot that the store has. `onEnd` gets what ends it before `stop`. */
+  start(snapshot: RangeNews & { readonly kind: 'snapshot' }, onEnd: (error: unknown) => void): void {
+    this.#options.lease.start();
+    this.#note(snapshot);
+    this.#running = this.#run(snapshot.revision).catch((error: unknown) => {
+      this.#campaign?.lose(closed());
+      onEnd(error);
+    });
+  }
+
+  /**
+   * Stands for leader until it is. One campaign at a time; the caller has ended all that its last term did. Throws
+   * DRV_STORE_CLOSED when the election stops.
+   */
+  campaign(): Promise<Leading> {
+    return new Promise((resolve, reject) => {
+      if (this.#stopping.signal.aborted) throw closed();
+      this.#campaign = { win: resolve, lose: reject };
+      this.#claimIfFree();
+    });
+  }
+
+  /** Gives the term up, so that another master goes on at once, and stands for none any more. Idempotent; does not throw. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#campaign?.lose(closed());
+    this.#campaign = undefined;
+    this.#term?.end('it has handed over');
+    await this.#running;
+    await this.#claiming;
+    await this.#options.lease.stop();
+  }
+
+  async #run(from: number): Promise<void> {
+    let revision = from;
+    for (;;) {
+      const term = await this.#follow(revision);
+      if (term === undefined) return;
+      revision = await this.#lead(term);
+    }
+  }
+
+  /** Resolves when this master reads that it leads; undefined: the election stops. */
+  async #follow(from: number): Promise<ElectedTerm | undefined> {
+    const { etcd, keys, clock, onFailure, store, lease } = this.#options;
+    const { signal } = this.#stopping;
+    const options = { etcd, prefix: keys.prefix, clock, signal, onFailure };
+    for await (const news of followRange(options, from)) {
+      store.take(news);
+      this.#note(news);
+      const { epoch, holder } = this.#held ?? {};
+      if (epoch !== undefined && holder?.session === this.#session && holder.lease === lease.id)
+        return new ElectedTerm(epoch, holder, lease);
+      this.#claimIfFree();
+    }
+    return undefined;
+  }
+
+  /** Leads until the term ends. Resolves with the revision of etcd up to which the store has everything. */
+  async #lead(term: ElectedTerm): Promise<number> {
+    const { store, lease, etcd, keys, logger } = this.#options;
+    const writer = new TermWriter({ etcd, keys, term, summaryRevision: store.etcdRevision });
+    if (this.#stopping.signal.aborted) term.end('it has handed over');
+    await this.#begin(term, writer);
+    if (!term.signal.aborted) {
+      store.lead({ term, writer });
+      this.#term = term;
+      logger?.info({ epoch: term.epoch }, `this master leads the term ${term.epoch}`);
+      this.#tell();
+      this.#campaign?.win({ term, writer });
+      this.#campaign = undefined;
+      await new Promise((resolve) => term.signal.addEventListener('abort', resolve, { once: true }));
+      this.#term = undefined;
+      this.#held = undefined;
+      this.#tell();
+      logger?.warn({ epoch: term.epoch }, term.end('').message);
+    }
+    this.#held = undefined;
+    this.#session = randomUUID();
+    await store.leave();
+    await lease.giveUp();
+    return store.etcdRevision;
+  }
+
+  /** From its first write on, the state says which term it is of. */
+  async #begin(term: ElectedTerm, writer: TermWriter): Promise<void> {
+    const { store, clock, onFailure } = this.#options;
+    const write = { number: writer.nextNumber(), changes: [], ...store.size };
+    while (!term.signal.aborted) {
+      try {
+        await writer.commit(write);
+        return;
+      } catch (error) {
+        if (DroverError.is(error, 'DRV_NOT_LEADER')) return;
+        if (!(error instanceof EtcdError)) throw error;
+        onFailure(error);
+      }
+      await pause(clock, AGAIN_AFTER_MS, term.signal);
+    }
+  }
+
+  #note(news: RangeNews): void {
+    const { keys } = this.#options;
+    const entries: readonly Pick<KeyEvent, 'key' | 'value' | 'createRevision'>[] =
+      news.kind === 'snapshot' ? news.entries : news.events;
+    const last = entries.findLast(({ key }) => key === keys.leader);
+    if (last === undefined && news.kind === 'events') return;
+    const isHeld = last?.value !== undefined;
+    const before = this.#held?.epoch;
+    this.#held = isHeld ? { epoch: last.createRevision, holder: holderOf(last) } : undefined;
+    if (this.#held?.epoch === before) return;
+    if (this.#held !== undefined) this.#sayWhoLeads(this.#held.holder);
+    this.#tell();
+  }
+
+  #sayWhoLeads(holder: LeaderHolder | undefined): void {
+    const { onWait, logger, keys, own } = this.#options;
+    if (holder?.session === this.#session) return;
+    const line = `this master follows the state under ${keys.prefix}: ${describeLeader(holder, own.nodeId)}`;
+    (onWait ?? ((said) => logger?.info(said)))(line);
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #claimIfFree(): void {
+    this.#claiming ??= this.#claim().finally(() => {
+      this.#claiming = undefined;
+    });
+  }
+
+  /** Asks for the key until the stream says whose it is. */
+  async #claim(): Promise<void> {
+    const { clock, lease, logger } = this.#options;
+    const { signal } = this.#stopping;
+    while (this.#campaign !== undefined && this.#held === undefined && !signal.aborted) {
+      try {
+        if (lease.id !== undefined && lease.isCurrent) await this.#ask(lease.id);
+      } catch (error) {
+        if (!(error instanceof EtcdError)) throw error;
+        logger?.debug(`the leader key could not be asked for: ${error.message}`);
+      }
+      if (this.#held === undefined) await pause(clock, AGAIN_AFTER_MS, signal);
+    }
+  }
+
+  async #ask(lease: number): Promise<void> {
+    const { etcd, keys, own, clock } = this.#options;
+    const value = encodeHolder({ ...own, session: this.#session, lease, since: clock.now() });
+    await etcd.transact(
+      {
+        comparisons: [{ key: keys.leader, field: 'createRevision', is: 0 }],
+        changes: [{ do: 'put', key: keys.leader, value, lease }],
+        otherwiseRead: [],
+      },
+      { deadlineMs: CALL_MS },
+    );
+  }
+}
+
+function describeLeader(holder: LeaderHolder | undefined, nodeId: string): string {
+  if (holder === undefined) return 'its leader key is held by something else than Drover';
+  return holder.nodeId === nodeId
+    ? `another process of node ${nodeId} leads, or has ended a moment ago`
+    : `master ${holder.nodeId} leads`;
+}
+
+function closed(): DroverError {
+  return new DroverError(
+    'DRV_STORE_CLOSED',
+    'ended while it waited for its state on etcd; instances that run here go on',
+  );
+}

@@ -1,0 +1,125 @@
+/**
+ * The lease of one master in etcd, always renewed. It says by a key of its own that this master is up; the leader key
+ * goes with it, too. A lease that is over is replaced by a new one.
+ */
+import { randomInt } from 'node:crypto';
+import type { Clock } from '../../loop/clock.js';
+import { pause } from '../../loop/pause.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { Etcd } from './etcd.js';
+import { EtcdError } from './etcd-error.js';
+import { encodeEntryOfMaster, type MasterEntry, type StoreKeys } from './leader-key.js';
+
+const LEASE_SECONDS = 3;
+const RENEW_EVERY_MS = 1000;
+export const CALL_MS = 1000;
+const AGAIN_AFTER_MS = 100;
+/** How long after the sending of the last renewal that succeeded a leader decides and writes. Shorter than the lease. */
+const CURRENT_MS = 2000;
+
+export interface LeaseOptions {
+  readonly etcd: Etcd;
+  readonly keys: StoreKeys;
+  readonly own: MasterEntry;
+  readonly clock: Clock;
+  readonly logger?: Logger | undefined;
+}
+
+export class Lease {
+  readonly #options: LeaseOptions;
+  readonly #stopping = new AbortController();
+  /** Undefined: none was granted, or it is over. */
+  #id: number | undefined;
+  #currentUntil = -Infinity;
+  #onOver: (() => void) | undefined;
+  #keeping: Promise<void> | undefined;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined: there is none at the moment. */
+  get id(): number | undefined {
+    return this.#id;
+  }
+
+  /** Whether the lease is sure to hold still, and for a while. False while etcd is silent. */
+  get isCurrent(): boolean {
+    return this.#options.clock.monotonic() < this.#currentUntil;
+  }
+
+  /** Sets the one listener. It hears that etcd has ended the lease. */
+  onOver(listener: () => void): void {
+    this.#onOver = listener;
+  }
+
+  start(): void {
+    this.#keeping ??= this.#keep(this.#stopping.signal);
+  }
+
+  /** Ends the lease, and with it the keys. Idempotent; does not throw. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#keeping;
+    await this.giveUp();
+  }
+
+  /** Ends the lease; a new one takes its place soon. Without an answer of etcd it ends by itself. Does not throw. */
+  async giveUp(): Promise<void> {
+    const id = this.#id;
+    this.#id = undefined;
+    this.#currentUntil = -Infinity;
+    if (id !== undefined)
+      await this.#options.etcd.revokeLease(id, { deadlineMs: CALL_MS }).catch(() => undefined);
+  }
+
+  async #keep(signal: AbortSignal): Promise<void> {
+    const { clock, logger, etcd } = this.#options;
+    let isSilent = false;
+    while (!signal.aborted) {
+      const sentAt = clock.monotonic();
+      try {
+        if (this.#id === undefined) await this.#grant(sentAt, signal);
+        else await this.#renew(this.#id, sentAt);
+        if (isSilent) logger?.info(`etcd ${etcd.name} answers again: the lease of this master is renewed`);
+        isSilent = false;
+      } catch (error) {
+        if (!(error instanceof EtcdError)) throw error;
+        if (!isSilent) logger?.warn(`the lease of this master was not renewed: ${error.message}`);
+        isSilent = true;
+      }
+      const elapsedMs = clock.monotonic() - sentAt;
+      const isMissing = isSilent || this.#id === undefined;
+      await pause(clock, isMissing ? AGAIN_AFTER_MS : Math.max(RENEW_EVERY_MS - elapsedMs, 0), signal);
+    }
+  }
+
+  async #grant(sentAt: number, signal: AbortSignal): Promise<void> {
+    const { etcd, keys, own } = this.#options;
+    const id = randomInt(1, 2 ** 47);
+    await etcd.grantLease(id, LEASE_SECONDS, { deadlineMs: CALL_MS });
+    const value = encodeEntryOfMaster(own);
+    await etcd.transact(
+      {
+        comparisons: [],
+        changes: [{ do: 'put', key: keys.masters + own.nodeId, value, lease: id }],
+        otherwiseRead: [],
+      },
+      { deadlineMs: CALL_MS },
+    );
+    this.#id = id;
+    if (!signal.aborted) this.#currentUntil = sentAt + CURRENT_MS;
+  }
+
+  async #renew(id: number, sentAt: number): Promise<void> {
+    const seconds = await this.#options.etcd.renewLease(id, { deadlineMs: CALL_MS });
+    if (this.#id !== id) return;
+    if (seconds > 0) {
+      this.#currentUntil = sentAt + CURRENT_MS;
+      return;
+    }
+    this.#id = undefined;
+    this.#currentUntil = -Infinity;
+    this.#onOver?.();
+  }
+}

@@ -1,0 +1,46 @@
+/** The time in which one master holds the leader key. Its number is the create revision of the key. */
+import { DroverError } from '../../model/errors.js';
+import type { LeaderHolder } from './leader-key.js';
+import type { Lease } from './lease.js';
+
+export class ElectedTerm {
+  /** The number of the term: each later one has a larger one. */
+  readonly epoch: number;
+  /** Names the term in what it writes. */
+  readonly session: string;
+  readonly #lease: Lease;
+  readonly #leaseId: number;
+  readonly #ending = new AbortController();
+  #end: DroverError | undefined;
+
+  constructor(epoch: number, holder: LeaderHolder, lease: Lease) {
+    this.epoch = epoch;
+    this.session = holder.session;
+    this.#leaseId = holder.lease;
+    this.#lease = lease;
+  }
+
+  /** Aborts when the term ends. */
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** Whether this master may decide and write now. False while etcd is silent, and for good after the end. */
+  get isCurrent(): boolean {
+    return !this.signal.aborted && this.#lease.id === this.#leaseId && this.#lease.isCurrent;
+  }
+
+  /** Throws DRV_NOT_LEADER after the end. */
+  check(): void {
+    if (this.#end !== undefined) throw this.#end;
+  }
+
+  /** Ends the term, for good. Returns the error for this and all later writes. Repeatable: the first reason stands. */
+  end(why: string): DroverError {
+    if (this.#end === undefined) {
+      this.#end = new DroverError('DRV_NOT_LEADER', `this master does not lead any more: ${why}`);
+      this.#ending.abort(this.#end);
+    }
+    return this.#end;
+  }
+}
