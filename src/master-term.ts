@@ -138,6 +138,7 @@ export class MasterTerm {
       },
       intake: new StatusIntake({
         records: state.instanceRecords,
+        revisions: state.revisions,
         metrics,
         logger,
         now: () => clock.now(),

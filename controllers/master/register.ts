@@ -12,7 +12,7 @@ import { messageOf } from '../../src/model/errors.js';
 import type { InstanceRecord } from '../../src/model/instance.js';
 import type { Forecaster } from '../../src/operations/plan/forecast.js';
 import type { NewPlace } from '../../src/store/instances/instance-creations.js';
-import type { PlacedUpdate } from '../../src/store/instances/instance-updates.js';
+import type { PlaceAgain, PlacedUpdate } from '../../src/store/instances/instance-updates.js';
 import { configurationKey, instanceKey, revisionKey } from '../../src/store/keys.js';
 import type { MirrorReader } from '../../src/store/mirror.js';
 import { RepeatedLog } from '../../src/telemetry/repeated-log.js';
@@ -56,7 +56,7 @@ export interface MasterControllers extends Part {
   /** See `InstanceCreationsOptions`. */
   placeNew(record: InstanceRecord): NewPlace;
   /** See `InstanceUpdatesOptions`. */
-  placeAgain(update: PlacedUpdate): NewPlace;
+  placeAgain(update: PlacedUpdate): PlaceAgain;
   /** Called when templates appeared, changed or went. Wakes everything that waits for a place or a template. */
   templatesChanged(): void;
   /** Looks at everything again now, as the resync does over time. */

@@ -160,7 +160,7 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
     ({ record: one }) => record !== undefined && one.revision !== record.hash,
   ).length;
   if (older > 0)
-    yield `${countText(older, 'instance is', 'instances are')} made from an older content (\`config diff ${name}\`) and ${older === 1 ? 'keeps' : 'keep'} it: \`instance update --configuration ${name}\` gives ${older === 1 ? 'it' : 'them'} what is in force, in place.`;
+    yield `${countText(older, 'instance is', 'instances are')} made from an older content (\`config diff ${name}\`) and ${older === 1 ? 'keeps' : 'keep'} it: \`instance update <id>\` gives an instance what is in force, in place.`;
 }
 
 function isBesideItsOriginal({ record }: InstanceFacts, instances: readonly InstanceFacts[]): boolean {

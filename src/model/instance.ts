@@ -92,6 +92,13 @@ export const instanceStatusSchema = z.object({
   players: z.number().nullable(),
   maxPlayers: z.number().nullable(),
   tps: z.number().nullable(),
+  /**
+   * Whether it has been ready with the content that it has (`src/channel/master/first-readiness.ts`). Absent: not known,
+   * as in older records; it counts as ready.
+   */
+  hasBeenReady: z.boolean().optional(),
+  /** While that is false: when its run was first reported ONLINE, Unix milliseconds. */
+  upAt: z.number().optional(),
   /** It has said how many players it has: since then unknown players are not none. Absent: never. */
   countsPlayers: z.literal(true).optional(),
   /** The node confirmed that process and working directory are gone (goal `remove`). */
@@ -196,6 +203,18 @@ export function withEnd(record: InstanceRecord, now: number): InstanceRecord {
     placement: placement === null ? null : { ...placement, port: null },
     status: { ...status, endedAt: status.endedAt ?? now },
   };
+}
+
+/**
+ * Nothing is lost when it starts anew with another content: it has never been ready with the one that it has, and its
+ * start is still to come or will not be ready; or no node takes it.
+ */
+export function awaitsFirstStart({ desired, placement, status }: InstanceRecord): boolean {
+  if (desired.goal !== 'run') return false;
+  // Until placement has answered, what is started again goes home with the content that it had.
+  if (placement === null) return status.message !== null;
+  if (status.hasBeenReady !== false || status.state === 'ONLINE') return false;
+  return status.pid === null || status.reason === 'not-ready';
 }
 
 /** The instance as API clients see it: flat, scalars and null only. */

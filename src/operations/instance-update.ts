@@ -1,15 +1,13 @@
 /** Updates instances in place: `instance update` and its route. */
 import { z } from 'zod';
-import type { ConfigurationRecord } from '../model/configuration.js';
 import type { InstanceRecord } from '../model/instance.js';
-import { unknownConfiguration, unknownInstance } from '../model/unknown.js';
+import { unknownInstance } from '../model/unknown.js';
 import { countText } from '../model/words.js';
 import type { InstanceWriter } from '../store/instance-writes.js';
 import type { MirrorReader } from '../store/mirror.js';
 
 export interface InstanceUpdateNeeds {
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'get'>;
-  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
   readonly instanceWrites: Pick<InstanceWriter, 'updateInPlace' | 'updateWhenEmpty'>;
 }
 
@@ -38,23 +36,21 @@ export type UpdatedInstance = z.output<typeof updatedInstanceSchema>;
  * DRV_UPDATE_REFUSED when its node does not fit the content.
  */
 export async function updateInstance(
-  { instances, configurations, instanceWrites }: InstanceUpdateNeeds,
+  { instances, instanceWrites }: InstanceUpdateNeeds,
   id: string,
   { waitForPlayers }: z.output<typeof updateBodySchema>,
 ): Promise<UpdatedInstance> {
   const before = instances.get(id)?.value;
   if (before === undefined || before.desired.goal === 'remove') throw unknownInstance(id);
-  const { configurationName: name, revision } = before;
-  const inForce = configurations.get(name)?.value;
-  if (inForce === undefined) throw unknownConfiguration(name);
-  const players = before.status.players ?? 0;
-  if (waitForPlayers && players > 0 && revision !== inForce.hash) {
-    await instanceWrites.updateWhenEmpty(id);
-    return answer(before, inForce.hash, 'waiting');
-  }
+  const asked = waitForPlayers && hasPlayers(before) ? await instanceWrites.updateWhenEmpty(id) : undefined;
+  if (asked !== undefined) return answer(before, asked, 'waiting');
   const outcome = await instanceWrites.updateInPlace(id);
   if (outcome === 'not-due') throw unknownInstance(id);
-  return answer(before, instances.get(id)?.value.revision ?? inForce.hash, outcome);
+  return answer(before, instances.get(id)?.value.revision ?? before.revision, outcome);
+}
+
+function hasPlayers({ status }: InstanceRecord): boolean {
+  return (status.players ?? 0) > 0;
 }
 
 function answer(

@@ -2,6 +2,7 @@
  * Writes what is desired of instances, for the API, the commands, minimum-service and the replacement of instances.
  * Each write resolves when it is durable and the mirror shows it, so that the caller reads its own write.
  */
+import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import { unknownInstance, unreadableInstance } from '../model/unknown.js';
@@ -69,17 +70,30 @@ export class InstanceWriter {
     return this.#updates.update(id, options);
   }
 
+  /** Why `updateInPlace` would refuse an instance the content in force now, in words; undefined: it would not. */
+  updateRefusal(record: InstanceRecord): string | undefined {
+    try {
+      this.#updates.check(record);
+      return undefined;
+    } catch (error) {
+      if (DroverError.is(error, 'DRV_UPDATE_REFUSED')) return error.message;
+      throw error;
+    }
+  }
+
   /**
-   * Asks that an instance takes the content in force as soon as it has no players. Throws DRV_INSTANCE_UNKNOWN, and as
-   * `updateInPlace` what that would throw now.
+   * Asks that an instance takes the content in force as soon as it has no players. Resolves with the hash of that content;
+   * undefined: it has it. Throws DRV_INSTANCE_UNKNOWN, and as `updateInPlace` what that would throw now.
    */
-  async updateWhenEmpty(id: string): Promise<void> {
-    this.#updates.check(this.#visible(id));
-    await modify(this.#records, id, (record) =>
-      record.desired.goal === 'remove' || record.desired.updateWhenEmpty === true
-        ? undefined
-        : { ...record, desired: { ...record.desired, updateWhenEmpty: true as const } },
-    );
+  async updateWhenEmpty(id: string): Promise<string | undefined> {
+    const asked = this.#updates.check(this.#visible(id));
+    if (asked !== undefined)
+      await modify(this.#records, id, (record) =>
+        record.desired.goal === 'remove' || record.desired.updateWhenEmpty === true
+          ? undefined
+          : { ...record, desired: { ...record.desired, updateWhenEmpty: true as const } },
+      );
+    return asked;
   }
 
   /**

@@ -99,6 +99,7 @@ async function expectReadable(work: (state: MasterState, store: Store) => Promis
 const intakeOf = (state: MasterState): StatusIntake =>
   new StatusIntake({
     records: state.instanceRecords,
+    revisions: state.revisions,
     metrics: new Metrics(),
     logger: silent,
     now: () => 2000,

@@ -373,10 +373,15 @@ export class Fleet {
 
   #tracingLogger(): Logger {
     return pino(
-      { level: 'info', base: {}, timestamp: false },
+      // A stack is another one each time: it says what Node.js did around.
+      { level: 'info', base: {}, timestamp: false, serializers: { err: textWithoutStack } },
       { write: (line: string) => this.trace.note('log', () => line.trim()) },
     );
   }
+}
+
+function textWithoutStack(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }
 
 export function textOf(error: unknown): string {

@@ -43,6 +43,8 @@ interface LiveProcess {
   readonly nodeId: string;
   readonly spec: StartSpec;
   readonly startedAt: number;
+  /** Other stop settings may hold by now: its content changed without a restart. Who was told when is not known here. */
+  isRefitted?: boolean;
 }
 
 export class Invariants {
@@ -197,8 +199,8 @@ export class Invariants {
 
   /** A daemon is about to send a signal to a live run, or (null) to write its stop command. */
   noteRung(life: Life, run: RunId, signal: NodeJS.Signals | null): void {
-    const spec = this.#live.get(run.instanceId)?.spec;
-    if (spec === undefined) return;
+    const { spec, isRefitted } = this.#live.get(run.instanceId) ?? {};
+    if (spec === undefined || isRefitted === true) return;
     const [ladders, now] = [this.#ladders, this.#around.now()];
     const fault =
       signal === null ? ladders.command(life, spec, now) : ladders.signal(life, signal, spec, now);
@@ -246,6 +248,9 @@ export class Invariants {
 
   #judgeChange(before: InstanceRecord, after: InstanceRecord): void {
     this.#fresh.noteRecord(before, after);
+    const live = this.#live.get(after.id);
+    const isSameStart = before.desired.restartToken === after.desired.restartToken;
+    if (live !== undefined && before.revision !== after.revision && isSameStart) live.isRefitted = true;
     if ((before.status.players ?? 0) === 0 && (after.status.players ?? 0) > 0)
       this.#cameAt.set(after.id, this.#around.now());
     const nodeId = before.placement?.nodeId ?? '';

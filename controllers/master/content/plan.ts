@@ -6,22 +6,43 @@ import type { Plan } from '../../../src/loop/reconciler.js';
 
 export interface ContentFacts {
   readonly id: string;
-  /** Its configuration says something else than it was made from. */
-  readonly isOutdated: boolean;
+  /** What the content in force asks of it. `none`: it has that content. `live`: no restart. */
+  readonly asks: 'none' | 'live' | 'start';
   /** Somebody asked that it takes the content in force when its players have left. */
   readonly isAsked: boolean;
   readonly players: number;
+  /** See `hasFinished`: it has done its work, and a restart policy that holds at once must not start it again. */
+  readonly hasFinished: boolean;
+  /** See `awaitsFirstStart`. */
+  readonly awaitsFirstStart: boolean;
+  /** Why its node cannot hold it with that content; undefined: it can. Asked only where it is to start with it. */
+  readonly refusal: () => string | undefined;
 }
+
+/** Where its node cannot hold it with that content, that is looked at again so often. */
+const LOOK_AGAIN_MS = 60_000;
 
 /** Takes the content in force in place. `why` ends the sentence "... takes it: ". */
 export interface ContentStep {
-  readonly do: 'update';
+  /** `refit`: without a restart. */
+  readonly do: 'update' | 'refit';
   readonly id: string;
   readonly why: string;
 }
 
-export function plan({ id, isOutdated, isAsked, players }: ContentFacts): Plan<ContentStep> {
-  if (!isOutdated && !isAsked) return { steps: [] };
-  if (isAsked) return { steps: players > 0 ? [] : [{ do: 'update', id, why: 'its players have left' }] };
-  return { steps: [] };
+export function plan(facts: ContentFacts): Plan<ContentStep> {
+  const { id, asks, hasFinished } = facts;
+  if (asks === 'live' && !hasFinished)
+    return { steps: [{ do: 'refit', id, why: 'only what holds without a restart has changed' }] };
+  const why = whyStart(facts);
+  if (why === undefined) return { steps: [] };
+  return facts.refusal() === undefined
+    ? { steps: [{ do: 'update', id, why }] }
+    : { steps: [], recheckInMs: LOOK_AGAIN_MS };
+}
+
+function whyStart({ asks, isAsked, players, awaitsFirstStart }: ContentFacts): string | undefined {
+  if (isAsked && players === 0) return 'that was asked for, and it has no players';
+  if (asks === 'start' && awaitsFirstStart) return 'it has not been ready with what it has';
+  return undefined;
 }

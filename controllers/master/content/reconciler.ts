@@ -1,8 +1,10 @@
 /** The content controller: lets instances take the content in force of their configurations. Key: instance id. */
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
-import type { InstanceRecord } from '../../../src/model/instance.js';
-import type { ContentsInForce } from '../../../src/store/contents-in-force.js';
+import type { Configuration } from '../../../src/model/configuration.js';
+import { awaitsFirstStart, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
+import type { ContentInForce, ContentsInForce } from '../../../src/store/contents-in-force.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
+import { isLive } from '../../../src/store/instances/instance-updates.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { type ContentFacts, type ContentStep, plan } from './plan.js';
@@ -10,7 +12,8 @@ import { type ContentFacts, type ContentStep, plan } from './plan.js';
 export interface ContentsOptions {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly contents: Pick<ContentsInForce, 'of'>;
-  readonly writer: Pick<InstanceWriter, 'updateInPlace'>;
+  readonly revisions: MirrorReader<Configuration>;
+  readonly writer: Pick<InstanceWriter, 'updateInPlace' | 'updateRefusal'>;
   readonly logger: Logger;
 }
 
@@ -28,34 +31,43 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
     return record === undefined ? undefined : this.#factsOf(record);
   }
 
-  async perform({ id, why }: ContentStep): Promise<void> {
+  async perform({ do: how, id, why }: ContentStep): Promise<void> {
     const { writer, instances, logger } = this.#options;
     const name = instances.get(id)?.value.configurationName;
-    const outcome = await writer.updateInPlace(id, { isDue: (record) => this.#isDue(record) });
+    const outcome = await writer.updateInPlace(id, {
+      isDue: (record) => this.#isDue(record, how),
+      isOnlyLive: how === 'refit',
+    });
     if (outcome === 'not-due') throw new Conflict(`instance ${id} changed meanwhile`);
-    if (outcome !== 'current')
-      logger.info(
-        { instance: id, configuration: name },
-        `${id} (${name}) takes the content in force in place: ${why}`,
-      );
+    logger.info(
+      { instance: id, configuration: name },
+      `${id} (${name}) takes the content in force in place: ${why}`,
+    );
   }
 
-  #isDue(record: InstanceRecord): boolean {
+  #isDue(record: InstanceRecord, how: ContentStep['do']): boolean {
     const facts = this.#factsOf(record);
-    return facts !== undefined && plan(facts).steps.length > 0;
+    return facts !== undefined && plan(facts).steps[0]?.do === how;
   }
 
   /** Undefined: nothing is decided of it. */
   #factsOf(record: InstanceRecord): ContentFacts | undefined {
-    const { id, configurationName, desired, revision, status } = record;
-    const inForce = this.#options.contents.of(configurationName);
+    const inForce = this.#options.contents.of(record.configurationName);
     // Without a configuration there is no other content.
-    if (inForce === undefined || desired.goal === 'remove') return undefined;
+    if (inForce === undefined || record.desired.goal === 'remove') return undefined;
     return {
-      id,
-      isOutdated: inForce.hash !== revision,
-      isAsked: desired.updateWhenEmpty === true,
-      players: status.players ?? 0,
+      id: record.id,
+      asks: this.#asks(record, inForce),
+      isAsked: record.desired.updateWhenEmpty === true,
+      players: record.status.players ?? 0,
+      hasFinished: hasFinished(record),
+      awaitsFirstStart: awaitsFirstStart(record),
+      refusal: () => this.#options.writer.updateRefusal(record),
     };
+  }
+
+  #asks(record: InstanceRecord, inForce: ContentInForce): ContentFacts['asks'] {
+    if (inForce.hash === record.revision) return 'none';
+    return isLive(record, inForce, this.#options) ? 'live' : 'start';
   }
 }

@@ -6,7 +6,7 @@ import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstancePlacement, InstanceRecord } from '../../../src/model/instance.js';
 import { withContentAt } from '../../../src/store/instances/instance-changes.js';
 import type { NewPlace } from '../../../src/store/instances/instance-creations.js';
-import type { PlacedUpdate } from '../../../src/store/instances/instance-updates.js';
+import type { PlaceAgain, PlacedUpdate } from '../../../src/store/instances/instance-updates.js';
 import { modify } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';
@@ -64,14 +64,17 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   }
 
   /**
-   * Decides where an instance takes another content: on its node. The promised place counts until `end`. Throws
-   * DRV_UPDATE_REFUSED when the node does not fit that content.
+   * Decides where an instance takes another content: on its node. Throws DRV_UPDATE_REFUSED when the node does not fit
+   * that content.
    */
-  placeAgain(update: PlacedUpdate): NewPlace {
+  placeAgain(update: PlacedUpdate): PlaceAgain {
     const placement = placementAgain(this.#options, update);
     const record = withContentAt(update.next, placement);
-    this.#options.ledger.promise(record, placement);
-    return { record, end: () => this.#withdraw(record.id) };
+    const promise = (): (() => void) => {
+      this.#options.ledger.promise(record, placement);
+      return () => this.#withdraw(record.id);
+    };
+    return { record, promise };
   }
 
   async perform(step: PlacementStep): Promise<void> {

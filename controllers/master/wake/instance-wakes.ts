@@ -24,7 +24,7 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
     yield { controller: 'placement', key: id, when: 'first' };
   if (after !== undefined && standsOnLostNode(after, facts))
     yield { controller: 'heartbeat', key: after.placement?.nodeId ?? '', when: 0 };
-  if (after !== undefined && mayTakeContent(after, facts)) yield { controller: 'content', key: id, when: 0 };
+  if (mayTakeContent(change, facts)) yield { controller: 'content', key: id, when: 0 };
   if (concernsRollout(change, record.configurationName, facts))
     yield { controller: 'rollout', key: record.configurationName, when: COUNT_AGAIN_MS };
   for (const key of drainsOf(change, facts)) yield { controller: 'drain', key, when: 0 };
@@ -40,11 +40,21 @@ function* wakesOfSetAside(facts: WakeFacts): Generator<Wake> {
   yield* wakesOfNewPlace(facts);
 }
 
-/** True when the instance may be due to take the content in force. */
-function mayTakeContent({ configurationName, desired, revision }: InstanceRecord, facts: WakeFacts): boolean {
-  if (desired.updateWhenEmpty === true) return true;
-  const inForce = facts.configurations.get(configurationName)?.value;
-  return inForce !== undefined && inForce.hash !== revision;
+/** True when the instance may be due to take the content in force. A report of players alone is for what waits for them. */
+function mayTakeContent({ before, after }: Change<InstanceRecord>, facts: WakeFacts): boolean {
+  if (after === undefined) return false;
+  if (after.desired.updateWhenEmpty === true) return true;
+  const inForce = facts.configurations.get(after.configurationName)?.value;
+  if (inForce === undefined || inForce.hash === after.revision) return false;
+  return (
+    before === undefined ||
+    before.revision !== after.revision ||
+    (before.placement === null) !== (after.placement === null) ||
+    before.status.pid !== after.status.pid ||
+    before.status.state !== after.status.state ||
+    before.status.reason !== after.status.reason ||
+    before.status.message !== after.status.message
+  );
 }
 
 /** True when a rollout may go on. One that follows templates learns of those that a new place brings. */

@@ -21,6 +21,8 @@ export interface SupervisorFacts {
   readonly runtimeProblem: string | null;
   /** The run under readiness check, or null. */
   readonly checkedRun: number | null;
+  /** That check asks for something else than the configuration does by now. */
+  readonly isCheckOutdated: boolean;
 }
 
 export type SupervisorGoal =

@@ -3,6 +3,8 @@
  * small step at a time. A start needs a working directory, which the template installer prepares. Nothing is
  * started while anything of the last run may live.
  */
+import { isDeepStrictEqual } from 'node:util';
+import { stopSettingsOf } from '../../../src/model/stopping.js';
 import type { Handle } from '../../../src/node/handle-book.js';
 import { isSameReport } from '../../../src/node/status-outbox.js';
 import { goalOf, isFinished, type SupervisorFacts, type SupervisorGoal } from './goal.js';
@@ -116,8 +118,13 @@ function needsClearing(handle: Handle): boolean {
   return isOver(handle) && !handle.static && !handle.isCleared;
 }
 
-function isMistaken({ desired }: SupervisorFacts, handle: Handle): boolean {
-  if (desired === undefined) return false;
-  const { assignment, configuration } = desired;
-  return handle.static !== configuration.static || handle.configurationName !== assignment.configurationName;
+/** What the handle keeps of the content is not so, or only was so: such fields hold without a restart. */
+function isMistaken(facts: SupervisorFacts, handle: Handle): boolean {
+  if (facts.desired === undefined) return false;
+  const { assignment, configuration } = facts.desired;
+  if (handle.configurationName !== assignment.configurationName) return true;
+  // What is restarted for another content is ended as its own content says.
+  if (isRestartAsked(facts, handle)) return false;
+  if (handle.static !== configuration.static) return true;
+  return handle.stopping === null && !isDeepStrictEqual(handle.stop, stopSettingsOf(configuration));
 }

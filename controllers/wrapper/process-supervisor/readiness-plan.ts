@@ -22,7 +22,7 @@ export function planReadiness(facts: SupervisorFacts, handle: Handle, now: numbe
 export function isCheckIdle(facts: SupervisorFacts, handle: Handle): boolean {
   if (facts.checkedRun === null) return false;
   const isWaiting = handle.process !== null && handle.stopping === null && facts.checkedRun === handle.run;
-  return !isWaiting || awaitedReadiness(facts, handle) === undefined;
+  return !isWaiting || facts.isCheckOutdated || awaitedReadiness(facts, handle) === undefined;
 }
 
 /** What a running process has yet to show; undefined: it is ready. */

@@ -1,4 +1,5 @@
 /** Runs the readiness checks, and notes their results in the handles. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { readinessText } from '../../../src/model/readiness.js';
@@ -33,6 +34,13 @@ export class Readiness {
     return this.#checks.runOf(id);
   }
 
+  /** Whether the check under way asks for something else than the configuration does by now. */
+  isOutdated(id: string): boolean {
+    const asked = this.#checks.asksFor(id);
+    const wanted = this.#options.desired.get(id)?.configuration.readiness;
+    return asked !== undefined && wanted !== undefined && !isDeepStrictEqual(asked, wanted);
+  }
+
   /** Begins the check of a run. Throws Conflict when the run has ended, or its configuration asks for no check. */
   check(id: string, run: number): void {
     const { desired, handles } = this.#options;
@@ -45,9 +53,11 @@ export class Readiness {
     this.#checks.begin({ instanceId: id, run, readiness, port, hostAddress, logFrom: handle.logFrom });
   }
 
-  /** Ends the check of a run. Repeatable. */
+  /** Ends the check of a run, and forgets that the run was late for it. Repeatable. */
   end(id: string): void {
     this.#checks.end(id);
+    const { handles } = this.#options;
+    if (handles.get(id)?.readiness?.isReady === false) handles.change(id, { readiness: null });
   }
 
   /** Notes that the run was not ready in time. The check goes on: it may still become ready. */

@@ -64,6 +64,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       isNodeStopping: isNodeStopping(),
       runtimeProblem: runtimes.problemOf(runtime),
       checkedRun: this.#readiness.checkedRun(id),
+      isCheckOutdated: this.#readiness.isOutdated(id),
     };
   }
 

@@ -173,6 +173,10 @@ export class Starter {
       problem: null,
       notBefore: null,
       restarts,
+      // A check that is asked for later is for later runs.
+      ...(wanted.configuration.readiness === undefined && {
+        readiness: { run, isReady: true, problem: null },
+      }),
     });
     this.#sayStarted(handle, run, process, wanted.assignment.port);
   }

@@ -6,7 +6,10 @@ import type { StopSignal } from '../../../src/model/stopping.js';
 export type SupervisorStep =
   /** Begin a handle for an instance that is new here. */
   | { readonly do: 'open' }
-  /** Complete a handle that was made without its configuration, because the node's own store was lost. */
+  /**
+   * Bring what a handle keeps of its configuration in line: stop settings that changed, or all of it where the node's own
+   * store was lost.
+   */
   | { readonly do: 'identify' }
   | { readonly do: 'report'; readonly report: Report }
   | { readonly do: 'start' }

@@ -3,14 +3,19 @@
  * write them too, by the table in controllers/README.md. It ignores a report on an instance of another node. Repeating
  * a report changes nothing.
  */
+import type { Configuration } from '../../model/configuration.js';
 import { type InstanceRecord, type InstanceStatus, withEnd } from '../../model/instance.js';
+import type { MirrorReader } from '../../store/mirror.js';
 import { modify, type RecordSet } from '../../store/modify.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import type { PortProtocol, Report } from '../protocol/messages.js';
+import { type ReadinessFacts, withFirstReadiness } from './first-readiness.js';
 
 export interface StatusIntakeOptions {
   readonly records: RecordSet<InstanceRecord>;
+  /** Contents that instances have, by hash. */
+  readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
   readonly metrics: Metrics;
   readonly logger: Logger;
   /** Wall clock, Unix milliseconds. */
@@ -42,7 +47,7 @@ export class StatusIntake {
   }
 
   async #takeOne(nodeId: string, report: Report): Promise<void> {
-    const { records, now, onBusyPort } = this.#options;
+    const { records, revisions, now, onBusyPort } = this.#options;
     const key = keyOf(nodeId, report);
     this.#latest.set(key, report);
     let before: InstanceRecord | undefined;
@@ -53,7 +58,8 @@ export class StatusIntake {
     const after = await modify(records, report.id, (record) => {
       if (record.placement?.nodeId !== nodeId || this.#latest.get(key) !== report) return undefined;
       before = record;
-      const status = nextStatus(record, report, now()) ?? record.status;
+      const isChecked = revisions.get(record.revision)?.value.readiness !== undefined;
+      const status = nextStatus(record, report, { now: now(), isChecked }) ?? record.status;
       const next = withEnd({ ...record, status }, now());
       return next.status === record.status ? undefined : next;
     });
@@ -93,7 +99,11 @@ function keyOf(nodeId: string, report: Report): string {
  * The status after a report, or undefined when nothing changes. Players and tps, which apps PUT, stay while a process
  * runs.
  */
-function nextStatus(record: InstanceRecord, report: Report, now: number): InstanceStatus | undefined {
+function nextStatus(
+  record: InstanceRecord,
+  report: Report,
+  facts: ReadinessFacts,
+): InstanceStatus | undefined {
   if (isOutdated(record, report)) return undefined;
   const before = record.status;
   // An app that reported itself STOPPED stays so while its node ends the process.
@@ -124,7 +134,7 @@ function nextStatus(record: InstanceRecord, report: Report, now: number): Instan
   const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every(
     (field) => after[field] === before[field],
   );
-  if (!isSame) return { ...after, lastHeartbeat: now };
+  if (!isSame) return { ...withFirstReadiness(before, after, facts), lastHeartbeat: facts.now };
   return before.awaitsReport === undefined ? undefined : after;
 }
 

@@ -31,11 +31,7 @@ function describeFile({ file, fileState, fileError, fileDifferences }: Configura
   }
 }
 
-function describeInstances({
-  configurationName: name,
-  olderInstances: older,
-  currentInstances,
-}: ConfigurationDiff): string[] {
+function describeInstances({ olderInstances: older, currentInstances }: ConfigurationDiff): string[] {
   const current = `${countText(currentInstances, 'instance')} made from what is in force`;
   if (older.length === 0)
     return [currentInstances === 0 ? 'there are no instances' : `${current}, none from older content`];
@@ -47,7 +43,7 @@ function describeInstances({
         ? ['  that content is not kept any more']
         : differences.map((difference) => `  ${describeDifference(difference)}`)),
     ]),
-    `an instance keeps its content: "instance update --configuration ${name}" gives it what is in force, in place`,
+    'an instance keeps its content: "instance update <id>" gives it what is in force, in place',
   ];
 }
 

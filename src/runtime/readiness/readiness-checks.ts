@@ -2,6 +2,7 @@
  * The readiness checks under way on a node, at most one per instance. The supervisor begins and ends them. A check
  * that holds ends by itself.
  */
+import type { Readiness } from '../../model/readiness.js';
 import { type ReadinessTarget, type ReadinessWorld, untilReady } from './readiness-check.js';
 
 export interface ReadinessChecksOptions extends ReadinessWorld {
@@ -11,6 +12,7 @@ export interface ReadinessChecksOptions extends ReadinessWorld {
 
 interface Check {
   readonly run: number;
+  readonly readiness: Readiness;
   readonly abort: AbortController;
   readonly done: Promise<void>;
   /** The finding of the last try; null: no try has ended. */
@@ -30,6 +32,11 @@ export class ReadinessChecks {
     return this.#checks.get(id)?.run ?? null;
   }
 
+  /** What the check under way asks for; undefined: none is. */
+  asksFor(id: string): Readiness | undefined {
+    return this.#checks.get(id)?.readiness;
+  }
+
   /** Why the last try did not hold, in words that a client may read; null: unknown yet. */
   problemOf(id: string): string | null {
     return this.#checks.get(id)?.problem ?? null;
@@ -37,11 +44,12 @@ export class ReadinessChecks {
 
   /** Begins the check of a run. A check of another run of the instance ends; one of the same run goes on. */
   begin(target: ReadinessTarget): void {
-    const { instanceId, run } = target;
+    const { instanceId, run, readiness } = target;
     if (this.runOf(instanceId) === run) return;
     this.end(instanceId);
     const abort = new AbortController();
-    const check: Check = { run, abort, problem: null, done: this.#check(target, abort.signal) };
+    const done = this.#check(target, abort.signal);
+    const check: Check = { run, readiness, abort, problem: null, done };
     this.#checks.set(instanceId, check);
   }
 

@@ -44,6 +44,7 @@ export function newInstance(
     id,
     configurationName: content.configuration.name,
     ...contentFields(content),
+    ...generationField(content),
     createdAt: now,
     ...(madeBy !== undefined && { madeBy }),
     desired: { goal: 'run', restartToken: 0 },
@@ -53,16 +54,26 @@ export function newInstance(
   };
 }
 
-function contentFields({ configuration, hash, generation = 0 }: InstanceContent) {
+function contentFields({ configuration, hash }: InstanceContent) {
   const { runtime, static: isStatic, ramMB, cpu } = configuration;
-  return { revision: hash, runtime, static: isStatic, ramMB, cpu, ...(generation > 0 && { generation }) };
+  return { revision: hash, runtime, static: isStatic, ramMB, cpu };
 }
 
-/** The record with another content, which its next start takes. What runs goes on as it is. */
-export function withContent(record: InstanceRecord, content: InstanceContent): InstanceRecord {
+function generationField({ generation = 0 }: InstanceContent) {
+  return generation > 0 ? { generation } : {};
+}
+
+/** The record with a content that differs in what holds at once: what runs goes on as it is. */
+export function withLiveContent(record: InstanceRecord, content: InstanceContent): InstanceRecord {
   const { updateWhenEmpty: _asked, ...desired } = record.desired;
-  const { outdated: _outdated, ...own } = record;
-  return { ...own, ...contentFields(content), desired };
+  return { ...record, ...contentFields(content), desired };
+}
+
+/** The record with another content, which its next start takes. */
+export function withContent(record: InstanceRecord, content: InstanceContent): InstanceRecord {
+  const { outdated: _outdated, ...own } = withLiveContent(record, content);
+  const { upAt: _upAt, ...status } = record.status;
+  return { ...own, ...generationField(content), status: { ...status, hasBeenReady: false } };
 }
 
 /** The record with another content at the place that it has for it, and restarted for it. */
@@ -97,6 +108,7 @@ export function reported(before: InstanceRecord, report: StateReport, now: numbe
     ...(report.players !== undefined && { countsPlayers: true }),
     maxPlayers: report.maxPlayers ?? record.status.maxPlayers,
     tps: report.tps ?? record.status.tps,
+    ...(state === 'ONLINE' && record.status.hasBeenReady === false && { hasBeenReady: true }),
   };
   const next = { ...record, status };
   if (state !== 'STOPPED' || record.desired.goal !== 'run') return next;
@@ -161,5 +173,6 @@ const NEW_STATUS: Omit<InstanceStatus, 'lastHeartbeat'> = {
   players: null,
   maxPlayers: null,
   tps: null,
+  hasBeenReady: false,
   gone: false,
 };

@@ -2,8 +2,9 @@
  * Gives instances another content in place, for `InstanceWriter`: same id, same node, same directory where they are static.
  * What runs is restarted by its node; what does not takes the content at its next start.
  */
-import type { ConfigurationRecord } from '../../model/configuration.js';
+import type { Configuration, ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
+import { changedFields, strongestClass } from '../../model/field-class.js';
 import { type InstanceRecord, isAtRest } from '../../model/instance.js';
 import { unknownConfiguration } from '../../model/unknown.js';
 import type { ContentsInForce } from '../contents-in-force.js';
@@ -11,7 +12,7 @@ import { configurationKey, instanceKey, revisionKey } from '../keys.js';
 import type { MirrorReader } from '../mirror.js';
 import { type RecordSet, untilShown } from '../modify.js';
 import type { Operation } from '../store.js';
-import { type InstanceContent, withContent, withContentAt } from './instance-changes.js';
+import { type InstanceContent, withContent, withContentAt, withLiveContent } from './instance-changes.js';
 import type { NewPlace } from './instance-creations.js';
 
 const UPDATE_TRIES = 20;
@@ -20,11 +21,20 @@ export interface InstanceUpdatesOptions {
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly contents: ContentsInForce;
   readonly instanceRecords: RecordSet<InstanceRecord>;
+  /** Contents that instances have, by hash. */
+  readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
   /**
    * Placement's answer for an instance that takes another content where it is, asked in the turn in which it is written.
    * Throws DRV_UPDATE_REFUSED when its node does not fit the content. Absent: it keeps its place as it is.
    */
-  readonly placeAgain?: (update: PlacedUpdate) => NewPlace;
+  readonly placeAgain?: (update: PlacedUpdate) => PlaceAgain;
+}
+
+/** A record as it is written, with its place. */
+export interface PlaceAgain {
+  readonly record: InstanceRecord;
+  /** Called before the write. From then on the place counts as held, until the answer is called: see `NewPlace`. */
+  readonly promise: () => NewPlace['end'];
 }
 
 /** A placed instance and the content that it is to take. */
@@ -40,11 +50,16 @@ export interface UpdateOptions {
   readonly content?: InstanceContent;
   /** Asked of the newest record before each try: false ends the update. Default: always due. */
   readonly isDue?: (record: InstanceRecord) => boolean;
+  /**
+   * Only where nothing has to be restarted for the content; else `not-due`. A restart that its rollout asks for is still
+   * to come then.
+   */
+  readonly isOnlyLive?: boolean;
 }
 
 /**
  * `restarted`: its node ends it and starts it with the new content. `taken`: nothing of it is up, and its next start has
- * the new content. `current`: it had that content. `not-due`: `isDue` said no, or there is no such instance any more.
+ * the new content. `current`: it has that content now, and nothing had to be restarted for it. `not-due`: `isDue` said no, or there is no such instance any more.
  */
 export type UpdateOutcome = 'restarted' | 'taken' | 'current' | 'not-due';
 
@@ -60,14 +75,16 @@ export class InstanceUpdates {
     return this.#options.instanceRecords.turns.run(id, () => this.#update(id, options));
   }
 
-  /** Refuses what `update` would refuse now. Writes nothing. */
-  check(record: InstanceRecord): void {
+  /** The content that `update` would give; undefined: it has it. Throws what that would throw now. Writes nothing. */
+  check(record: InstanceRecord): string | undefined {
     const content = this.#options.contents.of(record.configurationName);
     if (content === undefined) throw unknownConfiguration(record.configurationName);
-    if (content.hash !== record.revision) this.#next(record, content).end(false);
+    if (content.hash === record.revision) return undefined;
+    if (!isLive(record, content, this.#options)) this.#next(record, content);
+    return content.hash;
   }
 
-  async #update(id: string, { content, isDue }: UpdateOptions): Promise<UpdateOutcome> {
+  async #update(id: string, { content, isDue, isOnlyLive }: UpdateOptions): Promise<UpdateOutcome> {
     const { instanceRecords: set, configurations, contents } = this.#options;
     for (let tries = 1; ; tries++) {
       const current = set.mirror.get(id);
@@ -77,14 +94,18 @@ export class InstanceUpdates {
       const inForce = configurations.get(name);
       const taken = content ?? contents.of(name);
       if (taken === undefined) throw unknownConfiguration(name);
-      const isCurrent =
-        taken.hash === current.value.revision && (taken.generation ?? 0) <= (current.value.generation ?? 0);
-      if (isCurrent && current.value.desired.updateWhenEmpty === undefined) return 'current';
+      if (isOnlyLive === true && !isLive(current.value, taken, this.#options)) return 'not-due';
+      const isNewer = (taken.generation ?? 0) > (current.value.generation ?? 0) && isOnlyLive !== true;
+      const isCurrent = isLive(current.value, taken, this.#options) && !isNewer;
+      const isAsked = current.value.desired.updateWhenEmpty !== undefined;
+      if (isCurrent && taken.hash === current.value.revision && !isAsked) return 'current';
       const kept: Operation =
         content === undefined
           ? { do: 'check', key: configurationKey(name), expectedRevision: inForce?.revision ?? 0 }
           : { do: 'put', key: revisionKey(taken.hash), value: taken.configuration };
-      const next = isCurrent ? asItIs(withContent(current.value, taken)) : this.#next(current.value, taken);
+      const next = isCurrent
+        ? asItIs(withLiveContent(current.value, taken))
+        : this.#next(current.value, taken);
       try {
         await this.#write(next, current.revision, kept);
         if (isCurrent) return 'current';
@@ -99,8 +120,9 @@ export class InstanceUpdates {
   }
 
   /** `kept` keeps the content from being collected before the record names it. */
-  async #write({ record, end }: NewPlace, expectedRevision: number, kept: Operation): Promise<void> {
+  async #write({ record, promise }: PlaceAgain, expectedRevision: number, kept: Operation): Promise<void> {
     const { store, mirror } = this.#options.instanceRecords;
+    const end = promise();
     let isWritten = false;
     try {
       const key = instanceKey(record.id);
@@ -113,7 +135,7 @@ export class InstanceUpdates {
     }
   }
 
-  #next(before: InstanceRecord, content: InstanceContent): NewPlace {
+  #next(before: InstanceRecord, content: InstanceContent): PlaceAgain {
     refuseLossOfFiles(before, content);
     const next = withContent(before, content);
     const { placement } = before;
@@ -122,8 +144,21 @@ export class InstanceUpdates {
   }
 }
 
-function asItIs(record: InstanceRecord): NewPlace {
-  return { record, end: () => undefined };
+/** True when an instance needs no restart to have a content: it differs at most in fields that hold at once. */
+export function isLive(
+  { revision, placement }: InstanceRecord,
+  { configuration, hash }: InstanceContent,
+  { revisions }: Pick<InstanceUpdatesOptions, 'revisions'>,
+): boolean {
+  if (hash === revision) return true;
+  const before = revisions.get(revision)?.value;
+  if (before === undefined) return false;
+  const asked = strongestClass(changedFields(before, configuration, placement ?? undefined));
+  return asked === null || asked === 'live';
+}
+
+function asItIs(record: InstanceRecord): PlaceAgain {
+  return { record, promise: () => () => undefined };
 }
 
 /** A node holds it, so it is placed anew where it is. A start gives what is at rest another place, by the new content. */

@@ -370,7 +370,7 @@ describe('why', () => {
     await settle();
     expect(await whyOne()).toMatchObject({ isRevisionCurrent: false, isSettled: true });
     expect((await whyAll()).notes).toEqual([
-      '1 instance is made from an older content (`config diff lobby`) and keeps it: `instance update --configuration lobby` gives it what is in force, in place.',
+      '1 instance is made from an older content (`config diff lobby`) and keeps it: `instance update <id>` gives an instance what is in force, in place.',
     ]);
     await plane.removeConfiguration('lobby');
     await settle();

@@ -3,6 +3,7 @@
 import type { Master } from '../../../src/master.js';
 import { configurationSchema } from '../../../src/model/configuration.js';
 import { DroverError, type ErrorCode } from '../../../src/model/errors.js';
+import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import { type Fleet, textOf } from '../fleet.js';
 import { type Machine, RUNTIME_KEY } from '../machine/machine.js';
 import { commandOf, READY_LINE, STOP_COMMAND } from '../machine/program.js';
@@ -15,6 +16,7 @@ const EXPECTED: readonly ErrorCode[] = [
   'DRV_INSTANCE_UNKNOWN',
   'DRV_CONFIGURATION_UNKNOWN',
   'DRV_REQUEST_INVALID',
+  'DRV_UPDATE_REFUSED',
   'DRV_NODE_UNKNOWN',
   'DRV_STORE_WRITE_FAILED',
   'DRV_STORE_CLOSED',
@@ -84,7 +86,7 @@ export class Clients {
 
   setLifecycle(pick: number, targets: readonly Lifecycle[]): void {
     this.#onPicked(pick, (id, { writer }) => {
-      for (const target of targets) this.#ask(id, target, writer.setLifecycle(id, target));
+      for (const target of targets) this.#ask(id, target, askFor(writer, id, target));
     });
   }
 
@@ -180,5 +182,16 @@ export class Clients {
   #onPicked(pick: number, action: (id: string, master: Master) => void): void {
     const id = this.picked(pick);
     if (id !== undefined) this.#withMaster((master) => action(id, master));
+  }
+}
+
+async function askFor(writer: InstanceWriter, id: string, target: Lifecycle): Promise<unknown> {
+  switch (target) {
+    case 'update':
+      return writer.updateInPlace(id);
+    case 'update-when-empty':
+      return writer.updateWhenEmpty(id);
+    default:
+      return writer.setLifecycle(id, target);
   }
 }

@@ -2,9 +2,16 @@
  * The requests of clients that are not answered yet. A change of the desired state needs a request for it, and an
  * answer needs the change. So no acknowledged write is lost, and none is made up.
  */
-import type { InstanceRecord } from '../../../src/model/instance.js';
+import { awaitsFirstStart, type InstanceRecord } from '../../../src/model/instance.js';
 
-export type Wish = 'start' | 'stop' | 'restart' | 'delete' | 'report-stopped';
+export type Wish =
+  | 'start'
+  | 'stop'
+  | 'restart'
+  | 'update'
+  | 'update-when-empty'
+  | 'delete'
+  | 'report-stopped';
 
 export interface Intent {
   readonly id: string;
@@ -63,7 +70,9 @@ export class Intents {
     const isBegun = this.isOpen(id, ...BEGINS);
     if (from.goal === 'remove' && to.goal !== 'remove') return `${id} was deleted and is wanted again`;
     if (to.restartToken < from.restartToken) return `${id} lost a request to restart`;
-    if (to.restartToken > from.restartToken && !isBegun) return `${id} restarts although nobody asked for it`;
+    const isUpdated = before.revision !== after.revision && this.#mayUpdate(before);
+    if (to.restartToken > from.restartToken && !isBegun && !isUpdated)
+      return `${id} restarts although nobody asked for it`;
     const isOnlyStarted = this.isOpen(id, 'start') && !this.isOpen(id, 'restart');
     if (to.restartToken > from.restartToken && isOnlyStarted && from.goal === 'run' && isAway)
       return `${id} is to be restarted although it is wanted and its node is away`;
@@ -75,6 +84,12 @@ export class Intents {
     if (to.goal === 'stop' && !(isSurplus && before.static) && !this.isOpen(id, 'stop', 'report-stopped'))
       return `${id} is stopped although nobody asked for it`;
     return undefined;
+  }
+
+  /** Somebody asked for its update, or nothing is lost by one. */
+  #mayUpdate(before: InstanceRecord): boolean {
+    if (this.isOpen(before.id, 'update') || awaitsFirstStart(before)) return true;
+    return before.desired.updateWhenEmpty === true && (before.status.players ?? 0) === 0;
   }
 
   /** Why the answer to an intent is not true, or undefined. */
@@ -90,6 +105,10 @@ export class Intents {
         return now.desired.restartToken > (before?.desired.restartToken ?? -1)
           ? undefined
           : `${id} is not restarted`;
+      case 'update':
+      case 'update-when-empty':
+        // It may have had the content, or may not fit with it.
+        return undefined;
       case 'start':
         // Above a maximum it may be stopped again in the same breath.
         return undefined;

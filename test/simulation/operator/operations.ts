@@ -26,7 +26,7 @@ export interface ServiceShape {
   readonly node: number | undefined;
 }
 
-export type Lifecycle = 'start' | 'stop' | 'restart';
+export type Lifecycle = 'start' | 'stop' | 'restart' | 'update' | 'update-when-empty';
 
 /** `pick` chooses among the instances, `node` among the machines (0: the master's), in the order in which they came. */
 export type Operation =
@@ -205,7 +205,7 @@ function drawWish(random: Random): Operation {
 
 function drawLifecycle(random: Random): Operation {
   const pick = random.below(1000);
-  const target = (): Lifecycle => random.pick(['start', 'stop', 'restart']);
+  const target = (): Lifecycle => random.pick(['start', 'stop', 'restart', 'update', 'update-when-empty']);
   return random.weighted<Operation>([
     [5, { do: 'lifecycle', pick, targets: [target()] }],
     [3, { do: 'lifecycle', pick, targets: Array.from({ length: 2 + random.below(3) }, target) }],

@@ -514,6 +514,7 @@ export class ApiWorld {
       updateInPlace: async () => 'current',
       updateWhenEmpty: async (id) => {
         require(id);
+        return undefined;
       },
       remove: async (id) => {
         const record = require(id);

@@ -363,6 +363,7 @@ describe('the master', () => {
       },
       intake: new StatusIntake({
         records: state.instanceRecords,
+        revisions: state.revisions,
         metrics: new Metrics(),
         logger,
         now: () => clock.now(),

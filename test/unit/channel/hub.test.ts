@@ -91,6 +91,7 @@ describe('the hub', () => {
       },
       intake: new StatusIntake({
         records: state.instanceRecords,
+        revisions: state.revisions,
         metrics: new Metrics(),
         logger: silent,
         now: () => clock.now(),

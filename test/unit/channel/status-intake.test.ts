@@ -48,6 +48,7 @@ describe('the intake of reports', () => {
     busy = [];
     intake = new StatusIntake({
       records: state.instanceRecords,
+      revisions: state.revisions,
       metrics,
       logger: pino({ level: 'silent' }),
       now: () => clock.now(),

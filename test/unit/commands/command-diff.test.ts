@@ -59,7 +59,7 @@ describe('config diff', () => {
     const file = valid({ ...LOBBY, ramMB: 64, properties: { motd: 'hi' } });
     expect(await linesOf({ file })).toEqual([
       'lobby.json says something else than what is in force ("config reload" takes it now):',
-      '  properties.motd: - -> "hi"',
+      '  properties.motd: - -> ***',
       '  ramMB: 2048 -> 64',
       'there are no instances',
     ]);
@@ -98,7 +98,7 @@ describe('config diff', () => {
       '  command: "old" -> "run"',
       '1 instance made from older content (revision lost-rev): bbbbbb',
       '  that content is not kept any more',
-      'an instance keeps its content: "instance update --configuration lobby" gives it what is in force, in place',
+      'an instance keeps its content: "instance update <id>" gives it what is in force, in place',
     ]);
   });
 });

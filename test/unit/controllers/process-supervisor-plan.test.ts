@@ -24,6 +24,7 @@ function factsOf(fields: Partial<SupervisorFacts>): SupervisorFacts {
     isNodeStopping: false,
     runtimeProblem: null,
     checkedRun: null,
+    isCheckOutdated: false,
     ...fields,
   };
   // What is said of the instance has its own tests: here it was all said before.
@@ -68,6 +69,20 @@ const stopOf = (fields: Partial<StopSettings>): StopSettings => ({ ...DEFAULT_ST
 const configured = (configuration: Partial<ConfigurationInput>, assignment: Partial<Assignment> = {}) => ({
   desired: desired(assignment, false, configuration),
 });
+/** Wanted with the stop settings of its handle. */
+const wantedToStop = (
+  { command, signal, timeoutMs }: StopSettings,
+  goal: Assignment['goal'] = 'stop',
+  restartToken = 0,
+) =>
+  configured(
+    {
+      ...(command !== null && { stopCommand: command }),
+      stopSignal: signal,
+      stopTimeoutSeconds: timeoutMs / 1000,
+    },
+    { goal, restartToken },
+  );
 const UNASSIGNED = { desired: undefined, isHeld: false } as const;
 
 describe('the plan of the process supervisor', () => {
@@ -207,6 +222,30 @@ describe('the plan of the process supervisor', () => {
     expect(decide({ handle: unknown, ...UNASSIGNED })).toEqual(['forget']);
   });
 
+  it('takes other stop settings at once, but ends what is restarted for another content as that began', () => {
+    const other = { stopCommand: 'end', stopTimeoutSeconds: 60 };
+    expect(decide({ handle: running(), ...configured(other) })).toEqual(['identify']);
+    expect(decide({ handle: handle({ isPrepared: true }), ...configured(other) })).toEqual(['identify']);
+    expect(decide({ handle: running(), ...configured(other, { restartToken: 1 }) })).toEqual([
+      'SIGTERM to run 1',
+    ]);
+    const ending = running({ stopping: stopping('SIGTERM', 4000) });
+    expect(decide({ handle: ending, ...configured(other, { goal: 'stop' }) })).toEqual([
+      'look again in 6000 ms',
+    ]);
+  });
+
+  it('begins a readiness check anew that asks for something else by now', () => {
+    const waits = { handle: running(), ...configured({ readiness: { logLine: 'up' } }), checkedRun: 1 };
+    expect(decide({ ...waits, isCheckOutdated: true })).toEqual(['end-readiness-check']);
+    expect(decide({ ...waits, checkedRun: null })).toEqual(['check readiness of run 1']);
+  });
+
+  it('goes on to count as ready what came up without a check, when one is asked for later', () => {
+    const up = running({ readiness: { run: 1, isReady: true, problem: null } });
+    expect(decide({ handle: up, ...configured({ readiness: { logLine: 'up' } }) })).toEqual([]);
+  });
+
   describe('on the stop ladder', () => {
     const climb = (fields: Partial<Handle>): string[] =>
       decide({ handle: running(fields), ...wanted('stop') });
@@ -257,7 +296,7 @@ describe('the plan of the process supervisor', () => {
 
   describe('on the stop ladder of a configuration', () => {
     const ending = (stop: Partial<StopSettings>, fields: Partial<Handle> = {}): string[] =>
-      decide({ handle: running({ stop: stopOf(stop), ...fields }), ...wanted('stop') });
+      decide({ handle: running({ stop: stopOf(stop), ...fields }), ...wantedToStop(stopOf(stop)) });
     const WITH_COMMAND = { command: 'save and quit', timeoutMs: 30_000 } as const;
 
     it('begins with the stop command, else with the stop signal, and with SIGKILL where no time is given', () => {
@@ -286,7 +325,7 @@ describe('the plan of the process supervisor', () => {
       const left = (fields: Partial<Handle>) =>
         decide({
           handle: handle({ run: 1, hasRemains: true, stop: stopOf(WITH_COMMAND), ...fields }),
-          ...wanted('stop'),
+          ...wantedToStop(stopOf(WITH_COMMAND)),
         });
       expect(left({ stopping: stopping(null, 300) })).toEqual(['check remains of run 1']);
       expect(left({ stopping: stopping(null, 300), remainsCheckedAt: NOW - 1 })).toEqual([
@@ -300,9 +339,11 @@ describe('the plan of the process supervisor', () => {
     it('is the same for a restart, a DELETE, Ctrl-C and an assignment that is gone', () => {
       const up = running({ stop: stopOf(WITH_COMMAND) });
       const asked = ['stop command to run 1'];
-      expect(decide({ handle: up, ...wanted('run', 1) })).toEqual(asked);
-      expect(decide({ handle: up, ...wanted('remove') })).toEqual(asked);
-      expect(decide({ handle: up, isNodeStopping: true })).toEqual(asked);
+      const configuredAs = (goal: Assignment['goal'], token?: number) =>
+        wantedToStop(stopOf(WITH_COMMAND), goal, token);
+      expect(decide({ handle: up, ...configuredAs('run', 1) })).toEqual(asked);
+      expect(decide({ handle: up, ...configuredAs('remove') })).toEqual(asked);
+      expect(decide({ handle: up, ...configuredAs('run'), isNodeStopping: true })).toEqual(asked);
       expect(decide({ handle: up, ...UNASSIGNED })).toEqual(asked);
     });
 

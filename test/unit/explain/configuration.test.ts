@@ -130,7 +130,7 @@ describe('a configuration', () => {
     expect(tell({ record, instances: [resting], wanted: 0, online: 0 })).toEqual([
       'well: lobby is as it should be: 0 instances ONLINE, 1 asked for.',
       'note: 1 static instance was stopped on request and counts all the same.',
-      'note: 1 instance is made from an older content (`config diff lobby`) and keeps it: `instance update --configuration lobby` gives it what is in force, in place.',
+      'note: 1 instance is made from an older content (`config diff lobby`) and keeps it: `instance update <id>` gives an instance what is in force, in place.',
     ]);
   });
 });

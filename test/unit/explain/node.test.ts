@@ -36,6 +36,7 @@ function factsOf(fields: Partial<SupervisorFacts>): SupervisorFacts {
     isNodeStopping: false,
     runtimeProblem: null,
     checkedRun: null,
+    isCheckOutdated: false,
     ...fields,
   };
 }
