@@ -198,7 +198,7 @@ export class Master implements Part {
 
   /** What the controllers would make of contents that are not in force, for plans. */
   get forecaster(): Forecaster {
-    return this.#controllers.forecaster;
+    return { forecast: (contents) => this.#led().controllers.forecaster.forecast(contents) };
   }
 
   /** Explains instances, configurations and nodes. */

@@ -4,15 +4,17 @@
  */
 import type { ServiceForecast } from '../../../src/operations/plan/forecast.js';
 import type { UpdateOutcome } from '../../../src/store/instances/instance-updates.js';
-import { type ContentFacts, plan as planContent } from '../content/plan.js';
+import { type ContentFacts, type ContentStep, plan as planContent } from '../content/plan.js';
 import { plan as planService, type ServiceFacts } from '../minimum-service/plan.js';
 import type { Foretold, ForetoldVictim } from '../rollout/foretell.js';
 
 /** An instance that is there, and stays as far as anybody asked. */
-export interface PlannedInstance extends ContentFacts {
+export interface PlannedInstance extends Omit<ContentFacts, 'refusal'> {
   /** The content asks something of its process. */
   readonly isOtherProcess: boolean;
-  /** What becomes of it when it takes the content where it is. Asked once, and then it holds its new place. */
+  /** What becomes of it when it takes by itself what it may. Asked once, and then it holds its new place. */
+  readonly byItself: () => UpdateOutlook;
+  /** The same when a rollout updates it in place. */
   readonly inPlace: () => UpdateOutlook;
 }
 
@@ -49,49 +51,70 @@ export function outcomeOf(service: ServiceFacts | null): Outcome {
   return { create, ended };
 }
 
+/** What instances take by themselves. */
+export interface Taken {
+  readonly restarted: ReadonlySet<string>;
+  /** It has the content from its next start on, or needs none. */
+  readonly taken: ReadonlySet<string>;
+  /** Of those that are restarted: their players are waited for. */
+  readonly waiting: ReadonlySet<string>;
+}
+
+/** The content controller comes first: what it updates is no victim of a rollout any more. */
+export function takenOf(instances: readonly PlannedInstance[], ended: Outcome['ended']): Taken {
+  const restarted = new Set<string>();
+  const taken = new Set<string>();
+  const waiting = new Set<string>();
+  for (const instance of instances) {
+    const { id } = instance;
+    const step = stepOf({ ...instance, players: 0 });
+    if (step === undefined || ended.has(id)) continue;
+    const outlook = step.do === 'refit' ? 'taken' : instance.byItself();
+    if (outlook === 'taken') taken.add(id);
+    else if (outlook === 'restarted') {
+      restarted.add(id);
+      if (stepOf(instance) === undefined) waiting.add(id);
+    }
+  }
+  return { restarted, taken, waiting };
+}
+
+/** Whether its node can hold it is asked afterwards. */
+function stepOf(instance: PlannedInstance): ContentStep | undefined {
+  return planContent({ ...instance, refusal: () => undefined }).steps[0];
+}
+
 /** What becomes of each instance. */
-export interface Fates {
+export interface Fates extends Taken {
   readonly ended: ReadonlySet<string>;
   readonly replaced: readonly ForetoldVictim[];
   /** By the id of a static instance that is to be updated: why it is not. */
   readonly refused: ReadonlyMap<string, string>;
-  readonly restarted: ReadonlySet<string>;
-  /** It has the content from its next start on. */
-  readonly taken: ReadonlySet<string>;
-  /** Of those that are replaced or restarted: their players are waited for. */
-  readonly waiting: ReadonlySet<string>;
 }
 
-/** The content controller comes before the rollout: what it updates is none of the victims any more. */
 export function fatesOf(
   instances: readonly PlannedInstance[],
-  { ended }: Pick<Outcome, 'ended'>,
+  { ended, ...own }: Pick<Outcome, 'ended'> & Taken,
   { victims, onPromotion }: Pick<Foretold, 'victims' | 'onPromotion'>,
 ): Fates {
   const replaced: ForetoldVictim[] = [];
   const refused = new Map<string, string>();
-  const restarted = new Set<string>();
-  const taken = new Set<string>();
-  const waiting = new Set<string>();
-  const byId = new Map(victims.map((victim) => [victim.id, victim]));
-  for (const instance of instances) {
-    const { id } = instance;
-    const victim = onPromotion.has(id) ? undefined : byId.get(id);
-    const isAsked = asksForContent(instance);
-    if (ended.has(id) || (!isAsked && victim === undefined)) continue;
-    const isInPlace = isAsked || victim?.static === true;
-    const outlook = isInPlace ? instance.inPlace() : undefined;
+  const restarted = new Set(own.restarted);
+  const taken = new Set(own.taken);
+  const waiting = new Set(own.waiting);
+  const byId = new Map(instances.map((instance) => [instance.id, instance]));
+  for (const victim of victims) {
+    const { id } = victim;
+    const instance = byId.get(id);
+    if (instance === undefined || onPromotion.has(id) || ended.has(id)) continue;
+    if (restarted.has(id) || taken.has(id)) continue;
+    const outlook = victim.static ? instance.inPlace() : 'replaced';
     if (outlook === 'taken') taken.add(id);
-    else if (outlook === 'restarted') {
-      restarted.add(id);
-      if (isAsked ? instance.players > 0 : victim?.waits === true) waiting.add(id);
-    } else if (victim?.static === false) {
-      replaced.push(victim);
-      if (victim.waits) waiting.add(id);
-    } else if (outlook !== undefined && !isAsked) refused.set(id, outlook.refusal);
+    else if (outlook === 'restarted') restarted.add(id);
+    else if (outlook === 'replaced') replaced.push(victim);
+    else refused.set(id, outlook.refusal);
+    if (victim.waits && (outlook === 'restarted' || outlook === 'replaced')) waiting.add(id);
   }
-  const order = new Map(victims.map(({ id }, index) => [id, index]));
-  replaced.sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0));
   return { ended, replaced, refused, restarted, taken, waiting };
 }
 
@@ -102,7 +125,7 @@ export function forecastOf(
 ): ServiceForecast {
   const moved = new Set([...ended, ...restarted, ...replaced.map(({ id }) => id)]);
   const kept = instances.filter(({ id }) => !moved.has(id));
-  const isLeft = ({ id }: PlannedInstance): boolean => onPromotion.has(id);
+  const isLeft = ({ id }: PlannedInstance): boolean => onPromotion.has(id) && !taken.has(id);
   return {
     create,
     replace: replaced.length,
@@ -113,9 +136,4 @@ export function forecastOf(
     onPromotion: kept.filter(isLeft).length,
     older: kept.filter((one) => one.isOtherProcess && !taken.has(one.id) && !isLeft(one)).length,
   };
-}
-
-/** At once, or when its players have left. */
-function asksForContent(instance: PlannedInstance): boolean {
-  return planContent({ ...instance, players: 0 }).steps.length > 0;
 }

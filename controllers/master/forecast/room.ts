@@ -1,8 +1,7 @@
 /** Finds out which new instances of a plan fit nowhere, one after another, in the order in which they are made. */
-import type { PlannedContent, Shortage } from '../../../src/operations/plan/forecast.js';
+import type { Shortage } from '../../../src/operations/plan/forecast.js';
 import type { InstanceContent } from '../../../src/store/instances/instance-changes.js';
 import type { Foretold, ForetoldVictim } from '../rollout/foretell.js';
-import type { Fates } from './plan.js';
 import type { StillPlaces } from './still-places.js';
 
 /** New instances that are looked for a place: each takes some 10 µs, in which the master does nothing else. */
@@ -29,26 +28,26 @@ export class Room {
   }
 
   /** All instances of a content ask the same, so when one fits nowhere none of the others does. */
-  placeAll({ name, to }: PlannedContent, all: readonly NewOne[]): void {
-    if (to === null || all.length === 0) return;
+  placeAll(name: string, content: InstanceContent | null, all: readonly NewOne[]): void {
+    if (content === null || all.length === 0) return;
     const judged = all.slice(0, this.#left);
     this.#left -= judged.length;
     this.unjudged += all.length - judged.length;
     this.#want(name, judged.length);
     for (const [placed, one] of judged.entries()) {
-      const message = placeOne(this.#places, to, one);
+      const message = placeOne(this.#places, content, one);
       if (message === undefined) continue;
       this.#lack(name, judged.length - placed, message);
       return;
     }
   }
 
-  /** Adds the static instances that are to be updated where they are, and cannot be. */
-  note(name: string, { refused }: Pick<Fates, 'refused'>): void {
-    const [message] = refused.values();
-    if (message === undefined) return;
-    this.#want(name, refused.size);
-    this.#lack(name, refused.size, message);
+  /** Adds instances that were looked for a place already; undefined: it has one. */
+  note(name: string, refusals: readonly (string | undefined)[]): void {
+    this.#want(name, refusals.length);
+    const missing = refusals.filter((refusal) => refusal !== undefined);
+    const [message] = missing;
+    if (message !== undefined) this.#lack(name, missing.length, message);
   }
 
   shortages(): Shortage[] {

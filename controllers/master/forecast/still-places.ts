@@ -26,11 +26,18 @@ export interface StillPlacesOptions
   readonly revisions: MirrorReader<Configuration>;
 }
 
+export interface WaitingOutlook {
+  readonly configurationName: string;
+  readonly refusal: string | undefined;
+}
+
 export class StillPlaces {
   readonly #options: StillPlacesOptions;
   readonly #instances: StillInstances;
   readonly #ledger: PlacementLedger;
   readonly #shortlists: Shortlists;
+  /** By instance that no node holds: the content that it took. */
+  readonly #taken = new Map<string, InstanceContent>();
   #placed = 0;
 
   constructor(options: StillPlacesOptions) {
@@ -55,19 +62,28 @@ export class StillPlaces {
     this.#instances.end(id);
   }
 
-  /** Places those that wait for a node already: what is made later comes after them. */
-  placeWaiting(): void {
+  /**
+   * Places those that wait for a node already: what is made later comes after them. Answers for those that took another
+   * content: undefined where they have a place, else why not.
+   */
+  placeWaiting(): WaitingOutlook[] {
+    const outlooks: WaitingOutlook[] = [];
     for (const [id] of this.#options.instances.entries()) {
       const record = this.#instances.get(id)?.value;
       if (record?.desired.goal !== 'run' || record.placement !== null) continue;
-      const configuration = this.#options.revisions.get(record.revision)?.value;
+      const taken = this.#taken.get(id);
+      const configuration = taken?.configuration ?? this.#options.revisions.get(record.revision)?.value;
       if (configuration === undefined) continue;
-      const { home } = record;
-      const shortlist = this.#shortlists.of(record.revision, configuration);
+      const { home, configurationName } = record;
+      const shortlist = this.#shortlists.of(taken?.hash ?? record.revision, configuration);
       const atHome = home === null ? undefined : shortlist.at(home.nodeId, home.port);
-      const place = atHome ?? (record.static && home !== null ? undefined : shortlist.best());
-      if (place !== undefined) this.#hold(record, place);
+      const bound = record.static ? (home?.nodeId ?? null) : null;
+      const place = atHome ?? (bound === null ? shortlist.best() : undefined);
+      if (place !== undefined) this.#hold(taken === undefined ? record : withContent(record, taken), place);
+      const refusal = place === undefined ? shortlist.refusal(bound).message : undefined;
+      if (taken !== undefined) outlooks.push({ configurationName, refusal });
     }
+    return outlooks;
   }
 
   /** Places one more; undefined: it has a place. Else why no node fits. */
@@ -87,7 +103,10 @@ export class StillPlaces {
   /** Gives an instance another content where it is, as `InstanceUpdates` decides it. It holds its new place then. */
   update(before: InstanceRecord, content: InstanceContent): UpdateOutlook {
     if (losesFiles(before, content)) return { refusal: 'its directory would not be kept any more' };
-    if (!isHeldByNode(before)) return 'taken';
+    if (!isHeldByNode(before)) {
+      this.#taken.set(before.id, content);
+      return 'taken';
+    }
     const next = withContent(before, content);
     const sources = { ...this.#options, ledger: this.#ledger };
     try {

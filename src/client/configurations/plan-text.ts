@@ -88,7 +88,8 @@ function shortageText({
   missing,
   message,
 }: ChangePlan['shortages'][number]): string {
-  return `${missing} of the ${wanted} new ones of ${configurationName} fit nowhere: ${message}`;
+  const which = wanted === 1 ? 'the new one' : `${missing} of the ${wanted} new ones`;
+  return `${which} of ${configurationName} ${missing === 1 ? 'fits' : 'fit'} nowhere: ${message}`;
 }
 
 function warningText({ configurationName, field, message }: ChangePlan['warnings'][number]): string {

@@ -95,8 +95,7 @@ export class InstanceUpdates {
       const taken = content ?? contents.of(name);
       if (taken === undefined) throw unknownConfiguration(name);
       if (isOnlyLive === true && !isLive(current.value, taken, this.#options)) return 'not-due';
-      const isNewer = (taken.generation ?? 0) > (current.value.generation ?? 0) && isOnlyLive !== true;
-      const isCurrent = isLive(current.value, taken, this.#options) && !isNewer;
+      const isCurrent = isOnlyLive === true || needsNoStart(current.value, taken, this.#options);
       const isAsked = current.value.desired.updateWhenEmpty !== undefined;
       if (isCurrent && taken.hash === current.value.revision && !isAsked) return 'current';
       const kept: Operation =
@@ -155,6 +154,15 @@ export function isLive(
   if (before === undefined) return false;
   const asked = strongestClass(changedFields(before, configuration, placement ?? undefined));
   return asked === null || asked === 'live';
+}
+
+/** The same, and no rollout asks for a restart. */
+export function needsNoStart(
+  record: InstanceRecord,
+  content: InstanceContent,
+  sources: Pick<InstanceUpdatesOptions, 'revisions'>,
+): boolean {
+  return isLive(record, content, sources) && (content.generation ?? 0) <= (record.generation ?? 0);
 }
 
 function asItIs(record: InstanceRecord): PlaceAgain {

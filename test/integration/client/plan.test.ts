@@ -5,6 +5,7 @@ import type { ChangePlan } from '../../../src/operations/plan/change-plan.js';
 import { connectionTo, type InProcessOptions, runInProcess } from '../../support/client/in-process.js';
 import { TemporaryHome } from '../../support/client/temporary-home.js';
 import { OperationsWorld } from '../../support/control-plane/operations-world.js';
+import { until } from '../../support/until.js';
 
 const SMALL = { runtime: 'process', command: 'run', ramMB: 100, cpu: 10, minimumServiceCount: 0 };
 
@@ -53,6 +54,22 @@ describe('plan', () => {
     ]);
     expect((await planOf(`-f ${file}`)).configurations[0]?.effects).toMatchObject({ create: 4, keep: 2 });
     expect(world.commands.plane.records()).toHaveLength(2);
+  });
+
+  it('says whether those that wait for a place would find one', async () => {
+    await world.commands.configure('lobby', { ramMB: 900, minimumServiceCount: 1 });
+    await until(() =>
+      expect(world.commands.plane.records()).toMatchObject([{ status: { reason: 'no-node-fits' } }]),
+    );
+    const file = write('lobby.json', { ...SMALL, ramMB: 800, minimumServiceCount: 1 });
+    expect((await drover(`plan -f ${file}`)).out).toContain(
+      'the new one of lobby fits nowhere: 0/1 nodes fit: 1 short of RAM',
+    );
+    write('lobby.json', { ...SMALL, ramMB: 300, minimumServiceCount: 1 });
+    expect(await planOf(`-f ${file}`)).toMatchObject({
+      shortages: [],
+      configurations: [{ effects: { create: 0, restart: 0, keep: 1 }, why: 'No instance is touched.' }],
+    });
   });
 
   it('prints nothing where nothing changes, and ends with 2 for changes when asked', async () => {

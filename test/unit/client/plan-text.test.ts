@@ -40,7 +40,7 @@ describe('a plan as Markdown', () => {
       '<!-- drover-plan -->',
       '### Drover plan',
       '1 to change.',
-      '- **1 of the 2 new ones of lobby fit nowhere: 0/1 nodes fit**',
+      '- **1 of the 2 new ones of lobby fits nowhere: 0/1 nodes fit**',
       '#### ~ `lobby`: change',
       '2 instances are created.',
       'create **2**',

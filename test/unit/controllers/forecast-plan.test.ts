@@ -4,6 +4,7 @@ import {
   forecastOf,
   outcomeOf,
   type PlannedInstance,
+  takenOf,
 } from '../../../controllers/master/forecast/plan.js';
 import type { CountedInstance } from '../../../controllers/master/minimum-service/plan.js';
 import {
@@ -31,10 +32,13 @@ const counted = (id: string, fields: Partial<CountedInstance> = {}): CountedInst
 
 const instance = (id: string, fields: Partial<PlannedInstance> = {}): PlannedInstance => ({
   id,
-  isOutdated: true,
+  asks: 'start',
   isOtherProcess: true,
   isAsked: false,
   players: 0,
+  hasFinished: false,
+  awaitsFirstStart: false,
+  byItself: () => 'restarted',
   inPlace: () => 'restarted',
   ...fields,
 });
@@ -50,7 +54,8 @@ const victim = (id: string, fields: Partial<ForetoldVictim> = {}): ForetoldVicti
 
 function forecast(instances: PlannedInstance[], rollout: Partial<Foretold> = {}, ended: string[] = []) {
   const all = { ...NO_ROLLOUT, ...rollout };
-  const fates = fatesOf(instances, { ended: new Set(ended) }, all);
+  const gone = new Set(ended);
+  const fates = fatesOf(instances, { ended: gone, ...takenOf(instances, gone) }, all);
   return forecastOf(instances, fates, { ...all, create: 0 });
 }
 
@@ -132,12 +137,31 @@ describe('what becomes of the instances', () => {
   });
 
   it('waits for no players of one that cannot be updated where it is', () => {
-    const refused = instance('a', { isAsked: true, players: 2, inPlace: () => ({ refusal: 'no room' }) });
+    const refused = instance('a', { isAsked: true, players: 2, byItself: () => ({ refusal: 'no room' }) });
     expect(forecast([refused])).toMatchObject({ restart: 0, keep: 1, waitForPlayers: 0, older: 1 });
   });
 
   it('takes no content where that is in force already', () => {
-    expect(forecast([instance('a', { isOutdated: false, isOtherProcess: false })])).toMatchObject({
+    expect(forecast([instance('a', { asks: 'none', isOtherProcess: false })])).toMatchObject({
+      keep: 1,
+      older: 0,
+    });
+  });
+
+  it('restarts what was never ready, and waits for nobody', () => {
+    const broken = instance('a', { awaitsFirstStart: true, players: 2 });
+    expect(forecast([broken, instance('b')])).toMatchObject({ restart: 1, waitForPlayers: 0, older: 1 });
+  });
+
+  it('gives what waits for a place the content, and restarts nothing', () => {
+    const waiting = instance('a', { awaitsFirstStart: true, byItself: () => 'taken' });
+    expect(forecast([waiting])).toMatchObject({ restart: 0, keep: 1, older: 0 });
+  });
+
+  it('restarts nothing for fields that hold at once', () => {
+    const byItself = () => expect.fail('nobody asked');
+    expect(forecast([instance('a', { asks: 'live', isOtherProcess: false, byItself })])).toMatchObject({
+      restart: 0,
       keep: 1,
       older: 0,
     });
