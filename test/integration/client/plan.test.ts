@@ -57,11 +57,11 @@ describe('plan', () => {
   });
 
   it('says whether those that wait for a place would find one', async () => {
-    await world.commands.configure('lobby', { ramMB: 900, minimumServiceCount: 1 });
+    await world.commands.configure('lobby', { ramMB: 2000, minimumServiceCount: 1 });
     await until(() =>
       expect(world.commands.plane.records()).toMatchObject([{ status: { reason: 'no-node-fits' } }]),
     );
-    const file = write('lobby.json', { ...SMALL, ramMB: 800, minimumServiceCount: 1 });
+    const file = write('lobby.json', { ...SMALL, ramMB: 1800, minimumServiceCount: 1 });
     expect((await drover(`plan -f ${file}`)).out).toContain(
       'the new one of lobby fits nowhere: 0/1 nodes fit: 1 short of RAM',
     );
