@@ -289,6 +289,20 @@ describe('the way into the API of the leader', () => {
     expect(await answerTo({ key, cert: certificate })).toMatch(/^HTTP\/1\.1 101 /);
   });
 
+  it('waits at a leader that is about to serve', async () => {
+    let isReady = false;
+    let asked = 0;
+    const get = (): boolean => {
+      asked++;
+      return isReady;
+    };
+    Object.defineProperty(leader.api, 'isReady', { get });
+    const sending = send(follower, { path: '/configurations', token: leader.api.admin });
+    await until(() => expect(asked).toBeGreaterThan(1));
+    isReady = true;
+    expect(await sending).toMatchObject({ status: 200 });
+  });
+
   it('ends at a master that does not lead: no request goes round', async () => {
     // Each of them believes that the other one leads.
     world.election.lead({ ...leader.peer, nodeId: 'm3' });
