@@ -290,17 +290,13 @@ describe('the way into the API of the leader', () => {
   });
 
   it('waits at a leader that is about to serve', async () => {
-    let isReady = false;
-    let asked = 0;
-    const get = (): boolean => {
-      asked++;
-      return isReady;
-    };
-    Object.defineProperty(leader.api, 'isReady', { get });
-    const sending = send(follower, { path: '/configurations', token: leader.api.admin });
-    await until(() => expect(asked).toBeGreaterThan(1));
-    isReady = true;
-    expect(await sending).toMatchObject({ status: 200 });
+    leader.api.isReady = false;
+    const before = leader.api.clock.pending;
+    const answered = send(follower, { path: '/configurations', token: leader.api.admin });
+    await until(() => expect(leader.api.clock.pending).toBeGreaterThan(before));
+    leader.api.isReady = true;
+    await world.advance(200);
+    expect((await answered).status).toBe(200);
   });
 
   it('ends at a master that does not lead: no request goes round', async () => {
