@@ -27,6 +27,7 @@ import { configurationSummarySchema } from '../../operations/configuration-list.
 import { configurationReloadSchema } from '../../operations/configuration-reload.js';
 import { instanceDetailsSchema } from '../../operations/instance-details.js';
 import { joinTokenSchema } from '../../operations/join-tokens.js';
+import { changePlanSchema } from '../../operations/plan/change-plan.js';
 import { pastContentSchema } from '../../operations/rollouts/configuration-history.js';
 import { rollbackSchema } from '../../operations/rollouts/configuration-rollback.js';
 import { shownRolloutSchema } from '../../operations/rollouts/rollouts.js';
@@ -53,6 +54,7 @@ export const COMPONENTS: ZodOpenApiComponentsObject = {
     InstanceExplanation: instanceExplanationSchema,
     Configuration: configurationSchema,
     ConfigurationExplanation: configurationExplanationSchema,
+    ChangePlan: changePlanSchema,
     ConfigurationDiff: configurationDiffSchema,
     ConfigurationFileError: configurationFileErrorSchema,
     ConfigurationReload: configurationReloadSchema,

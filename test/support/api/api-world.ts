@@ -57,6 +57,7 @@ import {
 import type { DrainProgress } from '../../../src/model/node-drain.js';
 import { type RolloutRecord, rolloutRecordSchema } from '../../../src/model/rollout.js';
 import type { InstanceUsage } from '../../../src/model/run/instance-usage.js';
+import type { Forecaster } from '../../../src/operations/plan/forecast.js';
 import type { StateReport } from '../../../src/store/instances/instance-changes.js';
 import {
   apiKeyKey,
@@ -212,6 +213,8 @@ export class ApiWorld {
     },
     clock: this.clock,
   });
+  /** There are no controllers. A test may replace it. */
+  forecast: Forecaster['forecast'] = () => ({ services: new Map(), shortages: [], unjudged: 0 });
   /** Prints the line that it would run. A test may replace it. */
   runCommand: CommandRunner['run'] = async (line, { write }) => {
     write(`would run: ${line}\n`);
@@ -466,6 +469,7 @@ export class ApiWorld {
       beats: this.beats,
       usedOf: (nodeId) => this.#usedOf(nodeId),
       drainOf: (nodeId) => this.drains.get(nodeId),
+      forecaster: { forecast: (contents) => this.forecast(contents) },
       serviceOf: () => undefined,
       usages: this.usageBook,
       usageOfNode: (nodeId) => this.usages.get(nodeId),
