@@ -763,7 +763,7 @@ describe('Configurations and templates', () => {
     await world.call('POST /configuration-files/reload');
     const { status, json } = await world.call('GET /configuration-files');
     const own = { node: 'master', commit: null, isDirty: null, removalWaits: false };
-    const nothing = { ...own, revision: null, instances: { current: 0, outdated: 0 } };
+    const nothing = { ...own, revision: null, appliedAt: null, instances: { current: 0, outdated: 0 } };
     expect([status, json]).toEqual([
       200,
       [
@@ -781,6 +781,7 @@ describe('Configurations and templates', () => {
           state: 'in-force',
           error: null,
           revision: expect.stringMatching(/^[0-9a-f]{32}$/),
+          appliedAt: expect.any(Number),
         },
         {
           ...nothing,
