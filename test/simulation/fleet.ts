@@ -12,6 +12,7 @@ import { Comebacks } from './comebacks.js';
 import { Invariants, TROUBLE_MS } from './invariants.js';
 import { SimulatedDaemon, type Uplink } from './machine/daemon.js';
 import { Disk } from './machine/disk.js';
+import { HAS_READINESS } from './machine/fenced-installation.js';
 import { EPOCH, Life } from './machine/life.js';
 import { Machine } from './machine/machine.js';
 import type { MasterPlace, MasterRole } from './machine/master-role.js';
@@ -97,7 +98,7 @@ export class Fleet {
       scheduler: this.scheduler,
       report: (violation) => this.invariants.report(violation),
       isFit: (machine) => this.#isFit(machine),
-      isAlways: (id) => this.invariants.policyOf(id) === 'always',
+      isAlways: (revision) => this.invariants.policyOf(revision) === 'always',
     });
     this.#traceRecords();
   }
@@ -330,7 +331,9 @@ export class Fleet {
   #inOrderSinceOf(nodeId: string): number {
     const daemon = this.daemons.get(nodeId);
     const isAway = daemon === undefined || daemon.life.isStalled || this.network.shutOut.has(nodeId);
-    return isAway ? Number.POSITIVE_INFINITY : this.troubles.inOrderSince(nodeId);
+    // Until its state is open, a master's node does nothing.
+    const isOpening = daemon?.role !== undefined && daemon.master === undefined;
+    return isAway || isOpening ? Number.POSITIVE_INFINITY : this.troubles.inOrderSince(nodeId);
   }
 
   /** Just after a jump of a master's clock, anything may be. */
@@ -352,6 +355,7 @@ export class Fleet {
       daemons: this.daemons,
       report: (violation) => this.invariants.report(violation),
       onTerm: () => this.invariants.intents.closeAll(),
+      onOpen: (nodeId) => this.troubles.jolt(nodeId),
     });
   }
 
@@ -453,6 +457,8 @@ export class Fleet {
   #becomeReady(machine: Machine, spec: StartSpec, pid: number): void {
     const { runtime, nodeId, logs } = machine;
     const { readyAfterMs } = programOf(spec.command);
+    // Nothing is asked of it, whatever its record says by the time that it is reported.
+    if (spec.environment[HAS_READINESS] === 'false') this.invariants.noteReady(nodeId, spec.instanceId, pid);
     if (readyAfterMs === null) return;
     this.scheduler.after(readyAfterMs, () => {
       if (machine.runtime !== runtime || runtime.specOf(spec.instanceId) !== spec || !runtime.isRunning(spec))

@@ -142,10 +142,9 @@ export class Invariants {
     }
   }
 
-  /** The restart policy of an instance; undefined: nothing is known of it. */
-  policyOf(id: string): string | undefined {
-    const record = this.book.instances.get(id);
-    const configuration = this.book.revisions.get(record?.revision ?? '');
+  /** The restart policy of a content; undefined: nothing is known of it. */
+  policyOf(revision: string): string | undefined {
+    const configuration = this.book.revisions.get(revision);
     return configuration === undefined ? undefined : (configuration.restartPolicy ?? 'always');
   }
 

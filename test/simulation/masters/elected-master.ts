@@ -9,7 +9,8 @@ import { unreadSource } from '../../../src/configuration-files/source.js';
 import { connectToLeader } from '../../../src/daemon/connect-to-leader.js';
 import { MasterWork } from '../../../src/daemon/master-work.js';
 import { ElectedLeadership } from '../../../src/leadership/elected-leadership.js';
-import type { Leader } from '../../../src/leadership/leadership.js';
+import { LeaderSearch } from '../../../src/leadership/leader-search.js';
+import type { Leader, MasterPeer } from '../../../src/leadership/leadership.js';
 import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { Master } from '../../../src/master.js';
 import { hashConfiguration } from '../../../src/model/configuration.js';
@@ -29,12 +30,16 @@ export const REVOKED = 'simulated-revoked/';
 
 export interface ElectedMasterPlace extends MasterPlace {
   readonly etcd: Etcd;
+  /** The state is open: the node goes on. */
+  onOpen(): void;
   /** The cluster port is open. */
   onListening(accept: Listener['accept']): void;
   /** Connects the wrapper of this node to the master in the same process, or to another one. */
   connectHere(accept: Listener['accept']): Promise<Transport>;
   connectThere(leader: Leader): Promise<Transport>;
   isMaster(nodeId: string): boolean;
+  /** Asks another master who leads. */
+  ask(peer: MasterPeer): Promise<Leader | null>;
   /** The state cannot be followed any more, and the process ends. */
   onLost(error: DroverError): void;
   /** This master leads, and answers requests from now on. */
@@ -83,6 +88,7 @@ export class ElectedMaster implements MasterRole {
   async begin(): Promise<void> {
     const opened = await this.#open();
     this.#opened = opened;
+    this.#place.onOpen();
     const { candidate, master, work } = opened;
     await this.#running.start(master);
     this.#running.onStop(() => candidate.stop());
@@ -101,6 +107,7 @@ export class ElectedMaster implements MasterRole {
     opened.work.nodeIsUp();
     await this.#serving;
     this.#openDoor();
+    await opened.work.startFiles();
   }
 
   /** For the wrapper of this node. */
@@ -172,9 +179,11 @@ export class ElectedMaster implements MasterRole {
     masters.start();
     this.#running.onStop(() => masters.stop());
     const master = this.#buildMaster(store, candidate);
+    const { ask } = this.#place;
+    const search = new LeaderSearch({ leadership: candidate, nodeId, ask, clock });
     const work = new MasterWork({
       master,
-      startFiles: async () => undefined,
+      startFiles: () => this.#running.start(search),
       ensureAdminKey: async () => undefined,
       openDoor: async () => this.#openDoor(),
     });

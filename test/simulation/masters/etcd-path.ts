@@ -13,6 +13,8 @@ export class EtcdPath {
   readonly cut: Record<Direction, boolean> = { up: false, down: false };
   /** Answers that get lost, of 1. */
   lostAnswers = 0;
+  /** Now and then a message takes much longer than the others. */
+  isUneven = true;
   /** The most that etcd takes longer than usual for a call. */
   slowMs = 0;
   readonly #etcd: SimulatedEtcd;
@@ -83,7 +85,7 @@ export class EtcdPath {
 
   latencyMs(): number {
     const latencyMs = this.#random.between(LATENCY_MS / 4, LATENCY_MS);
-    return this.#random.chance(0.003) ? latencyMs + this.#random.between(100, 2500) : latencyMs;
+    return this.isUneven && this.#random.chance(0.003) ? latencyMs + this.#random.between(100, 2500) : latencyMs;
   }
 
   /** Whether an answer that is sent now arrives. */

@@ -1,6 +1,7 @@
 /** The several masters of a fleet: their etcd, the ways to it, and what is judged of their terms. */
 import { z } from 'zod';
 import type { Transport } from '../../../src/channel/protocol/transport.js';
+import type { Leader } from '../../../src/leadership/leadership.js';
 import { DroverError, type ErrorCode } from '../../../src/model/errors.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { SimulatedDaemon, Uplink } from '../machine/daemon.js';
@@ -33,6 +34,8 @@ export interface SimulatedMastersOptions {
   readonly daemons: ReadonlyMap<string, SimulatedDaemon>;
   readonly report: (violation: string) => void;
   readonly onTerm: () => void;
+  /** A master has its state, and its node begins. */
+  readonly onOpen: (nodeId: string) => void;
 }
 
 export class SimulatedMasters {
@@ -111,12 +114,14 @@ export class SimulatedMasters {
     return new ElectedMaster({
       ...place,
       etcd,
+      onOpen: () => this.#options.onOpen(nodeId),
       onListening: (accept) => {
         if (life.isAlive) network.listeners.set(nodeId, { life, accept });
       },
       connectHere: (accept) => network.connect(network.path(nodeId, nodeId), life, accept),
       connectThere: (leader) => network.connect(network.path(nodeId, leader.nodeId), life),
       isMaster: (id) => this.isMaster(id),
+      ask: (peer) => this.#ask(life, network.path(nodeId, peer.nodeId)),
       onLost: (error) => {
         report(`${nodeId} cannot follow the state any more: ${error.message}`);
         life.die('its state is lost');
@@ -170,10 +175,22 @@ export class SimulatedMasters {
     this.etcd.isFull = false;
     this.etcd.goUp();
     for (const path of this.paths.values()) {
+      path.isUneven = false;
       path.lostAnswers = 0;
       path.slowMs = 0;
       path.heal();
     }
+  }
+
+  /** One that is cut off, stopped or gone says nothing. */
+  #ask(life: Life, { cut, masterId, latencyMs }: Path): Promise<Leader | null> {
+    return new Promise((resolve) => {
+      life.after(2 * latencyMs, () => {
+        const daemon = this.#options.daemons.get(masterId);
+        if (cut.up || cut.down || daemon === undefined || daemon.life.isStalled) return;
+        resolve(roleOf(daemon)?.leadership?.leader() ?? null);
+      });
+    });
   }
 
   #pathsTo(masterId: string): Path[] {

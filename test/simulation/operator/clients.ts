@@ -21,6 +21,7 @@ const EXPECTED: readonly ErrorCode[] = [
   'DRV_NODE_UNKNOWN',
   'DRV_STORE_WRITE_FAILED',
   'DRV_STORE_CLOSED',
+  'DRV_NOT_LEADER',
   'DRV_NOT_READY',
 ];
 
