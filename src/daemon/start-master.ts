@@ -86,8 +86,7 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   const work = new MasterWork({
     master,
     startFiles: () => running.start(several ?? files),
-    ensureAdminKey: () =>
-      ensureAdminKey({ store, path: paths.adminKey, now: clock.now(), audit, logger }),
+    ensureAdminKey: () => ensureAdminKey({ store, path: paths.adminKey, now: clock.now(), audit, logger }),
     openDoor,
   });
   const dependencies = buildDependencies(assembly, foundation, () => work.isReady);

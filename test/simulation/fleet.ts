@@ -226,10 +226,11 @@ export class Fleet {
     this.troubles.end(machine.nodeId);
   }
 
-  heal(machine: Machine): void {
+  /** `directions`: of the cut that ends. */
+  heal(machine: Machine, directions: readonly Direction[] = ['up', 'down']): void {
     this.trace.note(machine.nodeId, () => 'is reachable again');
     this.network.heal(this.network.pathsOf(machine.nodeId));
-    this.masters?.letBack(machine.nodeId);
+    this.masters?.letBack(machine.nodeId, directions);
     this.troubles.end(machine.nodeId);
   }
 

@@ -7,11 +7,11 @@ import { hasEndedByItself, type InstanceRecord, isAtRest, makerOf } from '../../
 import type { NodeRecord } from '../../src/model/node.js';
 import type { RunId, StartSpec } from '../../src/runtime/runtime.js';
 import { FreshFiles } from './fresh-files.js';
-import { NODE_TIMEOUT_MS } from './machine/master-role.js';
 import type { Disk } from './machine/disk.js';
 import { RESTART_TOKEN } from './machine/fenced-installation.js';
 import type { Life } from './machine/life.js';
 import type { Machine } from './machine/machine.js';
+import { NODE_TIMEOUT_MS } from './machine/master-role.js';
 import type { SimulatedTemplates } from './machine/templates.js';
 import { type Intent, Intents, type Wish } from './operator/intents.js';
 import { RecordBook } from './record-book.js';

@@ -99,7 +99,9 @@ async function runMany(): Promise<void> {
   await Promise.all(Array.from({ length: Number(values.workers) }, () => work(chunk, take)));
   clearInterval(timer);
   tell();
-  console.log(`${events} events, ${terms > 0 ? `${terms} terms of masters, ` : ''}${((performance.now() - startedAt) / seeds).toFixed(1)} ms a seed`);
+  console.log(
+    `${events} events, ${terms > 0 ? `${terms} terms of masters, ` : ''}${((performance.now() - startedAt) / seeds).toFixed(1)} ms a seed`,
+  );
   const [first] = failed.toSorted((a, b) => a.operations - b.operations);
   if (first === undefined) return;
   process.exitCode = 1;

@@ -106,8 +106,7 @@ export class KnownMasters {
   #withFormer(masters: readonly MasterPeer[]): MasterPeer[] {
     const isKnown = (former: MasterPeer): boolean =>
       masters.some(
-        ({ nodeId, clusterAddress }) =>
-          nodeId === former.nodeId || clusterAddress === former.clusterAddress,
+        ({ nodeId, clusterAddress }) => nodeId === former.nodeId || clusterAddress === former.clusterAddress,
       );
     return [...masters, ...this.#kept.masters.filter((former) => !isKnown(former))].slice(0, BOUNDS.masters);
   }

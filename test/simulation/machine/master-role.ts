@@ -1,6 +1,7 @@
 /** What a daemon has beside its wrapper where it is a master, and in which order it starts and stops. */
-import type { TemplateSource } from '../../../src/master-term.js';
+
 import type { Master, MasterOptions } from '../../../src/master.js';
+import type { TemplateSource } from '../../../src/master-term.js';
 import type { Configuration } from '../../../src/model/configuration.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';

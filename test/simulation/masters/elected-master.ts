@@ -4,8 +4,8 @@
  */
 import { pointElsewhere } from '../../../src/channel/master/elsewhere.js';
 import type { Transport } from '../../../src/channel/protocol/transport.js';
-import { operationsOf, type RecordEdit } from '../../../src/configuration-files/view/record-edits.js';
 import { unreadSource } from '../../../src/configuration-files/source.js';
+import { operationsOf, type RecordEdit } from '../../../src/configuration-files/view/record-edits.js';
 import { connectToLeader } from '../../../src/daemon/connect-to-leader.js';
 import { MasterWork } from '../../../src/daemon/master-work.js';
 import { ElectedLeadership } from '../../../src/leadership/elected-leadership.js';

@@ -9,8 +9,8 @@ const LATENCY_MS = 2;
 const RESEND_MS = 2000;
 
 export class EtcdPath {
-  /** `up`: to etcd. */
-  readonly cut: Record<Direction, boolean> = { up: false, down: false };
+  /** The faults that cut each direction now. `up`: to etcd. */
+  readonly #cuts: Record<Direction, number> = { up: 0, down: 0 };
   /** Answers that get lost, of 1. */
   lostAnswers = 0;
   /** Now and then a message takes much longer than the others. */
@@ -35,7 +35,7 @@ export class EtcdPath {
 
   /** Both sides can hear each other. */
   get isWhole(): boolean {
-    return !this.cut.up && !this.cut.down && this.#etcd.isUp;
+    return this.#cuts.up === 0 && this.#cuts.down === 0 && this.#etcd.isUp;
   }
 
   /** Calls `listener` when messages may pass that did not before. Returns how to end that. */
@@ -50,9 +50,23 @@ export class EtcdPath {
     return () => this.#onBreak.delete(listener);
   }
 
+  cut(directions: readonly Direction[]): void {
+    for (const direction of directions) this.#cuts[direction]++;
+  }
+
+  /** The end of one such fault. */
+  uncut(directions: readonly Direction[]): void {
+    for (const direction of directions) this.#cuts[direction] = Math.max(0, this.#cuts[direction] - 1);
+    this.#changed();
+  }
+
+  /** All faults end. */
   heal(): void {
-    this.cut.up = false;
-    this.cut.down = false;
+    this.#cuts.up = 0;
+    this.#cuts.down = 0;
+    this.isUneven = false;
+    this.lostAnswers = 0;
+    this.slowMs = 0;
     this.#changed();
   }
 
@@ -62,7 +76,7 @@ export class EtcdPath {
 
   #changed(): void {
     for (const listener of [...this.#onChange]) listener();
-    if (this.cut.up) return;
+    if (this.#cuts.up > 0) return;
     for (const action of this.#waiting.splice(0))
       this.#scheduler.after(this.#random.between(0, RESEND_MS), action);
   }
@@ -75,8 +89,8 @@ export class EtcdPath {
   carry(action: () => void): void {
     const isNew = this.#isRetired;
     const arrive = (): void => {
-      if (isNew && this.cut.down) return;
-      if (!this.cut.up) action();
+      if (isNew && this.#cuts.down > 0) return;
+      if (this.#cuts.up === 0) action();
       else if (!isNew && this.#random.chance(0.5)) this.#waiting.push(arrive);
     };
     const slowMs = this.slowMs > 0 ? this.#random.between(0, this.slowMs) : 0;
@@ -85,12 +99,14 @@ export class EtcdPath {
 
   latencyMs(): number {
     const latencyMs = this.#random.between(LATENCY_MS / 4, LATENCY_MS);
-    return this.isUneven && this.#random.chance(0.003) ? latencyMs + this.#random.between(100, 2500) : latencyMs;
+    return this.isUneven && this.#random.chance(0.003)
+      ? latencyMs + this.#random.between(100, 2500)
+      : latencyMs;
   }
 
   /** Whether an answer that is sent now arrives. */
   isAnswered(): boolean {
-    if (this.cut.down || (this.lostAnswers > 0 && this.#random.chance(this.lostAnswers))) return false;
+    if (this.#cuts.down > 0 || (this.lostAnswers > 0 && this.#random.chance(this.lostAnswers))) return false;
     this.#isRetired = false;
     return true;
   }

@@ -1,4 +1,4 @@
-/** Carries out what befalls the masters of a fleet and their etcd. Faults of one kind do not end each other early. */
+/** Carries out what befalls the masters of a fleet and their etcd. */
 import type { Fleet } from '../fleet.js';
 import type { Machine } from '../machine/machine.js';
 import type { MasterDeed } from './master-deeds.js';
@@ -28,8 +28,7 @@ export class MasterFaults {
         });
         return;
       case 'compact':
-        if (etcd.isUp && etcd.revision - deed.keep > etcd.compacted)
-          etcd.compact(etcd.revision - deed.keep);
+        if (etcd.isUp && etcd.revision - deed.keep > etcd.compacted) etcd.compact(etcd.revision - deed.keep);
         return;
       default: {
         const machine = this.#machine(deed.master);
@@ -66,11 +65,11 @@ export class MasterFaults {
         return;
       case 'cut':
         fleet.cut(machine, deed.directions);
-        fleet.later(deed.forMs, () => fleet.heal(machine));
+        fleet.later(deed.forMs, () => fleet.heal(machine, deed.directions));
         return;
       case 'cut-etcd':
-        this.#masters.partFromEtcd(nodeId, deed.directions);
-        fleet.later(deed.forMs, () => this.#masters.rejoinEtcd(nodeId));
+        path?.cut(deed.directions);
+        fleet.later(deed.forMs, () => path?.uncut(deed.directions));
         return;
       case 'part': {
         const other = [...fleet.machines.values()][deed.node];

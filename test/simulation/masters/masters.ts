@@ -152,34 +152,20 @@ export class SimulatedMasters {
     if (!this.isMaster(nodeId)) return;
     const inward = directions.map((direction) => (direction === 'up' ? 'down' : 'up'));
     this.#options.network.cut(this.#pathsTo(nodeId), inward);
-    this.partFromEtcd(nodeId, directions);
+    this.paths.get(nodeId)?.cut(directions);
   }
 
-  letBack(nodeId: string): void {
+  letBack(nodeId: string, directions: readonly Direction[]): void {
     if (!this.isMaster(nodeId)) return;
     this.#options.network.heal(this.#pathsTo(nodeId));
-    this.rejoinEtcd(nodeId);
-  }
-
-  partFromEtcd(nodeId: string, directions: readonly Direction[]): void {
-    const path = this.paths.get(nodeId);
-    if (path !== undefined) for (const direction of directions) path.cut[direction] = true;
-  }
-
-  rejoinEtcd(nodeId: string): void {
-    this.paths.get(nodeId)?.heal();
+    this.paths.get(nodeId)?.uncut(directions);
   }
 
   /** Faults end. */
   calm(): void {
     this.etcd.isFull = false;
     this.etcd.goUp();
-    for (const path of this.paths.values()) {
-      path.isUneven = false;
-      path.lostAnswers = 0;
-      path.slowMs = 0;
-      path.heal();
-    }
+    for (const path of this.paths.values()) path.heal();
   }
 
   /** One that is cut off, stopped or gone says nothing. */

@@ -7,7 +7,7 @@ import type { KeyEvent, TransactionRequest } from '../../../src/store/etcd/etcd.
 import { decodeEntry, type Summary, summaryOf } from '../../../src/store/etcd/etcd-record.js';
 import { holderOf, storeKeys } from '../../../src/store/etcd/leader-key.js';
 import type { Entry, Store } from '../../../src/store/store.js';
-import type { Committed, CommitListener } from '../machine/disk.js';
+import type { CommitListener, Committed } from '../machine/disk.js';
 import { PREFIX_ON_ETCD } from './elected-master.js';
 import type { Revision, SimulatedEtcd } from './etcd.js';
 

@@ -90,8 +90,7 @@ export class Network {
       cut.up = false;
       cut.down = false;
     }
-    for (const connection of [...this.#connections])
-      if (paths.includes(connection.path)) connection.resend();
+    for (const connection of [...this.#connections]) if (paths.includes(connection.path)) connection.resend();
     this.refresh();
   }
 

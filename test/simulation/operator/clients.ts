@@ -6,9 +6,9 @@ import { DroverError, type ErrorCode } from '../../../src/model/errors.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import { type Fleet, textOf } from '../fleet.js';
 import { type Machine, RUNTIME_KEY } from '../machine/machine.js';
-import { UNKNOWN_OUTCOME } from '../masters/masters.js';
 import { commandOf, READY_LINE, STOP_COMMAND } from '../machine/program.js';
 import { TEMPLATE_GROUP } from '../machine/templates.js';
+import { UNKNOWN_OUTCOME } from '../masters/masters.js';
 import type { Wish } from './intents.js';
 import type { Lifecycle, Operation, ServiceShape } from './operations.js';
 

@@ -125,8 +125,7 @@ const HOUR_MS = 3_600_000;
 
 /** Mostly small fleets: what two nodes can do to each other, three show sooner. */
 export function drawSize(random: Random, masters = 1): Size {
-  if (masters > 1)
-    return { masters, nodes: masters + 1 + random.below(3), operations: 8 + random.below(24) };
+  if (masters > 1) return { masters, nodes: masters + 1 + random.below(3), operations: 8 + random.below(24) };
   const kind = random.next();
   if (kind < 0.002) return { nodes: 200, operations: 8 };
   if (kind < 0.012) return { nodes: 50, operations: 12 };

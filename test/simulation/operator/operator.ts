@@ -185,7 +185,7 @@ export class Operator {
     switch (operation.do) {
       case 'cut':
         fleet.cut(machine, operation.directions);
-        fleet.later(operation.forMs, () => fleet.heal(machine));
+        fleet.later(operation.forMs, () => fleet.heal(machine, operation.directions));
         return;
       case 'flap':
         this.#flap(machine, operation);

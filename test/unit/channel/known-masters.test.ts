@@ -91,8 +91,10 @@ describe('a node of several masters', () => {
   it('goes on to ask a master that was away for a moment, after those that are up', async () => {
     const { masters, file } = await known();
     masters.welcomed(welcome('m1', 5));
-    await mastersServices(masters)
-      .get('take-masters')?.(MASTERS.slice(0, 2), { body: undefined, signal: new AbortController().signal });
+    await mastersServices(masters).get('take-masters')?.(MASTERS.slice(0, 2), {
+      body: undefined,
+      signal: new AbortController().signal,
+    });
     expect(hosts(masters)).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.3']);
     await masters.written();
     const { masters: again } = await known(file);
