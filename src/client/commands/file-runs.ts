@@ -78,7 +78,7 @@ export async function remove(
 ): Promise<void> {
   const { valid, api } = await open(host, options, 'nothing was deleted');
   const names = valid.map(({ name }) => name);
-  await host.confirm(`${which(names)} deleted; instances stay`, api, options);
+  await host.confirm({ what: `${which(names)} deleted; instances stay`, list: [] }, api, options);
   const { deleted, exitCode } = await deleteAll(api, names, options.ignoreNotFound === true);
   const shown = {
     json: () => deleted,
