@@ -73,6 +73,8 @@ export interface Shown {
   readonly names: (() => readonly string[]) | undefined;
   /** Undefined: all was done. */
   readonly failure?: CommandFailure | undefined;
+  /** Undefined: the command does not offer it. */
+  readonly markdown?: () => string;
 }
 
 /** A description whose types nobody needs. */
