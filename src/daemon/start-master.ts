@@ -230,7 +230,7 @@ function buildDependencies(
   }: Foundation,
   isReady: () => boolean,
 ): Omit<ApiDependencies, 'commands'> & CommandDependencies {
-  const { instances, configurations, revisions, rollouts, nodes, keys, sessions } = master.state;
+  const { instances, configurations, revisions, histories, rollouts, nodes, keys, sessions } = master.state;
   const { clock, logger, metrics } = shared;
   return {
     configuration,
@@ -240,6 +240,7 @@ function buildDependencies(
     instances,
     configurations,
     revisions,
+    histories,
     rollouts,
     nodes,
     keys,
@@ -247,6 +248,7 @@ function buildDependencies(
     isReady,
     instanceWrites: master.writer,
     nodeWrites: master.nodeWriter,
+    rolloutWrites: master.rolloutWriter,
     configurationFiles: files,
     keyWrites: new KeyWriter({ store, keys, clock, adminKeyPath: paths.adminKey, logger }),
     sessionWrites: new SessionWriter({ store, keys, sessions, clock }),

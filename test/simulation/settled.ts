@@ -178,7 +178,7 @@ function* nodesOf(fleet: Fleet): Generator<string> {
 
 /** The store is what the files say, nothing unused is kept, and the master's copies show what is on its disk. */
 function* recordsOf(fleet: Fleet): Generator<string> {
-  const { configurations, instances, revisions, nodes } = fleet.invariants.book;
+  const { configurations, instances, revisions, histories, nodes } = fleet.invariants.book;
   const state = fleet.master?.master?.state;
   for (const [name, configuration] of fleet.files) {
     const held = configurations.get(name);
@@ -188,6 +188,8 @@ function* recordsOf(fleet: Fleet): Generator<string> {
   for (const name of configurations.keys()) if (!fleet.files.has(name)) yield `${name} has no file any more`;
   const used = new Set([...configurations.values()].map(hashConfiguration));
   for (const { revision } of instances.values()) used.add(revision);
+  for (const { contents } of histories.values()) for (const { revision } of contents) used.add(revision);
+  if ([...histories.keys()].some((name) => !configurations.has(name))) yield 'a history is left over';
   if ([...used].toSorted().join() !== [...revisions.keys()].toSorted().join())
     yield 'revisions are not those in use';
   const stale =
