@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
 import { AuditOfMasters } from '../channel/masters/audit-of-masters.js';
+import { FilesOfMasters } from '../channel/masters/files-of-masters.js';
 import { MasterCalls } from '../channel/masters/master-calls.js';
 import { MasterDesk } from '../channel/masters/master-desk.js';
 import { openRecordDesk } from '../channel/masters/record-desk.js';
@@ -30,6 +31,8 @@ import type { Shared } from './assembly.js';
 
 const TREE = 'template-tree';
 const HOLD = 'hold-template';
+/** For a large tree. A write through the API waits for it. */
+const HOLD_MS = 30_000;
 const treeSchema = z.object({ digest: z.string() });
 const heldSchema = z.object({ name: z.string(), digest: z.string(), revision: z.int() });
 
@@ -56,6 +59,7 @@ export class SeveralMasters implements Part {
   readonly #templateRecords: Mirror<TemplateRecord>;
   readonly #masters: Mirror<boolean>;
   readonly #view: ConfigurationView;
+  readonly #others: FilesOfMasters;
   readonly #calls: MasterCalls;
   readonly #stopping = new AbortController();
   readonly #running = new RunningParts();
@@ -97,12 +101,20 @@ export class SeveralMasters implements Part {
       configurations,
       door,
       basesFile: join(views, 'configurations.json'),
+      onFaults: () => this.#others.changed(),
     });
     const view = this.#view;
+    this.#others = new FilesOfMasters({
+      ...deskOptions,
+      faults: () => view.faults(),
+      reload: (asked) => this.files.reloadHere(asked),
+      clock,
+    });
     this.files = new ConfigurationFiles({
       source,
       follower: view,
       editor: view,
+      others: this.#others,
       configurations,
       logger,
       clock,
@@ -148,6 +160,7 @@ export class SeveralMasters implements Part {
     this.#running.onStop(
       this.#options.leadership.onChange(() => {
         this.#view.wake();
+        this.#others.changed();
         this.templates.wake();
       }),
     );
@@ -155,6 +168,7 @@ export class SeveralMasters implements Part {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#others.stop();
     this.desk.stop();
     await this.#running.stop();
   }
@@ -177,11 +191,13 @@ export class SeveralMasters implements Part {
 
   #peers(): TemplatePeers {
     const { leadership, nodeId } = this.#options;
+    const list = (): MasterPeer[] => leadership.masters().filter((peer) => peer.nodeId !== nodeId);
     return {
-      list: () => leadership.masters().filter((peer) => peer.nodeId !== nodeId),
-      bundle: (peer, digest, signal) => this.#calls.bytes(peer, TREE, { digest }, signal),
+      list,
+      isAlone: () => list().length === 0 && ![...this.#knownMasters()].some((id) => id !== nodeId),
+      bundle: (peer, digest, signal) => this.#calls.bytes(peer, { name: TREE, content: { digest } }, signal),
       hold: async (peer, wanted: HeldTemplate, signal) => {
-        await this.#calls.ask(peer, HOLD, wanted, signal);
+        await this.#calls.ask(peer, { name: HOLD, content: wanted, limitMs: HOLD_MS }, signal);
       },
     };
   }
