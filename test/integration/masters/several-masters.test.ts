@@ -198,7 +198,7 @@ describe('templates of several masters', () => {
   it('go on where the tree of one cannot be had', async () => {
     const lost = { digest: 'f'.repeat(64), sourceNode: 'z' };
     await world.store.transact([{ do: 'put', key: 'templates/games/lost', value: lost }]);
-    await until(() => expect(a.log.join('')).toContain('no master that is up has the tree'));
+    await until(() => expect(a.log.join('')).toContain('templates do not agree with the state'));
     const made = await a.templates.local.createFile('games', 'arena', 'map.txt', Readable.from(['one']));
     expect(made.note).toBeUndefined();
     await b.write('templates/games/hall/map.txt', 'hall');
