@@ -2,11 +2,12 @@
  * The client's commands that go on, built, over TLS, against a real master: it restarts under them, their readers stand
  * still or go, and people end them. Needs `npm run build`.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { type IPty, spawn as spawnOnTerminal } from 'node-pty';
 import { afterEach, expect, it } from 'vitest';
+import { ClientProcess, type ClientProcessOptions } from '../support/client/client-process.js';
 import { CLIENT } from '../support/client/client-program.js';
 import { TcpProxy } from '../support/cluster/tcp-proxy.js';
 import type { DaemonWorld } from '../support/daemon/daemon.js';
@@ -33,40 +34,10 @@ afterEach(() => {
 });
 
 /** The client as a child, without HOME, in the directory of the master. */
-class Client {
-  readonly child: ChildProcess;
-  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
-  out = '';
-  err = '';
-
-  constructor(
-    words: readonly string[],
-    { isRead = true, environment = {} }: { readonly isRead?: boolean; readonly environment?: object } = {},
-  ) {
-    this.child = spawn(process.execPath, [CLIENT, ...words], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env.PATH, ...environment },
-      cwd: world.root,
-    });
-    if (isRead) this.read();
-    this.child.stderr?.setEncoding('utf8').on('data', (more: string) => {
-      this.err += more;
-    });
-    this.ended = once(this.child, 'close').then(() => ({
-      code: this.child.exitCode,
-      signal: this.child.signalCode,
-    }));
+class Client extends ClientProcess {
+  constructor(words: readonly string[], options: Omit<ClientProcessOptions, 'directory'> = {}) {
+    super(words, { ...options, directory: world.root });
     clients.push(this);
-  }
-
-  read(): void {
-    this.child.stdout?.setEncoding('utf8').on('data', (more: string) => {
-      this.out += more;
-    });
-  }
-
-  get lines(): string[] {
-    return this.out.split('\n').slice(0, -1);
   }
 }
 

@@ -140,9 +140,15 @@ export class Forwarder {
   async #deliver(ways: Ways): Promise<void> {
     const { request, isSafe, isGone, here, refuse, attempt } = ways;
     let lost = 0;
-    // What another master has forwarded would go round and round.
-    let hold = this.#options.tunnels.has(request) ? undefined : this.#holds.enter();
+    const isForwarded = this.#options.tunnels.has(request);
+    let hold = this.#holds.enter();
     while (hold !== undefined && !isGone()) {
+      // What another master has forwarded would go round and round. It waits for this one only where that begins to lead.
+      if (isForwarded && !this.#options.leadership.isLeader()) {
+        hold.leave();
+        hold = undefined;
+        break;
+      }
       const target = this.#holds.target();
       if (target === 'here') {
         hold.leave();

@@ -289,6 +289,16 @@ describe('the way into the API of the leader', () => {
     expect(await answerTo({ key, cert: certificate })).toMatch(/^HTTP\/1\.1 101 /);
   });
 
+  it('waits at a leader that is about to serve', async () => {
+    leader.api.isReady = false;
+    const before = leader.api.clock.pending;
+    const answered = send(follower, { path: '/configurations', token: leader.api.admin });
+    await until(() => expect(leader.api.clock.pending).toBeGreaterThan(before));
+    leader.api.isReady = true;
+    await world.advance(200);
+    expect((await answered).status).toBe(200);
+  });
+
   it('ends at a master that does not lead: no request goes round', async () => {
     // Each of them believes that the other one leads.
     world.election.lead({ ...leader.peer, nodeId: 'm3' });

@@ -28,30 +28,32 @@ interface HostNode {
 
 export class HostWorld {
   readonly hosts: Hosts;
-  readonly api: ApiClient;
   readonly #directory: string;
   readonly #nodes = new Map<string, HostNode>();
+  readonly #apis = new Map<string, ApiClient>();
   readonly #sockets: SocketClient[] = [];
 
   private constructor(hosts: Hosts, directory: string) {
     this.hosts = hosts;
     this.#directory = directory;
-    const keyFile = join(directory, 'master', 'data', 'admin.key');
-    this.api = new ApiClient({ host: hosts.addressOf('master'), apiPort: API_PORT, keyFile });
+  }
+
+  /** Hosts on which nothing runs yet. */
+  static create(names: readonly string[]): HostWorld {
+    return new HostWorld(Hosts.create(names), mkdtempSync(join(tmpdir(), 'drover-hosts-')));
   }
 
   /** Starts the master and one wrapper per name, and waits until all have joined. */
   static async start(wrappers: readonly string[]): Promise<HostWorld> {
-    const hosts = Hosts.create(['master', ...wrappers]);
-    const world = new HostWorld(hosts, mkdtempSync(join(tmpdir(), 'drover-hosts-')));
+    const world = HostWorld.create(['master', ...wrappers]);
     try {
-      await world.#make('master', { isMasterNode: true, apiPort: API_PORT });
+      await world.make('master', { isMasterNode: true });
       world.spawn('master');
       await until(() => world.api.instances());
       const joinToken = TOKEN.exec(await world.command('cluster token create --uses any'))?.[0];
-      const masterAddress = hosts.addressOf('master');
+      const masterAddress = world.hosts.addressOf('master');
       for (const name of wrappers) {
-        await world.#make(name, { isMasterNode: false, masterAddress, joinToken });
+        await world.make(name, { isMasterNode: false, masterAddress, joinToken });
         world.spawn(name);
       }
       await world.untilConnected(['master', ...wrappers]);
@@ -61,6 +63,26 @@ export class HostWorld {
       await world.close();
       throw new Error(`${error instanceof Error ? error.message : error}\n${said}`);
     }
+  }
+
+  /** Of the host `master`. */
+  get api(): ApiClient {
+    return this.apiOf('master');
+  }
+
+  apiOf(master: string): ApiClient {
+    let api = this.#apis.get(master);
+    if (api === undefined) {
+      const keyFile = join(this.#directory, master, 'data', 'admin.key');
+      api = new ApiClient({ host: this.hosts.addressOf(master), apiPort: API_PORT, keyFile });
+      this.#apis.set(master, api);
+    }
+    return api;
+  }
+
+  /** The base URL of a master's API. */
+  urlOf(master: string): string {
+    return `http://${this.hosts.addressOf(master)}:${API_PORT}/api`;
   }
 
   /** What all daemons printed. */
@@ -79,6 +101,14 @@ export class HostWorld {
     node.daemon = new DaemonProcess({ root: node.paths.root, prefix: this.hosts.on(name) });
   }
 
+  signal(name: string, signal: NodeJS.Signals): void {
+    this.#node(name).daemon?.signal(signal);
+  }
+
+  isRunning(name: string): boolean {
+    return this.#node(name).daemon?.isRunning === true;
+  }
+
   async end(name: string, signal: NodeJS.Signals): Promise<void> {
     await this.#node(name).daemon?.end(signal);
   }
@@ -89,8 +119,8 @@ export class HostWorld {
     return new Map(marked.filter(({ isLeader }) => isLeader).map(({ instanceId, pid }) => [instanceId, pid]));
   }
 
-  async command(command: string): Promise<string> {
-    const { status, text } = await this.api.send('POST', '/commands/execute', { command });
+  async command(command: string, master = 'master'): Promise<string> {
+    const { status, text } = await this.apiOf(master).send('POST', '/commands/execute', { command });
     expect(status, text).toBe(200);
     const { output } = JSON.parse(text);
     return String(output);
@@ -123,9 +153,9 @@ export class HostWorld {
   }
 
   /** Waits until exactly these nodes are connected, as the API says. */
-  untilConnected(names: readonly string[]): Promise<void> {
+  untilConnected(names: readonly string[], master = 'master'): Promise<void> {
     return until(async () => {
-      const { text } = await this.api.send('GET', '/metrics');
+      const { text } = await this.apiOf(master).send('GET', '/metrics');
       const connected = [...text.matchAll(/^drover_node_connected\{node="([^"]+)"\} 1$/gm)].map(
         ([, node]) => node,
       );
@@ -134,7 +164,7 @@ export class HostWorld {
   }
 
   async liveLog(id: string, query = ''): Promise<SocketClient> {
-    const url = `http://${this.hosts.addressOf('master')}:${API_PORT}/api/instances/${id}/live-log${query}`;
+    const url = `${this.urlOf('master')}/instances/${id}/live-log${query}`;
     const client = await SocketClient.open(url, {
       token: readFileSync(this.paths('master').adminKey, 'utf8').trim(),
     });
@@ -157,21 +187,21 @@ export class HostWorld {
     expect(doubles, 'two runs of one instance at once').toEqual([]);
   }
 
+  /** Makes the root of a node; starts nothing. */
+  async make(name: string, settings: Readonly<Record<string, unknown>>): Promise<void> {
+    const paths = await prepareRoot(join(this.#directory, name));
+    const address = this.hosts.addressOf(name);
+    const capacity = { maxRamMB: 4096, maxCpu: 1000 };
+    const fields = { nodeId: name, address, apiPort: API_PORT, ...capacity, ...settings };
+    writeFileSync(paths.configFile, JSON.stringify(fields), { mode: 0o600 });
+    const processes = new RootProcesses(paths.rootId);
+    processes.watch();
+    this.#nodes.set(name, { paths, processes, daemon: undefined });
+  }
+
   #node(name: string): HostNode {
     const node = this.#nodes.get(name);
     if (node === undefined) throw new Error(`there is no node ${name}`);
     return node;
-  }
-
-  async #make(name: string, settings: Readonly<Record<string, unknown>>): Promise<void> {
-    const paths = await prepareRoot(join(this.#directory, name));
-    const address = this.hosts.addressOf(name);
-    const capacity = { maxRamMB: 4096, maxCpu: 1000 };
-    writeFileSync(paths.configFile, JSON.stringify({ nodeId: name, address, ...capacity, ...settings }), {
-      mode: 0o600,
-    });
-    const processes = new RootProcesses(paths.rootId);
-    processes.watch();
-    this.#nodes.set(name, { paths, processes, daemon: undefined });
   }
 }

@@ -10,6 +10,8 @@ const FIRST_OCTETS = '10.213';
 const SWITCH = 'switch';
 /** The test's own end, in the namespace that the test runs in. */
 const TEST_HOST = 254;
+/** No host has it. */
+const NO_HARDWARE = '02:00:00:00:00:01';
 
 export class Hosts {
   readonly #id = randomBytes(3).toString('hex');
@@ -46,9 +48,7 @@ export class Hosts {
   }
 
   addressOf(host: string): string {
-    const at = this.#names.indexOf(host);
-    if (at < 0) throw new Error(`there is no host ${host}`);
-    return `${this.#net}.${at + 1}`;
+    return `${this.#net}.${this.#numberOf(host)}`;
   }
 
   /** What to put before a command so that it runs on the host, in the same process. */
@@ -63,6 +63,36 @@ export class Hosts {
 
   join(host: string): void {
     this.#inSwitch('link', 'set', this.#port(host), 'master', 'bridge');
+  }
+
+  /** From now on nothing that one of the two sends to the other arrives, and nobody is told. All else goes on. */
+  part(host: string, other: string): void {
+    for (const [here, there] of [
+      [host, other],
+      [other, host],
+    ] as const) {
+      const neighbour = [
+        'neigh',
+        'replace',
+        this.addressOf(there),
+        'lladdr',
+        NO_HARDWARE,
+        'nud',
+        'permanent',
+      ];
+      ip('-n', this.#namespace(here), ...neighbour, 'dev', this.#inside(this.#numberOf(here)));
+    }
+  }
+
+  /** Ends `part`. */
+  unite(host: string, other: string): void {
+    for (const [here, there] of [
+      [host, other],
+      [other, host],
+    ] as const) {
+      const place = ['dev', this.#inside(this.#numberOf(here))];
+      ip('-n', this.#namespace(here), 'neigh', 'del', this.addressOf(there), ...place);
+    }
   }
 
   /** Takes everything away again. Idempotent; processes on the hosts are the caller's. */
@@ -91,7 +121,7 @@ export class Hosts {
   /** A cable from the switch to a namespace (none: the test's own). */
   #plug(host: string, namespace: string | undefined, number: number): void {
     const port = this.#port(host);
-    const inside = `d${this.#id}${number}`;
+    const inside = this.#inside(number);
     const peer = ['type', 'veth', 'peer', 'name', inside];
     this.#inSwitch('link', 'add', port, ...peer, 'netns', namespace ?? String(process.pid));
     this.#inSwitch('link', 'set', port, 'master', 'bridge', 'up');
@@ -102,6 +132,17 @@ export class Hosts {
 
   #inSwitch(...parameters: string[]): void {
     ip('-n', this.#namespace(SWITCH), ...parameters);
+  }
+
+  #numberOf(host: string): number {
+    const at = this.#names.indexOf(host);
+    if (at < 0) throw new Error(`there is no host ${host}`);
+    return at + 1;
+  }
+
+  /** The host's end of its cable. */
+  #inside(number: number): string {
+    return `d${this.#id}${number}`;
   }
 
   #namespace(host: string): string {

@@ -165,7 +165,11 @@ export class DaemonWorld {
         if (!name.startsWith('.')) rmSync(join(directory, name), { recursive: true });
     this.failing.clear();
     this.api.writes.clear();
-    await until(async () => expect(await this.api.configurations()).toEqual([]));
+    await until(async () => {
+      // So many at once wait for somebody to confirm it.
+      await this.api.send('POST', '/configuration-files/reload?confirm=true');
+      expect(await this.api.configurations()).toEqual([]);
+    });
     const instances = await this.api.instances();
     for (const { id } of instances) await this.api.remove(id);
     // Static ones leave their files behind.

@@ -13,6 +13,7 @@ export const hasEtcd = spawnSync('etcd', ['--version']).status === 0;
 export interface EtcdMember {
   readonly endpoint: string;
   readonly pid: number;
+  readonly isRunning: boolean;
   /** Ends it as `kill -9` does. */
   kill(): Promise<void>;
   /** Starts it again on its data. Resolves when it answers. */
@@ -26,8 +27,19 @@ export interface EtcdCluster {
   stop(): Promise<void>;
 }
 
+/** Where a member runs. */
+export interface EtcdPlace {
+  readonly address: string;
+  /** Program and parameters that become etcd in the same process, such as `ip netns exec host`. */
+  readonly prefix: readonly string[];
+  /** Where it keeps its data. Default: a temporary directory. */
+  readonly directory?: string | undefined;
+}
+
 export interface EtcdOptions {
   readonly members?: number;
+  /** One for each member. Default: all on loopback. */
+  readonly places?: readonly EtcdPlace[];
   /** More parameters of each member. */
   readonly parameters?: readonly string[];
   /** `https` with certificates among the parameters. Default: `http`. */
@@ -36,14 +48,19 @@ export interface EtcdOptions {
 
 /** Resolves when every member takes part. */
 export async function startEtcd(options: EtcdOptions = {}): Promise<EtcdCluster> {
-  const { members: count = 1, parameters = [], scheme = 'http' } = options;
+  const { parameters = [], scheme = 'http' } = options;
+  const loopback: EtcdPlace = { address: '127.0.0.1', prefix: [] };
+  const places = options.places ?? Array<EtcdPlace>(options.members ?? 1).fill(loopback);
+  const count = places.length;
   const directory = await mkdtemp(join(tmpdir(), 'drover-etcd-'));
   const port = await freePorts(2 * count);
-  const peers = Array.from({ length: count }, (_, n) => `http://127.0.0.1:${port + count + n}`);
-  const members = peers.map((peer, n) => {
-    const endpoint = `${scheme}://127.0.0.1:${port + n}`;
+  const peers = places.map(({ address }, n) => `http://${address}:${port + count + n}`);
+  const members = places.map((place, n) => {
+    const endpoint = `${scheme}://${place.address}:${port + n}`;
+    const peer = peers[n] ?? '';
     return new Member(endpoint, [
-      ...['--name', `m${n}`, '--data-dir', join(directory, `m${n}`)],
+      ...[...place.prefix, 'etcd'],
+      ...['--name', `m${n}`, '--data-dir', place.directory ?? join(directory, `m${n}`)],
       ...['--listen-client-urls', endpoint, '--advertise-client-urls', endpoint],
       ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
       ...['--initial-cluster', peers.map((url, index) => `m${index}=${url}`).join()],
@@ -65,22 +82,27 @@ export async function startEtcd(options: EtcdOptions = {}): Promise<EtcdCluster>
 
 class Member implements EtcdMember {
   readonly endpoint: string;
-  readonly #parameters: readonly string[];
+  readonly #command: readonly string[];
   #child: ChildProcess | undefined;
   #output = '';
 
-  constructor(endpoint: string, parameters: readonly string[]) {
+  constructor(endpoint: string, command: readonly string[]) {
     this.endpoint = endpoint;
-    this.#parameters = parameters;
+    this.#command = command;
   }
 
   get pid(): number {
     return this.#child?.pid ?? 0;
   }
 
+  get isRunning(): boolean {
+    return this.#child?.exitCode === null && this.#child.signalCode === null;
+  }
+
   async start(): Promise<void> {
     this.#output = '';
-    const child = spawn('etcd', this.#parameters, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const [program = '', ...parameters] = this.#command;
+    const child = spawn(program, parameters, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#output = (this.#output + text).slice(-20_000);

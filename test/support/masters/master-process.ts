@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { prepareRoot, type RootPaths } from '../../../src/node/root.js';
 import { ApiClient } from '../api/api-client.js';
+import { drover } from '../cluster/member.js';
 import { DaemonProcess } from '../daemon/daemon-process.js';
 import { RootProcesses } from '../daemon/root-processes.js';
 import { freePorts } from '../free-ports.js';
@@ -54,6 +55,23 @@ export class MasterProcess {
       mkdirSync(dirname(key), { recursive: true, mode: 0o700 });
       copyFileSync(join(keysOf.cluster, 'cluster.key'), key);
     }
+    return new MasterProcess(nodeId, paths, apiPort);
+  }
+
+  /** Makes the root by `drover join --as-master`, with a token of `master`; starts nothing. */
+  static async join(
+    nodeId: string,
+    master: MasterProcess,
+    settings: Readonly<Record<string, unknown>> = {},
+  ): Promise<MasterProcess> {
+    const root = mkdtempSync(join(tmpdir(), `drover-${nodeId}-`));
+    const apiPort = await freePorts(2);
+    writeFileSync(join(root, 'config.json'), JSON.stringify({ apiPort, port: apiPort + 1, ...settings }));
+    const [token = ''] = (await drover('token', '--root', master.paths.root, '--as-master')).split('\n');
+    const where = ['--master', master.clusterAddress, '--root', root, '--node-id', nodeId];
+    await drover('join', token, '--as-master', ...where);
+    const paths = await prepareRoot(root);
+    copyFileSync(master.paths.adminKey, paths.adminKey);
     return new MasterProcess(nodeId, paths, apiPort);
   }
 
