@@ -141,7 +141,7 @@ describe.skipIf(!hasEtcd)('the directories of three masters on etcd', () => {
     await until(() => second.api.putConfiguration('web', web));
     await until(async () => {
       const [instance] = await second.api.instances('web');
-      expect(instance).toMatchObject({ state: 'ONLINE', nodeId: third.nodeId });
+      expect(instance).toMatchObject({ state: 'ONLINE', wrapperNodeId: third.nodeId });
       expect(await second.api.logs(instance?.id ?? '')).toContain('"one"');
     });
 
