@@ -8,13 +8,11 @@ import { until } from '../until.js';
 import { MasterProcess } from './master-process.js';
 
 export class ThreeMasters {
-  readonly etcd: EtcdCluster;
-  readonly prefix: string;
+  #etcd: EtcdCluster;
   readonly all: readonly MasterProcess[];
 
-  private constructor(etcd: EtcdCluster, prefix: string, all: readonly MasterProcess[]) {
-    this.etcd = etcd;
-    this.prefix = prefix;
+  private constructor(etcd: EtcdCluster, all: readonly MasterProcess[]) {
+    this.#etcd = etcd;
     this.all = all;
   }
 
@@ -32,7 +30,7 @@ export class ThreeMasters {
       master.spawn();
       await until(() => master.api.instances());
     }
-    const masters = new ThreeMasters(etcd, options.prefix, all);
+    const masters = new ThreeMasters(etcd, all);
     await masters.roles();
     return masters;
   }
@@ -53,7 +51,23 @@ export class ThreeMasters {
   async finish({ isFailed }: { readonly isFailed: boolean }): Promise<void> {
     if (isFailed) for (const { nodeId, output } of this.all) console.log(`--- ${nodeId}\n${output}`);
     for (const master of this.all) await master.remove();
-    await this.etcd.stop();
+    await this.#etcd.stop();
+  }
+
+  /** etcd ends, and all of its data is gone. */
+  loseEtcd(): Promise<void> {
+    return this.#etcd.stop();
+  }
+
+  /** Starts an empty etcd, and writes it into each config.json. */
+  async newEtcd(): Promise<void> {
+    this.#etcd = await startEtcd();
+    const { endpoints } = this.#etcd;
+    for (const { paths } of this.all) {
+      const configuration = JSON.parse(readFileSync(paths.configFile, 'utf8'));
+      configuration.store.endpoints = endpoints;
+      writeFileSync(paths.configFile, JSON.stringify(configuration));
+    }
   }
 }
 
