@@ -64,9 +64,7 @@ describe.skipIf(!hasEtcd)('a cluster whose etcd is lost', () => {
     // 4. All of them start, and take the older state.
     for (const master of masters.all) master.spawn(OLDER);
     const now = await masters.roles();
-    // 5. So do the other nodes. Until then they leave it alone.
-    await until(() => expect(member.output).toContain('older'));
-    expect(member.daemon.isRunning).toBe(true);
+    // 5. So do the other nodes.
     expect(await member.daemon.end('SIGTERM')).toEqual({ code: 0, signal: null });
     member.start(OLDER);
 
