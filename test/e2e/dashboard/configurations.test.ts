@@ -43,24 +43,6 @@ describe.skipIf(CHROMIUM === undefined)('configurations in Chromium (skipped whe
     expect(fileOf('lobby')).toMatchObject({ minimumServiceCount: 4, command: 'sleep 1000' });
   });
 
-  it('shows how far a rollout is and what holds it up, pauses it and lets it go on', async () => {
-    const common = { minimumServiceCount: 1, maximumServiceCount: 1 };
-    const update = { strategy: 'rolling', progressSeconds: 600 } as const;
-    shared.daemon.configure('arena', { ...common, command: 'sleep 1000', update });
-    await shared.daemon.untilOnline('arena', 1);
-    // It is never ready: the rollout waits for it.
-    const readiness = { logLine: 'never', timeoutSeconds: 3600 };
-    shared.daemon.configure('arena', { ...common, command: 'sleep 2000', readiness, update });
-    const { page } = await openSignedIn('#/configurations/arena');
-    await page.getByRole('heading', { name: 'Rollout' }).waitFor();
-    await page.getByText('Under way', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Pause' }).click();
-    await page.getByText('The rollout is paused.').waitFor();
-    await page.getByRole('button', { name: 'Resume' }).click();
-    await page.getByText('The rollout goes on.').waitFor();
-    await page.getByRole('button', { name: 'Pause' }).waitFor();
-  });
-
   it('shows the line of a fault, completes, and saves nothing broken; what was typed survives a reload', async () => {
     const before = fileOf('lobby');
     const dashboard = await openSignedIn('#/configurations/lobby/edit');

@@ -12,7 +12,6 @@ import { Time } from '../../parts/time.js';
 import { hrefOf } from '../../router/place.js';
 import { useServices } from '../../services/services.js';
 import { useAsked, useOrderedList, useTopic } from '../../services/use-live.js';
-import { RolloutPanel } from './rollout.js';
 import { type ConfigurationRow, faultOf } from './rows.js';
 import { text } from './text.js';
 
@@ -35,7 +34,6 @@ export function StateTab({ row }: { readonly row: ConfigurationRow }) {
           </div>
         </div>
       )}
-      <RolloutPanel name={row.name} />
       <div class="configuration-panels">
         <Why row={row} />
         {entry !== null && <Facts configuration={entry.configuration} file={entry.file} />}
@@ -201,10 +199,8 @@ function columnsOf(revision: string | undefined): readonly Column<Instance>[] {
       id: 'content',
       label: text.content,
       width: 130,
-      cell: ({ configurationRevision, outdated }) => {
-        if (outdated) return text.contentOutdated;
-        return configurationRevision === revision ? text.contentNow : text.contentOld;
-      },
+      cell: ({ configurationRevision }) =>
+        configurationRevision === revision ? text.contentNow : text.contentOld,
     },
     { id: 'made', label: text.made, width: 120, cell: ({ createdAt }) => <Time at={createdAt} /> },
   ];

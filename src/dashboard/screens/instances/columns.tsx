@@ -44,7 +44,7 @@ export const SORTS: Readonly<Record<ColumnId, (instance: Instance) => string | n
   cpu: ({ allocatedCpu }) => allocatedCpu,
   restarts: ({ restarts }) => restarts,
   created: ({ createdAt }) => createdAt,
-  message: messageOf,
+  message: ({ message }) => message ?? '',
 };
 
 export const COLUMN_IDS = Object.keys(SORTS).filter(isColumn);
@@ -116,13 +116,11 @@ export function instanceColumns(
       width: 160,
       grow: 1.6,
       phone: 'second',
-      cell: (instance) => <span title={messageOf(instance)}>{messageOf(instance)}</span>,
+      cell: ({ message, warning }) => (
+        <span title={message ?? warning ?? ''}>{message ?? warning ?? ''}</span>
+      ),
     }),
   ];
-}
-
-function messageOf({ message, warning, outdated }: Instance): string {
-  return message ?? warning ?? (outdated ? text.outdated : '');
 }
 
 function State({ instance, pending }: { readonly instance: Instance; readonly pending: PendingActions }) {
