@@ -1,6 +1,7 @@
 /** Starts the master's half of a node as a process: its state, files, templates, keys, commands and API, in order. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ensureAdminKey } from '../api/access/admin-key.js';
 import { KeyWriter } from '../api/access/key-writer.js';
 import { SessionWriter } from '../api/access/session-writer.js';
 import { ensureTokenSecret } from '../api/access/token-secret.js';
@@ -85,7 +86,7 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   const work = new MasterWork({
     master,
     startFiles: () => running.start(several ?? files),
-    adminKey: { store, path: paths.adminKey, now: clock.now(), audit, logger },
+    ensureAdminKey: () => ensureAdminKey({ store, path: paths.adminKey, now: clock.now(), audit, logger }),
     openDoor,
   });
   const dependencies = buildDependencies(assembly, foundation, () => work.isReady);

@@ -1,5 +1,5 @@
 /** The part of a master that stands for leader, and does the work of one in each of its terms. */
-import type { Leadership, Term } from './leadership.js';
+import type { Leader, Leadership, Term } from './leadership.js';
 
 /** What a master does while it leads. */
 export interface TermWork {
@@ -12,7 +12,15 @@ export interface TermWork {
   end(): Promise<void>;
 }
 
-export interface Candidate extends Leadership {
+/** A leadership that the other masters can help where etcd is silent (`LeaderSearch`). */
+export interface AskingLeadership extends Leadership {
+  /** Whether what this master knows of the leadership is of now. False while etcd is silent. */
+  readonly isInTouch: boolean;
+  /** Another master says who leads. It is believed while etcd is silent, where that is a later term. */
+  heard(leader: Leader): void;
+}
+
+export interface Candidate extends AskingLeadership {
   /** Resolves when this master may write for the first time. Rejects with DRV_STORE_CLOSED when it stops before. */
   readonly elected: Promise<void>;
   /**

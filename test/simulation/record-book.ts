@@ -1,5 +1,5 @@
 /**
- * The content of the master's disk, transaction by transaction, in the shapes of the model. The invariants judge by
+ * The content of the state, transaction by transaction, in the shapes of the model. The invariants judge by
  * it, whatever the daemons believe at the moment.
  */
 import {
@@ -34,8 +34,8 @@ export class RecordBook {
   /** Every instance ever recorded, in order of appearance. */
   readonly everSeen: string[] = [];
 
-  constructor(disk: Disk, listener: RecordListener) {
-    disk.onCommit((changes) => {
+  constructor(state: Pick<Disk, 'onCommit'>, listener: RecordListener) {
+    state.onCommit((changes) => {
       const told = changes.map((change) => this.#take(change, listener));
       for (const tell of told) tell?.();
     });

@@ -54,6 +54,7 @@ export class Election {
   /** Names the next term in the leader key. */
   #session = randomUUID();
   #held: Held | undefined;
+  #latest = 0;
   #campaign: Campaign | undefined;
   #term: ElectedTerm | undefined;
   #claiming: Promise<void> | undefined;
@@ -67,6 +68,16 @@ export class Election {
   /** Undefined: nobody holds the leader key. The last that was heard while etcd is silent. */
   get held(): Held | undefined {
     return this.#held;
+  }
+
+  /** The latest term that the stream has shown; 0: none. */
+  get latest(): number {
+    return this.#latest;
+  }
+
+  /** False while etcd does not answer: what this says may be of the past. */
+  get isInTouch(): boolean {
+    return this.#options.lease.isCurrent;
   }
 
   /** The term that this master leads now. */
@@ -191,7 +202,10 @@ export class Election {
     const before = this.#held?.epoch;
     this.#held = isHeld ? { epoch: last.createRevision, holder: holderOf(last) } : undefined;
     if (this.#held?.epoch === before) return;
-    if (this.#held !== undefined) this.#sayWhoLeads(this.#held.holder);
+    if (this.#held !== undefined) {
+      this.#latest = this.#held.epoch;
+      this.#sayWhoLeads(this.#held.holder);
+    }
     this.#tell();
   }
 
