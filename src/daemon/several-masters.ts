@@ -47,6 +47,7 @@ export interface SeveralMastersOptions {
 
 export class SeveralMasters implements Part {
   readonly desk: MasterDesk;
+  readonly calls: MasterCalls;
   readonly source: DirectorySource;
   readonly files: ConfigurationFiles;
   readonly audit: AuditOfMasters;
@@ -56,7 +57,6 @@ export class SeveralMasters implements Part {
   readonly #templateRecords: Mirror<TemplateRecord>;
   readonly #masters: Mirror<boolean>;
   readonly #view: ConfigurationView;
-  readonly #calls: MasterCalls;
   readonly #stopping = new AbortController();
   readonly #running = new RunningParts();
 
@@ -65,7 +65,7 @@ export class SeveralMasters implements Part {
     const { clock, random, logger } = shared;
     this.#options = options;
     this.desk = new MasterDesk({ logger });
-    this.#calls = new MasterCalls({ dial, clock });
+    this.calls = new MasterCalls({ dial, clock });
     this.#configurations = this.#mirror(PREFIX.configurations, configurationRecordSchema);
     this.#templateRecords = this.#mirror(PREFIX.templates, templateRecordSchema);
     this.#masters = this.#mirror(
@@ -77,7 +77,7 @@ export class SeveralMasters implements Part {
       nodeId,
       store,
       leadership,
-      calls: this.#calls,
+      calls: this.calls,
       desk,
       signal: this.#stopping.signal,
       logger,
@@ -132,7 +132,7 @@ export class SeveralMasters implements Part {
       audit,
       leadership,
       known: () => this.#knownMasters(),
-      calls: this.#calls,
+      calls: this.calls,
       desk,
     });
     this.#answerTemplates();
@@ -179,9 +179,9 @@ export class SeveralMasters implements Part {
     const { leadership, nodeId } = this.#options;
     return {
       list: () => leadership.masters().filter((peer) => peer.nodeId !== nodeId),
-      bundle: (peer, digest, signal) => this.#calls.bytes(peer, TREE, { digest }, signal),
+      bundle: (peer, digest, signal) => this.calls.bytes(peer, TREE, { digest }, signal),
       hold: async (peer, wanted: HeldTemplate, signal) => {
-        await this.#calls.ask(peer, HOLD, wanted, signal);
+        await this.calls.ask(peer, HOLD, wanted, signal);
       },
     };
   }

@@ -9,6 +9,7 @@ import { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import { type ApiDependencies, ApiServer } from '../api/server.js';
 import type { ApiCertificate } from '../api/tls/api-certificate.js';
 import { openLeaderTunnel } from '../channel/master/leader-tunnel.js';
+import { LeaderNews } from '../channel/masters/leader-news.js';
 import { DESK_PATH } from '../channel/trust/join-messages.js';
 import { Commands } from '../commands/command-runner.js';
 import type { CommandDependencies } from '../commands/context.js';
@@ -108,6 +109,11 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
     ...(several !== undefined && { takeDesk: (socket, nodeId) => several.desk.take(socket, nodeId) }),
     apiCertificate,
   });
+  if (several !== undefined) {
+    const { desk, calls } = several;
+    const { nodeId } = configuration;
+    await running.start(new LeaderNews({ nodeId, listener: candidate, calls, desk, clock, logger }));
+  }
   await running.start(extensions);
   extensions.follow(master.state, () => candidate.isLeader());
   await running.start(master);

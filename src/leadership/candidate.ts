@@ -1,5 +1,5 @@
 /** The part of a master that stands for leader, and does the work of one in each of its terms. */
-import type { Leadership, Term } from './leadership.js';
+import type { Leader, Leadership, Term } from './leadership.js';
 
 /** What a master does while it leads. */
 export interface TermWork {
@@ -15,6 +15,13 @@ export interface TermWork {
 export interface Candidate extends Leadership {
   /** Resolves when this master may write for the first time. Rejects with DRV_STORE_CLOSED when it stops before. */
   readonly elected: Promise<void>;
+  /** Whether the store has been silent for so long that other masters may know better who leads. */
+  isSilent(): boolean;
+  /**
+   * Takes what another master knows. While the store is silent here, a leader of a later term counts: the term of this
+   * master is over then.
+   */
+  hear(leader: Leader): void;
   /**
    * Does `work` in each term from now on. Resolves when this master serves, or another one leads. Throws what `begin`
    * throws where no other master could lead.

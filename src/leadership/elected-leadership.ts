@@ -53,6 +53,15 @@ export class ElectedLeadership implements Candidate {
     return { nodeId, clusterAddress, since, epoch: held.epoch };
   }
 
+  isSilent(): boolean {
+    return this.#options.election.isSilent;
+  }
+
+  hear({ epoch, ...leader }: Leader): void {
+    // Only etcd gives a session and a lease, and nothing is compared with these.
+    this.#options.election.hear({ epoch, holder: { ...leader, session: '', lease: 0 } });
+  }
+
   isLeader(): boolean {
     return this.#serving !== undefined;
   }

@@ -17,6 +17,13 @@ export class SoleLeadership implements Candidate {
     return this.#leader;
   }
 
+  isSilent(): boolean {
+    return false;
+  }
+
+  /** There is no other one. */
+  hear(): void {}
+
   isLeader(): boolean {
     return true;
   }

@@ -302,3 +302,41 @@ it('ends when etcd was set back to an older state of its own', async () => {
   await clock.advance(5000);
   expect(losses.map(({ message }) => message)).toEqual([expect.stringContaining('was at 2 before')]);
 });
+
+it('a leader that etcd is silent for ends its term when another master names a later one, and names it itself', async () => {
+  const first = await lead('a');
+  const second = begin('b');
+  first.client.fault = 'away';
+  const { election, store } = await soon(second.opening);
+  const { held } = election;
+  if (held === undefined) throw new Error('b leads');
+  expect(first.election.term).toBeDefined();
+  expect(first.election.isSilent).toBe(true);
+  first.election.hear(held);
+  expect(first.election.held).toBe(held);
+  expect(await codeOf(put(first.store, 'k', 1))).toBe('DRV_NOT_LEADER');
+  await soon(put(store, 'k', 2));
+  first.client.fault = 'none';
+  await clock.advance(5000);
+  expect(first.election.held).toEqual(held);
+  expect(first.election.isSilent).toBe(false);
+  expect(await contentOf(first.store)).toEqual({ k: 2 });
+  await soon(store.close());
+  await clock.advance(5000);
+  expect(first.election.held).toMatchObject({ holder: { nodeId: 'a' } });
+});
+
+it('what other masters say counts only while etcd is silent, and of a later term', async () => {
+  const first = await lead('a');
+  const { held, term } = first.election;
+  if (held === undefined || term === undefined) throw new Error('a leads');
+  const holder = { nodeId: 'x', clusterAddress: 'x:6000', since: 0, session: '', lease: 0 };
+  first.election.hear({ epoch: held.epoch + 100, holder });
+  expect(first.election.held).toBe(held);
+  first.client.fault = 'away';
+  await clock.advance(3000);
+  first.election.hear({ epoch: held.epoch, holder });
+  first.election.hear({ epoch: held.epoch - 1, holder });
+  expect(first.election.held).toBe(held);
+  expect(term.signal.aborted).toBe(false);
+});
