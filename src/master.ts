@@ -25,6 +25,7 @@ import { DroverError } from './model/errors.js';
 import type { DrainProgress } from './model/node-drain.js';
 import { type InstanceUsage, sumOfUsage } from './model/run/instance-usage.js';
 import type { TreeResult } from './model/template.js';
+import type { Forecaster } from './operations/plan/forecast.js';
 import { InstanceWriter } from './store/instance-writes.js';
 import { InstanceCounts } from './store/instances/instance-counts.js';
 import { MasterState } from './store/master-state.js';
@@ -193,6 +194,11 @@ export class Master implements Part {
   /** What minimum-service counts of a configuration, and what it is about to do; undefined: no such configuration. */
   serviceOf(configurationName: string): ServiceView | undefined {
     return this.#term?.controllers.decisions.serviceOf(configurationName);
+  }
+
+  /** What the controllers would make of contents that are not in force, for plans. */
+  get forecaster(): Forecaster {
+    return { forecast: (contents) => this.#led().controllers.forecaster.forecast(contents) };
   }
 
   /** Explains instances, configurations and nodes. */

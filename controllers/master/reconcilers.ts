@@ -10,6 +10,7 @@ import type { Logger } from '../../src/telemetry/logger.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
 import { Contents } from './content/reconciler.js';
 import { Drains } from './drain/reconciler.js';
+import { ContentForecaster } from './forecast/forecaster.js';
 import { Heartbeat } from './heartbeat/reconciler.js';
 import { InstanceCleanup } from './instance-cleanup/reconciler.js';
 import { MinimumService } from './minimum-service/reconciler.js';
@@ -47,6 +48,8 @@ export interface Reconcilers {
   readonly drains: Drains;
   readonly replacements: Replacements;
   readonly instanceCleanup: InstanceCleanup;
+  /** No reconciler: it says what they would do. */
+  readonly forecaster: ContentForecaster;
   readonly contents: Contents;
   readonly rollouts: Rollouts;
 }
@@ -110,6 +113,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       logger,
     }),
     drains,
+    forecaster: new ContentForecaster({ ...state, ...options.placement, minimumService, rollouts, clock }),
     replacements: new Replacements({
       instances,
       nodes,

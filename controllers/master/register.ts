@@ -10,6 +10,7 @@ import type { Part } from '../../src/loop/lifecycle.js';
 import type { Reconciler } from '../../src/loop/reconciler.js';
 import { messageOf } from '../../src/model/errors.js';
 import type { InstanceRecord } from '../../src/model/instance.js';
+import type { Forecaster } from '../../src/operations/plan/forecast.js';
 import type { NewPlace } from '../../src/store/instances/instance-creations.js';
 import type { PlaceAgain, PlacedUpdate } from '../../src/store/instances/instance-updates.js';
 import { configurationKey, instanceKey, revisionKey } from '../../src/store/keys.js';
@@ -50,6 +51,8 @@ export interface MasterControllers extends Part {
   readonly rollouts: Rollouts;
   /** What the controllers know now, for `why`. */
   readonly decisions: Decisions;
+  /** What they would do of changed contents, for plans. */
+  readonly forecaster: Forecaster;
   /** See `InstanceCreationsOptions`. */
   placeNew(record: InstanceRecord): NewPlace;
   /** See `InstanceUpdatesOptions`. */
@@ -102,6 +105,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
       contactOf: (nodeId) => heartbeat.viewOf(nodeId),
       moveOf: (id) => drains.moveOf(id),
     },
+    forecaster: reconcilers.forecaster,
     placeNew: (record) => placement.placeNew(record),
     placeAgain: (update) => placement.placeAgain(update),
     templatesChanged: () => wake(wakesOfTemplates(facts)),

@@ -3,7 +3,7 @@
 /** Documented in docs/client.md. 0 is success. */
 export const EXIT = {
   failed: 1,
-  /** Nothing failed: `diff --detailed-exitcode` found changes. */
+  /** Nothing failed: `diff` or `plan` with `--detailed-exitcode` found changes. */
   changes: 2,
   notFound: 3,
   denied: 4,

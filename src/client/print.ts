@@ -5,7 +5,8 @@ import { messageOf } from '../model/errors.js';
 import { ClientError, EXIT } from './client-error.js';
 
 export const FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
-export type Format = (typeof FORMATS)[number];
+/** `markdown`: only where a command names it. */
+export type Format = (typeof FORMATS)[number] | 'markdown';
 
 export interface Screen {
   /** Undefined: it is no terminal. */
@@ -29,6 +30,8 @@ export async function textOf(shown: Shown, format: Format, screen: Screen): Prom
         .map((name) => plainLines(name))
         .join('');
     }
+    case 'markdown':
+      return plainLines(markdownOf(shown));
     case 'json':
       return jsonText(shown.json());
     case 'yaml': {
@@ -37,6 +40,11 @@ export async function textOf(shown: Shown, format: Format, screen: Screen): Prom
       return stringify(JSON.parse(jsonText(shown.json())), { lineWidth: 0 });
     }
   }
+}
+
+function markdownOf({ markdown }: Shown): string {
+  if (markdown === undefined) throw new ClientError(EXIT.usage, 'this command does not print Markdown');
+  return markdown();
 }
 
 export function noNames(): ClientError {

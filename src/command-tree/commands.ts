@@ -68,6 +68,8 @@ export interface Shown {
   }): string | Promise<string>;
   /** Undefined: what was found has no names. */
   readonly names: (() => readonly string[]) | undefined;
+  /** Undefined: the command does not offer it. */
+  readonly markdown?: () => string;
 }
 
 /** A description whose types nobody needs. */

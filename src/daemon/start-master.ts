@@ -271,6 +271,7 @@ function buildDependencies(
     drainOf: (nodeId) => master.drainOf(nodeId),
     serviceOf: (name) => master.serviceOf(name),
     explainer: master.explainer(files),
+    forecaster: master.forecaster,
     unreadable: () => master.state.unreadable(),
     audit,
     ...(several !== undefined && { auditOfMasters: several.audit }),

@@ -3,7 +3,11 @@
  * Routes and `config scale` use it.
  */
 import { z } from 'zod';
-import { judgeConfigurationText, validateConfiguration } from '../configuration-files/parse.js';
+import {
+  judgeConfigurationText,
+  type ParsedConfiguration,
+  validateConfiguration,
+} from '../configuration-files/parse.js';
 import { configurationWarningSchema } from '../model/configuration.js';
 import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
 import { unknownConfiguration } from '../model/unknown.js';
@@ -70,12 +74,16 @@ export async function contentOf(needs: ContentNeeds, name: string): Promise<Conf
 }
 
 /** What a PUT of `input` would do now. Throws DRV_CONFIGURATION_INVALID. */
-export async function planChange(
+export function planChange(needs: ContentNeeds, name: string, input: unknown): Promise<ConfigurationChange> {
+  return changeOf(needs, name, validateConfiguration(name, input));
+}
+
+/** What a PUT of a valid content would do now. */
+export async function changeOf(
   needs: ContentNeeds,
   name: string,
-  input: unknown,
+  { configuration, hash, warnings }: ParsedConfiguration,
 ): Promise<ConfigurationChange> {
-  const { configuration, hash, warnings } = validateConfiguration(name, input);
   const inspected = await inspectConfiguration(needs, name);
   const all = { name, warnings: [...warnings] };
   if (inspected === undefined)

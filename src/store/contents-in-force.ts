@@ -36,11 +36,28 @@ export class ContentsInForce {
     return this.#content(record, this.#revisionOf(record, rollout), rollout.generation);
   }
 
+  /**
+   * What new instances are made from in the end when a record is in force that need not be stored: canaries are good, but
+   * where a person promotes them nobody has yet. Plans ask so.
+   */
+  expectedUnder(record: ConfigurationRecord): ContentInForce {
+    const rollout = this.#sources.rollouts.get(record.configuration.name)?.value;
+    if (rollout === undefined) return { ...record, generation: 0 };
+    const isHeld = isHeldBack(rollout) && !this.isNews(record, rollout);
+    const isPromoted = !isHeld && record.configuration.update?.promote === 'auto';
+    const revision = isPromoted ? record.hash : this.#revisionOf(record, rollout);
+    return this.#content(record, revision, rollout.generation);
+  }
+
   /** What the rollout of a configuration brings its instances to. Undefined: there is none. */
   targetOf(name: string): ContentInForce | undefined {
     const record = this.#sources.configurations.get(name)?.value;
     const rollout = this.#sources.rollouts.get(name)?.value;
-    if (record === undefined || rollout === undefined) return undefined;
+    return record === undefined || rollout === undefined ? undefined : this.targetUnder(record, rollout);
+  }
+
+  /** The same for a record and a rollout that need not be stored: plans ask so. */
+  targetUnder(record: ConfigurationRecord, rollout: RolloutRecord): ContentInForce {
     return this.#content(record, targetOf(rollout), rollout.generation);
   }
 

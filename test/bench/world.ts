@@ -102,9 +102,14 @@ export class BenchDaemon {
         });
         response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
       });
-      call.on('error', reject);
+      call.on('error', (error) => {
+        // The daemon closed a kept connection just as it was taken again.
+        if (call.reusedSocket) resolve({ status: 0, text: '' });
+        else reject(error);
+      });
       call.end(body === undefined ? undefined : JSON.stringify(body));
     });
+    if (status === 0) return this.request(method, path, body);
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
     return text === '' ? undefined : JSON.parse(text);
   }

@@ -5,7 +5,7 @@
 import type { ServiceView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
-import type { ConfigurationRecord } from '../../../src/model/configuration.js';
+import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { hasFinished, type InstanceRecord, makerOf } from '../../../src/model/instance.js';
 import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
@@ -81,7 +81,15 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
       this.#history.delete(name);
       return undefined;
     }
-    const { minimumServiceCount: minimum, maximumServiceCount: maximum } = configuration;
+    return this.factsUnder(configuration);
+  }
+
+  /** The facts as if this were the content in force under its name. */
+  factsUnder({
+    name,
+    minimumServiceCount: minimum,
+    maximumServiceCount: maximum,
+  }: Pick<Configuration, 'name' | 'minimumServiceCount' | 'maximumServiceCount'>): ServiceFacts {
     const history = this.#history.get(name);
     // Without minimum and maximum nothing is counted: each change of one would count them.
     const isCounted = minimum > 0 || maximum !== undefined;

@@ -35,6 +35,9 @@ interface Tally {
   readonly byConfiguration: Map<string, number>;
 }
 
+/** The instances that are counted. */
+export type LedgerInstances = Pick<MirrorReader<InstanceRecord>, 'get' | 'entries' | 'setAside' | 'onChange'>;
+
 const NO_PORTS = new HeldPorts();
 
 export class PlacementLedger {
@@ -43,11 +46,11 @@ export class PlacementLedger {
   readonly #promised = new Set<string>();
   readonly #tallies = new Map<string, Tally>();
   readonly #ports = new Map<Scope, HeldPorts>();
-  readonly #instances: MirrorReader<InstanceRecord>;
+  readonly #instances: LedgerInstances;
   readonly #changes: FleetChanges;
 
   /** Follows the mirror until `until` aborts. */
-  constructor(instances: MirrorReader<InstanceRecord>, changes: FleetChanges, until?: AbortSignal) {
+  constructor(instances: LedgerInstances, changes: FleetChanges, until?: AbortSignal) {
     this.#instances = instances;
     this.#changes = changes;
     instances.onChange((id) => this.#take(id), until);

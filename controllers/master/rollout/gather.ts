@@ -34,8 +34,8 @@ interface Run {
   readonly since: number | null;
   /** Not the run that was there when the rollout first looked. */
   readonly isLater: boolean;
-  readonly content: string;
-  /** The run of another content, which its node has yet to end: the record shows it as up for a while. */
+  readonly restartToken: number;
+  /** The run before a restart that was asked for, such as by an update in place: the record shows it as up for a while. */
   readonly ending: string | null;
 }
 
@@ -56,6 +56,17 @@ export class Members {
 
   /** In order of age. `now`: monotonic ms. */
   gather(name: string, target: Target, now: number): Member[] {
+    const { members, runs } = this.#gather(name, target, now);
+    this.#runs.set(name, runs);
+    return members;
+  }
+
+  /** The same for a plan: nothing is remembered of it. */
+  look(name: string, target: Target, now: number): Member[] {
+    return this.#gather(name, target, now).members;
+  }
+
+  #gather(name: string, target: Target, now: number): { members: Member[]; runs: Map<string, Run> } {
     const { instances, instancesByConfiguration } = this.#options;
     const records = [...instancesByConfiguration.get(name)]
       .flatMap((id) => instances.get(id)?.value ?? [])
@@ -69,8 +80,7 @@ export class Members {
       runs.set(record.id, run);
       return this.#member(record, { target, ids, run, now });
     });
-    this.#runs.set(name, runs);
-    return members;
+    return { members, runs };
   }
 
   /** What the instance was made from is what the rollout brings, or needs no other process. */
@@ -154,14 +164,14 @@ export function hasPlayers({ status }: Pick<InstanceRecord, 'status'>): boolean 
   return status.countsPlayers === true && status.state === 'ONLINE';
 }
 
-function runOf(record: InstanceRecord, before: Run | undefined, upNow: number | null): Run {
-  const { status, revision, generation = 0 } = record;
+function runOf({ status, desired }: InstanceRecord, before: Run | undefined, upNow: number | null): Run {
   const run = `${status.restarts}/${status.pid}`;
-  const content = `${revision}/${generation}`;
+  const { restartToken } = desired;
   const isSame = before?.run === run;
-  const isUpdated = isSame && before.content !== content && status.pid !== null;
-  const ending = isUpdated ? run : (before?.ending ?? null);
+  // A content that needs no restart leaves its run as it is.
+  const isRestarting = isSame && before.restartToken !== restartToken && status.pid !== null;
+  const ending = isRestarting ? run : (before?.ending ?? null);
   const isUp = upNow !== null && run !== ending;
   const since = isUp ? (isSame ? (before.since ?? upNow) : upNow) : null;
-  return { run, content, ending, since, isLater: before !== undefined && (before.isLater || !isSame) };
+  return { run, restartToken, ending, since, isLater: before !== undefined && (before.isLater || !isSame) };
 }

@@ -36,7 +36,7 @@ export function plan(facts: RolloutFacts | GoneFacts): Plan<RolloutStep> {
 }
 
 /** One that waits for a promotion ends what its canaries replace; the next ones are the promotion's. */
-function mayMove({ state }: RolloutRecord): boolean {
+export function mayMove({ state }: RolloutRecord): boolean {
   return state !== 'paused' && state !== 'complete' && state !== 'rolled-back';
 }
 

@@ -15,7 +15,8 @@ import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Mover } from '../replacement/mover.js';
 import type { Victims } from '../replacement/victims.js';
 import { Ages } from './ages.js';
-import type { GoneFacts, RolloutFacts } from './facts.js';
+import type { GoneFacts, Member, RolloutFacts } from './facts.js';
+import { type Foretold, foretell } from './foretell.js';
 import { Members, type MembersOptions, type Target } from './gather.js';
 import { hasGuests } from './members.js';
 import type { RolloutMove } from './moves.js';
@@ -87,6 +88,36 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
       stalledMs: rollout?.progressAt == null ? 0 : this.#ages.since(name, 'progress', rollout.progressAt),
       templates,
     };
+  }
+
+  /** What would become of the instances if this were the record in force. Remembers nothing. */
+  foretell(record: ConfigurationRecord, isAtMaximum: boolean): Foretold {
+    const { contents, clock } = this.#options;
+    const { name } = record.configuration;
+    const update = updateOf(record);
+    const stored = this.#rolloutOf(name);
+    const look = (rollout: RolloutRecord | undefined): Member[] => {
+      const content =
+        rollout === undefined ? { ...record, generation: 0 } : contents.targetUnder(record, rollout);
+      const isFailed = rollout !== undefined && phaseOf(rollout) === 'failed';
+      return this.#members.look(name, { content, isFailed, update }, clock.monotonic());
+    };
+    const facts: RolloutFacts = {
+      kind: 'rollout',
+      name,
+      now: clock.now(),
+      hash: record.hash,
+      update,
+      rollout: stored,
+      isNews: stored !== undefined && contents.isNews(record, stored),
+      members: look(stored),
+      outlook: { obstacle: null, recheckInMs: null, isDelayed: false, isAtMaximum },
+      agedMs: stored === undefined ? 0 : this.#ages.since(name, 'begin', stored.since),
+      stalledMs: 0,
+      // Changed templates are no part of a plan.
+      templates: {},
+    };
+    return foretell(facts, look);
   }
 
   /** True while a rollout replaces the instance: its pairs are the rollout's. */

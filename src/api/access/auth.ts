@@ -10,6 +10,7 @@ import { FailureLimiter, type FailureVerdict } from '../../loop/failure-limiter.
 import type { ApiKeyRecord } from '../../model/access/api-key.js';
 import type { SessionRecord } from '../../model/access/session.js';
 import type { AuditTrail } from '../../model/audit.js';
+import { DroverError } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -21,7 +22,7 @@ import { KeyIndex } from './key-index.js';
 import type { KeyWriter } from './key-writer.js';
 import { LastUses } from './last-uses.js';
 import { SlidingWindow } from './rate-limit.js';
-import { callerText, hiddenBy, type Refusal, refusalOf } from './refusal.js';
+import { callerText, hiddenBy, type Refusal, refusalOf, strangeName } from './refusal.js';
 import { RefusalTrail } from './refusal-trail.js';
 import type { SessionWriter } from './session-writer.js';
 import { KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH } from './tokens.js';
@@ -266,6 +267,13 @@ export function accessOf({ actor }: Pick<FastifyRequest, 'actor'>): Access | und
 /** True unless the caller is a key that is restricted to other configurations. */
 export function seesConfiguration(request: Pick<FastifyRequest, 'actor'>, name: string): boolean {
   return accessOf(request)?.sees(name) ?? true;
+}
+
+/** Throws DRV_CONFIGURATION_REFUSED where the caller is a key that is restricted to other configurations. */
+export function requireSight(request: Pick<FastifyRequest, 'actor'>, name: string): void {
+  const access = accessOf(request);
+  if (access?.sees(name) === false)
+    throw new DroverError('DRV_CONFIGURATION_REFUSED', strangeName(access, name));
 }
 
 function idOf(params: unknown): unknown {

@@ -82,8 +82,8 @@ function restrictionText(access: Access): string {
   return `${callerText(access)} is restricted to configurations ${access.configurations?.join(', ')}`;
 }
 
-/** Repeats the name only when it is well-formed. */
-function strangeName(access: Access, name: string): string {
+/** Why the access does not reach a configuration. Repeats the name only when it is well-formed. */
+export function strangeName(access: Access, name: string): string {
   const which = nameSchema.safeParse(name).success ? `"${name}" is none of these` : 'this is none of these';
   return `${restrictionText(access)}: ${which}`;
 }

@@ -27,6 +27,7 @@ import { configurationSummarySchema } from '../../operations/configuration-list.
 import { configurationReloadSchema } from '../../operations/configuration-reload.js';
 import { instanceDetailsSchema } from '../../operations/instance-details.js';
 import { joinTokenSchema } from '../../operations/join-tokens.js';
+import { changePlanSchema } from '../../operations/plan/change-plan.js';
 import { listedSessionSchema, whoamiSchema } from '../../operations/sessions.js';
 import type { Scope } from '../http/route.js';
 import { detailSchema, summarySchema } from '../routes/cluster-routes.js';
@@ -50,6 +51,7 @@ export const COMPONENTS: ZodOpenApiComponentsObject = {
     InstanceExplanation: instanceExplanationSchema,
     Configuration: configurationSchema,
     ConfigurationExplanation: configurationExplanationSchema,
+    ChangePlan: changePlanSchema,
     ConfigurationDiff: configurationDiffSchema,
     ConfigurationFileError: configurationFileErrorSchema,
     ConfigurationReload: configurationReloadSchema,

@@ -48,6 +48,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'POST /configurations/:name/check': 'checkConfigurationText',
   'GET /configurations/:name/why': 'explainConfiguration',
   'GET /configurations/:name/diff': 'compareConfiguration',
+  'POST /plan': 'planChanges',
   'POST /configurations/:name/diff': 'compareConfigurationContent',
   'GET /configurations/:name/file': 'getConfigurationFile',
   'GET /schemas/configuration.json': 'getConfigurationSchema',
@@ -111,7 +112,7 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'Configurations',
     description: 'What instances are made from, and how many should run.',
-    segments: ['configurations', 'configuration-files', 'schemas'],
+    segments: ['configurations', 'configuration-files', 'plan', 'schemas'],
   },
   {
     name: 'Templates',

@@ -2,6 +2,7 @@
 import type { KeyNeeds } from '../../operations/api-keys.js';
 import type { JoinTokenNeeds } from '../../operations/join-tokens.js';
 import type { NodeOperationNeeds } from '../../operations/node-operations.js';
+import type { ChangePlanNeeds } from '../../operations/plan/change-plan.js';
 import type { SessionNeeds, WhoamiNeeds } from '../../operations/sessions.js';
 import type { Route } from '../http/route.js';
 import { type AuditNeeds, auditRoutes } from './audit-routes.js';
@@ -16,12 +17,14 @@ import { joinTokenRoutes } from './join-token-routes.js';
 import { keyRoutes } from './key-routes.js';
 import { nodeOperationRoutes } from './node-operation-routes.js';
 import { type NodeNeeds, nodeRoutes } from './node-routes.js';
+import { planRoutes } from './plan-route.js';
 import { pluginRoutes } from './plugin-routes.js';
 import { sessionRoutes } from './session-routes.js';
 import { type TemplateNeeds, templateRoutes } from './template-routes.js';
 import { type WhyNeeds, whyRoutes } from './why-routes.js';
 
 export type RouteNeeds = AuditNeeds &
+  ChangePlanNeeds &
   ClusterNeeds &
   CommandNeeds &
   ConfigurationFileNeeds &
@@ -48,6 +51,7 @@ export function apiRoutes({ dependencies, view }: ApiRoutesOptions): Route[] {
     ...instanceRoutes({ dependencies, view }),
     ...configurationRoutes(dependencies),
     ...configurationFileRoutes(dependencies),
+    ...planRoutes(dependencies),
     ...clusterRoutes({ dependencies, view }),
     ...nodeOperationRoutes(dependencies),
     ...joinTokenRoutes(dependencies),

@@ -1,4 +1,4 @@
-/** `apply`, `diff`, `validate` and `delete -f`: configurations from files. What they do is in `file-runs.ts`. */
+/** `apply`, `diff`, `plan`, `validate` and `delete -f`: configurations from files. What they do is in `file-runs.ts`. */
 import type { Command } from 'commander';
 import { DroverError } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
@@ -14,10 +14,16 @@ interface ValueOptions extends FileOptions {
 
 export interface ApplyOptions extends ValueOptions {
   readonly dryRun?: boolean;
+  readonly prune?: boolean;
+  readonly fingerprint?: string;
 }
 
 export interface DiffOptions extends ValueOptions {
   readonly detailedExitcode?: boolean;
+}
+
+export interface PlanCommandOptions extends DiffOptions {
+  readonly prune?: boolean;
 }
 
 export interface DeleteOptions extends ClientOptions {
@@ -26,6 +32,9 @@ export interface DeleteOptions extends ClientOptions {
 }
 
 const FILES = '-f, --filename <files...>';
+const PRUNE = '--prune';
+const DETAILED_EXITCODE = '--detailed-exitcode';
+const EXITCODE = 'end with exit code 2 when there are changes';
 const SHOW_VALUES = '--show-values';
 const VALUES = 'show values of environmentVariables and properties too: they may be secrets';
 const WHERE = 'files of configurations, directories of them, or - for standard input';
@@ -33,12 +42,15 @@ const WHERE = 'files of configurations, directories of them, or - for standard i
 export function addApply(program: Command, host: ClientHost): void {
   const command = program
     .command('apply')
-    .description('make configurations what files say: creates and changes, deletes nothing')
+    .description('make configurations what files say; deletes nothing without --prune')
     .requiredOption(FILES, WHERE)
     .option('--dry-run', 'only say what would be done')
+    .option(PRUNE, 'delete all other configurations too; their instances stay')
+    .option('--fingerprint <fingerprint>', 'only if what "plan" said is still what would happen')
     .option(SHOW_VALUES, VALUES);
   host.addOutput(command);
   host.addTarget(command);
+  host.addYes(command);
   command.action(async () => (await runs()).apply(host, command.optsWithGlobals<ApplyOptions>()));
 }
 
@@ -47,11 +59,24 @@ export function addDiff(program: Command, host: ClientHost): void {
     .command('diff')
     .description('what "apply" would change; prints nothing where nothing would')
     .requiredOption(FILES, WHERE)
-    .option('--detailed-exitcode', 'end with exit code 2 when there are changes')
+    .option(DETAILED_EXITCODE, EXITCODE)
     .option(SHOW_VALUES, VALUES);
   host.addOutput(command);
   host.addTarget(command);
   command.action(async () => (await runs()).diff(host, command.optsWithGlobals<DiffOptions>()));
+}
+
+export function addPlan(program: Command, host: ClientHost): void {
+  const command = program
+    .command('plan')
+    .description('what "apply" would change, and what becomes of the instances')
+    .requiredOption(FILES, WHERE)
+    .option(PRUNE, 'as for "apply --prune": all other configurations go')
+    .option(DETAILED_EXITCODE, EXITCODE)
+    .option(SHOW_VALUES, VALUES);
+  host.addOutput(command, ['table', 'markdown', 'json', 'yaml']);
+  host.addTarget(command);
+  command.action(async () => (await runs()).plan(host, command.optsWithGlobals<PlanCommandOptions>()));
 }
 
 export function addValidate(program: Command, host: ClientHost): void {

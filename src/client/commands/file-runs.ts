@@ -1,13 +1,23 @@
-/** What `apply`, `diff`, `validate` and `delete -f` do. Nothing is written before all that was read is known to be valid. */
+/** What `apply`, `diff`, `plan`, `validate` and `delete -f` do. Nothing is written before all that was read is known to be valid. */
 import { describeFileError } from '../../command-tree/file-errors.js';
+import type { ChangePlan } from '../../operations/plan/change-plan.js';
+import type { ApiClient } from '../api-client.js';
 import { ClientError, EXIT } from '../client-error.js';
 import { applyAll, planAll } from '../configurations/apply.js';
 import { appliedText, comparedText } from '../configurations/change-text.js';
-import { compareAll, requireValid, warningText } from '../configurations/compare.js';
+import { type Compared, compareAll, requireValid, warningText } from '../configurations/compare.js';
 import { deleteAll, deletedText } from '../configurations/delete.js';
 import { type Document, readDocuments } from '../configurations/documents.js';
-import type { ClientHost } from './client-host.js';
-import type { ApplyOptions, DeleteOptions, DiffOptions, FileOptions } from './file-commands.js';
+import { askPlan, changedIn } from '../configurations/plan.js';
+import { planMarkdown, planText } from '../configurations/plan-text.js';
+import type { ClientHost, ClientOptions } from './client-host.js';
+import type {
+  ApplyOptions,
+  DeleteOptions,
+  DiffOptions,
+  FileOptions,
+  PlanCommandOptions,
+} from './file-commands.js';
 
 /** The most names in a question. */
 const MOST_NAMED = 10;
@@ -16,11 +26,16 @@ const MOST_NAMED = 10;
 export async function apply(host: ClientHost, options: ApplyOptions): Promise<void> {
   const say = await host.sayer();
   const { valid, api } = await open(host, options, 'nothing was written');
-  const compared = await compareAll(api, valid, { say, showValues: options.showValues });
+  const { showValues, prune = false, fingerprint } = options;
+  const plan =
+    prune || fingerprint !== undefined
+      ? await askPlan(api, valid, { prune, fingerprint, showValues: false })
+      : undefined;
+  const compared = asPlanned(await compareAll(api, valid, { say, showValues }), plan);
+  const removed = plan?.configurations.filter(({ action }) => action === 'delete') ?? [];
   const isDry = options.dryRun === true;
-  const { applied, exitCode } = isDry
-    ? { applied: planAll(compared), exitCode: 0 }
-    : await applyAll(api, compared);
+  if (removed.length > 0 && !isDry) await confirmRemoval(host, { api, names: removed.map(nameOf), options });
+  const { applied, exitCode } = isDry ? planAll(compared, removed) : await applyAll(api, compared, removed);
   const suffix = isDry ? ' (dry run)' : '';
   const shown = {
     json: () => applied,
@@ -31,6 +46,32 @@ export async function apply(host: ClientHost, options: ApplyOptions): Promise<vo
   const missing = applied.filter(({ error, result }) => error !== null || result === 'skipped').length;
   if (exitCode !== 0)
     throw new ClientError(exitCode, `${missing} of ${applied.length} configurations were not written`);
+}
+
+/** With the revisions that the plan was made on: a write over another one is a conflict. */
+function asPlanned(compared: readonly Compared[], plan: ChangePlan | undefined): readonly Compared[] {
+  if (plan === undefined) return compared;
+  const revisions = new Map(plan.configurations.map(({ name, revision }) => [name, revision]));
+  return compared.map(({ document, change }) => ({
+    document,
+    change: { ...change, revision: revisions.get(document.name) ?? null },
+  }));
+}
+
+/** Throws a ClientError, with exit code 2 for changes when that was asked for. */
+export async function plan(host: ClientHost, options: PlanCommandOptions): Promise<void> {
+  const { valid, api } = await open(host, options, 'nothing was planned');
+  const { prune = false, showValues = false } = options;
+  const planned = await askPlan(api, valid, { prune, showValues });
+  const shown = {
+    json: () => planned,
+    text: () => planText(planned),
+    markdown: () => planMarkdown(planned),
+    names: undefined,
+  };
+  await host.print(shown, options.output, api.now);
+  if (changedIn(planned).length > 0 && options.detailedExitcode === true)
+    throw new ClientError(EXIT.changes, '');
 }
 
 /** Throws a ClientError, with exit code 2 for changes when that was asked for. */
@@ -78,7 +119,7 @@ export async function remove(
 ): Promise<void> {
   const { valid, api } = await open(host, options, 'nothing was deleted');
   const names = valid.map(({ name }) => name);
-  await host.confirm(`${which(names)} deleted; instances stay`, api, options);
+  await confirmRemoval(host, { api, names, options });
   const { deleted, exitCode } = await deleteAll(api, names, options.ignoreNotFound === true);
   const shown = {
     json: () => deleted,
@@ -89,6 +130,21 @@ export async function remove(
   const missing = deleted.filter(({ result }) => result !== 'deleted').length;
   if (exitCode !== 0)
     throw new ClientError(exitCode, `${missing} of ${names.length} configurations were not deleted`);
+}
+
+async function confirmRemoval(
+  host: ClientHost,
+  {
+    api,
+    names,
+    options,
+  }: { readonly api: ApiClient; readonly names: readonly string[]; readonly options: ClientOptions },
+): Promise<void> {
+  await host.confirm(`${which(names)} deleted; instances stay`, api, options);
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name;
 }
 
 function which(names: readonly string[]): string {

@@ -5,7 +5,7 @@ import type { ClientHost } from './client-host.js';
 import { addCompletion } from './completion-commands.js';
 import { addCopyCommand } from './copy-command.js';
 import { addEdit } from './edit-command.js';
-import { addApply, addDelete, addDiff, addValidate } from './file-commands.js';
+import { addApply, addDelete, addDiff, addPlan, addValidate } from './file-commands.js';
 import { addLogs } from './logs-command.js';
 import { addTop } from './top-command.js';
 import { addUi } from './ui-command.js';
@@ -17,6 +17,7 @@ type AddCommand = (program: Command, host: ClientHost) => void;
 const OWN_COMMANDS: readonly AddCommand[] = [
   addApply,
   addDiff,
+  addPlan,
   addValidate,
   addDelete,
   addEdit,

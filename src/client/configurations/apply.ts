@@ -1,5 +1,6 @@
 /** Writes contents to the master: only what differs, and only where nobody changed it since it was compared. */
 import type { FieldDifference } from '../../model/field-differences.js';
+import type { PlannedConfiguration } from '../../operations/plan/change-plan.js';
 import { type ApiClient, pathPart } from '../api-client.js';
 import { ClientError, EXIT } from '../client-error.js';
 import { ifMatch } from '../runs/configuration-content.js';
@@ -7,9 +8,10 @@ import type { Compared } from './compare.js';
 
 export interface Applied {
   readonly name: string;
-  readonly file: string;
+  /** Null: it goes, because no file names it. */
+  readonly file: string | null;
   /** `skipped`: it was not tried after an earlier one failed. With a dry run: what would have been. */
-  readonly result: 'created' | 'changed' | 'unchanged' | 'conflict' | 'failed' | 'skipped';
+  readonly result: 'created' | 'changed' | 'unchanged' | 'deleted' | 'conflict' | 'failed' | 'skipped';
   readonly differences: readonly FieldDifference[];
   readonly error: string | null;
 }
@@ -20,23 +22,40 @@ export interface AppliedAll {
   readonly exitCode: number;
 }
 
-/** Writes one after another. A conflict ends only its own; after any other failure the rest is skipped. */
-export async function applyAll(api: ApiClient, all: readonly Compared[]): Promise<AppliedAll> {
+/** A configuration that goes, if it is still this one. */
+export type Removed = Pick<PlannedConfiguration, 'name' | 'revision'>;
+
+/** One thing to do. */
+interface Task {
+  readonly result: Applied;
+  run(): Promise<unknown>;
+}
+
+/** Writes one after another, then removes. A conflict ends only its own; after any other failure the rest is skipped. */
+export async function applyAll(
+  api: ApiClient,
+  all: readonly Compared[],
+  removed: readonly Removed[] = [],
+): Promise<AppliedAll> {
+  const tasks: Task[] = [
+    ...all.map((one) => ({ result: resultOf(one), run: () => write(api, one) })),
+    ...removed.map((one) => ({ result: removalOf(one), run: () => remove(api, one) })),
+  ];
   const applied: Applied[] = [];
   let exitCode = 0;
   let isOver = false;
-  for (const one of all) {
+  for (const { result, run } of tasks) {
     if (isOver) {
-      applied.push(resultOf(one, 'skipped'));
+      applied.push({ ...result, result: 'skipped' });
       continue;
     }
     try {
-      await write(api, one);
-      applied.push(resultOf(one, one.change.change));
+      await run();
+      applied.push(result);
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
       const isConflict = error.exitCode === EXIT.conflict;
-      applied.push(resultOf(one, isConflict ? 'conflict' : 'failed', error.message));
+      applied.push({ ...result, result: isConflict ? 'conflict' : 'failed', error: error.message });
       exitCode ||= error.exitCode;
       isOver = !isConflict;
     }
@@ -44,9 +63,13 @@ export async function applyAll(api: ApiClient, all: readonly Compared[]): Promis
   return { applied, exitCode };
 }
 
-/** What would be written. */
-export function planAll(all: readonly Compared[]): Applied[] {
-  return all.map((one) => resultOf(one, one.change.change));
+/** What would be done. */
+export function planAll(all: readonly Compared[], removed: readonly Removed[] = []): AppliedAll {
+  return { applied: [...all.map(resultOf), ...removed.map(removalOf)], exitCode: 0 };
+}
+
+async function remove(api: ApiClient, { name, revision }: Removed): Promise<void> {
+  await api.send('DELETE', `/configurations/${pathPart(name)}`, undefined, ifMatch(revision));
 }
 
 async function write(api: ApiClient, { document, change }: Compared): Promise<void> {
@@ -55,10 +78,10 @@ async function write(api: ApiClient, { document, change }: Compared): Promise<vo
   await api.send('PUT', path, document.content, ifMatch(change.revision));
 }
 
-function resultOf(
-  { document: { name, file }, change: { differences } }: Compared,
-  result: Applied['result'],
-  error: string | null = null,
-): Applied {
-  return { name, file, result, differences, error };
+function resultOf({ document: { name, file }, change: { change, differences } }: Compared): Applied {
+  return { name, file, result: change, differences, error: null };
+}
+
+function removalOf({ name }: Removed): Applied {
+  return { name, file: null, result: 'deleted', differences: [], error: null };
 }

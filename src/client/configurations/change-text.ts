@@ -15,6 +15,7 @@ const FILE_STATES: Readonly<Record<NonNullable<ConfigurationChange['fileState']>
 export function appliedText({ name, result, differences, error }: Applied): string {
   switch (result) {
     case 'created':
+    case 'deleted':
     case 'unchanged':
       return `${name} ${result}`;
     case 'changed':

@@ -51,6 +51,93 @@ export interface ChangeInstanceLifecycleData {
   target: string;
 }
 
+export interface ChangePlan {
+  /** as they were given; those that go come last */
+  configurations: {
+    action: "create" | "change" | "delete" | "unchanged";
+    effects: {
+      /**
+       * new instances, beside those that replace others
+       * @format int64
+       * @min 0
+       */
+      create: number;
+      /**
+       * instances that are left alone
+       * @format int64
+       * @min 0
+       */
+      keep: number;
+      /**
+       * instances whose place a new one takes
+       * @format int64
+       * @min 0
+       */
+      replace: number;
+      /**
+       * instances that are restarted in place
+       * @format int64
+       * @min 0
+       */
+      restart: number;
+      /**
+       * instances that are stopped or removed, and nothing takes their place
+       * @format int64
+       * @min 0
+       */
+      stop: number;
+      /**
+       * of those that are replaced, restarted or stopped: they have players, who are waited for
+       * @format int64
+       * @min 0
+       */
+      waitForPlayers: number;
+    };
+    /** what differs from what is in force; none for a new one */
+    fields: {
+      /** live: no restart; next-start: taken by a restart in place; replacement: by another instance */
+      class: "live" | "next-start" | "replacement";
+      /** as JSON; null: not there */
+      from: string | null;
+      /** such as `availablePorts.min` */
+      path: string;
+      /** as JSON; null: not there */
+      to: string | null;
+    }[];
+    /** null: there is no such configuration */
+    fileState: "same" | "different" | "broken" | "gone" | null;
+    name: string;
+    /** of what is in force, for `If-Match`; null: there is none */
+    revision: string | null;
+    /** what happens, for a person */
+    why: string;
+  }[];
+  /** of what would be written and what would happen; another one: the world or the contents have changed */
+  fingerprint: string;
+  formatVersion: 1;
+  shortages: {
+    configurationName: string;
+    /** why, in placement's words */
+    message: string;
+    /**
+     * of these: no node has room for them
+     * @format int64
+     */
+    missing: number;
+    /**
+     * new instances that need a place
+     * @format int64
+     */
+    wanted: number;
+  }[];
+  warnings: {
+    /** null: it concerns the whole plan */
+    configurationName: string | null;
+    field: string | null;
+    message: string;
+  }[];
+}
+
 export interface CheckConfigurationTextData {
   /** why it cannot be saved, in the order of the text; none: it can; `field` is empty for JSON */
   problems: {
@@ -1906,6 +1993,27 @@ export interface PingData {
   master: boolean;
   nodeId: string;
   status: "ok";
+}
+
+export type PlanChangesData = ChangePlan;
+
+export interface PlanChangesPayload {
+  configurations: ConfigurationInput[];
+  /**
+   * answer 409 unless this is still the plan
+   * @maxLength 128
+   */
+  fingerprint?: string;
+  /**
+   * all other configurations that the key sees go, as `apply --prune` removes them
+   * @default false
+   */
+  prune?: boolean;
+  /**
+   * show values of environmentVariables and properties, to a key with scope ALL
+   * @default false
+   */
+  showValues?: boolean;
 }
 
 export interface PortRange {

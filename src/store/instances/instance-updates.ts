@@ -95,8 +95,7 @@ export class InstanceUpdates {
       const taken = content ?? contents.of(name);
       if (taken === undefined) throw unknownConfiguration(name);
       if (isOnlyLive === true && !isLive(current.value, taken, this.#options)) return 'not-due';
-      const isNewer = (taken.generation ?? 0) > (current.value.generation ?? 0) && isOnlyLive !== true;
-      const isCurrent = isLive(current.value, taken, this.#options) && !isNewer;
+      const isCurrent = isOnlyLive === true || needsNoStart(current.value, taken, this.#options);
       const isAsked = current.value.desired.updateWhenEmpty !== undefined;
       if (isCurrent && taken.hash === current.value.revision && !isAsked) return 'current';
       const kept: Operation =
@@ -139,8 +138,7 @@ export class InstanceUpdates {
     refuseLossOfFiles(before, content);
     const next = withContent(before, content);
     const { placement } = before;
-    // A start gives what is at rest another place, by the new content.
-    if (placement === null || before.desired.goal !== 'run' || isAtRest(before)) return asItIs(next);
+    if (placement === null || !isHeldByNode(before)) return asItIs(next);
     return this.#options.placeAgain?.({ before, next, content }) ?? asItIs(withContentAt(next, placement));
   }
 }
@@ -158,13 +156,32 @@ export function isLive(
   return asked === null || asked === 'live';
 }
 
+/** The same, and no rollout asks for a restart. */
+export function needsNoStart(
+  record: InstanceRecord,
+  content: InstanceContent,
+  sources: Pick<InstanceUpdatesOptions, 'revisions'>,
+): boolean {
+  return isLive(record, content, sources) && (content.generation ?? 0) <= (record.generation ?? 0);
+}
+
 function asItIs(record: InstanceRecord): PlaceAgain {
   return { record, promise: () => () => undefined };
 }
 
+/** A node holds it, so it is placed anew where it is. A start gives what is at rest another place, by the new content. */
+export function isHeldByNode(record: InstanceRecord): boolean {
+  return record.placement !== null && record.desired.goal === 'run' && !isAtRest(record);
+}
+
 /** A directory that is not static is made afresh at each start. */
-function refuseLossOfFiles(before: InstanceRecord, { configuration }: InstanceContent): void {
-  if (!before.static || configuration.static) return;
+export function losesFiles(before: InstanceRecord, { configuration }: InstanceContent): boolean {
+  return before.static && !configuration.static;
+}
+
+function refuseLossOfFiles(before: InstanceRecord, content: InstanceContent): void {
+  const { configuration } = content;
+  if (!losesFiles(before, content)) return;
   throw new DroverError(
     'DRV_UPDATE_REFUSED',
     `instance ${before.id} is static and ${configuration.name} is not any more: an update would empty its directory. Delete it, and the directory stays`,

@@ -10,7 +10,7 @@ import { CHROMIUM, launchBrowser } from '../../support/dashboard/browser.js';
 import { withInstances } from '../api/api.js';
 import { Changes } from '../api/changes.js';
 import type { Row } from '../table.js';
-import { costOf, subscribe } from '../watch/watch.js';
+import { costOfWatching } from '../watch/watch.js';
 import { type BenchDaemon, ms, percentile } from '../world.js';
 import { PageProbe } from './page-probe.js';
 
@@ -44,21 +44,14 @@ export async function benchDashboard(): Promise<Row[]> {
 }
 
 async function measureTabs(daemon: BenchDaemon): Promise<Row> {
-  const ids = (await daemon.instances()).map(({ id }) => id);
-  const alone = await costOf(daemon, ids);
-  const clients = await subscribe(daemon, { count: TABS, unread: 0, topics: TOPICS });
-  try {
-    const { cores } = await costOf(daemon, ids);
-    return {
-      figure: `${TABS} tabs with ${INSTANCES} instances, ${CHANGES} changes/s: CPU of the daemon`,
-      value: `${cores.toFixed(2)} of a core`,
-      baseline: `without a tab: ${alone.cores.toFixed(2)} of a core`,
-      target: '< 1 core',
-      ok: cores < 1,
-    };
-  } finally {
-    clients.kill();
-  }
+  const { alone, watched, found } = await costOfWatching(daemon, { count: TABS, unread: 0, topics: TOPICS });
+  return {
+    figure: `${TABS} tabs with ${INSTANCES} instances, ${CHANGES} changes/s: CPU of the daemon`,
+    value: `${watched.toFixed(2)} of a core, ${Math.round(found.megabytes)} MB in ${found.frames} frames`,
+    baseline: `without a tab: ${alone.toFixed(2)} of a core`,
+    target: '< 1 core',
+    ok: watched < 1,
+  };
 }
 
 async function measure(daemon: BenchDaemon, page: Page): Promise<Row[]> {

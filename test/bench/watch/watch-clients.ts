@@ -19,6 +19,9 @@ export interface WatchFindings {
 
 const HEAD_SHORT = 126;
 const HEAD_LONG = 127;
+const PING = 0x89;
+/** Masked with zeros, as a client's frames must be. */
+const PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
 const LAST_PART = Buffer.from('"last":true');
 const AT = Buffer.from('"tps":');
 
@@ -98,6 +101,7 @@ class Subscriber {
         ? this.#rest.readUInt16BE(2)
         : short;
     if (this.#rest.length < from + size) return undefined;
+    if (this.#rest.readUInt8(0) === PING) this.#socket.write(PONG);
     const frame = this.#rest.subarray(from, from + size);
     this.#rest = this.#rest.subarray(from + size);
     return frame;
@@ -106,8 +110,10 @@ class Subscriber {
   #onFrame(frame: Buffer): void {
     frames++;
     bytes += frame.length;
-    if (frame.subarray(0, 200).includes('"snapshot"')) {
-      if (frame.subarray(0, 200).includes(LAST_PART) && --this.#due === 0) this.#onReady();
+    if (this.#due > 0) {
+      // One frame may end the snapshots of several topics.
+      for (let at = frame.indexOf(LAST_PART); at >= 0; at = frame.indexOf(LAST_PART, at + 1)) this.#due--;
+      if (this.#due === 0) this.#onReady();
       return;
     }
     const now = performance.timeOrigin + performance.now();

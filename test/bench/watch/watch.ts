@@ -26,19 +26,8 @@ const keySchema = z.object({ token: z.string() });
 
 export function benchWatch(): Promise<Row[]> {
   return withInstances(INSTANCES, async (daemon) => {
-    const ids = (await daemon.instances()).map(({ id }) => id);
-    const alone = await costOf(daemon, ids);
-    const memory = await residentMB(daemon.pid);
-    const clients = await subscribe(daemon, { count: SUBSCRIBERS, unread: UNREAD, topics: ['instances'] });
-    try {
-      const watched = await costOf(daemon, ids);
-      const findings = once(clients, 'message');
-      clients.send(`end ${watched.last}`);
-      const [found] = (await findings) as [WatchFindings];
-      return rowsOf(alone.cores, watched.cores, { found, memory, peak: await residentMB(daemon.pid) });
-    } finally {
-      clients.kill();
-    }
+    const subscribers = { count: SUBSCRIBERS, unread: UNREAD, topics: ['instances'] };
+    return rowsOf(await costOfWatching(daemon, subscribers));
   });
 }
 
@@ -48,8 +37,35 @@ export interface Subscribers {
   readonly topics: readonly string[];
 }
 
+export interface CostOfWatching {
+  /** Cores of the daemon while instances change, without subscribers. */
+  readonly alone: number;
+  readonly watched: number;
+  readonly found: WatchFindings;
+  /** Resident memory of the daemon in MB, without subscribers and with them. */
+  readonly memory: number;
+  readonly peak: number;
+}
+
+/** Instances change without subscribers, then with them. */
+export async function costOfWatching(daemon: BenchDaemon, subscribers: Subscribers): Promise<CostOfWatching> {
+  const ids = (await daemon.instances()).map(({ id }) => id);
+  const alone = await costOf(daemon, ids);
+  const memory = await residentMB(daemon.pid);
+  const clients = await subscribe(daemon, subscribers);
+  try {
+    const watched = await costOf(daemon, ids);
+    const findings = messageOf(clients);
+    clients.send(`end ${watched.last}`);
+    const found = (await findings) as WatchFindings;
+    return { alone: alone.cores, watched: watched.cores, found, memory, peak: await residentMB(daemon.pid) };
+  } finally {
+    clients.kill();
+  }
+}
+
 /** The cores that the daemon takes while instances change, and the last value written. */
-export async function costOf(
+async function costOf(
   daemon: BenchDaemon,
   ids: readonly string[],
 ): Promise<{ readonly cores: number; readonly last: number }> {
@@ -61,10 +77,7 @@ export async function costOf(
 }
 
 /** Resolves when all subscribers have what is there. */
-export async function subscribe(
-  daemon: BenchDaemon,
-  { count, unread, topics }: Subscribers,
-): Promise<ChildProcess> {
+async function subscribe(daemon: BenchDaemon, { count, unread, topics }: Subscribers): Promise<ChildProcess> {
   const tokens: string[] = [];
   for (let index = 0; index < count / PER_KEY; index++) {
     const made = await daemon.request('POST', '/keys', { label: `watch-${index}`, scope: 'ALL' });
@@ -73,17 +86,19 @@ export async function subscribe(
   const script = fileURLToPath(new URL('./watch-clients.js', import.meta.url));
   const rest = [topics.join(','), String(count), String(unread), ...tokens];
   const child = fork(script, [`${daemon.url}/watch`, ...rest]);
-  await once(child, 'message');
+  await messageOf(child);
   return child;
 }
 
-interface Measured {
-  readonly found: WatchFindings;
-  readonly memory: number;
-  readonly peak: number;
+/** The next message. Rejects when the clients end without one. */
+async function messageOf(clients: ChildProcess): Promise<unknown> {
+  const ended = once(clients, 'exit').then(([code]) => {
+    throw new Error(`the subscribers ended with ${code}: what they printed says why`);
+  });
+  return (await Promise.race([once(clients, 'message'), ended]))[0];
 }
 
-function rowsOf(alone: number, watched: number, { found, memory, peak }: Measured): Row[] {
+function rowsOf({ alone, watched, found, peak, memory }: CostOfWatching): Row[] {
   const figure = `${SUBSCRIBERS} subscribers of ${INSTANCES} instances (${UNREAD} never read), ${CHANGES} changes/s`;
   const { p50, p99, max, frames, megabytes } = found;
   return [

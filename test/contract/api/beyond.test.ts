@@ -426,6 +426,53 @@ describe('Configurations and templates', () => {
     expect(world.audit.filter(({ result }) => result === '200')).toEqual([]);
   });
 
+  it('POST /plan: 200, what contents would change and what becomes of the instances; 400 as of a PUT; 403 beyond the reach of the key; 409 for another fingerprint; writes nothing', async () => {
+    await world.commands.configure('lobby');
+    const small = { runtime: 'process', command: 'run', ramMB: 100, cpu: 10 };
+    const lobby = { name: 'lobby', ...small, minimumServiceCount: 2 };
+    const plan = (body: object, token?: string) =>
+      world.call('POST /plan', { body, ...(token !== undefined && { token }) });
+    const { status, json } = await plan({ configurations: [lobby] });
+    expect([status, json]).toEqual([
+      200,
+      {
+        formatVersion: 1,
+        fingerprint: expect.stringMatching(/^[0-9a-f]{32}$/),
+        configurations: [
+          expect.objectContaining({
+            name: 'lobby',
+            action: 'change',
+            effects: { create: 2, replace: 0, restart: 0, stop: 0, keep: 0, waitForPlayers: 0 },
+            why: expect.stringContaining('2 instances are created.'),
+          }),
+        ],
+        shortages: [],
+        warnings: [],
+      },
+    ]);
+    const { fingerprint } = z.object({ fingerprint: z.string() }).parse(json);
+    expect((await plan({ configurations: [lobby], fingerprint })).status).toBe(200);
+    expect(await plan({ configurations: [lobby], fingerprint: 'other' })).toMatchObject({
+      status: 409,
+      json: { error: expect.stringContaining('plan again') },
+    });
+    expect(await plan({ configurations: [{ ...lobby, ramMB: 0 }] })).toMatchObject({
+      status: 400,
+      json: { error: expect.stringContaining('lobby: ramMB') },
+    });
+    const { token } = z
+      .object({ token: z.string() })
+      .parse(
+        (await world.call('POST /keys', { body: { label: 'ci', scope: 'PLAN', configurations: ['m*'] } }))
+          .json,
+      );
+    expect(await plan({ configurations: [lobby] }, token)).toMatchObject({
+      status: 403,
+      json: { error: expect.stringContaining('restricted') },
+    });
+    expect(world.commands.plane.records()).toEqual([]);
+  });
+
   it('GET /configurations/{name}/file: 200, as the file says it, with what is not known; 404 for an unknown one', async () => {
     world.commands.writeFile('lobby.json', '{"$schema": "x", "command": "run", "note": [1]}');
     await world.commands.files.reload();

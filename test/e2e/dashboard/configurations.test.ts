@@ -31,7 +31,8 @@ describe.skipIf(CHROMIUM === undefined)('configurations in Chromium (skipped whe
     await dashboard.shoot('configuration-edit');
     await page.getByRole('button', { name: 'Review and save' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('4 instances instead of 2').waitFor();
+    await dialog.getByText('2 instances are created.').waitFor();
+    await dialog.getByRole('row').filter({ hasText: 'minimumServiceCount' }).getByText('at once').waitFor();
     await dashboard.shoot('configuration-review');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('lobby is saved and in force.').waitFor();
@@ -70,7 +71,7 @@ describe.skipIf(CHROMIUM === undefined)('configurations in Chromium (skipped whe
     await typeOver(page, 'sleep 1000', 'sleep 2000');
     await page.getByRole('button', { name: 'Review and save' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Save' }).waitFor();
+    await dialog.getByText('2 instances go on with the older content').waitFor();
     shared.daemon.configure('lobby', { command: 'sleep 3000', minimumServiceCount: 2 });
     await expect
       .poll(async () => (await shared.daemon.api.send('GET', '/configurations/lobby')).text)

@@ -55,6 +55,7 @@ READ DELETE /sessions/:id filtered
 READ POST /templates/:group/:name/export -
 PLAN POST /configurations/:name/check new-configuration
 PLAN POST /configurations/:name/diff new-configuration
+PLAN POST /plan filtered
 OPERATE GET /instances/:id/attach instance
 OPERATE POST /instances filtered
 OPERATE DELETE /instances/:id instance

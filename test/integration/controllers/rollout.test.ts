@@ -156,6 +156,21 @@ describe('a rollout', () => {
     expect(rollout()?.to).toBe(plane.master.state.configurations.get('lobby')?.value.hash);
   });
 
+  it('counts those as good that have the content without a restart', async () => {
+    await plane.addNode('beta');
+    await service();
+    await pass(3000);
+    const onBeta = (): string[] =>
+      wanted().flatMap(({ id, placement }) => (placement?.nodeId === 'beta' ? id : []));
+    const before = onBeta();
+    expect(before).toHaveLength(3);
+    await service({ nodes: ['beta'] });
+    await pass(40_000);
+    expect(rollout()).toMatchObject({ state: 'complete', counts: { total: 6, good: 6 } });
+    expect(onBeta()).toHaveLength(6);
+    expect(onBeta()).toEqual(expect.arrayContaining(before));
+  });
+
   it('ends old ones first, as many as may be missing, where none more may stand', async () => {
     await change({}, { maxSurge: 0, maxUnavailable: 2 });
     await pass(30_000);

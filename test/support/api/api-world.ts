@@ -56,6 +56,7 @@ import {
 } from '../../../src/model/node.js';
 import type { DrainProgress } from '../../../src/model/node-drain.js';
 import type { InstanceUsage } from '../../../src/model/run/instance-usage.js';
+import type { Forecaster } from '../../../src/operations/plan/forecast.js';
 import type { StateReport } from '../../../src/store/instances/instance-changes.js';
 import { apiKeyKey, configurationKey, instanceKey, nodeKey, PREFIX } from '../../../src/store/keys.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
@@ -192,6 +193,8 @@ export class ApiWorld {
     },
     clock: this.clock,
   });
+  /** There are no controllers. A test may replace it. */
+  forecast: Forecaster['forecast'] = () => ({ services: new Map(), shortages: [], unjudged: 0 });
   /** Prints the line that it would run. A test may replace it. */
   runCommand: CommandRunner['run'] = async (line, { write }) => {
     write(`would run: ${line}\n`);
@@ -432,6 +435,7 @@ export class ApiWorld {
       beats: this.beats,
       usedOf: (nodeId) => this.#usedOf(nodeId),
       drainOf: (nodeId) => this.drains.get(nodeId),
+      forecaster: { forecast: (contents) => this.forecast(contents) },
       serviceOf: () => undefined,
       usages: this.usageBook,
       usageOfNode: (nodeId) => this.usages.get(nodeId),

@@ -99,6 +99,7 @@ export class OperationsWorld {
       streams: master.streams,
       terminals: master.terminals,
       beats: master.beats,
+      forecaster: master.forecaster,
       templates: new TemplateWorld({ clock, maxUploadMB: configuration.maxUploadMB }).local,
       usages: master.usages,
       usageOfNode: (nodeId) => master.usageOfNode(nodeId),

@@ -127,20 +127,15 @@ export const text = {
 
   review: (name: string) => `Save ${name}?`,
   reviewNew: 'A new configuration.',
-  reviewSame: 'What is in force stays as it is.',
-  reviewCount: (before: number, after: number) =>
-    after > before
-      ? `Drover will keep ${count(after)} instances instead of ${count(before)}: new ones are made at once.`
-      : `Drover will keep ${count(after)} instances instead of ${count(before)}. None is ended for that.`,
-  reviewStart: (number: number) =>
-    number === 0
-      ? 'With a minimum of 0 nothing runs until you ask for an instance.'
-      : `Drover makes ${plural(number, 'instance')} of it at once.`,
-  reviewOlder: (number: number) =>
-    `${plural(number, 'instance')} ${number === 1 ? 'runs' : 'run'} on with the content of before; new ones get the new one.`,
+  noRoom: (wanted: number, missing: number) =>
+    wanted === missing
+      ? `${plural(missing, 'new instance')} ${missing === 1 ? 'fits' : 'fit'} nowhere:`
+      : `${count(missing)} of ${plural(wanted, 'new instance')} ${missing === 1 ? 'fits' : 'fit'} nowhere:`,
   field: 'Field',
   before: 'In force',
   after: 'New',
+  holds: 'Holds',
+  classes: { live: 'at once', 'next-start': 'from the next start', replacement: 'in new instances' },
   notSet: '–',
   saveNow: 'Save',
   saved: (name: string) => `${name} is saved and in force.`,

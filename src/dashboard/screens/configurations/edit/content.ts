@@ -2,15 +2,15 @@
 import { type Api, ApiFailure, apiPath } from '../../../api/api-client.js';
 import type {
   CheckConfigurationTextData,
-  CompareConfigurationContentData,
   GetConfigurationFileData,
+  PlanChangesData,
 } from '../../../api/api-types.js';
 import type { Stored } from '../../../parts/editor/edited-text.js';
 import type { SchemaSource } from '../../../parts/editor/json-schema.js';
 import { textOf } from '../examples.js';
 
 export type Judged = CheckConfigurationTextData;
-export type Plan = CompareConfigurationContentData;
+export type Plan = PlanChangesData;
 
 export interface StoredContent extends Stored {
   readonly fileState: GetConfigurationFileData['fileState'];
@@ -19,10 +19,12 @@ export interface StoredContent extends Stored {
 
 export class ConfigurationContent {
   readonly #api: Api;
+  readonly #name: string;
   readonly #path: string;
 
   constructor(api: Api, name: string) {
     this.#api = api;
+    this.#name = name;
     this.#path = apiPath('configurations', name);
   }
 
@@ -42,9 +44,10 @@ export class ConfigurationContent {
     return this.#api.post<Judged>(`${this.#path}/check`, { body: { text } });
   }
 
-  /** What saving would change. The text has no problems. */
+  /** What saving would change, and what becomes of the instances. The text has no problems. */
   plan(text: string): Promise<Plan> {
-    return this.#api.post<Plan>(`${this.#path}/diff`, { body: JSON.parse(text) });
+    const configurations = [{ ...JSON.parse(text), name: this.#name }];
+    return this.#api.post<Plan>('/plan', { body: { configurations, showValues: true } });
   }
 
   /** Saves it if the content still has this revision (null: if there is none). Throws ApiFailure, 412 when it has not. */

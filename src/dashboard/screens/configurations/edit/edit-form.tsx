@@ -81,8 +81,6 @@ export function EditForm({ name, editing, row, isReadOnly, isChangedMeanwhile }:
         <Review
           name={name}
           plan={editing.plan.value}
-          row={row}
-          text={edited.text.value}
           isBusy={editing.isBusy.value}
           onSave={() => void save(editing.save())}
           onClose={() => editing.closeReview()}

@@ -1,35 +1,39 @@
-/** Shows what saving changes, field by field, and what Drover will do then. */
+/** Shows the plan of what is to be saved: field by field, what becomes of the instances, and what fits nowhere. */
 import { Button } from '../../../parts/button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { text as parts } from '../../../parts/text.js';
-import type { ConfigurationRow } from '../rows.js';
 import { text } from '../text.js';
 import type { Plan } from './content.js';
 
 export interface ReviewProps {
   readonly name: string;
   readonly plan: Plan;
-  readonly row: ConfigurationRow | undefined;
-  readonly text: string;
   readonly isBusy: boolean;
   readonly onSave: () => void;
   readonly onClose: () => void;
 }
 
-/** These take effect at once; other fields reach new instances only. */
-const AT_ONCE: ReadonlySet<string> = new Set(['minimumServiceCount', 'maximumServiceCount']);
+type Fields = Plan['configurations'][number]['fields'];
 
-export function Review(props: ReviewProps) {
-  const { name, plan, isBusy, onSave, onClose } = props;
+export function Review({ name, plan, isBusy, onSave, onClose }: ReviewProps) {
   return (
     <Dialog title={text.review(name)} size="wide" onClose={onClose}>
-      {effectsOf(props).map((effect) => (
-        <p key={effect}>{effect}</p>
+      {plan.configurations.map(({ action, why, fields }) => (
+        <>
+          {action === 'create' && <p>{text.reviewNew}</p>}
+          <p>{why}</p>
+          {fields.length > 0 && <Differences fields={fields} />}
+        </>
       ))}
-      {plan.differences.length > 0 && <Differences differences={plan.differences} />}
+      {plan.shortages.map(({ configurationName, wanted, missing, message }) => (
+        <p key={configurationName} class="editor-notice">
+          {text.noRoom(wanted, missing)} <bdi>{message}</bdi>
+        </p>
+      ))}
       {plan.warnings.map(({ field, message }) => (
-        <p key={field + message} class="editor-notice">
-          {field}: {message}
+        <p key={`${field} ${message}`} class="editor-notice">
+          {field !== null && `${field}: `}
+          {message}
         </p>
       ))}
       <div class="foot">
@@ -42,7 +46,7 @@ export function Review(props: ReviewProps) {
   );
 }
 
-function Differences({ differences }: { readonly differences: Plan['differences'] }) {
+function Differences({ fields }: { readonly fields: Fields }) {
   return (
     <div class="differences-scroll">
       <table class="differences">
@@ -51,37 +55,20 @@ function Differences({ differences }: { readonly differences: Plan['differences'
             <th>{text.field}</th>
             <th>{text.before}</th>
             <th>{text.after}</th>
+            <th>{text.holds}</th>
           </tr>
         </thead>
         <tbody>
-          {differences.map(({ field, before, after }) => (
-            <tr key={field}>
-              <td class="mono">{field}</td>
-              <td class="mono difference-before">{before ?? text.notSet}</td>
-              <td class="mono difference-after">{after ?? text.notSet}</td>
+          {fields.map(({ path, from, to, class: asks }) => (
+            <tr key={path}>
+              <td class="mono">{path}</td>
+              <td class="mono difference-before">{from ?? text.notSet}</td>
+              <td class="mono difference-after">{to ?? text.notSet}</td>
+              <td>{text.classes[asks]}</td>
             </tr>
           ))}
         </tbody>
       </table>
     </div>
   );
-}
-
-function effectsOf({ plan: { change, differences }, row, text: content }: ReviewProps): string[] {
-  const before = row?.entry?.configuration.minimumServiceCount;
-  const after = minimumIn(content);
-  if (change === 'created' || before === undefined) return [text.reviewNew, text.reviewStart(after)];
-  const isOther = differences.some(({ field }) => !AT_ONCE.has(field));
-  const instances = row?.instances ?? 0;
-  return [
-    ...(differences.length === 0 ? [text.reviewSame] : []),
-    ...(before === after ? [] : [text.reviewCount(before, after)]),
-    ...(isOther && instances > 0 ? [text.reviewOlder(instances)] : []),
-  ];
-}
-
-/** The default is that of the schema. */
-function minimumIn(content: string): number {
-  const { minimumServiceCount: minimum }: { minimumServiceCount?: unknown } = JSON.parse(content);
-  return typeof minimum === 'number' ? minimum : 1;
 }

@@ -1,0 +1,115 @@
+/**
+ * Foretells what the controllers would make of changed contents, on the state as it is: minimum-service says what is created
+ * and ended, placement what fits. It writes nothing and wakes no controller.
+ */
+import { awaitsFirstStart, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
+import type {
+  Forecast,
+  Forecaster,
+  PlannedContent,
+  ServiceForecast,
+} from '../../../src/operations/plan/forecast.js';
+import type { ContentsInForce } from '../../../src/store/contents-in-force.js';
+import type { InstanceContent } from '../../../src/store/instances/instance-changes.js';
+import { isLive, needsNoStart } from '../../../src/store/instances/instance-updates.js';
+import type { LookupReader } from '../../../src/store/lookup.js';
+import type { MinimumService } from '../minimum-service/reconciler.js';
+import { type Foretold, NO_ROLLOUT } from '../rollout/foretell.js';
+import type { Rollouts } from '../rollout/reconciler.js';
+import { fatesOf, forecastOf, type Outcome, outcomeOf, type PlannedInstance, takenOf } from './plan.js';
+import { NO_VICTIM, Room } from './room.js';
+import { StillPlaces, type StillPlacesOptions } from './still-places.js';
+
+export interface ContentForecasterOptions extends StillPlacesOptions {
+  readonly instancesByConfiguration: LookupReader<string>;
+  readonly minimumService: Pick<MinimumService, 'factsUnder'>;
+  readonly rollouts: Pick<Rollouts, 'foretell'>;
+  readonly contents: Pick<ContentsInForce, 'expectedUnder'>;
+}
+
+interface Planned {
+  readonly content: PlannedContent;
+  /** What new instances are made from, and old ones take by themselves. */
+  readonly made: InstanceContent | null;
+  readonly instances: readonly PlannedInstance[];
+  readonly outcome: Outcome;
+  readonly rollout: Foretold;
+}
+
+export class ContentForecaster implements Forecaster {
+  readonly #options: ContentForecasterOptions;
+
+  constructor(options: ContentForecasterOptions) {
+    this.#options = options;
+  }
+
+  /** What is created comes before what is replaced: that goes step by step. */
+  forecast(contents: readonly PlannedContent[]): Forecast {
+    const places = new StillPlaces(this.#options);
+    const planned = contents.map((content) => this.#plan(content, places));
+    for (const { outcome } of planned) for (const id of outcome.ended) places.end(id);
+    const begun = planned.map((one) => ({ ...one, taken: takenOf(one.instances, one.outcome.ended) }));
+    const room = new Room(places);
+    for (const { configurationName, refusal } of places.placeWaiting())
+      room.note(configurationName, [refusal]);
+    for (const { content, made, outcome } of planned)
+      room.placeAll(
+        content.name,
+        made,
+        Array.from({ length: outcome.create }, () => NO_VICTIM),
+      );
+    const services = new Map<string, ServiceForecast>();
+    for (const { content, instances, outcome, taken, rollout } of begun) {
+      const fates = fatesOf(instances, { ...outcome, ...taken }, rollout);
+      const needed = fates.replaced.filter(({ hasSpare }) => !hasSpare);
+      room.placeAll(
+        content.name,
+        content.to,
+        needed.map((victim) => ({ victim, budget: rollout.budget })),
+      );
+      room.note(content.name, [...fates.refused.values()]);
+      services.set(content.name, forecastOf(instances, fates, { ...outcome, ...rollout }));
+    }
+    return { services, shortages: room.shortages(), unjudged: room.unjudged };
+  }
+
+  #plan(content: PlannedContent, places: StillPlaces): Planned {
+    const { minimumService, rollouts, contents } = this.#options;
+    const { to } = content;
+    const made = to === null ? null : contents.expectedUnder({ ...to, sourceFile: '' });
+    const instances = this.#instancesOf(content, made, places);
+    const service = to === null ? null : minimumService.factsUnder(to.configuration);
+    const outcome = outcomeOf(service);
+    const standing = instances.length - outcome.ended.size + outcome.create;
+    const isAtMaximum = standing >= (service?.maximum ?? Number.POSITIVE_INFINITY);
+    const rollout = to === null ? NO_ROLLOUT : rollouts.foretell({ ...to, sourceFile: '' }, isAtMaximum);
+    return { content, made, instances, outcome, rollout };
+  }
+
+  #instancesOf({ name, to }: PlannedContent, made: InstanceContent | null, places: StillPlaces) {
+    const { instances, instancesByConfiguration } = this.#options;
+    return [...instancesByConfiguration.get(name)]
+      .flatMap((id) => instances.get(id)?.value ?? [])
+      .filter(({ desired }) => desired.goal !== 'remove')
+      .map(
+        (record): PlannedInstance => ({
+          id: record.id,
+          asks: made === null || made.hash === record.revision ? 'none' : this.#asks(record, made),
+          isOtherProcess: to !== null && this.#asks(record, to) === 'start',
+          isAsked: made !== null && record.desired.updateWhenEmpty === true,
+          players: record.status.players ?? 0,
+          hasFinished: hasFinished(record),
+          awaitsFirstStart: awaitsFirstStart(record),
+          byItself: () =>
+            made === null || needsNoStart(record, made, this.#options)
+              ? 'taken'
+              : places.update(record, made),
+          inPlace: () => (to === null ? { refusal: '' } : places.update(record, to)),
+        }),
+      );
+  }
+
+  #asks(record: InstanceRecord, content: InstanceContent): 'live' | 'start' {
+    return isLive(record, content, this.#options) ? 'live' : 'start';
+  }
+}

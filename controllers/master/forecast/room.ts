@@ -1,0 +1,81 @@
+/** Finds out which new instances of a plan fit nowhere, one after another, in the order in which they are made. */
+import type { Shortage } from '../../../src/operations/plan/forecast.js';
+import type { InstanceContent } from '../../../src/store/instances/instance-changes.js';
+import type { Foretold, ForetoldVictim } from '../rollout/foretell.js';
+import type { StillPlaces } from './still-places.js';
+
+/** New instances that are looked for a place: each takes some 10 µs, in which the master does nothing else. */
+const MOST_PLACED = 10_000;
+
+/** One new instance, and whose place it takes. */
+export interface NewOne extends Pick<Foretold, 'budget'> {
+  /** Null: nobody's. */
+  readonly victim: ForetoldVictim | null;
+}
+
+export const NO_VICTIM: NewOne = { victim: null, budget: { surge: 0, unavailable: 0 } };
+
+export class Room {
+  readonly #places: StillPlaces;
+  readonly #shortages = new Map<string, Shortage>();
+  readonly #wanted = new Map<string, number>();
+  #left = MOST_PLACED;
+  /** So many were not looked for a place. */
+  unjudged = 0;
+
+  constructor(places: StillPlaces) {
+    this.#places = places;
+  }
+
+  /** All instances of a content ask the same, so when one fits nowhere none of the others does. */
+  placeAll(name: string, content: InstanceContent | null, all: readonly NewOne[]): void {
+    if (content === null || all.length === 0) return;
+    const judged = all.slice(0, this.#left);
+    this.#left -= judged.length;
+    this.unjudged += all.length - judged.length;
+    this.#want(name, judged.length);
+    for (const [placed, one] of judged.entries()) {
+      const message = placeOne(this.#places, content, one);
+      if (message === undefined) continue;
+      this.#lack(name, judged.length - placed, message);
+      return;
+    }
+  }
+
+  /** Adds instances that were looked for a place already; undefined: it has one. */
+  note(name: string, refusals: readonly (string | undefined)[]): void {
+    this.#want(name, refusals.length);
+    const missing = refusals.filter((refusal) => refusal !== undefined);
+    const [message] = missing;
+    if (message !== undefined) this.#lack(name, missing.length, message);
+  }
+
+  shortages(): Shortage[] {
+    return [...this.#shortages.values()].map((shortage) => ({
+      ...shortage,
+      wanted: this.#wanted.get(shortage.configurationName) ?? 0,
+    }));
+  }
+
+  #want(name: string, count: number): void {
+    this.#wanted.set(name, (this.#wanted.get(name) ?? 0) + count);
+  }
+
+  #lack(name: string, count: number, why: string): void {
+    const { missing, message } = this.#shortages.get(name) ?? { missing: 0, message: why };
+    this.#shortages.set(name, { configurationName: name, wanted: 0, missing: missing + count, message });
+  }
+}
+
+/** Beside its victim where the rollout may do that, else in its place. Undefined: it has a place. */
+function placeOne(
+  places: StillPlaces,
+  content: InstanceContent,
+  { victim, budget }: NewOne,
+): string | undefined {
+  if (victim === null) return places.place(content);
+  const beside = victim.isUp && budget.surge > 0 ? places.place(content) : 'it goes first';
+  if (beside !== undefined && victim.isUp && budget.unavailable === 0) return beside;
+  places.end(victim.id);
+  return beside === undefined ? undefined : places.place(content);
+}

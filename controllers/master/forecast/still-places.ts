@@ -1,0 +1,170 @@
+/**
+ * Finds places for instances that are not there yet, on the fleet as it is: placement's own shortlists, over a ledger of its
+ * own in which a plan ends and places instances. Nothing of it reaches the ledger that placement decides by.
+ */
+import type { Configuration } from '../../../src/model/configuration.js';
+import { DroverError } from '../../../src/model/errors.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
+import {
+  type InstanceContent,
+  newInstance,
+  withContent,
+} from '../../../src/store/instances/instance-changes.js';
+import { isHeldByNode, losesFiles } from '../../../src/store/instances/instance-updates.js';
+import type { Mirror, Mirrored, MirrorListener, MirrorReader } from '../../../src/store/mirror.js';
+import { placementAgain } from '../placement/again.js';
+import type { Candidate } from '../placement/conditions.js';
+import { FleetChanges } from '../placement/fleet-changes.js';
+import { type LedgerInstances, PlacementLedger } from '../placement/ledger.js';
+import type { PlacesOptions } from '../placement/places.js';
+import { Shortlists } from '../placement/shortlists.js';
+import type { UpdateOutlook } from './plan.js';
+
+export interface StillPlacesOptions
+  extends Pick<PlacesOptions, 'nodes' | 'busyPorts' | 'hostAddressOf' | 'chooseTemplates' | 'clock'> {
+  readonly instances: Mirror<InstanceRecord>;
+  readonly revisions: MirrorReader<Configuration>;
+}
+
+export interface WaitingOutlook {
+  readonly configurationName: string;
+  readonly refusal: string | undefined;
+}
+
+export class StillPlaces {
+  readonly #options: StillPlacesOptions;
+  readonly #instances: StillInstances;
+  readonly #ledger: PlacementLedger;
+  readonly #shortlists: Shortlists;
+  /** By instance that no node holds: the content that it took. */
+  readonly #taken = new Map<string, InstanceContent>();
+  #placed = 0;
+
+  constructor(options: StillPlacesOptions) {
+    const { nodes, busyPorts, hostAddressOf, clock } = options;
+    const changes = new FleetChanges();
+    this.#options = options;
+    this.#instances = new StillInstances(options.instances);
+    this.#ledger = new PlacementLedger(this.#instances, changes);
+    this.#shortlists = new Shortlists({
+      nodes,
+      busyPorts,
+      hostAddressOf,
+      changes,
+      ledger: this.#ledger,
+      now: () => clock.monotonic(),
+      isAwaited: () => false,
+    });
+  }
+
+  /** Gives back what the instance holds. */
+  end(id: string): void {
+    this.#instances.end(id);
+  }
+
+  /**
+   * Places those that wait for a node already: what is made later comes after them. Answers for those that took another
+   * content: undefined where they have a place, else why not.
+   */
+  placeWaiting(): WaitingOutlook[] {
+    const outlooks: WaitingOutlook[] = [];
+    for (const [id] of this.#options.instances.entries()) {
+      const record = this.#instances.get(id)?.value;
+      if (record?.desired.goal !== 'run' || record.placement !== null) continue;
+      const taken = this.#taken.get(id);
+      const configuration = taken?.configuration ?? this.#options.revisions.get(record.revision)?.value;
+      if (configuration === undefined) continue;
+      const { home, configurationName } = record;
+      const shortlist = this.#shortlists.of(taken?.hash ?? record.revision, configuration);
+      const atHome = home === null ? undefined : shortlist.at(home.nodeId, home.port);
+      const bound = record.static ? (home?.nodeId ?? null) : null;
+      const place = atHome ?? (bound === null ? shortlist.best() : undefined);
+      if (place !== undefined) this.#hold(taken === undefined ? record : withContent(record, taken), place);
+      const refusal = place === undefined ? shortlist.refusal(bound).message : undefined;
+      if (taken !== undefined) outlooks.push({ configurationName, refusal });
+    }
+    return outlooks;
+  }
+
+  /** Places one more; undefined: it has a place. Else why no node fits. */
+  place(content: InstanceContent): string | undefined {
+    const { configuration, hash } = content;
+    const { problems } = this.#options.chooseTemplates(configuration, '');
+    if (problems.length > 0) return problems.join('; ');
+    const shortlist = this.#shortlists.of(hash, configuration);
+    const place = shortlist.best();
+    if (place === undefined) return shortlist.refusal(null).message;
+    // No id of an instance has a colon.
+    const id = `new:${this.#placed++}`;
+    this.#hold(newInstance(content, { id, madeBy: 'enforcer', now: this.#options.clock.now() }), place);
+    return undefined;
+  }
+
+  /** Gives an instance another content where it is, as `InstanceUpdates` decides it. It holds its new place then. */
+  update(before: InstanceRecord, content: InstanceContent): UpdateOutlook {
+    if (losesFiles(before, content)) return { refusal: 'its directory would not be kept any more' };
+    if (!isHeldByNode(before)) {
+      this.#taken.set(before.id, content);
+      return 'taken';
+    }
+    const next = withContent(before, content);
+    const sources = { ...this.#options, ledger: this.#ledger };
+    try {
+      this.#ledger.promise(next, placementAgain(sources, { before, next, content }));
+      return 'restarted';
+    } catch (error) {
+      if (!DroverError.is(error, 'DRV_UPDATE_REFUSED')) throw error;
+      return { refusal: error.message };
+    }
+  }
+
+  #hold(record: InstanceRecord, { nodeId, port, hostAddress }: Candidate): void {
+    this.#ledger.promise(record, { nodeId, port: port ?? null, hostAddress, templates: [] });
+  }
+}
+
+/** The instances as they are now, but for those that a plan ends. */
+class StillInstances implements LedgerInstances {
+  readonly #instances: Mirror<InstanceRecord>;
+  /** What is left of those that were ended. */
+  readonly #ended = new Map<string, Mirrored<InstanceRecord> | undefined>();
+  #listener: MirrorListener<InstanceRecord> = () => undefined;
+
+  constructor(instances: Mirror<InstanceRecord>) {
+    this.#instances = instances;
+  }
+
+  get setAside(): LedgerInstances['setAside'] {
+    return this.#instances.setAside;
+  }
+
+  get(id: string): Mirrored<InstanceRecord> | undefined {
+    return this.#ended.has(id) ? this.#ended.get(id) : this.#instances.get(id);
+  }
+
+  entries(): ReturnType<LedgerInstances['entries']> {
+    return this.#instances.entries();
+  }
+
+  /** Has one listener, the ledger, and tells it only of what is ended. */
+  onChange(listener: MirrorListener<InstanceRecord>): () => void {
+    this.#listener = listener;
+    return () => undefined;
+  }
+
+  /** A static one is stopped and keeps its port, any other goes. */
+  end(id: string): void {
+    const before = this.#instances.get(id);
+    const after = before?.value.static === true ? { ...before, value: stopped(before.value) } : undefined;
+    this.#ended.set(id, after);
+    this.#listener(id, after, before);
+  }
+}
+
+function stopped({ desired, status, ...record }: InstanceRecord): InstanceRecord {
+  return {
+    ...record,
+    desired: { ...desired, goal: 'stop' },
+    status: { ...status, state: 'STOPPED', pid: null, reason: 'stopped' },
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * Foretells what a rollout replaces under a content that is not in force yet: the record that it would take up, and the
+ * members that it would judge as victims then. New instances that do not become good are not foretold. Pure.
+ */
+import type { RolloutRecord } from '../../../src/model/rollout.js';
+import type { Member, RolloutFacts } from './facts.js';
+import { type Budget, hasGuests, judge } from './members.js';
+import { mayMove } from './plan.js';
+import { taken } from './record.js';
+
+export interface Foretold {
+  /** In the order in which they go. */
+  readonly victims: readonly ForetoldVictim[];
+  /** Of the victims: they are left until somebody promotes the canaries. */
+  readonly onPromotion: ReadonlySet<string>;
+  readonly budget: Pick<Budget, 'surge' | 'unavailable'>;
+}
+
+export interface ForetoldVictim extends Pick<Member, 'id' | 'static' | 'isUp'> {
+  /** It is left alone for its players. */
+  readonly waits: boolean;
+  /** A replacement stands beside it already. */
+  readonly hasSpare: boolean;
+}
+
+/** There is no rollout, or it moves nothing. */
+export const NO_ROLLOUT: Foretold = {
+  victims: [],
+  onPromotion: new Set(),
+  budget: { surge: 0, unavailable: 0 },
+};
+
+/** `facts` are those before the content is taken up; `membersOf` are the members of the rollout that follows. */
+export function foretell(
+  facts: RolloutFacts,
+  membersOf: (rollout: RolloutRecord) => readonly Member[],
+): Foretold {
+  const begun = taken(facts);
+  const rollout = begun ?? facts.rollout;
+  if (rollout === undefined || !mayMove(rollout)) return NO_ROLLOUT;
+  const agedMs = begun === undefined ? facts.agedMs : 0;
+  const next: RolloutFacts = { ...facts, rollout, isNews: false, members: membersOf(rollout), agedMs };
+  const { victims, spares, budget } = judge(next);
+  return {
+    victims: victims.map((one) => ({
+      id: one.id,
+      static: one.static,
+      isUp: one.isUp,
+      waits: one.isUp && hasGuests(next, one),
+      hasSpare: spares.has(one.id),
+    })),
+    onPromotion: new Set(victims.slice(untilPromotion(next, rollout)).map(({ id }) => id)),
+    budget,
+  };
+}
+
+/** How many go before somebody promotes the canaries. */
+function untilPromotion({ update, members }: RolloutFacts, { isPromoted }: RolloutRecord): number {
+  if (isPromoted || update.promote === 'auto') return Number.POSITIVE_INFINITY;
+  return Math.max(0, update.canary - members.filter(({ isCurrent }) => isCurrent).length);
+}

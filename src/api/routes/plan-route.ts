@@ -1,0 +1,68 @@
+/** `POST /plan`: what whole contents would change, before anything is written. */
+import { z } from 'zod';
+import { configurationSchema } from '../../model/configuration.js';
+import {
+  type ChangePlanNeeds,
+  changePlanSchema,
+  planAsBefore,
+  planChanges,
+} from '../../operations/plan/change-plan.js';
+import { accessOf, requireSight, seesConfiguration } from '../access/auth.js';
+import { defineRoute, nothing, type Route } from '../http/route.js';
+
+/** More than a body holds. */
+const MOST_CONFIGURATIONS = 10_000;
+
+const orderFields = {
+  prune: z
+    .boolean()
+    .default(false)
+    .describe('all other configurations that the key sees go, as `apply --prune` removes them'),
+  showValues: z
+    .boolean()
+    .default(false)
+    .describe('show values of environmentVariables and properties, to a key with scope ALL'),
+  fingerprint: z.string().max(128).optional().describe('answer 409 unless this is still the plan'),
+};
+
+/** The contents are judged as PUT judges them. */
+const orderSchema = z.object({
+  configurations: z
+    .array(z.looseObject({}))
+    .max(MOST_CONFIGURATIONS)
+    .describe('whole configurations, each with its name'),
+  ...orderFields,
+});
+
+export function planRoutes(dependencies: ChangePlanNeeds): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/plan',
+      scope: 'PLAN',
+      reach: 'filtered',
+      summary: 'What whole configurations would change, and what becomes of the instances. Writes nothing.',
+      errors: ['DRV_CONFIGURATION_INVALID', 'DRV_CONFIGURATION_REFUSED', 'DRV_PLAN_CHANGED'],
+      params: nothing,
+      query: nothing,
+      body: orderSchema,
+      documentedBody: z.object({ configurations: z.array(configurationSchema), ...orderFields }),
+      answers: { 200: { description: 'the plan', schema: changePlanSchema } },
+      handle: ({ body, request }) => {
+        // It writes nothing.
+        request.isRoutine = true;
+        const { configurations, prune, fingerprint } = body;
+        for (const { name } of configurations) if (typeof name === 'string') requireSight(request, name);
+        const order = {
+          configurations,
+          prune,
+          showValues: body.showValues && accessOf(request)?.may('ALL') === true,
+          sees: (name: string) => seesConfiguration(request, name),
+        };
+        return fingerprint === undefined
+          ? planChanges(dependencies, order)
+          : planAsBefore(dependencies, order, fingerprint);
+      },
+    }),
+  ];
+}

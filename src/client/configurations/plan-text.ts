@@ -1,0 +1,133 @@
+/** Describes a plan for people: as lines for a terminal, and as Markdown for a comment that is updated in place. Pure. */
+import type { ChangedField } from '../../model/field-class.js';
+import { countText, cutText } from '../../model/words.js';
+import type { ChangePlan, PlannedConfiguration } from '../../operations/plan/change-plan.js';
+import { changedIn } from './plan.js';
+
+/** Finds the comment that is to be updated. GitHub and GitLab do not show it. */
+const MARKER = '<!-- drover-plan -->';
+/** GitHub takes 65,536 characters in a comment, and what a workflow adds has room beside it. */
+const MOST_CHARS = 60_000;
+const MOST_VALUE_CHARS = 120;
+/** Invisible. What follows is no name of a person for GitHub and GitLab. */
+const WORD_JOINER = '\u2060';
+
+const SIGN: Readonly<Record<PlannedConfiguration['action'], string>> = {
+  create: '+',
+  change: '~',
+  delete: '-',
+  unchanged: ' ',
+};
+
+/** Nothing where nothing would be written. */
+export function planText(plan: ChangePlan): string {
+  const changed = changedIn(plan);
+  if (changed.length === 0) return '';
+  const lines = changed.flatMap((one) => [
+    `${SIGN[one.action]} ${one.name}: ${one.action}`,
+    ...one.fields.map((field) => `    ${field.path} (${field.class}): ${fromTo(field)}`),
+    `    ${one.why}`,
+  ]);
+  const troubles = [...plan.shortages.map(shortageText), ...plan.warnings.map(warningText)];
+  return [...lines, ...troubles, `${summary(plan)}; fingerprint ${plan.fingerprint}`].join('\n');
+}
+
+/** Always begins with the marker, and is shorter than a comment may be. */
+export function planMarkdown(plan: ChangePlan): string {
+  const changed = changedIn(plan);
+  const head = [
+    MARKER,
+    '### Drover plan',
+    '',
+    changed.length === 0 ? 'Nothing changes.' : `${summary(plan)}.`,
+  ];
+  const foot = ['', `Fingerprint \`${plan.fingerprint}\``];
+  const sections = [
+    ...plan.shortages.map((shortage) => `- **${markdownText(shortageText(shortage))}**`),
+    ...changed.map(sectionOf),
+    ...plan.warnings.map((warning) => `- ${markdownText(warningText(warning))}`),
+  ];
+  return [...head, ...cutToRoom(sections), ...foot].join('\n');
+}
+
+function cutToRoom(sections: readonly string[]): string[] {
+  const shown: string[] = [];
+  let room = MOST_CHARS;
+  for (const section of sections) {
+    room -= section.length + 2;
+    if (room < 0) break;
+    shown.push('', section);
+  }
+  const left = sections.length - shown.length / 2;
+  return left === 0 ? shown : [...shown, '', `…and ${left} more: \`drover plan\` shows all.`];
+}
+
+function sectionOf({ name, action, fields, effects, why }: PlannedConfiguration): string {
+  const counts = Object.entries(effects).filter(([, count]) => count > 0);
+  const rows = fields.map(
+    (field) => `| ${code(field.path)} | ${field.class} | ${cell(field.from)} | ${cell(field.to)} |`,
+  );
+  const lines = [
+    `#### ${SIGN[action]} ${code(name)}: ${action}`,
+    '',
+    markdownText(why),
+    ...(counts.length === 0 ? [] : ['', counts.map(([what, count]) => `${what} **${count}**`).join(', ')]),
+    ...(rows.length === 0 ? [] : ['', '| field | class | from | to |', '| --- | --- | --- | --- |', ...rows]),
+  ];
+  const text = lines.join('\n');
+  return text.length <= MOST_CHARS / 2
+    ? text
+    : [...lines.slice(0, 3), '', `${countText(fields.length, 'field')} differ: too many to show here.`].join(
+        '\n',
+      );
+}
+
+function shortageText({
+  configurationName,
+  wanted,
+  missing,
+  message,
+}: ChangePlan['shortages'][number]): string {
+  const which = wanted === 1 ? 'the new one' : `${missing} of the ${wanted} new ones`;
+  return `${which} of ${configurationName} ${missing === 1 ? 'fits' : 'fit'} nowhere: ${message}`;
+}
+
+function warningText({ configurationName, field, message }: ChangePlan['warnings'][number]): string {
+  return ['warning', configurationName, field, message].filter((part) => part !== null).join(': ');
+}
+
+/** `1 to create, 2 to change`. */
+function summary(plan: ChangePlan): string {
+  const parts = (['create', 'change', 'delete'] as const).flatMap((action) => {
+    const count = plan.configurations.filter((one) => one.action === action).length;
+    return count === 0 ? [] : [`${count} to ${action}`];
+  });
+  return parts.length === 0 ? 'nothing changes' : parts.join(', ');
+}
+
+function fromTo({ from, to }: Pick<ChangedField, 'from' | 'to'>): string {
+  return `${valueText(from)} -> ${valueText(to)}`;
+}
+
+function valueText(value: string | null): string {
+  return value === null ? 'not set' : cutText(value, MOST_VALUE_CHARS);
+}
+
+function cell(value: string | null): string {
+  return value === null ? '' : code(cutText(value, MOST_VALUE_CHARS));
+}
+
+/** A span of code shows what is in it as it is; a longer fence holds backticks, and `|` would end the cell. */
+function code(text: string): string {
+  const plain = text.replaceAll(/[\n\r]+/g, ' ').replaceAll('|', '\\|');
+  const fences = (plain.match(/`+/g) ?? []).map(({ length }) => length);
+  const fence = '`'.repeat(Math.max(0, ...fences) + 1);
+  return fences.length === 0 ? `${fence}${plain}${fence}` : `${fence} ${plain} ${fence}`;
+}
+
+/** Words that are no Markdown, and call nobody, whatever was typed into a configuration. */
+function markdownText(text: string): string {
+  return text
+    .replaceAll(/[\\`*_{}[\]<>#|~]/g, (character) => `\\${character}`)
+    .replaceAll('@', `@${WORD_JOINER}`);
+}

@@ -1,0 +1,151 @@
+/** `plan` and `apply --fingerprint|--prune` of the client, over a real master with real files and a real fleet. */
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ChangePlan } from '../../../src/operations/plan/change-plan.js';
+import { connectionTo, type InProcessOptions, runInProcess } from '../../support/client/in-process.js';
+import { TemporaryHome } from '../../support/client/temporary-home.js';
+import { OperationsWorld } from '../../support/control-plane/operations-world.js';
+import { until } from '../../support/until.js';
+
+const SMALL = { runtime: 'process', command: 'run', ramMB: 100, cpu: 10, minimumServiceCount: 0 };
+
+let world: OperationsWorld;
+let home: TemporaryHome;
+beforeEach(async () => {
+  world = await OperationsWorld.create();
+  home = new TemporaryHome();
+});
+afterEach(async () => {
+  home.remove();
+  await world.stop();
+});
+
+const drover = (line: string, options: InProcessOptions = {}) =>
+  runInProcess(line.split(' '), { connection: connectionTo(world.url, world.token), ...options });
+const write = (file: string, content: object): string => home.write(file, JSON.stringify(content));
+
+async function planOf(options: string): Promise<ChangePlan> {
+  const { out, err } = await drover(`plan ${options} -o json`);
+  expect(err).toEqual([]);
+  return JSON.parse(out);
+}
+
+async function names(): Promise<string[]> {
+  const { json } = await world.call('GET /configurations');
+  return (json as { name: string }[]).map(({ name }) => name);
+}
+
+describe('plan', () => {
+  it('says what becomes of the instances, and what fits nowhere', async () => {
+    await world.commands.configure('lobby', { minimumServiceCount: 2 });
+    await world.commands.untilOnline('lobby', 2);
+    const file = write('lobby.json', { ...SMALL, command: 'walk', ramMB: 300, minimumServiceCount: 6 });
+    const { out, code } = await drover(`plan -f ${file}`);
+    expect(code).toBe(0);
+    expect(out.split('\n').slice(0, -2)).toEqual([
+      '~ lobby: change',
+      '    command (next-start): "run" -> "walk"',
+      '    minimumServiceCount (live): 2 -> 6',
+      '    ramMB (replacement): 100 -> 300',
+      expect.stringMatching(
+        /^ {4}4 instances are created\. 2 instances go on with the older content:.*ramMB/,
+      ),
+      '2 of the 4 new ones of lobby fit nowhere: 0/1 nodes fit: 1 short of RAM (need 300 MB, free 200 MB)',
+    ]);
+    expect((await planOf(`-f ${file}`)).configurations[0]?.effects).toMatchObject({ create: 4, keep: 2 });
+    expect(world.commands.plane.records()).toHaveLength(2);
+  });
+
+  it('says whether those that wait for a place would find one', async () => {
+    await world.commands.configure('lobby', { ramMB: 2000, minimumServiceCount: 1 });
+    await until(() =>
+      expect(world.commands.plane.records()).toMatchObject([{ status: { reason: 'no-node-fits' } }]),
+    );
+    const file = write('lobby.json', { ...SMALL, ramMB: 1800, minimumServiceCount: 1 });
+    expect((await drover(`plan -f ${file}`)).out).toContain(
+      'the new one of lobby fits nowhere: 0/1 nodes fit: 1 short of RAM',
+    );
+    write('lobby.json', { ...SMALL, ramMB: 300, minimumServiceCount: 1 });
+    expect(await planOf(`-f ${file}`)).toMatchObject({
+      shortages: [],
+      configurations: [{ effects: { create: 0, restart: 0, keep: 1 }, why: 'No instance is touched.' }],
+    });
+  });
+
+  it('prints nothing where nothing changes, and ends with 2 for changes when asked', async () => {
+    await world.commands.configure('lobby');
+    const file = write('lobby.json', SMALL);
+    expect(await drover(`plan -f ${file} --detailed-exitcode`)).toMatchObject({ code: 0, out: '', err: [] });
+    write('lobby.json', { ...SMALL, minimumServiceCount: 1 });
+    expect((await drover(`plan -f ${file} --detailed-exitcode`)).code).toBe(2);
+    expect((await drover(`plan -f ${file}`)).code).toBe(0);
+  });
+
+  it('hides values that may be secrets, but not from a key with scope ALL that asks', async () => {
+    await world.commands.configure('lobby', { properties: { token: 'old-secret' } });
+    const file = write('lobby.json', { ...SMALL, properties: { token: 'new-secret' } });
+    expect((await drover(`plan -f ${file}`)).out).toContain('properties.token (next-start): *** -> ***');
+    expect((await drover(`plan -f ${file} --show-values`)).out).toContain('"old-secret" -> "new-secret"');
+    const { json } = await world.call('POST /keys', { body: { label: 'ci', scope: 'PLAN' } });
+    const connection = connectionTo(world.url, (json as { token: string }).token);
+    for (const format of ['table', 'json', 'markdown']) {
+      const { out } = await drover(`plan -f ${file} --show-values -o ${format}`, { connection });
+      expect(out).toContain('properties.token');
+      expect(out).not.toContain('secret');
+    }
+  });
+
+  it('has a fingerprint that changes with what would happen, not with how it is asked', async () => {
+    await world.commands.configure('lobby');
+    const file = write('lobby.json', { ...SMALL, minimumServiceCount: 1 });
+    const { fingerprint } = await planOf(`-f ${file}`);
+    expect((await planOf(`-f ${file} --show-values`)).fingerprint).toBe(fingerprint);
+    write('lobby.json', { ...SMALL, minimumServiceCount: 2 });
+    expect((await planOf(`-f ${file}`)).fingerprint).not.toBe(fingerprint);
+  });
+});
+
+describe('apply --fingerprint', () => {
+  it('writes what was planned, and nothing once the world has moved', async () => {
+    await world.commands.configure('lobby', { minimumServiceCount: 0 });
+    const file = write('lobby.json', { ...SMALL, minimumServiceCount: 1 });
+    const { fingerprint } = await planOf(`-f ${file}`);
+    // Somebody makes one by hand: now none is created.
+    await world.call('POST /instances', { body: { configurationName: 'lobby' } });
+    await world.commands.untilOnline('lobby', 1);
+    const refused = await drover(`apply -f ${file} --fingerprint ${fingerprint}`);
+    expect(refused).toMatchObject({ code: 5, out: '', err: [expect.stringContaining('plan again')] });
+    const again = await planOf(`-f ${file}`);
+    expect(again.configurations[0]?.effects).toMatchObject({ create: 0, keep: 1 });
+    expect(await drover(`apply -f ${file} --fingerprint ${again.fingerprint}`)).toMatchObject({
+      code: 0,
+      out: 'lobby changed: minimumServiceCount\n',
+    });
+  });
+});
+
+describe('--prune', () => {
+  it('deletes the others as planned, after a question, and leaves their instances', async () => {
+    await world.commands.configure('lobby');
+    await world.commands.configure('mail', { minimumServiceCount: 1 });
+    await world.commands.untilOnline('mail', 1);
+    write('conf/lobby.json', SMALL);
+    const conf = join(home.path, 'conf');
+    expect((await planOf(`-f ${conf}`)).configurations).toHaveLength(1);
+    const { fingerprint, configurations } = await planOf(`-f ${conf} --prune`);
+    expect(configurations.map(({ name, action }) => [name, action])).toEqual([
+      ['lobby', 'unchanged'],
+      ['mail', 'delete'],
+    ]);
+    expect(configurations[1]).toMatchObject({ effects: { keep: 1, stop: 0 } });
+    expect((await drover(`apply -f ${conf} --prune --dry-run`)).out).toBe(
+      'lobby unchanged (dry run)\nmail deleted (dry run)\n',
+    );
+    expect(await drover(`apply -f ${conf} --prune --fingerprint ${fingerprint} --yes`)).toMatchObject({
+      code: 0,
+      out: 'lobby unchanged\nmail deleted\n',
+    });
+    expect(await names()).toEqual(['lobby']);
+    expect(world.commands.plane.records()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { planMarkdown, planText } from '../../../src/client/configurations/plan-text.js';
+import type { ChangePlan, PlannedConfiguration } from '../../../src/operations/plan/change-plan.js';
+
+const NONE = { create: 0, replace: 0, restart: 0, stop: 0, keep: 0, waitForPlayers: 0 };
+
+function planned(fields: Partial<PlannedConfiguration> = {}): PlannedConfiguration {
+  return {
+    name: 'lobby',
+    action: 'change',
+    revision: 'a',
+    fileState: 'same',
+    fields: [],
+    effects: NONE,
+    why: 'No instance is touched.',
+    ...fields,
+  };
+}
+
+function planOf(configurations: PlannedConfiguration[], more: Partial<ChangePlan> = {}): ChangePlan {
+  return { formatVersion: 1, fingerprint: 'f00d', configurations, shortages: [], warnings: [], ...more };
+}
+
+describe('a plan as Markdown', () => {
+  it('begins with the marker, and says what happens', () => {
+    const text = planMarkdown(
+      planOf(
+        [
+          planned({
+            fields: [{ path: 'ramMB', class: 'replacement', from: '100', to: null }],
+            effects: { ...NONE, create: 2 },
+            why: '2 instances are created.',
+          }),
+          planned({ name: 'mail', action: 'unchanged' }),
+        ],
+        { shortages: [{ configurationName: 'lobby', wanted: 2, missing: 1, message: '0/1 nodes fit' }] },
+      ),
+    );
+    expect(text.split('\n').filter((line) => line !== '')).toEqual([
+      '<!-- drover-plan -->',
+      '### Drover plan',
+      '1 to change.',
+      '- **1 of the 2 new ones of lobby fits nowhere: 0/1 nodes fit**',
+      '#### ~ `lobby`: change',
+      '2 instances are created.',
+      'create **2**',
+      '| field | class | from | to |',
+      '| --- | --- | --- | --- |',
+      '| `ramMB` | replacement | `100` |  |',
+      'Fingerprint `f00d`',
+    ]);
+  });
+
+  it('says that nothing changes, so that an older comment is replaced', () => {
+    expect(planMarkdown(planOf([planned({ action: 'unchanged' })]))).toContain('Nothing changes.');
+  });
+
+  it('shows values as they are, whatever they hold', () => {
+    const from = '"a|b `c` ``d``\n@everyone <img>"';
+    const text = planMarkdown(
+      planOf([planned({ fields: [{ path: 'command', class: 'live', from, to: null }] })]),
+    );
+    expect(text).toContain('| ``` "a\\|b `c` ``d`` @everyone <img>" ``` |');
+  });
+
+  it.each([
+    ['many configurations', 3000, 1, 20],
+    ['many fields', 1, 3000, 20],
+    ['long values', 40, 40, 30_000],
+  ])('stays shorter than a comment may be with %s', (_what, configurations, fields, length) => {
+    const text = planMarkdown(
+      planOf(
+        Array.from({ length: configurations }, (_, index) =>
+          planned({
+            name: `lobby-${index}`,
+            fields: Array.from({ length: fields }, (_, field) => ({
+              path: `properties.field${field}`,
+              class: 'next-start' as const,
+              from: '|'.repeat(length),
+              to: null,
+            })),
+          }),
+        ),
+        {
+          warnings: Array.from({ length: 2000 }, () => ({
+            configurationName: 'lobby',
+            field: 'ramMb',
+            message: 'is not known: '.repeat(20),
+          })),
+        },
+      ),
+    );
+    expect(text.length).toBeLessThan(65_000);
+    expect(text).toContain('Fingerprint `f00d`');
+    expect(text).toContain('more: `drover plan` shows all.');
+  });
+});
+
+describe('a plan as text', () => {
+  it('is empty where nothing would be written', () => {
+    expect(planText(planOf([planned({ action: 'unchanged' })]))).toBe('');
+  });
+});

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import {
+  fatesOf,
+  forecastOf,
+  outcomeOf,
+  type PlannedInstance,
+  takenOf,
+} from '../../../controllers/master/forecast/plan.js';
+import type { CountedInstance } from '../../../controllers/master/minimum-service/plan.js';
+import {
+  type Foretold,
+  type ForetoldVictim,
+  NO_ROLLOUT,
+} from '../../../controllers/master/rollout/foretell.js';
+
+const counted = (id: string, fields: Partial<CountedInstance> = {}): CountedInstance => ({
+  id,
+  goal: 'run',
+  state: 'ONLINE',
+  static: false,
+  createdAt: 0,
+  hasFinished: false,
+  node: 'connected',
+  isDraining: false,
+  maker: 'enforcer',
+  players: 0,
+  replaces: null,
+  awaitsReport: false,
+  stoppedItself: false,
+  ...fields,
+});
+
+const instance = (id: string, fields: Partial<PlannedInstance> = {}): PlannedInstance => ({
+  id,
+  asks: 'start',
+  isOtherProcess: true,
+  isAsked: false,
+  players: 0,
+  hasFinished: false,
+  awaitsFirstStart: false,
+  byItself: () => 'restarted',
+  inPlace: () => 'restarted',
+  ...fields,
+});
+
+const victim = (id: string, fields: Partial<ForetoldVictim> = {}): ForetoldVictim => ({
+  id,
+  static: false,
+  isUp: true,
+  waits: false,
+  hasSpare: false,
+  ...fields,
+});
+
+function forecast(instances: PlannedInstance[], rollout: Partial<Foretold> = {}, ended: string[] = []) {
+  const all = { ...NO_ROLLOUT, ...rollout };
+  const gone = new Set(ended);
+  const fates = fatesOf(instances, { ended: gone, ...takenOf(instances, gone) }, all);
+  return forecastOf(instances, fates, { ...all, create: 0 });
+}
+
+describe('what minimum-service would do', () => {
+  const service = { name: 'lobby', maximum: undefined, ordinary: 0, instances: [], history: undefined };
+
+  it('is followed to its end, however many passes that takes', () => {
+    expect(outcomeOf({ ...service, minimum: 250 })).toEqual({ create: 250, ended: new Set() });
+  });
+
+  it('does not wait for creations that failed before', () => {
+    const history = { made: [{ id: 'gone', at: 0 }], streak: 5 };
+    expect(outcomeOf({ ...service, minimum: 2, history }).create).toBe(2);
+  });
+
+  it('ends what is above a maximum', () => {
+    const instances = [counted('a', { players: 1 }), counted('b'), counted('c', { createdAt: 5 })];
+    expect(outcomeOf({ ...service, minimum: 0, maximum: 1, instances }).ended).toEqual(new Set(['b', 'c']));
+  });
+
+  it('is nothing where the configuration goes', () => {
+    expect(outcomeOf(null)).toEqual({ create: 0, ended: new Set() });
+  });
+});
+
+describe('what becomes of the instances', () => {
+  it('leaves all alone without a rollout, and counts those of another process', () => {
+    expect(forecast([instance('a'), instance('b', { isOtherProcess: false })])).toMatchObject({
+      keep: 2,
+      older: 1,
+      replace: 0,
+      restart: 0,
+    });
+  });
+
+  it('replaces victims, and updates static ones in place', () => {
+    const victims = [victim('a'), victim('b', { static: true }), victim('c', { waits: true })];
+    expect(forecast([instance('a'), instance('b'), instance('c')], { victims })).toMatchObject({
+      replace: 2,
+      restart: 1,
+      keep: 0,
+      waitForPlayers: 1,
+    });
+  });
+
+  it('leaves a static victim alone that its node cannot hold with the content', () => {
+    const refused = instance('a', { inPlace: () => ({ refusal: 'no room' }) });
+    expect(forecast([refused], { victims: [victim('a', { static: true })] })).toMatchObject({
+      restart: 0,
+      keep: 1,
+      older: 1,
+    });
+  });
+
+  it('leaves alone what only a promotion replaces', () => {
+    const victims = [victim('a'), victim('b')];
+    expect(forecast([instance('a'), instance('b')], { victims, onPromotion: new Set(['b']) })).toMatchObject({
+      replace: 1,
+      keep: 1,
+      onPromotion: 1,
+      older: 0,
+    });
+  });
+
+  it('replaces nothing that is ended anyway', () => {
+    expect(forecast([instance('a')], { victims: [victim('a')] }, ['a'])).toMatchObject({
+      stop: 1,
+      replace: 0,
+    });
+  });
+
+  it('updates in place what somebody asked to, when its players have left', () => {
+    const asked = [instance('a', { isAsked: true }), instance('b', { isAsked: true, players: 2 })];
+    expect(forecast(asked, { victims: [victim('a'), victim('b')] })).toMatchObject({
+      restart: 2,
+      replace: 0,
+      waitForPlayers: 1,
+    });
+  });
+
+  it('waits for no players of one that cannot be updated where it is', () => {
+    const refused = instance('a', { isAsked: true, players: 2, byItself: () => ({ refusal: 'no room' }) });
+    expect(forecast([refused])).toMatchObject({ restart: 0, keep: 1, waitForPlayers: 0, older: 1 });
+  });
+
+  it('takes no content where that is in force already', () => {
+    expect(forecast([instance('a', { asks: 'none', isOtherProcess: false })])).toMatchObject({
+      keep: 1,
+      older: 0,
+    });
+  });
+
+  it('restarts what was never ready, and waits for nobody', () => {
+    const broken = instance('a', { awaitsFirstStart: true, players: 2 });
+    expect(forecast([broken, instance('b')])).toMatchObject({ restart: 1, waitForPlayers: 0, older: 1 });
+  });
+
+  it('gives what waits for a place the content, and restarts nothing', () => {
+    const waiting = instance('a', { awaitsFirstStart: true, byItself: () => 'taken' });
+    expect(forecast([waiting])).toMatchObject({ restart: 0, keep: 1, older: 0 });
+  });
+
+  it('restarts nothing for fields that hold at once', () => {
+    const byItself = () => expect.fail('nobody asked');
+    expect(forecast([instance('a', { asks: 'live', isOtherProcess: false, byItself })])).toMatchObject({
+      restart: 0,
+      keep: 1,
+      older: 0,
+    });
+  });
+});
