@@ -7,7 +7,7 @@ import type { Onlookers } from './onlookers.js';
 import type { Witness } from './witness.js';
 import { Writer } from './writer.js';
 
-const WARM_WRITES = 30;
+const WARM_WRITES = 15;
 const READ_EVERY_MS = 500;
 /** Writes go on for so long before what happened is over. */
 const STEADY_MS = 1000;
